@@ -24,6 +24,8 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
   const { definition, queueUrl } = deployed;
   const name = { datastore, trigger: definition.name };
   const isOpen = sendingGate(work, watch, depth);
+  /** Of each shard, up to which added id its cells were sent when it was read: the next is sent where that is below its limit. */
+  const lastSent = new Map<number, number>();
   let failing = false;
 
   const messageOf = (cell: LogPlace): TriggerMessage =>
@@ -59,16 +61,25 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
     start: definition.start,
     ...(definition.columns ? { columns: definition.columns } : {}),
     wants: (shard, offset) => {
-      const limit = watch.limitOf(shard, offset.added_id);
-      return isOpen() && marks.has(shard, offset) && offset.added_id < limit;
+      // Cells of other columns are nothing that is sent past a mark: however many, the next one wanted is looked for.
+      const sent = offset.given ?? offset.added_id;
+      lastSent.set(shard, sent);
+      const limit = watch.limitOf(shard, sent);
+      return isOpen() && marks.has(shard, offset) && sent < limit;
     },
     async handle(_group, cells) {
       if (!isOpen()) return new Map();
       const limits = new Map<number, number>();
-      for (const { shard, added_id, generation } of cells)
-        if (!limits.has(shard))
-          limits.set(shard, marks.replayedTo(shard, generation) === undefined ? 0 : watch.limitOf(shard, added_id - 1));
-      const sendable = cells.filter(({ shard, added_id }) => added_id <= (limits.get(shard) ?? 0));
+      const sentUpTo = new Map(lastSent);
+      const sendable = cells.filter(({ shard, added_id, generation }) => {
+        const sent = sentUpTo.get(shard) ?? added_id - 1;
+        const limit =
+          limits.get(shard) ?? (marks.replayedTo(shard, generation) === undefined ? 0 : watch.limitOf(shard, sent));
+        limits.set(shard, limit);
+        if (sent >= limit) return false;
+        sentUpTo.set(shard, added_id);
+        return true;
+      });
       return send(sendable);
     },
   };

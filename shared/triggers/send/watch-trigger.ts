@@ -10,7 +10,12 @@ const MINE_MS = 5000;
 export interface TriggerWatch {
   /** Undefined until it could be read for the first time. */
   status(): TriggerStatus | undefined;
-  /** Up to which added id a shard may be sent that is sent up to `after`. Remembers that the shard is this worker's. */
+  /**
+   * Where a shard is sent to no further: a cell may be sent where the one that was sent before it lies below. Remembers
+   * that the shard is this worker's.
+   *
+   * @param after up to which added id it is sent
+   */
   limitOf(shard: number, after: number): number;
   /** Those of this worker's shards that are not in order. */
   troubled(): readonly TroubledShard[];

@@ -22,6 +22,7 @@ beforeAll(async () => {
     { name: 'by_time', retryParkedEveryMs: 1000 },
     { name: 'limited' },
     { name: 'lost' },
+    { name: 'rare', columns: ['REFUND'] },
   ]);
 });
 afterEach(stopTailers);
@@ -147,4 +148,31 @@ describe('parked cells', { timeout: 120_000 }, () => {
     await tailer.stop();
     expect(idsOf(trigger.received, 3)).toEqual(Array.from({ length: before + 40 }, (_, at) => at + 1));
   });
+
+  it.each([
+    ['young', {}],
+    ['old', { oldMarkMs: 1 }],
+  ])(
+    'leave a mark that keeps no rare column waiting, however many cells of others lie between: a %s one',
+    async (_age, settings) => {
+      const trigger = tailed.trigger('rare');
+      const tailer = startTailer(sqs, tailed, { settings: { pastMark: 10, pastOldMark: 2, ...settings } });
+      const seen = (await trigger.receive()).length;
+      await tailed.write(1, 1, 'REFUND');
+      await until('its last cell is received', async () => (await trigger.receive()).length === seen + 1);
+      await trigger.store.mark(1, trigger.received.at(-1)?.added_id ?? 0);
+      await sleep(400);
+      await tailed.write(1, 60);
+      await tailed.write(1, 1, 'REFUND');
+      await until('the next one is', async () => (await trigger.receive()).length === seen + 2);
+      // And what is sent past the mark is bounded as ever: by then the consumer has had its message for long.
+      await tailed.write(1, 60);
+      await tailed.write(1, 1, 'REFUND');
+      await sleep(1000);
+      expect(await trigger.receive()).toHaveLength(seen + 2);
+      await trigger.store.mark(1, undefined);
+      await until('all are', async () => (await trigger.receive()).length === seen + 3);
+      await tailer.stop();
+    },
+  );
 });

@@ -116,6 +116,16 @@ describe('the follower of a trigger', () => {
     expect([4, 5, 6].map((after) => follower.wants?.(3, unread(after)))).toEqual([true, false, false]);
   });
 
+  it('counts what it sent towards the limit, and no cells of other columns', async () => {
+    const { world, messages, follower } = following({});
+    world.limit = 5;
+    const wantsAt = (added_id: number, given: number) => follower.wants?.(3, { ...unread(added_id), given });
+    expect([wantsAt(900, 4), wantsAt(900, 5)]).toEqual([true, false]);
+    expect(wantsAt(900, 4)).toBe(true);
+    expect(await follower.handle('group-1', [cell(950), cell(951)])).toEqual(new Map([[3, 950]]));
+    expect(messages).toHaveLength(1);
+  });
+
   it('sends a generation that is new to it only once it knows up to where its cells are replays', async () => {
     const { world, messages, follower } = following({});
     const cells = [cell(1, 1), cell(2, 1)];
