@@ -66,6 +66,8 @@ async function killAll(world: RunWorld, stage: TriggerStage, { name, tailers, ki
       const dies = waitsForQueue ? 'after_send' : 'before_send';
       return {
         heartbeat: QUICK_LEASES,
+        // One that held none would send nothing, and never die.
+        partitions: stage.shards,
         variation: { waitsForQueue, ...(isDoomed[place] ? { dies, atSend: 1 + (life % 3) } : {}) },
       };
     }),
