@@ -27,7 +27,7 @@ export interface BellTower {
 
 export interface BellOptions {
   /** Which node is asked: that from which the logs are read. */
-  readonly read: Role;
+  readonly read: (group: string) => Role;
   /** Between looks. @default 10 ms while bells ring, 160 at rest */
   readonly pauses?: Pauses;
   /** Milliseconds that only go forward. @default those of this process */
@@ -50,7 +50,7 @@ export function bellTower(context: StoreContext, { read, ...options }: BellOptio
   const ask = async (group: string, ...[after, late]: Parameters<AskBells>): ReturnType<AskBells> => {
     const client = await context.groups.client(group);
     if (client.abilities.hasBells !== true) return undefined;
-    const { rows, refused } = await askParts(client, group, read, partsOf(selectBells(after, late)));
+    const { rows, refused } = await askParts(client, group, read(group), partsOf(selectBells(after, late)));
     const refusal = refused.get(0);
     if (refusal && !refusal.isAnswered) throw refusal.error;
     return toBells(rows);

@@ -20,7 +20,8 @@ export interface FollowWork {
   readonly follower: Follower;
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
-  readonly read: Role;
+  /** From which node a group's logs are read. */
+  readonly readOf: (group: string) => Role;
   /** How long this worker has known a cell before it hands it out. */
   readonly behindMs: number;
   /** Of each shard, at a time. */
@@ -60,8 +61,9 @@ export async function followShards(work: FollowWork, group: string, shards: read
   const begun = shards.flatMap((at) => (at.held.offset ? [{ at, shard: at.held.shard, offset: at.held.offset }] : []));
   if (begun.length === 0) return 'none';
   const now = work.now();
-  const byRole = Map.groupBy(begun, ({ at }): Role => (at.held.writerUntil > now ? 'writer' : work.read));
-  const whole = (await Promise.all([...byRole].map(([read, some]) => readWhole(work, group, read, some)))).flat();
+  const read = work.readOf(group);
+  const byRole = Map.groupBy(begun, ({ at }): Role => (at.held.writerUntil > now ? 'writer' : read));
+  const whole = (await Promise.all([...byRole].map(([role, some]) => readWhole(work, group, role, some)))).flat();
   const done = await giveCells(
     work.follower,
     group,

@@ -64,6 +64,8 @@ export type FollowEvent =
     }
   /** A reader has another cell at the offset than the writer, or lacks it for long: the writer is read for a while. */
   | { readonly kind: 'reader_differs'; readonly shard: number; readonly added_id: number }
+  /** Readers of a group lack what its writer had ten seconds ago: it is read until they have it. */
+  | { readonly kind: 'readers_behind' | 'readers_back'; readonly group: string }
   /** The epoch of a shard's row was behind the topology, and was lifted. */
   | { readonly kind: 'epoch_mended'; readonly shard: number; readonly epoch: number }
   /**

@@ -11,6 +11,7 @@ import { openHoldings, type Holdings } from './holdings.ts';
 import { offsetItems } from './offset-items.ts';
 import { pauseFor } from '../pause-for.ts';
 import type { Pauses } from './pace.ts';
+import type { ReaderWatch } from './reader-watch.ts';
 import { fetchPlaces, type FetchPlaces } from './read-places.ts';
 import { joinWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
@@ -39,6 +40,8 @@ export interface FollowerRun {
   readonly partitions?: number;
   /** Which node is read; the other one when it is away. */
   readonly read: Role;
+  /** Says where readers stand still, so that the writer is read in their place. @default nobody looks */
+  readonly readers?: ReaderWatch | undefined;
   /** Hands out cells only once this worker has known them for so long, by its own clock. @default 0 */
   readonly behindMs?: number;
   /** Of each shard at a time. @default 100 */
@@ -92,6 +95,7 @@ export async function runFollower(run: FollowerRun): Promise<void> {
   const { follower, stateTable, now = () => performance.now() } = run;
   const report = run.report ?? (() => undefined);
   const { shards } = await requireDatastore(run.context.topology, follower.datastore);
+  run.readers?.follow(follower.datastore);
   const agreed = await openFollower(stateTable, follower, shards, run.partitions);
   const { partitions } = agreed;
   const workers =
@@ -111,7 +115,7 @@ export async function runFollower(run: FollowerRun): Promise<void> {
     follower,
     context: run.context,
     topologyTable: run.topologyTable,
-    read: run.read,
+    readOf: (group) => (run.read === 'reader' && run.readers ? run.readers.roleOf(group) : run.read),
     behindMs,
     pageCells,
     fetch,

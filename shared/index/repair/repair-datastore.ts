@@ -2,6 +2,7 @@ import type { Follower } from '../../follow/follower.ts';
 import type { Pauses } from '../../follow/pace.ts';
 import { forgetFollower } from '../../follow/rewind-follower.ts';
 import { runFollower, type FollowerRun } from '../../follow/run-follower.ts';
+import type { ReaderWatch } from '../../follow/reader-watch.ts';
 import { untilEnd } from '../../until-end.ts';
 import type { Workers } from '../../follow/workers.ts';
 import type { PhysicalIndex } from '../index-table.ts';
@@ -17,6 +18,7 @@ import type { RepairWork } from './repair-work.ts';
 export interface DatastoreRun {
   readonly workers: Workers;
   readonly leases: Leases;
+  readonly readers: ReaderWatch;
   readonly owner: string;
   readonly deadline: number;
   readonly renewMs: number;
@@ -145,6 +147,7 @@ class RunningRepair implements DatastoreRepair {
       signal,
       workers,
       read: 'reader',
+      readers: this.#run.readers,
       ...rest,
       report: (event) => report({ datastore, kind: 'followed', follower: name, event }),
     };

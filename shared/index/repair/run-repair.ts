@@ -1,6 +1,7 @@
 import { pauseFor } from '../../pause-for.ts';
 import { untilEnd } from '../../until-end.ts';
 import { joinWorkers, type Workers, type WorkersOptions } from '../../follow/workers.ts';
+import { readerWatch, type ReaderWatch } from '../../follow/reader-watch.ts';
 import { leases, type Leases } from '../../dynamo/lease.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
@@ -39,6 +40,7 @@ interface Going extends Required<Pick<RepairRun, 'report'>> {
   readonly heartbeat: Pick<Required<WorkersOptions>, 'heartbeatMs' | 'silenceMs'>;
   readonly workers: Workers;
   readonly leases: Leases;
+  readonly readers: ReaderWatch;
   readonly signal: AbortSignal;
 }
 
@@ -57,6 +59,9 @@ export async function runRepair(run: RepairRun): Promise<void> {
     report,
     workers: joinWorkers({ stateTable, crew: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
     leases: leases(stateTable, owner, heartbeat.silenceMs),
+    readers: readerWatch(run.context, {
+      report: (event) => report({ datastore: '', kind: 'followed', follower: 'repair', event }),
+    }),
     signal,
   };
   const deadline = setTimeout(end, run.deadline - Date.now());
@@ -109,6 +114,7 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
             repairDatastore(work, {
               workers,
               leases: going.leases,
+              readers: going.readers,
               owner,
               deadline,
               renewMs: going.heartbeat.heartbeatMs,

@@ -1,6 +1,7 @@
 import { joinWorkers, type Workers } from '../../follow/workers.ts';
 import { pauseFor } from '../../pause-for.ts';
 import { bellTower } from '../../follow/bells.ts';
+import { readerWatch } from '../../follow/reader-watch.ts';
 import { peekFirst } from '../../follow/peek-first.ts';
 import { shareFetches } from '../../follow/share-fetches.ts';
 import { untilEnd } from '../../until-end.ts';
@@ -46,12 +47,16 @@ export async function runTailers(run: TailRun): Promise<void> {
       owner,
       onError: (error) => report('announcing itself', error),
     });
+    const readers = readerWatch(run.context, {
+      report: (event) => run.report?.({ datastore: '', trigger: '', kind: 'followed', event }),
+    });
     const crew: TailCrew = {
       run,
       settings,
       workers,
       fetch: shareFetches(peekFirst()),
-      bells: bellTower(run.context, { read: 'reader' }),
+      readers,
+      bells: bellTower(run.context, { read: readers.roleOf }),
       signal,
     };
     while (!signal.aborted && (await wished())) {

@@ -1,6 +1,7 @@
 import { pauseFor } from '../../pause-for.ts';
 import { runFollower } from '../../follow/run-follower.ts';
 import type { BellTower } from '../../follow/bells.ts';
+import type { ReaderWatch } from '../../follow/reader-watch.ts';
 import type { FetchPlaces } from '../../follow/read-places.ts';
 import { untilEnd } from '../../until-end.ts';
 import type { Workers } from '../../follow/workers.ts';
@@ -24,6 +25,7 @@ export interface TailCrew {
   readonly workers: Workers;
   readonly fetch: FetchPlaces;
   readonly bells: BellTower;
+  readonly readers: ReaderWatch;
   readonly signal: AbortSignal;
 }
 
@@ -88,6 +90,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
         read: 'reader',
         fetch: crew.fetch,
         bells: crew.bells,
+        readers: crew.readers,
         report: (event) => report({ kind: 'followed', event }),
         ...(partitions === undefined ? {} : { partitions }),
       });

@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   isMute = false;
-  bells = bellTower(followed.store.context, { read: 'reader' });
+  bells = bellTower(followed.store.context, { read: () => 'reader' });
 });
 afterAll(() => followed.close());
 
@@ -98,7 +98,7 @@ describe('what is heard of bells', () => {
     };
     const client = { abilities: { hasBells: true, readsFromReaders: true }, nodes: 2, select } as unknown as SqlClient;
     const context = { groups: { client: async () => client } } as unknown as StoreContext;
-    const listening = bellTower(context, { read: 'reader', pauses: { leastMs: 1, mostMs: 1 } })
+    const listening = bellTower(context, { read: () => 'reader', pauses: { leastMs: 1, mostMs: 1 } })
       .of('group-1')
       .listen('trips', (shards) => heard.push(...shards));
     await until('all looks are over', () => look > looks.length + 3);

@@ -44,6 +44,7 @@ export async function logFollower(world: World, context: StoreContext, start: 's
     : { ...items, commit: async (...commit) => !isCommitting || items.commit(...commit) };
   let held = await take(itemsOfWorker, shards);
 
+  const read = random.chance(0.5) ? 'reader' : 'writer';
   const work: FollowWork = {
     follower: {
       name: 'simulated',
@@ -57,7 +58,7 @@ export async function logFollower(world: World, context: StoreContext, start: 's
     },
     context,
     topologyTable: world.topology.table,
-    read: random.chance(0.5) ? 'reader' : 'writer',
+    readOf: () => read,
     behindMs: random.chance(0.3) ? REPAIR_BEHIND_MS : 0,
     pageCells: PAGE,
     fetch: random.chance(0.5) ? fetchPlaces : peekFirst({ now: time.now }),

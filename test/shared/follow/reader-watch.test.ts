@@ -1,0 +1,126 @@
+import { createConnection, type Connection } from 'mysql2/promise';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { bellTower } from '../../../shared/follow/bells.ts';
+import { readerWatch, type ReaderWatch } from '../../../shared/follow/reader-watch.ts';
+import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
+import type { SqlClient, SqlRow } from '../../../shared/sql/client.ts';
+import { WRITER_ONLY } from '../../support/writer-only.ts';
+import { newDeeds, openFollowedStore, startWorker, until, type FollowedStore } from './support/followed-store.ts';
+
+const SHARDS = 6;
+const GROUP = 'group-1';
+/** In place of ten seconds. */
+const EVERY_MS = 400;
+let followed: FollowedStore;
+/** While it is there, readers of the group show what they had when it began: their replication stands still. */
+let still: Connection | undefined;
+
+function standingStill(client: SqlClient, group: string): SqlClient {
+  return {
+    ...client,
+    async select(statement, target) {
+      if (group !== GROUP || target !== 'reader' || !still) return client.select(statement, target);
+      const [rows] = await still.query({ sql: statement.sql, rowsAsArray: true }, [...statement.parameters]);
+      return rows as SqlRow[];
+    },
+  };
+}
+
+beforeAll(async () => {
+  followed = await openFollowedStore(SHARDS, standingStill);
+  for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 3);
+});
+afterAll(async () => {
+  await still?.end();
+  await followed.close();
+});
+
+async function stopReplication(): Promise<Connection> {
+  const address = inject('servers').groups.find(({ name }) => name === GROUP);
+  if (!address) throw new Error(`no ${GROUP}`);
+  const { host, port } = address.writer;
+  const options = { dateStrings: true, supportBigNumbers: true, bigNumberStrings: true, timezone: 'Z' };
+  const { user, password } = address;
+  const connection = await createConnection({ host, port, user, password, ...options });
+  await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT');
+  return connection;
+}
+
+/** Follows as triggers do, or as the repair does; has read all that is there. */
+async function followAll(readers: ReaderWatch | undefined, run: Partial<FollowerRun> = {}) {
+  const deeds = newDeeds();
+  const worker = startWorker(followed, deeds, {
+    readers,
+    pauses: { leastMs: 5, mostMs: 100 },
+    ...run,
+  });
+  const isDone = async (): Promise<boolean> => (await followed.stored()).every((cell) => deeds.names().has(cell));
+  await until('all that is there is handled', isDone);
+  return { deeds, worker, isDone };
+}
+
+describe.skipIf(WRITER_ONLY)('a group whose readers answer, but get nothing new any more', () => {
+  it.each([
+    ['as triggers do', {}],
+    ['some time behind, as the repair does', { behindMs: 100 }],
+  ] as const)('is followed on its writer until they do, %s', async (_who, run) => {
+    const events: string[] = [];
+    const { context } = followed.store;
+    const readers = readerWatch(context, {
+      everyMs: EVERY_MS,
+      report: (event) => events.push(event.kind),
+    });
+    const bells = bellTower(context, { read: readers.roleOf });
+    const { deeds, worker, isDone } = await followAll(readers, { ...run, bells });
+    const control = await followAll(undefined, run);
+    still = await stopReplication();
+    for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 3);
+    await until('what came is handled all the same', isDone);
+    expect(readers.roleOf(GROUP)).toBe('writer');
+    expect(await control.isDone(), 'where nobody looks, it waits').toBe(false);
+    const { length } = deeds.handled;
+    await followed.write(0, 3);
+    await until('and what comes from then on', isDone);
+    expect(deeds.handled).toHaveLength(length + 3);
+
+    await still.end();
+    still = undefined;
+    await until('readers are read again', () => readers.roleOf(GROUP) === 'reader');
+    await until('by the control as well', control.isDone);
+    await Promise.all([worker.stop(), control.worker.stop()]);
+    expect(events).toEqual(['readers_behind', 'readers_back']);
+    expect(deeds.names().size, 'each cell once').toBe(deeds.handled.length);
+  });
+});
+
+describe.skipIf(WRITER_ONLY)('readers that keep up', () => {
+  it('are asked by two statements at a time, however many follow, and the writer is not read', async () => {
+    const asked: string[] = [];
+    const events: string[] = [];
+    const { context } = followed.store;
+    const { groups } = context;
+    const watched = {
+      ...context,
+      groups: {
+        ...groups,
+        async client(group: string): Promise<SqlClient> {
+          const client = await groups.client(group);
+          return { ...client, select: (one, role) => (asked.push(`${group} ${role}`), client.select(one, role)) };
+        },
+      },
+    };
+    let now = 0;
+    const readers = readerWatch(watched, { now: () => now, report: (event) => events.push(event.kind) });
+    readers.follow(followed.datastore);
+    readers.follow(followed.datastore);
+    for (const _ of [1, 2, 3]) readers.roleOf(GROUP);
+    await until('the writer is asked', () => asked.length === 1);
+    await followed.write(0, 1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    now += 10_000;
+    for (const _ of [1, 2, 3]) expect(readers.roleOf(GROUP)).toBe('reader');
+    await until('both are asked', () => asked.length === 3);
+    expect(asked).toEqual([`${GROUP} writer`, `${GROUP} reader`, `${GROUP} writer`]);
+    expect(events).toEqual([]);
+  });
+});
