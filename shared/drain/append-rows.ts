@@ -1,6 +1,7 @@
 import { addressKey } from '../address.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import { SqlError } from '../sql/client.ts';
+import { isRestored } from '../sql/statements/append-restored.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { appendToPrimary } from '../store/append.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -31,13 +32,13 @@ export function refusesAll({ taken, refused }: Pick<AppendedRows, 'taken' | 'ref
 }
 
 /**
- * Appends rows of one shard in the order of the buffer; two bodies for one address go one after the other. Where the
- * server refuses them together, each is tried by itself.
+ * Appends rows of one shard in the order of the buffer; two bodies for one address go one after the other, and so do
+ * restored cells and new ones, which are appended with other times. Where the server refuses them together, each is tried by itself.
  *
  * @throws SqlError or SchemalessError where the primary fails, or the shard takes no appends
  */
 export async function appendRows(context: StoreContext, rows: readonly OpenRow[], done: AppendedRows): Promise<void> {
-  const [first, later] = firstOfAddresses(rows);
+  const [first, later] = firstTogether(rows);
   const [head] = first;
   if (!head || refusesAll(done)) return;
   try {
@@ -60,13 +61,14 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
   await appendRows(context, later, done);
 }
 
-/** The first row of each address, and the others. */
-function firstOfAddresses(rows: readonly OpenRow[]): readonly [OpenRow[], OpenRow[]] {
+/** The first row of each address, of those that are restored or new as the first one is; and the others. */
+function firstTogether(rows: readonly OpenRow[]): readonly [OpenRow[], OpenRow[]] {
   const addresses = new Set<string>();
   const [first, later]: [OpenRow[], OpenRow[]] = [[], []];
   for (const row of rows) {
     const address = addressKey(row);
-    (addresses.has(address) ? later : first).push(row);
+    const isApart = addresses.has(address) || isRestored(row) !== isRestored(rows[0] ?? row);
+    (isApart ? later : first).push(row);
     addresses.add(address);
   }
   return [first, later];

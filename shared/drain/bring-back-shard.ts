@@ -2,6 +2,7 @@ import { addressKey } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import type { SqlClient } from '../sql/client.ts';
+import { isRestored } from '../sql/statements/append-restored.ts';
 import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { markUndecided } from '../sql/statements/undecided-copies.ts';
@@ -137,14 +138,16 @@ async function append(
   rows: readonly OpenRow[],
   done: Done,
 ): Promise<void> {
-  if (rows.length === 0) return;
-  const { results } = await appendToPrimary(context, datastore, shard, rows, { anyWriter: true });
-  done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
-  await keepEntries(
-    context,
-    datastore,
-    rows.filter((_, place) => results[place]?.outcome !== 'conflict'),
-  );
+  // Restored cells keep their times, new ones get that of now.
+  for (const alike of Map.groupBy(rows, isRestored).values()) {
+    const { results } = await appendToPrimary(context, datastore, shard, alike, { anyWriter: true });
+    done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
+    await keepEntries(
+      context,
+      datastore,
+      alike.filter((_, place) => results[place]?.outcome !== 'conflict'),
+    );
+  }
 }
 
 /** Leaves the address to an operator: its copies are listed, and nothing is done with them until one is chosen. */

@@ -1,4 +1,5 @@
 import { SchemalessError } from '../errors.ts';
+import { ageOf, moment, type Moment } from '../moment.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
 
@@ -16,7 +17,7 @@ export interface IndexLooks {
 const RECENT_MS = 1000;
 
 interface Look {
-  readonly at: number;
+  readonly at: Moment;
   readonly name: string;
   readonly found: Promise<IndexNow>;
 }
@@ -34,7 +35,7 @@ export function indexLooks(topology: TopologySource, datastore: string): IndexLo
       throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
     });
     // What an operator was told is known to queries, too.
-    looks.set(lane, { at: performance.now(), name, found });
+    looks.set(lane, { at: moment(), name, found });
     return found;
   }
 
@@ -43,7 +44,7 @@ export function indexLooks(topology: TopologySource, datastore: string): IndexLo
     async recent(name) {
       const lane = await laneOf(name);
       const last = looks.get(lane);
-      if (!last || performance.now() - last.at >= RECENT_MS) return look(name, lane);
+      if (!last || ageOf(last.at) >= RECENT_MS) return look(name, lane);
       return last.name === name ? last.found : undefined;
     },
   };

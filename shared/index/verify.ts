@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Json } from '../cell.ts';
 import { shardOf } from '../shard.ts';
-import { selectIndexPage, toScannedEntry, type ScannedEntry } from './statements/select-index-page.ts';
+import { selectIndexPage, toScannedEntry, type EntryKey, type ScannedEntry } from './statements/select-index-page.ts';
 import { selectRowKeys, toRowKeys } from '../sql/statements/select-row-keys.ts';
 import { placeOf, type StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
@@ -31,6 +32,16 @@ export interface Verification {
   readonly mended: number;
   /** Shards of whose rows or entries some could not be compared, and why; the others were. */
   readonly failed: ReadonlyMap<number, unknown>;
+  /** Shards that have to be gone through again for that. */
+  readonly again: ReadonlySet<number>;
+}
+
+/** How far one group's shards were gone through: they go in their order, of each first the rows, then the entries. */
+export interface VerifyPlace {
+  readonly shard: number;
+  readonly part: 'rows' | 'entries';
+  /** The last that was compared. @default none of this part was */
+  readonly after?: Json;
 }
 
 export interface VerifyOptions {
@@ -38,6 +49,14 @@ export interface VerifyOptions {
   readonly repair?: boolean;
   /** Writers may be at work: what differs is looked at again after so long before it counts. @default 1000 */
   readonly settleMs?: number;
+  /** @default all */
+  readonly shards?: readonly number[];
+  /** Where to go on, by group. @default from the beginning */
+  readonly from?: Readonly<Record<string, VerifyPlace>>;
+  /** Is told how far a group's shards were gone through, page by page, and what of all has to be gone through again. */
+  readonly passed?: (group: string, place: VerifyPlace, again: ReadonlySet<number>) => void;
+  /** Once it comes nothing more is compared. */
+  readonly signal?: AbortSignal;
 }
 
 const PAGE = 100;
@@ -56,7 +75,7 @@ export async function verifyIndex(
   options: VerifyOptions = {},
 ): Promise<Verification> {
   const topology = await requireDatastore(context.topology, datastore);
-  const shards = topology.places.map((_, shard) => shard);
+  const shards = options.shards ?? topology.places.map((_, shard) => shard);
   const totals: Totals = {
     rows: 0,
     entries: 0,
@@ -64,12 +83,19 @@ export async function verifyIndex(
     found: { missing: 0, extra: 0, wrong: 0 },
     problems: [],
     failed: new Map(),
+    again: new Set(),
   };
-  const bothWays = [...Map.groupBy(shards, (shard) => placeOf(topology, shard).group).values()].map(async (ofGroup) => {
-    for (const shard of ofGroup) {
-      const work = { context, topology, datastore, index, shard, options, totals };
-      await verifyRows(work).catch((error: unknown) => fail(totals, shard, error));
-      await verifyEntries(work).catch((error: unknown) => fail(totals, shard, error));
+  const bothWays = [...Map.groupBy(shards, (shard) => placeOf(topology, shard).group)].map(async ([group, ofGroup]) => {
+    const from = options.from?.[group] ?? { shard: 0, part: 'rows' };
+    for (const shard of ofGroup.toSorted((one, other) => one - other)) {
+      if (shard < from.shard) continue;
+      const begin: VerifyPlace = shard === from.shard ? from : { shard, part: 'rows' };
+      const work = { context, topology, datastore, index, group, shard, options, totals };
+      if (begin.part === 'rows') await verifyRows(work, begin.after).catch((error: unknown) => fail(work, error));
+      const after = begin.part === 'entries' ? begin.after : undefined;
+      await verifyEntries(work, after).catch((error: unknown) => fail(work, error));
+      if (isOver(work)) return;
+      options.passed?.(group, { shard: shard + 1, part: 'rows' }, totals.again);
     }
   });
   await Promise.all(bothWays);
@@ -83,6 +109,7 @@ interface Totals extends Verification {
   readonly found: Record<IndexProblem['kind'], number>;
   readonly problems: IndexProblem[];
   readonly failed: Map<number, unknown>;
+  readonly again: Set<number>;
 }
 
 interface ShardWork {
@@ -90,13 +117,20 @@ interface ShardWork {
   readonly topology: DatastoreTopology;
   readonly datastore: string;
   readonly index: PhysicalIndex;
+  readonly group: string;
   readonly shard: number;
   readonly options: VerifyOptions;
   readonly totals: Totals;
 }
 
-function fail({ failed }: Totals, shard: number, error: unknown): void {
+/** @param shard that some rows are of @default the one that is gone through */
+function fail({ totals: { failed, again }, shard: own }: ShardWork, error: unknown, shard = own): void {
   if (!failed.has(shard)) failed.set(shard, error);
+  again.add(own);
+}
+
+function isOver({ options: { signal } }: ShardWork): boolean {
+  return signal?.aborted === true;
 }
 
 function note({ found, problems }: Totals, problem: IndexProblem): void {
@@ -105,10 +139,10 @@ function note({ found, problems }: Totals, problem: IndexProblem): void {
 }
 
 /** Every row of a shard: is its entry there, and right? */
-async function verifyRows(work: ShardWork): Promise<void> {
-  const { context, topology, datastore, shard, options, totals } = work;
-  const client = await context.groups.client(placeOf(topology, shard).group);
-  for (let after: string | undefined; ;) {
+async function verifyRows(work: ShardWork, from?: Json): Promise<void> {
+  const { context, datastore, group, shard, options, totals } = work;
+  const client = await context.groups.client(group);
+  for (let after = from === undefined ? undefined : String(from); !isOver(work);) {
     const keys = toRowKeys(await client.select(selectRowKeys(datastore, shard, after, PAGE), 'writer'));
     after = keys.at(-1);
     totals.rows += keys.length;
@@ -137,13 +171,12 @@ async function verifyRows(work: ShardWork): Promise<void> {
       }
     }
     if (keys.length < PAGE) return;
+    options.passed?.(group, { shard, part: 'rows', after: after ?? '' }, totals.again);
   }
 }
 
-async function* differencesInParts(
-  { context, datastore, index, shard, totals }: ShardWork,
-  keys: readonly string[],
-): AsyncGenerator<readonly Difference[]> {
+async function* differencesInParts(work: ShardWork, keys: readonly string[]): AsyncGenerator<readonly Difference[]> {
+  const { context, datastore, index, shard } = work;
   for await (const { entries, unread } of wantedInParts(
     context,
     datastore,
@@ -151,9 +184,9 @@ async function* differencesInParts(
     keys.map((row_key) => ({ row_key, shard })),
     DEPTH.all,
   )) {
-    for (const { error } of unread) fail(totals, shard, error);
+    for (const { error } of unread) fail(work, error);
     const { differences, unasked } = await differencesOf(context, datastore, entries);
-    for (const { error } of unasked) fail(totals, shard, error);
+    for (const { error } of unasked) fail(work, error);
     yield differences;
   }
 }
@@ -171,10 +204,10 @@ function isVisible({ wanted: { row }, held }: Difference): boolean {
 }
 
 /** Every entry of a shard's table: does its row call for it? */
-async function verifyEntries(work: ShardWork): Promise<void> {
-  const { context, topology, datastore, index, shard, options, totals } = work;
-  const client = await context.groups.client(placeOf(topology, shard).group);
-  for (let after: ScannedEntry | undefined; ;) {
+async function verifyEntries(work: ShardWork, from?: Json): Promise<void> {
+  const { context, datastore, index, group, shard, options, totals } = work;
+  const client = await context.groups.client(group);
+  for (let after = toKey(from); !isOver(work);) {
     const page = (await client.select(selectIndexPage(datastore, shard, index, after, PAGE), 'writer')).map((row) =>
       toScannedEntry(row, index),
     );
@@ -188,13 +221,20 @@ async function verifyEntries(work: ShardWork): Promise<void> {
     for (const { row_key, value } of extras) note(totals, { kind: 'extra', row_key, value });
     if (options.repair) await mend(work, await tombstones(work, extras));
     if (page.length < PAGE) return;
+    if (after) options.passed?.(group, { shard, part: 'entries', after: [after.value, after.row_key] }, totals.again);
   }
+}
+
+function toKey(after?: Json): EntryKey | undefined {
+  if (!Array.isArray(after)) return undefined;
+  const [value, rowKey] = after as unknown as readonly [FieldValue, string];
+  return { value, row_key: rowKey };
 }
 
 /** Entries that no row calls for, as far as their rows can be read. */
 async function uncalledFor(work: ShardWork, entries: readonly ScannedEntry[]): Promise<ScannedEntry[]> {
   const wanted = await wantedOf(work, entries);
-  for (const { rows, error } of wanted.unread) for (const { shard } of rows) fail(work.totals, shard, error);
+  for (const { rows, error } of wanted.unread) for (const { shard } of rows) fail(work, error, shard);
   const unread = new Set(wanted.unread.flatMap(({ rows }) => rows.map(({ row_key }) => row_key)));
   const called = new Set(
     wanted.entries
@@ -229,11 +269,12 @@ async function tombstones(work: ShardWork, extras: readonly ScannedEntry[]): Pro
   });
 }
 
-async function mend({ context, datastore, shard, totals }: ShardWork, entries: readonly PlacedEntry[]): Promise<void> {
+async function mend(work: ShardWork, entries: readonly PlacedEntry[]): Promise<void> {
+  const { context, datastore, totals } = work;
   for (let start = 0; start < entries.length; start += MENDED_AT_ONCE) {
     const some = entries.slice(start, start + MENDED_AT_ONCE);
     const missed = await writeEntries(context, datastore, some);
-    for (const { error } of missed) fail(totals, shard, error);
+    for (const { error } of missed) fail(work, error);
     totals.mended += some.length - missed.reduce((sum, one) => sum + one.entries.length, 0);
   }
 }

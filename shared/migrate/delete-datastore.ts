@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import type { DeletedDatastore, DeleteOptions, Holdings } from '../contract/definition-operations.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
@@ -8,6 +8,7 @@ import { sideBySide } from '../side-by-side.ts';
 import { toNumber } from '../sql/cell-rows.ts';
 import type { SqlClient, Statement } from '../sql/client.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
+import { dropFence, IS_FENCED_SINCE, raiseFence } from '../sql/statements/deletion-fence.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { forgetAppliedDatastore, readAppliedDatastore } from '../topology/applied-definitions.ts';
 import {
@@ -32,17 +33,18 @@ import { forgetState } from './forget-state.ts';
 
 type Clients = ReadonlyMap<string, SqlClient>;
 
-/** Databases dropped, or heads read, before it is asked again whether there is time for more. */
+/** Heads read with one statement. */
 const A_PAGE = 64;
 
 /**
  * Deletes a datastore for good. What holds something is refused before anything is done; then it is marked, from when on
  * everybody who looks finds none. What comes then may be cut off anywhere, and is finished by a repetition.
  *
- * 1. The mark, which is not decided yet. Without `force` the shards are closed, and it is counted once more what they
- *    hold: cells may have been acknowledged since. If so, all this is taken back.
+ * 1. The mark, which is not decided yet. Without `force` a fence is raised on every group, so that no copy is answered
+ *    `buffered` any more, the shards are closed, and it is counted once more what they hold: cells may have been
+ *    acknowledged since. If so, all this is taken back.
  * 2. It is decided, and asked nothing any more.
- * 3. The rows that open its shards: who still writes by what he knew finds them gone, looks again, and is told so.
+ * 3. The fence, and the rows that open its shards: who still writes by what he knew finds them gone, looks again, and is told so.
  * 4. Its triggers with their queues, what was applied of it, copies of its writes on all groups, its databases.
  * 5. All that is kept of it in both tables of DynamoDB, but for its name and last epoch. The mark goes last.
  *
@@ -71,10 +73,8 @@ export async function deleteDatastore(
     const about = { datastore: name, shards: topology.shards, lost };
     if (options.dry_run) return { ...about, dry_run: true, done: false };
     const mark = begun ?? (await markDeleting(parts.topologyTable, name));
-    if (mark.isJudging) {
-      if (!options.force) await judge(parts, topology, { clients, mark });
-      await decideDeleting(parts.topologyTable, name, mark);
-    }
+    if (mark.isJudging && !(await decide(parts, topology, { clients, mark }, options)))
+      return { ...about, dry_run: false, done: false };
     return { ...about, dry_run: false, done: await removeAll(parts, topology, { clients, mark }) };
   } finally {
     await Promise.all([...clients.values()].map((client) => client.close()));
@@ -112,19 +112,37 @@ interface Deleting {
   readonly mark: DeletionMark;
 }
 
-/** A shard that is found closed is looked up again once a second: by then whoever was refused knows of the mark. */
-const KNOWN_AFTER_MS = 2000;
-
-/** Closes the shards of a datastore that is marked, and throws where it holds something: then it is as it was. */
-async function judge(parts: DefinitionParts, topology: DatastoreTopology, { clients, mark }: Deleting): Promise<void> {
+/**
+ * Decides that a datastore is deleted which is marked. Without `force` its shards are closed first, and it throws where
+ * they hold something, or cannot be asked: then it is as it was. Returns whether there was time for it.
+ */
+async function decide(
+  parts: DefinitionParts,
+  topology: DatastoreTopology,
+  { clients, mark }: Deleting,
+  { force = false }: DeleteOptions,
+): Promise<boolean> {
   const { datastore } = topology;
+  const { topologyTable, mayGoOn } = parts;
   try {
-    for (const client of clients.values()) await client.change(setShardStates(datastore, 'open', 'closed'));
-    // Until then a write may be refused by its primary, and be answered `buffered`: its copy is counted.
-    await sleep(Math.max(0, KNOWN_AFTER_MS - (Date.now() - Date.parse(mark.since))));
-    checkEmpty(datastore, await holdings(parts, topology, clients));
+    if (!force) {
+      for (const client of clients.values()) {
+        if (!mayGoOn()) return false;
+        await client.change(raiseFence(datastore, mark.since));
+        await client.change(closeShards(datastore, mark.since));
+      }
+      checkEmpty(datastore, await holdings(parts, topology, clients));
+    }
   } catch (error) {
-    await takeDeletionBack(parts.topologyTable, datastore, { clients, mark });
+    await takeDeletionBack(topologyTable, datastore, { clients, mark });
+    throw error;
+  }
+  try {
+    await decideDeleting(topologyTable, datastore, mark);
+    return true;
+  } catch (error) {
+    // Another has finished it meanwhile; what this one closed late may be of a datastore that was made since.
+    if (error instanceof ConditionalCheckFailedException) await openAgain(datastore, { clients, mark });
     throw error;
   }
 }
@@ -135,14 +153,36 @@ export async function takeDeletionBack(
   datastore: string,
   { clients, mark }: Deleting,
 ): Promise<void> {
-  for (const client of clients.values()) await client.change(setShardStates(datastore, 'closed', 'open'));
+  await openAgain(datastore, { clients, mark });
   await takeMarkBack(topologyTable, datastore, mark);
 }
 
-function setShardStates(datastore: string, from: 'open' | 'closed', to: 'open' | 'closed'): Statement {
+async function openAgain(datastore: string, { clients, mark }: Deleting): Promise<void> {
+  for (const client of clients.values()) {
+    await client.change(openShards(datastore, mark.since));
+    await client.change(dropFence(datastore, mark.since));
+  }
+}
+
+/** By the fence of this very deletion: one that was frozen, and goes on late, closes nothing that was made since. */
+function closeShards(datastore: string, since: string): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = '${to}' WHERE datastore = ? AND state = '${from}'`,
-    parameters: [datastore],
+    sql: `UPDATE ${CONTROL}.shard SET state = 'closed' WHERE datastore = ? AND state = 'open' AND ${IS_FENCED_SINCE}`,
+    parameters: [datastore, datastore, since],
+  };
+}
+
+function openShards(datastore: string, since: string): Statement {
+  return {
+    sql: `UPDATE ${CONTROL}.shard SET state = 'open' WHERE datastore = ? AND state = 'closed' AND ${IS_FENCED_SINCE}`,
+    parameters: [datastore, datastore, since],
+  };
+}
+
+function removeShards(datastore: string, since: string): Statement {
+  return {
+    sql: `DELETE FROM ${CONTROL}.shard WHERE datastore = ? AND ${IS_FENCED_SINCE}`,
+    parameters: [datastore, datastore, since],
   };
 }
 
@@ -200,8 +240,13 @@ async function removeAll(
 ): Promise<boolean> {
   const { topologyTable, stateTable, mayGoOn } = parts;
   const { datastore } = topology;
-  for (const client of clients.values())
-    await client.change({ sql: `DELETE FROM ${CONTROL}.shard WHERE datastore = ?`, parameters: [datastore] });
+  // Asked before each step: one that was frozen, as functions are, would remove what was made since.
+  for (const client of clients.values()) {
+    if (!mayGoOn()) return false;
+    await client.change(raiseFence(datastore, mark.since));
+    await client.change(removeShards(datastore, mark.since));
+  }
+  if (!mayGoOn()) return false;
   await removeTriggers(parts, datastore);
   await forgetAppliedDatastore(topologyTable, datastore);
   const ended = await Promise.all(
@@ -211,7 +256,6 @@ async function removeAll(
     ),
   );
   if (ended.includes(false)) return false;
-  // Asked before each step: one that was frozen, as functions are, would forget what was made since.
   if (!mayGoOn() || !(await forgetState(stateTable, datastore, mayGoOn))) return false;
   if (!mayGoOn()) return false;
   await forgetIndexes(topologyTable, datastore);
@@ -230,14 +274,15 @@ async function dropDatabases(
   client: SqlClient,
 ): Promise<boolean> {
   const shards = shardsOf(topology, group);
-  for (let start = 0; start < shards.length; start += A_PAGE) {
-    if (!mayGoOn()) return false;
-    await sideBySide(shards.slice(start, start + A_PAGE), async (shard) => {
-      const database = quoteName(shardDatabase(topology.datastore, shard));
-      await client.change({ sql: `DROP DATABASE IF EXISTS ${database}`, parameters: [] });
-    });
-  }
-  return true;
+  let isWhole = true;
+  await sideBySide(shards, async (shard) => {
+    // Before each: no statement that drops one can ask for the fence.
+    isWhole &&= mayGoOn();
+    if (!isWhole) return;
+    const database = quoteName(shardDatabase(topology.datastore, shard));
+    await client.change({ sql: `DROP DATABASE IF EXISTS ${database}`, parameters: [] });
+  });
+  return isWhole;
 }
 
 function unknown(name: string): SchemalessError {

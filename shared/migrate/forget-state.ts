@@ -15,6 +15,7 @@ const NAMED: Readonly<Record<string, number>> = {
   consumed: 1,
   pending: 1,
   verified: 1,
+  verifying: 1,
   writer: 1,
 };
 

@@ -2,6 +2,7 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { shardDatabase } from '../shard.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
+import { NOBODY } from '../sql/statements/record-writer.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readApplied } from '../topology/applied-definitions.ts';
 import { writeGroups } from '../topology/dynamo-topology.ts';
@@ -160,6 +161,8 @@ interface WantedShard {
   readonly step: number;
   /** Index versions that it has to have before it opens. */
   readonly versions: readonly IndexVersion[];
+  /** Its datastore was there before. */
+  readonly isKnown: boolean;
 }
 
 /**
@@ -179,13 +182,14 @@ async function createShards(
   );
   const reached = new Map(rows.map((row) => [shardDatabase(toText(row[0]), toNumber(row[1])), toNumber(row[2])]));
   const wanted = datastores
-    .flatMap(({ topology: { datastore, places }, versions }) =>
+    .flatMap(({ topology: { datastore, places }, versions, isKnown }) =>
       places.map((place, shard) => ({
         datastore,
         shard,
         ...place,
         step: reached.get(shardDatabase(datastore, shard)) ?? 0,
         versions: versions.listed,
+        isKnown,
       })),
     )
     .filter((shard) => shard.group === group.name && shard.step < SHARD_STEPS.length);
@@ -193,6 +197,8 @@ async function createShards(
     if (!mayGoOn()) return false;
     const page = wanted.slice(start, start + ROWS_A_STATEMENT);
     await sideBySide(page, (shard) => createDatabase(client, shard));
+    // Asked again: who was frozen meanwhile opens nothing that was deleted since.
+    if (!mayGoOn()) return false;
     await client.change(upsertShards(page, isFenced(migration, group)));
   }
   return true;
@@ -225,11 +231,15 @@ function isFenced({ bufferCopies = 0, wish }: Migration, { sharedStorage }: Grou
   return bufferCopies > 0 && wish.groups.length > 1 && !sharedStorage;
 }
 
-/** @param fenced whether a new shard knows its writer from its first cell on */
+/**
+ * @param fenced whether a new shard knows its writer from its first cell on. One that is missing from a datastore which
+ *   was there before may be one that a promoted reader never got: nobody is known to have its cells, so that what waits
+ *   in the buffers is brought back first.
+ */
 function upsertShards(shards: readonly WantedShard[], fenced: boolean) {
   return {
     sql:
-      `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, step, writer_id) VALUES ${shards.map(() => `(?, ?, ?, ?, ${fenced ? '@@server_id' : 'NULL'})`).join(', ')} ` +
+      `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, step, writer_id) VALUES ${shards.map(({ isKnown }) => `(?, ?, ?, ?, ${fenced ? (isKnown ? NOBODY : '@@server_id') : 'NULL'})`).join(', ')} ` +
       `ON DUPLICATE KEY UPDATE step = GREATEST(step, VALUES(step))`,
     parameters: shards.flatMap(({ datastore, shard, epoch }) => [datastore, shard, epoch, SHARD_STEPS.length]),
   };

@@ -56,6 +56,14 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
       'shards VARBINARY(512) NOT NULL) ENGINE=InnoDB',
   ],
+  [
+    // The time that a restored cell brings; NULL for one that is new.
+    'ALTER TABLE `schemaless`.buffer ADD COLUMN stored_at DATETIME(6) NULL',
+    // Datastores that are being deleted, or are gone: no copy of theirs is answered `buffered` any more.
+    'CREATE TABLE IF NOT EXISTS `schemaless`.deletion (' +
+      'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, ' +
+      'since VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL) ENGINE=InnoDB',
+  ],
 ];
 
 /** What the database of a shard needs, step by step. */

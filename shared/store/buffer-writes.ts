@@ -1,7 +1,8 @@
 import { type BufferedCell, insertBuffered } from '../sql/statements/insert-buffered.ts';
 import { answerBuffered } from '../sql/statements/answer-buffered.ts';
 import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-buffered.ts';
-import { SqlError, type Statement } from '../sql/client.ts';
+import { selectFence } from '../sql/statements/deletion-fence.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from '../access/context.ts';
 
@@ -69,37 +70,50 @@ export async function withdrawCopies(
   cells: readonly BufferedCell[],
   holders: readonly string[],
 ): Promise<void> {
-  if (cells.length > 0)
-    await onHolders(context, holders, [withdrawBuffered(datastore, cells), deleteWithdrawn(datastore, cells)]);
+  if (cells.length === 0) return;
+  await onHolders(context, holders, async (client) => {
+    await client.change(withdrawBuffered(datastore, cells));
+    await client.change(deleteWithdrawn(datastore, cells));
+  });
 }
 
 /**
  * Marks the copies of cells whose writer is about to be answered `buffered`: they give way to a cell that was
- * acknowledged as stored, should the primary's last cells have to be brought back. Best effort: without the mark the
- * older of two copies wins.
+ * acknowledged as stored, should the primary's last cells have to be brought back.
+ *
+ * Refused where the datastore is being deleted: whoever deletes it counts the copies after that, and finds none that is
+ * answered later. A copy that is gone all the same was drained. One group that takes the mark is enough, and so is one
+ * that cannot be asked, as long as none refuses: without the mark the older of two copies wins.
+ *
+ * @returns whether they may be answered `buffered`
  */
 export async function markAnswered(
   context: StoreContext,
   datastore: string,
   cells: readonly BufferedCell[],
   holders: readonly string[],
-): Promise<void> {
-  if (cells.length > 0) await onHolders(context, holders, [answerBuffered(datastore, cells)]);
+): Promise<boolean> {
+  const marked = await onHolders(context, holders, async (client) => {
+    const { affectedRows } = await client.change(answerBuffered(datastore, cells));
+    return affectedRows === cells.length || (await client.select(selectFence(datastore), 'writer')).length === 0;
+  });
+  return marked.includes(true) || !marked.includes(false);
 }
 
-async function onHolders(
+/** Returns what each said; undefined of one that could not be asked, which is reported. */
+function onHolders<T>(
   context: StoreContext,
   holders: readonly string[],
-  statements: readonly Statement[],
-): Promise<void> {
-  await Promise.all(
+  work: (client: SqlClient) => Promise<T>,
+): Promise<readonly (T | undefined)[]> {
+  return Promise.all(
     holders.map(async (group) => {
       try {
-        const client = await context.groups.client(group);
-        for (const statement of statements) await client.change(statement);
+        return await work(await context.groups.client(group));
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         context.report({ kind: 'secondary_failed', group, error });
+        return undefined;
       }
     }),
   );

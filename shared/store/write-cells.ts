@@ -237,7 +237,7 @@ async function inSeveral<Part, Item, Result>(
 
 /**
  * The primary failed: a second copy goes to another group, so that the cells outlive either. Of restored cells the
- * copies are taken back: one that was appended later on would have a later time, and all behind it in its shard too.
+ * copies are taken back: appended behind others of its shard, one would have a later time than its own.
  */
 async function settleWithoutPrimary(
   context: WriteContext,
@@ -264,8 +264,14 @@ async function settleWithoutPrimary(
   }
   const more =
     holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
-  await markAnswered(context, context.datastore, cells, [...holders, ...more]);
-  const copies = holders.length + more.length;
+  const all = [...holders, ...more];
+  if (!(await markAnswered(context, context.datastore, cells, all))) {
+    context.topology.refresh();
+    await requireStill(context, cells, all);
+    await withdrawCopies(context, context.datastore, cells, all);
+    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'the datastore is being deleted' }));
+  }
+  const copies = all.length;
   return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies }));
 }
 

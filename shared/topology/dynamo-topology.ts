@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
+import { ageOf, moment, type Moment } from '../moment.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readFormer } from './former-datastores.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
@@ -52,7 +53,8 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   /** The same, for who asks while it is fresh: nearly everybody, several times a request. */
   let knownAlready: Promise<WholeTopology> | undefined;
   let reading: Promise<WholeTopology> | undefined;
-  let validUntil = 0;
+  /** When it was read, or last tried; undefined once it is to be read anew. */
+  let triedAt: Moment | undefined;
   let isAway = false;
 
   async function read(): Promise<WholeTopology> {
@@ -60,12 +62,12 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
       known = await readTopology(table);
       knownAlready = Promise.resolve(known);
       isAway = false;
-      validUntil = performance.now() + MAX_AGE_MS;
+      triedAt = moment();
       return known;
     } catch (cause) {
       isAway = true;
       if (!known) throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
-      validUntil = performance.now() + RETRY_MS;
+      triedAt = moment();
       return known;
     } finally {
       reading = undefined;
@@ -73,7 +75,8 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   }
 
   function current(): Promise<WholeTopology> {
-    return knownAlready && performance.now() < validUntil ? knownAlready : refreshed();
+    const isFresh = triedAt !== undefined && ageOf(triedAt) < (isAway ? RETRY_MS : MAX_AGE_MS);
+    return knownAlready && isFresh ? knownAlready : refreshed();
   }
 
   async function refreshed(): Promise<WholeTopology> {
@@ -93,7 +96,7 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     triggers: async (datastore) => (await current()).triggers.get(datastore) ?? [],
     isGoneNow: (name) => isGone(table, name),
     refresh() {
-      validUntil = 0;
+      triedAt = undefined;
     },
   };
 }

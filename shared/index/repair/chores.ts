@@ -32,7 +32,7 @@ export async function doChores(
     ['builds', lookMs, watchBuilds(work, shares)],
     ['counts', lookMs, () => shares.look()],
     ['writers', WRITERS_MS, watchWriters(work)],
-    ['cut logs', lookMs, verifyCutShards(work)],
+    ['cut logs', lookMs, verifyCutShards(work, signal)],
     ['retired versions', lookMs, () => dropRetired(work, leases, renewMs, signal)],
     ['tombstones', RARE_MS, () => purgeTombstones(work, due, signal)],
   ];

@@ -1,12 +1,17 @@
+import { hash } from 'node:crypto';
 import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
+import type { PhysicalIndex } from '../index-table.ts';
 import { verifyIndex } from '../verify.ts';
 import { mendEpoch } from '../../access/raise-epoch.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { RepairWork } from './repair-work.ts';
 import { blockOf } from './shard-blocks.ts';
+import { readVerifyProgress, writeVerifyProgress, type IndexProgress, type VerifyProgress } from './verify-progress.ts';
 
 /** Before all is compared once more where a part could not be: as long as it took, and this at most. */
 const MOST_REST_MS = 60_000;
+/** What a run that dies hard takes with it. */
+const SAVE_EVERY_MS = 1000;
 
 /**
  * After a log was cut, entries of the lost cells lead to rows, or say of rows, what no cell says any more, and nothing
@@ -17,10 +22,12 @@ const MOST_REST_MS = 60_000;
  * `verified#trips#0` (of the first 4,096 shards) says which epochs were verified: no death in between lets one be
  * forgotten. A shard that moved has a higher epoch too, and is verified for nothing.
  *
+ * A store may take longer to compare than a run lives: how far it was compared is kept, and the next run goes on there.
+ *
  * @returns a look, to be repeated
  */
-export function verifyCutShards(work: RepairWork): () => Promise<void> {
-  const { context, datastore, settings, report } = work;
+export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Promise<void> {
+  const { context, datastore, settings } = work;
   const keyOf = (block: number): string => `verified#${datastore}#${block}`;
   const seen = new Map<string, number>();
   let restUntil = 0;
@@ -49,21 +56,9 @@ export function verifyCutShards(work: RepairWork): () => Promise<void> {
         { groups: context.groups, datastore, shard },
         { group: topology?.places[shard]?.group ?? '', epoch },
       );
-    const shards = due.map(({ shard }) => shard);
-    const failures: unknown[] = [];
     const begun = performance.now();
-    for (const index of await work.indexes.maintained(datastore)) {
-      const { found, mended, failed } = await verifyIndex(context, datastore, index, { repair: true });
-      report({
-        datastore,
-        kind: 'verified',
-        index: index.name,
-        shards: shards.length,
-        problems: found.missing + found.extra + found.wrong,
-        mended,
-      });
-      failures.push(...failed.values());
-    }
+    const failures = await verifyIndexes(work, due, signal);
+    if (signal.aborted) return;
     if (failures.length > 0) {
       restUntil = performance.now() + Math.min(MOST_REST_MS, performance.now() - begun);
       throw failures[0];
@@ -76,5 +71,81 @@ export function verifyCutShards(work: RepairWork): () => Promise<void> {
       });
       seen.delete(`${shard}/${epoch}`);
     }
+  };
+}
+
+interface DueShard {
+  readonly shard: number;
+  readonly epoch: number;
+}
+
+/** Compares what was not compared yet for these shards. Returns what could not be, unless the signal came. */
+async function verifyIndexes(work: RepairWork, due: readonly DueShard[], signal: AbortSignal): Promise<unknown[]> {
+  const { context, datastore, report } = work;
+  const purpose = hash('sha256', due.map(({ shard, epoch }) => `${shard}/${epoch}`).join(' '));
+  const keeper = await keepProgress(work, purpose);
+  const failures: unknown[] = [];
+  for (const index of await work.indexes.maintained(datastore)) {
+    const { isDone, shards, places, again: before } = keeper.of(index);
+    if (isDone) continue;
+    const { found, mended, failed, again } = await verifyIndex(context, datastore, index, {
+      repair: true,
+      ...(shards && { shards }),
+      from: places,
+      signal,
+      passed: (group, place, since) => {
+        const { places: known } = keeper.of(index);
+        keeper.note(index, {
+          places: { ...known, [group]: place },
+          again: [...new Set([...before, ...since])],
+        });
+      },
+    });
+    if (signal.aborted) break;
+    const left = [...new Set([...before, ...again])];
+    keeper.note(index, left.length === 0 ? { isDone: true } : { shards: left, places: {}, again: [] });
+    report({
+      datastore,
+      kind: 'verified',
+      index: index.name,
+      shards: due.length,
+      problems: found.missing + found.extra + found.wrong,
+      mended,
+    });
+    failures.push(...failed.values());
+    if (left.length > 0 && failed.size === 0)
+      failures.push(new Error(`${left.length} shards could not be compared by the run before`));
+  }
+  await keeper.end();
+  return failures;
+}
+
+interface ProgressKeeper {
+  of(index: PhysicalIndex): IndexProgress;
+  note(index: PhysicalIndex, change: Partial<IndexProgress>): void;
+  end(): Promise<void>;
+}
+
+/** What cannot be read or written is compared once more by the run that comes next. */
+async function keepProgress({ stateTable, datastore }: RepairWork, purpose: string): Promise<ProgressKeeper> {
+  const kept = await readVerifyProgress(stateTable, datastore).catch(() => undefined);
+  let progress: VerifyProgress = kept?.purpose === purpose ? kept : { purpose, indexes: {} };
+  let savedAt = performance.now();
+  let saving = Promise.resolve();
+  const save = (): Promise<void> => {
+    savedAt = performance.now();
+    saving = saving.then(() => writeVerifyProgress(stateTable, datastore, progress)).catch(() => undefined);
+    return saving;
+  };
+  const keyOf = ({ name, hash: version }: PhysicalIndex): string => `${name}/${version}`;
+  const of = (index: PhysicalIndex): IndexProgress =>
+    progress.indexes[keyOf(index)] ?? { isDone: false, places: {}, again: [] };
+  return {
+    of,
+    note(index, change) {
+      progress = { ...progress, indexes: { ...progress.indexes, [keyOf(index)]: { ...of(index), ...change } } };
+      if (performance.now() - savedAt >= SAVE_EVERY_MS) void save();
+    },
+    end: save,
   };
 }

@@ -6,10 +6,14 @@ import { toBytes, toNumber } from '../../sql/cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 
-/** A live entry as a scan of an index table finds it. */
-export interface ScannedEntry {
+/** Where an entry is in its table. */
+export interface EntryKey {
   readonly value: FieldValue;
   readonly row_key: string;
+}
+
+/** A live entry as a scan of an index table finds it. */
+export interface ScannedEntry extends EntryKey {
   readonly version: Version;
 }
 
@@ -18,7 +22,7 @@ export function selectIndexPage(
   datastore: string,
   shard: number,
   index: PhysicalIndex,
-  after: ScannedEntry | undefined,
+  after: EntryKey | undefined,
   limit: number,
 ): Statement {
   const parameters: SqlParameter[] = [];

@@ -27,7 +27,12 @@ export function appendRestored(fence: ShardFence, cells: readonly RestoredEncode
   });
 }
 
+/** Whether a cell brings its time. */
+export function isRestored(cell: EncodedCell): cell is RestoredEncodedCell {
+  return cell.stored_at !== undefined;
+}
+
 /** Cells are restored together, or are all new. */
 export function areRestored(cells: readonly EncodedCell[]): cells is readonly RestoredEncodedCell[] {
-  return cells.every(({ stored_at }) => stored_at !== undefined);
+  return cells.every(isRestored);
 }

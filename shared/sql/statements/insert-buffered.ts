@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rowKeyBytes } from '../../address.ts';
+import { toSqlTime } from '../../time.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import type { EncodedCell } from './append-cells.ts';
@@ -15,6 +16,8 @@ export interface BufferedCell extends EncodedCell {
  * `writers` counts who relies on the row, so that one writer's conflict does not take away the copy of another that
  * was answered 202.
  *
+ * A copy of a restored cell has its time, so that whoever appends it in place of its writer does not give it another.
+ *
  * A copy that was set aside, or whose bytes were damaged since, waits anew for the write that relies on it now: it is
  * what a promoted writer would get back.
  */
@@ -23,9 +26,9 @@ export function insertBuffered(datastore: string, cells: readonly BufferedCell[]
     mayShareCommit: true,
     table: `${CONTROL}.buffer`,
     sql:
-      `INSERT INTO ${CONTROL}.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at) ` +
-      `VALUES ${cells.map(() => '(?, ?, ?, ?, ?, ?, ?, SYSDATE(6))').join(', ')} ` +
-      `ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1`,
+      `INSERT INTO ${CONTROL}.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, stored_at) ` +
+      `VALUES ${cells.map(() => '(?, ?, ?, ?, ?, ?, ?, SYSDATE(6), ?)').join(', ')} ` +
+      `ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = COALESCE(VALUES(stored_at), stored_at)`,
     parameters: cells.flatMap((cell): SqlParameter[] => [
       datastore,
       cell.shard,
@@ -34,6 +37,7 @@ export function insertBuffered(datastore: string, cells: readonly BufferedCell[]
       cell.ref_key,
       cell.encoded,
       bodyHash(cell.encoded),
+      cell.stored_at === undefined ? null : toSqlTime(cell.stored_at),
     ]),
   };
 }

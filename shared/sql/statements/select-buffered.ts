@@ -19,7 +19,10 @@ export interface WaitingRow {
 /** A row of a buffer table with its body. */
 export interface BufferRow extends WaitingRow {
   readonly body: Uint8Array;
+  /** When it was buffered. */
   readonly created_at: string;
+  /** Of a restored cell: the time that it is to have. */
+  readonly stored_at?: string;
 }
 
 /** The select list of `toWaitingRow`. */
@@ -64,7 +67,7 @@ export function selectUndecided(datastore: string, ids: readonly number[]): Stat
 /** @param page ids, and bytes of bodies; a `?` for the bytes that may come before a row is added */
 function withBodies(page: string): string {
   return (
-    `SELECT ${PLACE}, body, created_at FROM ${CONTROL}.buffer JOIN ` +
+    `SELECT ${PLACE}, body, created_at, stored_at FROM ${CONTROL}.buffer JOIN ` +
     `(SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS before_it FROM (${page}) AS page) AS sized ` +
     `USING (id) WHERE sized.before_it < ? ORDER BY id`
   );
@@ -83,5 +86,11 @@ export function toWaitingRow(row: SqlRow): WaitingRow {
 }
 
 export function toBufferRow(row: SqlRow): BufferRow {
-  return { ...toWaitingRow(row), body: toBytes(row[7]), created_at: fromSqlTime(String(row[8])) };
+  const [body = null, created = null, stored = null] = row.slice(7);
+  return {
+    ...toWaitingRow(row),
+    body: toBytes(body),
+    created_at: fromSqlTime(String(created)),
+    ...(stored !== null && { stored_at: fromSqlTime(String(stored)) }),
+  };
 }

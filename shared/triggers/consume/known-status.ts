@@ -1,3 +1,4 @@
+import { ageOf, moment, type Moment } from '../../moment.ts';
 import type { TriggerStatus, TriggerStore } from '../state/trigger-store.ts';
 
 /** What a consumer knows of its trigger's status. */
@@ -15,11 +16,11 @@ export function knownStatus(
   failed: (error: unknown) => void,
 ): KnownStatus {
   let known: TriggerStatus | undefined;
-  let readAt = -Infinity;
+  let readAt: Moment | undefined;
   let reading: Promise<TriggerStatus> | undefined;
 
   async function ask(): Promise<TriggerStatus> {
-    const begunAt = performance.now();
+    const begunAt = moment();
     try {
       known = await store.status();
     } catch (error) {
@@ -34,12 +35,12 @@ export function knownStatus(
 
   return {
     async read() {
-      if (known && performance.now() - readAt < maxAgeMs) return known;
+      if (known && readAt && ageOf(readAt) < maxAgeMs) return known;
       reading ??= ask();
       return reading;
     },
     forget() {
-      readAt = -Infinity;
+      readAt = undefined;
     },
   };
 }

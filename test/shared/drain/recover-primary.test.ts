@@ -138,6 +138,27 @@ describe('a cell that was acknowledged and that the new writer refuses', () => {
     expect((await trips.put(newCell())).outcome).toBe('stored');
   });
 
+  it('is brought back with the time that it was restored with', async () => {
+    const cell = newCell('acknowledged');
+    const created_at = '2020-01-01T00:00:00.000001Z';
+    await trips.batchRestore([{ ...cell, created_at }]);
+    await promoteWithout([cell]);
+    await recover();
+    expect(await bodyOf(cell)).toBe('acknowledged');
+    const waiting = await Promise.all(
+      others().map((group) =>
+        store.client(group).select(
+          {
+            sql: 'SELECT CAST(stored_at AS CHAR) FROM schemaless.buffer WHERE row_key = ?',
+            parameters: [rowKeyBytes(cell.row_key)],
+          },
+          'writer',
+        ),
+      ),
+    );
+    expect(waiting.flat()).toEqual([['2020-01-01 00:00:00.000001']]);
+  });
+
   it('is brought back though an earlier release had set its copy aside', async () => {
     const cell = newCell('acknowledged');
     await trips.put(cell);

@@ -234,7 +234,7 @@ describe('rows read to keep an index', () => {
           datastore,
           shard,
           index,
-          { value: driver, row_key: '00000000-0000-0000-0000-000000000000', version: { epoch: 1, added_id: 1 } },
+          { value: driver, row_key: '00000000-0000-0000-0000-000000000000' },
           50,
         ),
       50 + 20,

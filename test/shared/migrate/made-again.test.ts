@@ -8,7 +8,7 @@ import { appliedQueues } from '../../../shared/migrate/applied-queues.ts';
 import { definitionManagement, type DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import { deleteDatastore } from '../../../shared/migrate/delete-datastore.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
-import type { SqlClient } from '../../../shared/sql/client.ts';
+import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { shardOf } from '../../../shared/shard.ts';
@@ -22,6 +22,7 @@ import { drainPass } from '../../support/drain-pass.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 import { startSqs, type LocalSqs } from '../../support/sqs.ts';
 import { PATIENT } from '../../support/store-access.ts';
+import { wrapped } from '../../support/wrapped-client.ts';
 
 /** Databases are made and dropped by the dozen. */
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
@@ -290,6 +291,71 @@ describe('a deletion without force', () => {
     expect(await put(instance(), cellOf({ row_key: randomUUID() }))).toMatchObject({ outcome: 'stored' });
   });
 
+  /** The writer of every group is out of its reach, for a reason of its own. */
+  function cutFromPrimaries(): Deployment {
+    const opened = openDeployment({
+      topology: dynamoTopology(topologyTable),
+      bufferCopies: 1,
+      connect: (group) =>
+        wrapped(connect(group), (client) => ({
+          ...client,
+          change: async (statement) => {
+            if (statement.sql.includes('.`entity`')) throw new SqlError('unreachable', 'cut off');
+            return client.change(statement);
+          },
+        })),
+    });
+    deployments.push(opened);
+    return opened;
+  }
+
+  it('loses no write that was answered `buffered`: none is once the copies are counted', async () => {
+    const writer = cutFromPrimaries();
+    const other = cutFromPrimaries();
+    const outcomeOf = (by: Deployment) =>
+      put(by, cellOf({ row_key: randomUUID() })).then(
+        ({ outcome }) => outcome,
+        ({ code }) => code as string,
+      );
+    await Promise.all([writer, other].map((by) => by.datastore(name)));
+    const late: string[] = [];
+    let isCounted = false;
+    const slow = manage((group) => {
+      const client = connect(group);
+      return {
+        ...client,
+        select: async (statement, target) => {
+          const rows = await client.select(statement, target);
+          if (statement.sql.includes('COUNT(*) FROM `schemaless`.buffer')) isCounted = true;
+          return rows;
+        },
+        change: async (statement) => {
+          // Decided by now, and nothing is deleted yet.
+          if (late.length === 0 && isCounted && statement.sql.startsWith('DELETE FROM `schemaless`.shard'))
+            late.push(await outcomeOf(writer));
+          return client.change(statement);
+        },
+      };
+    });
+    expect(await slow.deleteDatastore(name, { confirm: name })).toMatchObject({ done: true });
+    expect(late).toEqual(['unknown_datastore']);
+    expect(await copies()).toBe(0);
+    // Nor when all is gone, by who knows it from before; and one of the name that is made again takes copies.
+    expect(await outcomeOf(other)).toBe('unknown_datastore');
+    await make(SHARDS);
+    expect(await outcomeOf(cutFromPrimaries())).toBe('buffered');
+  });
+
+  it('is refused where a write was answered `buffered` before the copies are counted', async () => {
+    const writer = cutFromPrimaries();
+    expect(await put(writer)).toMatchObject({ outcome: 'buffered' });
+    expect(await errorOf(() => remove({}))).toMatchObject({
+      code: 'would_lose',
+      details: { more: { lost: { cells: 0, buffered: 2 } } },
+    });
+    expect(await put(writer, cellOf({ row_key: randomUUID() }))).toMatchObject({ outcome: 'buffered' });
+  });
+
   it('of one that holds something begins nothing', async () => {
     await put(instance());
     expect(await errorOf(() => remove({}))).toMatchObject({ code: 'would_lose' });
@@ -332,6 +398,60 @@ describe('a deletion that was frozen', () => {
     thaw();
     await late;
     expect(await put(instance())).toMatchObject({ outcome: 'stored' });
+  });
+
+  it('leaves alone the shards of one that was made since, whichever statement it was frozen at', async () => {
+    let thaw = (): void => undefined;
+    const frozen = new Promise<void>((resolve) => (thaw = resolve));
+    let isThere = (): void => undefined;
+    const reached = new Promise<void>((resolve) => (isThere = resolve));
+    let isThawed = false;
+    const freezing = (address: GroupAddress): SqlClient => {
+      const client = connect(address);
+      return {
+        ...client,
+        change: async (statement) => {
+          if (statement.sql.startsWith('DELETE FROM `schemaless`.shard')) {
+            isThere();
+            await frozen;
+          }
+          return client.change(statement);
+        },
+      };
+    };
+    const late = deleteDatastore(
+      { ...parts(), deployed: { datastores: [] }, connect: freezing, mayGoOn: () => !isThawed },
+      name,
+      { confirm: name, force: true },
+    );
+    await reached;
+    await remove();
+    await make(SHARDS);
+    isThawed = true;
+    thaw();
+    expect((await late).done).toBe(false);
+    for (let cell = 0; cell < 20; cell += 1)
+      expect(await put(instance(), cellOf({ row_key: randomUUID() }))).toMatchObject({ outcome: 'stored' });
+  });
+
+  it('drops no database once its time is up', async () => {
+    let drops = 0;
+    const counting = (address: GroupAddress): SqlClient => {
+      const client = connect(address);
+      return {
+        ...client,
+        change: async (statement) => {
+          if (statement.sql.startsWith('DROP DATABASE')) drops += 1;
+          return client.change(statement);
+        },
+      };
+    };
+    await deleteDatastore(
+      { ...parts(), deployed: { datastores: [] }, connect: counting, mayGoOn: () => drops === 0 },
+      name,
+      { confirm: name, force: true },
+    );
+    expect(drops).toBe(1);
   });
 
   it('forgets nothing once its time is up', async () => {

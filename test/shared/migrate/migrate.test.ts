@@ -87,6 +87,38 @@ describe('migrate', () => {
     expect((await Promise.all(groups.map((group) => databases(group, name)))).flat()).toHaveLength(4);
   });
 
+  it('does not take a shard that its server never got for one that never was', async () => {
+    const name = newName();
+    const wish = { groups, datastores: [{ name, shards: 6, indexes: [] }] };
+    const fenced = () => migrate({ topologyTable, connect, wish, bufferCopies: 1, mayGoOn: () => true });
+    const [group] = groups;
+    if (!group) throw new Error('wanted a group');
+    await fenced();
+    const client = connect(group);
+    const writers = async () =>
+      (
+        await client.select(
+          {
+            sql: 'SELECT shard, writer_id = @@server_id FROM schemaless.shard WHERE datastore = ? ORDER BY shard',
+            parameters: [name],
+          },
+          'writer',
+        )
+      ).map((row) => row.map(Number));
+    expect(await writers()).toEqual([
+      [0, 1],
+      [3, 1],
+    ]);
+    await client.change({ sql: 'DELETE FROM schemaless.shard WHERE datastore = ? AND shard = 3', parameters: [name] });
+    await client.change({ sql: `DROP DATABASE ${name}_0003`, parameters: [] });
+    await fenced();
+    expect(await writers()).toEqual([
+      [0, 1],
+      [3, 0],
+    ]);
+    await client.close();
+  });
+
   it('never computes the place of a shard again: added groups get none of it', async () => {
     const name = newName();
     const [one, two] = groups;

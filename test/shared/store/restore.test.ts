@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Cell, RestoredCell } from '../../../shared/cell.ts';
 import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
-import type { BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
+import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { joinWrites } from '../../../shared/store/join-writes.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
+import { drainPass } from '../../support/drain-pass.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
 const SHARDS = 6;
@@ -107,6 +108,34 @@ describe('cells that are restored', () => {
       expect(timesOf(await logOf(shard))).toEqual(timesOf(cells));
     },
   );
+
+  it('whose copies are appended in their place have their times, among copies of new ones', async () => {
+    const cells = restoredIn(5, 4);
+    const places = (await store.topology.datastore(store.nameOf('trips')))?.places ?? [];
+    const holder = store.groups.find(({ name }) => name !== places[5]?.group)?.name ?? '';
+    const [, other = ''] = rowsOfShard(5, SHARDS, 2);
+    const fresh = cellOf({ row_key: other });
+    const copy = ({ created_at, ...cell }: RestoredCell): BufferedCell => ({
+      ...cell,
+      shard: 5,
+      encoded: encodeBody(cell.body),
+      stored_at: created_at,
+    });
+    const waiting = [...cells.slice(0, 3).map(copy), { ...fresh, shard: 5, encoded: encodeBody(fresh.body) }];
+    await store.client(holder).change(insertBuffered(store.nameOf('trips'), waiting));
+
+    await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0 });
+
+    const log = await logOf(5);
+    expect(log.slice(0, 3).map(({ created_at }) => created_at)).toEqual(
+      waiting.slice(0, 3).map((cell) => (cell as BufferedCell).stored_at),
+    );
+    expect([log.length, String(log[3]?.created_at) > '2021']).toEqual([4, true]);
+    // Whose request still waits is told that it is there, with its own time.
+    expect(await trips.batchRestore(cells.slice(0, 1), { with: 'created_at' })).toMatchObject([
+      { outcome: 'stored_before', created_at: log[0]?.created_at },
+    ]);
+  });
 
   it('have a copy on another group until they are known to be safe, as any write', async () => {
     const before = await copies();

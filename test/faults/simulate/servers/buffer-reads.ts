@@ -23,7 +23,7 @@ export function bufferRead(sql: string): BufferRead | undefined {
     return { kind: 'waiting', read: waiting };
   if (sql.startsWith('SELECT NULL AS datastore, 0 AS shard, 0 AS counted, COALESCE(MAX(id), 0) AS id '))
     return { kind: 'waiting shards', read: waitingShards };
-  if (sql.startsWith(`SELECT ${PLACE}, body, created_at FROM ${BUFFER} JOIN `)) {
+  if (sql.startsWith(`SELECT ${PLACE}, body, created_at, stored_at FROM ${BUFFER} JOIN `)) {
     if (sql.includes(' WHERE id IN (')) return { kind: 'buffered', read: bodies };
     if (sql.includes(' WHERE state = ? AND datastore = ? AND id > ? ')) return { kind: 'kept', read: kept };
   }
@@ -177,7 +177,7 @@ function cutAt(rows: readonly BufferedRow[], bytes: number): SqlRow[] {
   const fitting: SqlRow[] = [];
   for (const row of rows) {
     if (before >= bytes) break;
-    fitting.push([...placeRow(row), row.body, toSqlText(row.createdAt)]);
+    fitting.push([...placeRow(row), row.body, toSqlText(row.createdAt), null]);
     before += row.body.length;
   }
   return fitting;

@@ -5,8 +5,11 @@ import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables
 
 const BUFFER = '`schemaless`.buffer';
 
-/** Everything of a buffer table. */
+/** Everything of a buffer table, and of the fence beside it. */
 export function planBuffer(sql: string): Plan | undefined {
+  // Nobody deletes a datastore here.
+  if (sql === 'SELECT since FROM `schemaless`.deletion WHERE datastore = ?')
+    return { kind: 'deletion fence', shards: [], read: () => [] };
   if (!sql.includes(BUFFER)) return undefined;
   const known = bufferRead(sql);
   if (known) return { ...known, shards: [] };
@@ -32,7 +35,7 @@ export function planBuffer(sql: string): Plan | undefined {
   if (
     sql.startsWith(`INSERT INTO ${BUFFER} (`) &&
     sql.endsWith(
-      "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1",
+      "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = COALESCE(VALUES(stored_at), stored_at)",
     )
   )
     return write('buffer', insert);
@@ -51,11 +54,14 @@ export function planBuffer(sql: string): Plan | undefined {
       ({ writers }) => writers > 0,
       ({ writers }) => ({ writers: writers - 1 }),
     );
-  if (sql.startsWith(`UPDATE ${BUFFER} SET answered = answered + 1 WHERE (`))
-    return change(
-      'answer buffered',
-      () => true,
-      ({ answered }) => ({ answered: answered + 1 }),
+  if (
+    sql.startsWith(`UPDATE ${BUFFER} SET answered = answered + 1 WHERE (`) &&
+    sql.endsWith(' AND NOT EXISTS (SELECT 1 FROM `schemaless`.deletion WHERE deletion.datastore = ?)')
+  )
+    return write('answer buffered', ({ tables, parameters }) =>
+      updated(
+        named({ tables, parameters: parameters.slice(0, -1) }).map((row) => ({ ...row, answered: row.answered + 1 })),
+      ),
     );
   if (sql.startsWith(`UPDATE ${BUFFER} SET state = 'conflict' WHERE state = 'waiting' AND (`))
     return change('mark conflicts', isWaiting, () => ({ state: 'conflict' }));
@@ -104,6 +110,7 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
       values.bytes(),
       values.bytes(),
     ];
+    values.nothing();
     const address = addressOf(rowKey, columnName, ref_key);
     const key = copyKey({ datastore, address, bodyHash });
     const taken = flaws.copiesByAddress

@@ -69,6 +69,9 @@ export function bound(parameters: readonly SqlParameter[]) {
       if (value instanceof Uint8Array) return value;
       throw new Error('a statement wants bytes');
     },
+    nothing(): void {
+      if (take() !== null) throw new Error('a statement wants NULL');
+    },
     left: (): number => parameters.length - next,
   };
 }

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rowKeyBytes } from '../../../../shared/address.ts';
+import { decodeBody, encodeBody } from '../../../../shared/body/codec.ts';
+import type { Json } from '../../../../shared/cell.ts';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { indexTable, type PhysicalIndex } from '../../../../shared/index/index-table.ts';
+import type { VerifyPlace } from '../../../../shared/index/verify.ts';
 import { putEntries } from '../../../../shared/index/statements/put-entries.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { until } from '../../follow/support/followed-store.ts';
@@ -71,6 +74,73 @@ describe('verification', () => {
     expect(await found(true)).toEqual(planted);
     expect(await found(false)).toEqual([]);
   });
+
+  it('that was ended goes on where it stood, and compares nothing twice', async () => {
+    await indexed.write(
+      Array.from({ length: 900 }, () => ({ row_key: randomUUID(), body: { driver: randomUUID(), city: 'Faro' } })),
+    );
+    const whole = await indexed.verify({});
+    let [rows, entries, runs] = [0, 0, 0];
+    let places: Record<string, VerifyPlace> = {};
+    for (let isOver = false; !isOver; runs += 1) {
+      const ending = new AbortController();
+      let pages = 0;
+      const part = await indexed.verify({
+        from: places,
+        signal: ending.signal,
+        passed: (group, place) => {
+          // As it is kept: in the state table.
+          places = decodeBody(encodeBody({ ...places, [group]: place } as unknown as Json)) as unknown as typeof places;
+          if (++pages === 3) ending.abort();
+        },
+      });
+      isOver = !ending.signal.aborted;
+      rows += part.rows;
+      entries += part.entries;
+    }
+    expect(runs).toBeGreaterThan(4);
+    // A page that was being read when the end came is read again.
+    expect(rows).toBeGreaterThanOrEqual(whole.rows);
+    expect(rows + entries).toBeLessThan((whole.rows + whole.entries) * 1.5);
+    expect(entries).toBeGreaterThanOrEqual(whole.entries);
+  });
+
+  it('after a cut goes on from run to run', async () => {
+    const group = (await indexed.store.topology.datastore(indexed.datastore))?.places[1]?.group ?? '';
+    await updateState(indexed.stateTable, {
+      key: `writer#${indexed.datastore}#${group}`,
+      update: 'SET #server = :other',
+      values: { ':other': { S: 'another' } },
+    });
+    let runs = 0;
+    for (let isVerified = false; !isVerified; runs += 1) {
+      // Each run does a little of it, and is ended.
+      const [isFull, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let pages = 0;
+      const run = indexed.repair({
+        wrap: (client) => ({
+          ...client,
+          select: async (statement, target) => {
+            if (statement.sql.startsWith('SELECT DISTINCT row_key') && ++pages > 3) {
+              isFull.resolve();
+              await release.promise;
+            }
+            return client.select(statement, target);
+          },
+        }),
+      });
+      const verified = until('verified', () => run.events.some(({ kind }) => kind === 'verified')).catch(
+        () => undefined,
+      );
+      await Promise.race([verified, isFull.promise]);
+      const ended = run.stop();
+      release.resolve();
+      await ended;
+      isVerified = run.events.some(({ kind }) => kind === 'verified');
+      if (runs > 15) throw new Error('it begins anew each time');
+    }
+    expect(runs).toBeGreaterThan(2);
+  }, 60_000);
 
   it('follows a promotion that lost cells: their entries do not stay, and win over nothing', async () => {
     const [row_key = '', other = ''] = rowsOfShard(2, SHARDS, 2);

@@ -3,7 +3,12 @@ import { inject } from 'vitest';
 import type { Json } from '../../../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../../../shared/definitions/definitions.ts';
 import type { PhysicalIndex } from '../../../../../shared/index/index-table.ts';
-import { verifyIndex, type IndexProblem } from '../../../../../shared/index/verify.ts';
+import {
+  verifyIndex,
+  type IndexProblem,
+  type Verification,
+  type VerifyOptions,
+} from '../../../../../shared/index/verify.ts';
 import { migrate } from '../../../../../shared/migrate/migrate.ts';
 import type { RepairEvent } from '../../../../../shared/index/repair/repair-work.ts';
 import { runRepair, type RepairRun } from '../../../../../shared/index/repair/run-repair.ts';
@@ -43,6 +48,8 @@ export interface IndexedStore {
   /** The version that answers, or is being built; by name. */
   version(name: string, state?: 'live' | 'building'): Promise<PhysicalIndex | undefined>;
   problems(name?: string, repair?: boolean): Promise<readonly IndexProblem[]>;
+  /** Compares `drivers` with the cells. */
+  verify(options: VerifyOptions): Promise<Verification>;
   repair(
     run?: Partial<Omit<RepairRun, 'settings'>> & { readonly settings?: Partial<RepairSettings>; readonly wrap?: Wrap },
   ): RunningRepair;
@@ -119,6 +126,11 @@ export async function openIndexedStore(
       const { problems, failed } = await verifyIndex(plain, datastore, index, { settleMs: 50, repair });
       for (const error of failed.values()) throw error;
       return problems;
+    },
+    async verify(options) {
+      const index = await indexed.version(DRIVERS.name);
+      if (!index) throw new Error('no index');
+      return verifyIndex(plain, datastore, index, { settleMs: 50, ...options });
     },
     repair({ settings, wrap: through = (client: SqlClient) => client, ...run } = {}) {
       const events: RepairEvent[] = [];
