@@ -146,7 +146,7 @@ export function addressKey({ row_key, column_name, ref_key }: CellAddress): stri
 }
 
 function addressesIn({ parameters }: Statement, { kind }: Plan): string[] {
-  const [width, at] = kind === 'buffer' ? [7, 2] : [5, 1];
+  const [width, at] = kind === 'buffer' ? [8, 2] : [5, 1];
   return Array.from({ length: Math.floor(parameters.length / width) }, (_, row) => {
     const [rowKey, columnName, refKey] = parameters.slice(row * width + at, row * width + at + 3);
     return addressOf(rowKey as Uint8Array, columnName as Uint8Array, Number(refKey));
