@@ -22,6 +22,9 @@ interface ChoiceFlags {
   readonly yes?: true;
 }
 
+/** Messages of a last queue that one look can show. */
+const MOST_DEAD = 1000;
+
 const DEAD = 'the messages that SQS gave up on instead, which lie in the last queue';
 
 /** `schemaless parked`. */
@@ -48,11 +51,16 @@ function list(): Command {
     )
     .action(
       action<[name: string], { readonly dead?: true; readonly limit?: number }>(
-        async ({ output, connect }, [name], flags) => {
+        async ({ output, connect, note }, [name], flags) => {
           const client = await connect();
           if (flags.dead === true) {
-            const { messages } = await client.deadMessages(name, { limit: Math.min(flags.limit ?? 1000, 1000) });
-            return output.list<DeadMessageShown>([messages], DEAD_COLUMNS);
+            const limit = flags.limit ?? MOST_DEAD;
+            const { messages } = await client.deadMessages(name, { limit: Math.min(limit, MOST_DEAD) });
+            const ending = await output.list<DeadMessageShown>([messages], DEAD_COLUMNS);
+            // A queue is looked into, it has no pages: what is behind these is seen once they are gone.
+            if (messages.length === MOST_DEAD && limit > MOST_DEAD)
+              note(`the queue may have more than these ${MOST_DEAD}: retry or discard them to see the others`);
+            return ending;
           }
           const pages = pagesOf(async (limit, after: string | undefined) => {
             const { cells, malformed, next } = await client.parkedCells(name, { limit, after });

@@ -5,6 +5,7 @@ import { listen } from '../listen.ts';
 import { textOf, type FunctionResult } from '../lambda/function-result.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { corsHeaders, isPreflight, whyForeign, withCors, type CorsRules } from './cors.ts';
+import { whyOtherHost } from './host.ts';
 import { gatewayAnswer, httpAnswer, type HttpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
 import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
@@ -34,7 +35,7 @@ export type Caller = (event: string) => Promise<FunctionResult>;
 
 /**
  * An HTTP API on the loopback interface. Whoever can reach it may do everything, unless it checks signatures; web pages
- * reach it, too, and may do what they are let.
+ * reach it, too, and may do what they are let, asking for it by a name of this machine.
  */
 export interface Gateway {
   readonly port: number;
@@ -118,7 +119,9 @@ export async function openGateway(
   );
 
   async function answerWithCors(request: IncomingMessage): Promise<RoutedAnswer> {
-    const { origin, 'access-control-request-method': requestedMethod } = request.headers;
+    const { origin, host, 'access-control-request-method': requestedMethod } = request.headers;
+    const whyOther = whyOtherHost(host);
+    if (whyOther !== undefined) return { ...gatewayAnswer(403, whyOther), requestId: randomUUID() };
     const asked = { method: request.method ?? '', origin, requestedMethod };
     const why = whyForeign(cors, asked);
     // Of a page that may not ask, before anything is done: a browser sends simple requests without a preflight.

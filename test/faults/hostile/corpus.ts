@@ -432,18 +432,18 @@ function headers(row: () => string): readonly HostileRequest[] {
 
 /** Bytes that are hardly HTTP. */
 function wires(row: () => string): readonly HostileRequest[] {
-  const start = (): string => `PUT ${V1}/cells/${row()}/BASE/1 HTTP/1.1\r\nHost: x\r\n`;
+  const start = (): string => `PUT ${V1}/cells/${row()}/BASE/1 HTTP/1.1\r\nHost: localhost\r\n`;
   return [
     '\0'.repeat(100),
     'GET\r\n\r\n',
     'GET / HTTP/9.9\r\n\r\n',
-    'BREW /v1/health HTTP/1.1\r\nHost: x\r\n\r\n',
+    'BREW /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
     'GET /v1/health HTTP/1.1\r\n\r\n',
-    `GET ${V1}/cells/a b HTTP/1.1\r\nHost: x\r\n\r\n`,
-    'GET http://x/v1/health HTTP/1.1\r\nHost: x\r\n\r\n',
-    'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
-    `GET ${V1}/\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n`,
-    `GET \u0000 HTTP/1.1\r\nHost: x\r\n\r\n`,
+    `GET ${V1}/cells/a b HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    'GET http://x/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'CONNECT x:1 HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    `GET ${V1}/\xff\xfe HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    `GET \u0000 HTTP/1.1\r\nHost: localhost\r\n\r\n`,
     `${start()}Content-Length: -1\r\n\r\n1`,
     `${start()}Content-Length: 1\r\nContent-Length: 2\r\n\r\n1`,
     `${start()}Content-Length: 10\r\n\r\n1`,

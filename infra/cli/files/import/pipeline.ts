@@ -29,6 +29,8 @@ export class Pipeline {
   #isEnded = false;
   #error: unknown;
   #settledAt = performance.now();
+  /** Why the last cell that was not taken was not. */
+  #whyNot: string | undefined;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
@@ -106,6 +108,7 @@ export class Pipeline {
   /** Returns what is to be sent again. */
   async #sendOne({ items }: Batch): Promise<readonly Waiting[]> {
     const settled = await sendBatch(this.#options.client, items);
+    this.#whyNot = settled.whyNot ?? this.#whyNot;
     for (const [{ entry }, { end, reject, hasNewTime }] of settled) {
       entry.end = end;
       entry.reject = reject;
@@ -149,7 +152,7 @@ export class Pipeline {
     const seconds = Math.round(this.#options.patienceMs / 1000);
     return new FilesError(
       'no_progress',
-      `${what} was stored for ${seconds} s; the same command goes on where this one ended`,
+      `${what} was stored for ${seconds} s${this.#whyNot === undefined ? '' : ` (the last refusal: ${this.#whyNot})`}; the same command goes on where this one ended`,
     );
   }
 }

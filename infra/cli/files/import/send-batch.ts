@@ -6,7 +6,10 @@ import type { Waiting } from './shard-queues.ts';
 import type { Reject, SourceCell } from './source.ts';
 
 /** What became of the cells of a batch: those that are missing are to be sent again, for a reason that may pass. */
-export type Settled = Map<Waiting, Settlement>;
+export interface Settled extends Map<Waiting, Settlement> {
+  /** Why the last of those that are missing was not taken. */
+  whyNot?: string;
+}
 
 interface Settlement {
   readonly end: End;
@@ -39,11 +42,15 @@ export async function sendBatch(
         const cell = cells[place];
         const end = cell && endOf(cell, result);
         if (item && end) settled.set(item, end);
+        else if (result.outcome === 'unavailable') settled.whyNot = `shard ${result.shard}: ${result.reason}`;
       }
       return settled;
     } catch (error) {
       if (!(error instanceof SchemalessError)) throw error;
-      if (error.retry === 'later') return settled;
+      if (error.retry === 'later') {
+        settled.whyNot = `${error.code}: ${error.message}`;
+        return settled;
+      }
       const refused = await refusedOf(client, rest, error, settled);
       rest = rest.filter((item) => item !== refused && !settled.has(item));
       if (refused === undefined) return settled;
@@ -73,6 +80,7 @@ async function refusedOf(
   for (const some of [items.slice(0, half), items.slice(half)]) {
     const ends = await sendBatch(client, some);
     for (const [item, end] of ends) settled.set(item, end);
+    if (ends.whyNot !== undefined) settled.whyNot = ends.whyNot;
     // What follows may hold later cells of a row of which an earlier one is to be sent again.
     if (ends.size < some.length) break;
   }

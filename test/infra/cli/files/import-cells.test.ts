@@ -223,7 +223,10 @@ test('gives up when nothing was stored for long, and says that it can be gone on
     ...datastore,
     batchPut: async (cells) => cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'a test' })),
   };
-  await expect(importFile(file, { client, patienceMs: 200 })).rejects.toMatchObject({ code: 'no_progress' });
+  await expect(importFile(file, { client, patienceMs: 200 })).rejects.toMatchObject({
+    code: 'no_progress',
+    message: expect.stringContaining('(the last refusal: shard 0: a test)'),
+  });
   expect(await importFile(file)).toMatchObject({ complete: true, counts: { stored: 10 } });
 });
 

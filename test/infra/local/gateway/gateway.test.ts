@@ -41,6 +41,25 @@ describe('the gateway', () => {
     );
   });
 
+  it.each(['evil.example:4000', 'localhost.evil.example', '127.0.0.1.evil.example', '192.168.0.7:4000', ''])(
+    'refuses a page whose own name, %j, was made to lead here, and calls nothing',
+    async (named) => {
+      const answer = await rawRequest(
+        `POST /echo HTTP/1.1\r\nHost: ${named}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 403 [^]*host: wanted localhost or 127\.0\.0\.1, got/u);
+    },
+  );
+
+  it.each(['localhost', 'LOCALHOST:4000', 'api.localhost:1', '127.0.0.1', '127.1.2.3:80', '[::1]:4000'])(
+    'answers who asks for it as %s',
+    async (named) => {
+      expect(await rawRequest(`GET /echo/a/b HTTP/1.1\r\nHost: ${named}\r\nConnection: close\r\n\r\n`)).toMatch(
+        /^HTTP\/1\.1 201 /u,
+      );
+    },
+  );
+
   it('hands on a request as payload 2.0', async () => {
     const event = await eventOf('/echo/a%20b/%C3%A9%2Fz?x=1&y=%26&x=2', {
       headers: { 'X-Thing': 'yes', Cookie: 'c=1; d=2' },
@@ -116,7 +135,7 @@ describe('the gateway', () => {
 
   it('takes no more than 10 MB, whatever is sent', async () => {
     const answer = await rawRequest(
-      `POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 50000000\r\n\r\n${'x'.repeat(10_485_761)}`,
+      `POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50000000\r\n\r\n${'x'.repeat(10_485_761)}`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*Request Entity Too Large/u);
   });
