@@ -138,8 +138,10 @@ async function append(
   rows: readonly OpenRow[],
   done: Done,
 ): Promise<void> {
-  // Restored cells keep their times, new ones get that of now.
-  for (const alike of Map.groupBy(rows, isRestored).values()) {
+  // Restored cells keep their times, new ones get that of now: behind them restored ones would get it, too.
+  const [restored, others] = [rows.filter(isRestored), rows.filter((row) => !isRestored(row))];
+  for (const alike of [restored, others]) {
+    if (alike.length === 0) continue;
     const { results } = await appendToPrimary(context, datastore, shard, alike, { anyWriter: true });
     done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
     await keepEntries(

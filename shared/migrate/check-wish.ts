@@ -5,6 +5,7 @@ import { readDeletionMark } from '../topology/deletion-mark.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import { takeDeletionBack } from './delete-datastore.ts';
 import type { WishedTriggers } from './deployed-triggers.ts';
+import { stepControl } from './step-control.ts';
 import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
 
 /** Throws an `Error` that names what is wrong with a wish: another shard count, a group gone that still owns shards. */
@@ -42,7 +43,11 @@ export async function withoutDeleted<T extends WishedTriggers>(
   const left: T[] = [];
   for (const datastore of wished) {
     const mark = await readDeletionMark(topologyTable, datastore.name);
-    if (mark?.isJudging) await takeDeletionBack(topologyTable, datastore.name, { clients, mark });
+    if (mark?.isJudging) {
+      // The mark may be of a release whose groups have no fences.
+      for (const client of clients.values()) await stepControl(client);
+      await takeDeletionBack(topologyTable, datastore.name, { clients, mark });
+    }
     if (!mark || mark.isJudging || deployed.some(({ name }) => name === datastore.name)) left.push(datastore);
   }
   return left;

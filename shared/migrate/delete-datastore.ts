@@ -1,4 +1,4 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeletedDatastore, DeleteOptions, Holdings } from '../contract/definition-operations.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
@@ -8,10 +8,11 @@ import { sideBySide } from '../side-by-side.ts';
 import { toNumber } from '../sql/cell-rows.ts';
 import type { SqlClient, Statement } from '../sql/client.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
-import { dropFence, IS_FENCED_SINCE, raiseFence } from '../sql/statements/deletion-fence.ts';
+import { dropFence, IS_FENCED_SINCE, IS_NO_OTHERS, raiseFence } from '../sql/statements/deletion-fence.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { forgetAppliedDatastore, readAppliedDatastore } from '../topology/applied-definitions.ts';
 import {
+  beginTakingBack,
   decideDeleting,
   forgetDatastore,
   markDeleting,
@@ -62,10 +63,14 @@ export async function deleteDatastore(
     throw stillDefined('datastore', name, `${name}/datastore.yaml`);
   const topology = await readDatastore(parts.topologyTable, name);
   if (!topology) return forgetUnmade(parts, name, options);
-  const begun = await readDeletionMark(parts.topologyTable, name);
   const groups = await dynamoTopology(parts.topologyTable).groupsNow();
   const clients: Clients = new Map(groups.map((group) => [group.name, parts.connect(group)]));
   try {
+    let begun = await readDeletionMark(parts.topologyTable, name);
+    if (begun?.isTakenBack) {
+      await takeDeletionBack(parts.topologyTable, name, { clients, mark: begun });
+      begun = undefined;
+    }
     const isDecided = begun?.isJudging === false;
     const lost = isDecided ? null : await holdings(parts, topology, clients);
     // One that was marked, and not decided, is judged below, where it is taken back.
@@ -91,20 +96,24 @@ async function forgetUnmade(
   if (!applied) throw unknown(name);
   const about = { datastore: name, shards: applied.shards ?? 0, lost: null };
   if (dryRun) return { ...about, dry_run: true, done: false };
-  await removeTriggers(parts, name);
+  if (!(await removeTriggers(parts, name))) return { ...about, dry_run: false, done: false };
   await forgetIndexes(parts.topologyTable, name);
   await forgetAppliedDatastore(parts.topologyTable, name);
   return { ...about, dry_run: false, done: true };
 }
 
-/** Those that are listed, and those that were applied and are not. */
-async function removeTriggers(parts: DefinitionParts, datastore: string): Promise<void> {
+/** Those that are listed, and those that were applied and are not. Returns whether there was time for all. */
+async function removeTriggers(parts: DefinitionParts, datastore: string): Promise<boolean> {
   const listed = (await readTriggerItems(parts.topologyTable)).filter((item) => item.datastore === datastore);
   const applied = await readAppliedDatastore(parts.topologyTable, datastore);
   const names = [...listed.map(({ trigger }) => trigger), ...(applied?.triggers ?? [])].map(
     ({ definition }) => definition.name,
   );
-  for (const name of new Set(names)) await removeWholeTrigger(parts, datastore, name);
+  for (const name of new Set(names)) {
+    if (!parts.mayGoOn()) return false;
+    await removeWholeTrigger(parts, datastore, name);
+  }
+  return true;
 }
 
 interface Deleting {
@@ -131,20 +140,36 @@ async function decide(
         await client.change(raiseFence(datastore, mark.since));
         await client.change(closeShards(datastore, mark.since));
       }
+      if (!(await isStillOurs(parts, datastore, { clients, mark }))) return false;
+      // What was committed before its shard was closed may be hidden from a snapshot for a moment (MariaDB).
+      await sleep(HIDDEN_MS);
       checkEmpty(datastore, await holdings(parts, topology, clients));
     }
   } catch (error) {
     await takeDeletionBack(topologyTable, datastore, { clients, mark });
     throw error;
   }
-  try {
-    await decideDeleting(topologyTable, datastore, mark);
-    return true;
-  } catch (error) {
-    // Another has finished it meanwhile; what this one closed late may be of a datastore that was made since.
-    if (error instanceof ConditionalCheckFailedException) await openAgain(datastore, { clients, mark });
-    throw error;
-  }
+  if (!mayGoOn()) return false;
+  await decideDeleting(topologyTable, datastore, mark);
+  return true;
+}
+
+/** Longer than a commit is hidden, and than a writer that was refused goes by a topology of before. */
+const HIDDEN_MS = 2000;
+
+/**
+ * Whether a deletion is still this one, after it raised its fence: one that was frozen raises it late, when another has
+ * taken it back or finished it. Then what it closed is opened again.
+ */
+async function isStillOurs(
+  { topologyTable }: DefinitionParts,
+  datastore: string,
+  deleting: Deleting,
+): Promise<boolean> {
+  const mark = await readDeletionMark(topologyTable, datastore);
+  if (mark?.since === deleting.mark.since) return true;
+  await openAgain(datastore, deleting);
+  return false;
 }
 
 /** Lets a datastore be what it was, whose deletion was begun and not decided. */
@@ -153,6 +178,7 @@ export async function takeDeletionBack(
   datastore: string,
   { clients, mark }: Deleting,
 ): Promise<void> {
+  await beginTakingBack(topologyTable, datastore, mark);
   await openAgain(datastore, { clients, mark });
   await takeMarkBack(topologyTable, datastore, mark);
 }
@@ -174,7 +200,7 @@ function closeShards(datastore: string, since: string): Statement {
 
 function openShards(datastore: string, since: string): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = 'open' WHERE datastore = ? AND state = 'closed' AND ${IS_FENCED_SINCE}`,
+    sql: `UPDATE ${CONTROL}.shard SET state = 'open' WHERE datastore = ? AND state = 'closed' AND ${IS_NO_OTHERS}`,
     parameters: [datastore, datastore, since],
   };
 }
@@ -244,15 +270,19 @@ async function removeAll(
   for (const client of clients.values()) {
     if (!mayGoOn()) return false;
     await client.change(raiseFence(datastore, mark.since));
+  }
+  if (!(await isStillOurs(parts, datastore, { clients, mark }))) return false;
+  for (const client of clients.values()) {
+    if (!mayGoOn()) return false;
     await client.change(removeShards(datastore, mark.since));
   }
-  if (!mayGoOn()) return false;
-  await removeTriggers(parts, datastore);
+  if (!(await removeTriggers(parts, datastore)) || !mayGoOn()) return false;
   await forgetAppliedDatastore(topologyTable, datastore);
   const ended = await Promise.all(
     [...clients].map(
       async ([group, client]) =>
-        (await deleteRows(client, datastore, mayGoOn)) && (await dropDatabases(parts, topology, group, client)),
+        (await deleteRows(client, datastore, mayGoOn, mark.since)) &&
+        (await dropDatabases(parts, topology, group, client)),
     ),
   );
   if (ended.includes(false)) return false;

@@ -1,11 +1,12 @@
-import { SqlError, type SqlClient } from '../sql/client.ts';
+import type { SqlClient } from '../sql/client.ts';
 import { shardDatabase } from '../shard.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
+import { dropFences } from '../sql/statements/deletion-fence.ts';
 import { NOBODY } from '../sql/statements/record-writer.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readApplied } from '../topology/applied-definitions.ts';
-import { writeGroups } from '../topology/dynamo-topology.ts';
+import { endMaking, writeGroups } from '../topology/dynamo-topology.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { GroupAddress } from '../topology/topology.ts';
 import { deployTriggers } from './deployed-triggers.ts';
@@ -17,7 +18,8 @@ import { listWishedVersions } from './index-versions.ts';
 import { sideBySide } from '../side-by-side.ts';
 import type { MigrationWish } from './migration-wish.ts';
 import { prepareDatastore, type MigratedDatastore } from './prepare-datastore.ts';
-import { CONTROL_STEPS, SHARD_STEPS } from './steps.ts';
+import { stepControl } from './step-control.ts';
+import { SHARD_STEPS } from './steps.ts';
 import { forgetDeployed, triggersLeft, withApplied } from './with-applied.ts';
 
 export interface Migration {
@@ -36,8 +38,6 @@ export interface Migration {
 
 /** Rows of `shard` written with one statement. */
 const ROWS_A_STATEMENT = 64;
-/** The errors of adding a column or a key twice, and of dropping one twice. */
-const DONE_BEFORE = new Set([1060, 1061, 1091]);
 
 /**
  * Brings every group's control database and users, the topology, the shards' databases, the indexes' catalogue and
@@ -77,6 +77,8 @@ export async function migrate(given: Migration): Promise<boolean> {
       Promise.all(wish.groups.map((group) => step(migration, group, clients.get(group.name) as SqlClient, datastores)));
     if ((await work(createShards)).includes(false) || (await work(createTables)).includes(false)) return false;
     await Promise.all(wish.groups.map((group) => fenceWriter(migration, group, clients)));
+    if (!(await openWhatNobodyDeletes(migration, datastores, clients))) return false;
+    for (const { topology, isKnown } of datastores) if (!isKnown) await endMaking(topologyTable, topology.datastore);
     const listed = await Promise.all(
       datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)),
     );
@@ -124,33 +126,26 @@ async function fenceWriter(
   });
 }
 
-async function stepControl(client: SqlClient): Promise<void> {
-  const [[known] = []] = await client.select(
-    {
-      sql: "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'schemaless' AND table_name = 'migration'",
-      parameters: [],
-    },
-    'writer',
-  );
-  const [[last] = []] =
-    toNumber(known) === 0
-      ? [[0]]
-      : await client.select(
-          { sql: `SELECT COALESCE(MAX(step), 0) FROM ${CONTROL}.migration`, parameters: [] },
-          'writer',
-        );
-  for (let step = toNumber(last) + 1; step <= CONTROL_STEPS.length; step += 1) {
-    for (const sql of CONTROL_STEPS[step - 1] ?? []) await client.change({ sql, parameters: [] }).catch(unlessDone);
+/**
+ * What a deletion that was taken back, or is over, has left of its fence and of closed shards, or raised late because it
+ * was frozen: none of these datastores carries a mark, and none gets one while this has the lease.
+ */
+async function openWhatNobodyDeletes(
+  { mayGoOn }: Migration,
+  datastores: readonly MigratedDatastore[],
+  clients: ReadonlyMap<string, SqlClient>,
+): Promise<boolean> {
+  const names = datastores.map(({ definition }) => definition.name);
+  if (names.length === 0) return true;
+  for (const client of clients.values()) {
+    if (!mayGoOn()) return false;
     await client.change({
-      sql: `INSERT IGNORE INTO ${CONTROL}.migration (step, applied_at) VALUES (?, SYSDATE(6))`,
-      parameters: [step],
+      sql: `UPDATE ${CONTROL}.shard SET state = 'open' WHERE state = 'closed' AND datastore IN (${names.map(() => '?').join(', ')})`,
+      parameters: names,
     });
+    await client.change(dropFences(names));
   }
-}
-
-/** A migration that was cut off had come past this statement. */
-function unlessDone(error: unknown): void {
-  if (!(error instanceof SqlError) || !DONE_BEFORE.has(error.errno)) throw error;
+  return true;
 }
 
 interface WantedShard {

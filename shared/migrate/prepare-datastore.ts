@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { dropFence } from '../sql/statements/deletion-fence.ts';
 import { createDatastore, readDatastore } from '../topology/dynamo-topology.ts';
 import { FORGOTTEN_AFTER_MS, readFormer, type FormerDatastore } from '../topology/former-datastores.ts';
 import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
@@ -14,7 +13,7 @@ export interface MigratedDatastore {
   readonly definition: WishedDatastore;
   readonly topology: DatastoreTopology;
   readonly versions: DatastoreVersions;
-  /** It was on the map before: cells of it may have been acknowledged. */
+  /** All its shards have been there before: cells of each may have been acknowledged. */
   readonly isKnown: boolean;
 }
 
@@ -40,7 +39,7 @@ export async function prepareDatastore(
 ): Promise<MigratedDatastore | undefined> {
   const { name, shards } = definition;
   let topology = await readDatastore(topologyTable, name);
-  const isKnown = topology !== undefined;
+  const isKnown = topology !== undefined && topology.isBeingMade !== true;
   if (!topology) {
     const former = await readFormer(topologyTable, name);
     if (former) {
@@ -48,7 +47,6 @@ export async function prepareDatastore(
       if (former.shards !== shards && !(await forgotten(former, mayGoOn))) return undefined;
       for (const client of clients.values()) if (!(await deleteRows(client, name, mayGoOn))) return undefined;
     }
-    for (const client of clients.values()) await client.change(dropFence(name));
     // Before the datastore itself: whoever writes its first cell knows its indexes.
     await listFirstVersions(topologyTable, definition);
     topology = await createDatastore(topologyTable, spread(definition, groups, (former?.epoch ?? 0) + 1));

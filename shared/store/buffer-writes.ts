@@ -1,7 +1,6 @@
 import { type BufferedCell, insertBuffered } from '../sql/statements/insert-buffered.ts';
 import { answerBuffered } from '../sql/statements/answer-buffered.ts';
 import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-buffered.ts';
-import { selectFence } from '../sql/statements/deletion-fence.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -81,9 +80,9 @@ export async function withdrawCopies(
  * Marks the copies of cells whose writer is about to be answered `buffered`: they give way to a cell that was
  * acknowledged as stored, should the primary's last cells have to be brought back.
  *
- * Refused where the datastore is being deleted: whoever deletes it counts the copies after that, and finds none that is
- * answered later. A copy that is gone all the same was drained. One group that takes the mark is enough, and so is one
- * that cannot be asked, as long as none refuses: without the mark the older of two copies wins.
+ * A group refuses where the datastore is being deleted: whoever deletes it counts the copies after that, and finds none
+ * that is answered later. So one group at least has to take the marks of all of them. Where a copy was drained meanwhile
+ * and no other holder is left, that costs a repetition, which is told `stored_before`.
  *
  * @returns whether they may be answered `buffered`
  */
@@ -95,9 +94,9 @@ export async function markAnswered(
 ): Promise<boolean> {
   const marked = await onHolders(context, holders, async (client) => {
     const { affectedRows } = await client.change(answerBuffered(datastore, cells));
-    return affectedRows === cells.length || (await client.select(selectFence(datastore), 'writer')).length === 0;
+    return affectedRows === cells.length;
   });
-  return marked.includes(true) || !marked.includes(false);
+  return marked.includes(true);
 }
 
 /** Returns what each said; undefined of one that could not be asked, which is reported. */

@@ -268,8 +268,12 @@ async function settleWithoutPrimary(
   if (!(await markAnswered(context, context.datastore, cells, all))) {
     context.topology.refresh();
     await requireStill(context, cells, all);
-    await withdrawCopies(context, context.datastore, cells, all);
-    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'the datastore is being deleted' }));
+    // The copies stay: whether they were marked is not known, and another writer may rely on them.
+    return cells.map(({ shard }) => ({
+      outcome: 'unavailable',
+      shard,
+      reason: 'the primary failed, and no group confirmed its copy, or the datastore is being deleted',
+    }));
   }
   const copies = all.length;
   return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies }));

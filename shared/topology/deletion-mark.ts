@@ -17,6 +17,8 @@ export interface DeletionMark {
   readonly since: string;
   /** It is not decided yet: should the datastore hold anything, the mark is taken back. */
   readonly isJudging: boolean;
+  /** It is being taken back: what was closed for it may be open already, so that it cannot be decided any more. */
+  readonly isTakenBack: boolean;
 }
 
 function keyOf(datastore: string): { readonly pk: AttributeValue } {
@@ -33,11 +35,12 @@ export async function readDeletionMark(
       TableName: table,
       Key: keyOf(datastore),
       ConsistentRead: true,
-      ProjectionExpression: 'deleting, judging',
+      ProjectionExpression: 'deleting, judging, taken_back',
     }),
   );
   const since = Item?.['deleting']?.S;
-  return since === undefined ? undefined : { since, isJudging: Item?.['judging']?.BOOL ?? false };
+  if (since === undefined) return undefined;
+  return { since, isJudging: Item?.['judging']?.BOOL ?? false, isTakenBack: Item?.['taken_back']?.BOOL ?? false };
 }
 
 /** Takes a datastore off the map for everybody but who deletes it; it is not decided yet. Throws where there is none. */
@@ -56,10 +59,10 @@ export async function markDeleting(
       ExpressionAttributeValues: { ':since': { S: since }, ':judging': { BOOL: true } },
     }),
   );
-  return { since, isJudging: true };
+  return { since, isJudging: true, isTakenBack: false };
 }
 
-/** From here on it is deleted, whatever comes. */
+/** From here on it is deleted, whatever comes. Throws where another has decided it, or takes it back. */
 export async function decideDeleting(
   { client, table }: DynamoTable,
   datastore: string,
@@ -70,8 +73,25 @@ export async function decideDeleting(
       TableName: table,
       Key: keyOf(datastore),
       UpdateExpression: 'REMOVE judging',
-      ConditionExpression: 'deleting = :since',
+      ConditionExpression: 'deleting = :since AND attribute_exists(judging) AND attribute_not_exists(taken_back)',
       ExpressionAttributeValues: { ':since': { S: since } },
+    }),
+  );
+}
+
+/** Before anything is opened again of a datastore whose deletion is not decided: nobody decides it from here on. */
+export async function beginTakingBack(
+  { client, table }: DynamoTable,
+  datastore: string,
+  { since }: DeletionMark,
+): Promise<void> {
+  await client.send(
+    new UpdateItemCommand({
+      TableName: table,
+      Key: keyOf(datastore),
+      UpdateExpression: 'SET taken_back = :true',
+      ConditionExpression: 'deleting = :since AND attribute_exists(judging)',
+      ExpressionAttributeValues: { ':since': { S: since }, ':true': { BOOL: true } },
     }),
   );
 }
@@ -86,7 +106,7 @@ export async function takeMarkBack(
     new UpdateItemCommand({
       TableName: table,
       Key: keyOf(datastore),
-      UpdateExpression: 'REMOVE deleting, judging',
+      UpdateExpression: 'REMOVE deleting, judging, taken_back',
       ConditionExpression: 'deleting = :since AND attribute_exists(judging)',
       ExpressionAttributeValues: { ':since': { S: since } },
     }),

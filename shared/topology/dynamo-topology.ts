@@ -2,6 +2,7 @@ import {
   ConditionalCheckFailedException,
   GetItemCommand,
   PutItemCommand,
+  UpdateItemCommand,
   ScanCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
@@ -21,7 +22,7 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  * | pk | holds |
  * |---|---|
  * | `groups` | `groups`: how every group is reached, JSON |
- * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
+ * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
  * | `progress#trips#rider_index` | how far the repair is with it, see `index-progress.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
@@ -58,11 +59,13 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   let isAway = false;
 
   async function read(): Promise<WholeTopology> {
+    const begun = moment();
     try {
       known = await readTopology(table);
       knownAlready = Promise.resolve(known);
       isAway = false;
-      triedAt = moment();
+      // It is as old as the question: the answer may have waited for an instance that was frozen.
+      triedAt = begun;
       return known;
     } catch (cause) {
       isAway = true;
@@ -201,6 +204,7 @@ export async function createDatastore(table: DynamoTable, topology: DatastoreTop
           names: { L: names.map((name) => ({ S: name })) },
           owners: { L: topology.places.map(({ group }) => ({ N: String(names.indexOf(group)) })) },
           epochs: { L: topology.places.map(({ epoch }) => ({ N: String(epoch) })) },
+          making: { BOOL: true },
         },
         ConditionExpression: 'attribute_not_exists(pk)',
       }),
@@ -214,6 +218,18 @@ export async function createDatastore(table: DynamoTable, topology: DatastoreTop
   }
 }
 
+/** Notes that all shards of a datastore have been made: one that is missing from now on was lost. */
+export async function endMaking({ client, table }: DynamoTable, datastore: string): Promise<void> {
+  await client.send(
+    new UpdateItemCommand({
+      TableName: table,
+      Key: { pk: { S: `${DATASTORE}${datastore}` } },
+      UpdateExpression: 'REMOVE making',
+      ConditionExpression: 'attribute_exists(pk)',
+    }),
+  );
+}
+
 function toTopology(datastore: string, item: Record<string, AttributeValue>): DatastoreTopology {
   const names = (item['names']?.L ?? []).map(({ S }) => S ?? '');
   const owners = (item['owners']?.L ?? []).map(({ N }) => Number(N));
@@ -222,5 +238,6 @@ function toTopology(datastore: string, item: Record<string, AttributeValue>): Da
     datastore,
     shards: owners.length,
     places: owners.map((owner, shard) => ({ group: names[owner] ?? '', epoch: epochs[shard] ?? 1 })),
+    ...(item['making'] !== undefined && { isBeingMade: true as const }),
   };
 }

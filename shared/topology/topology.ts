@@ -21,6 +21,8 @@ export interface DatastoreTopology {
   readonly shards: number;
   /** Index = shard. */
   readonly places: readonly ShardPlace[];
+  /** Not all of its shards have been made yet. */
+  readonly isBeingMade?: true;
 }
 
 /** How a group is reached, whatever the way. */

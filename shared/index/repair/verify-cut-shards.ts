@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { readState, updateState, type StateItem } from '../../dynamo/state-table.ts';
 import type { PhysicalIndex } from '../index-table.ts';
 import { verifyIndex } from '../verify.ts';
@@ -82,8 +81,10 @@ interface DueShard {
 /** Compares what was not compared yet for these shards. Returns what could not be, unless the signal came. */
 async function verifyIndexes(work: RepairWork, due: readonly DueShard[], signal: AbortSignal): Promise<unknown[]> {
   const { context, datastore, report } = work;
-  const purpose = hash('sha256', due.map(({ shard, epoch }) => `${shard}/${epoch}`).join(' '));
-  const keeper = await keepProgress(work, purpose);
+  const keeper = await keepProgress(
+    work,
+    due.map(({ shard, epoch }) => `${shard}/${epoch}`),
+  );
   const failures: unknown[] = [];
   for (const index of await work.indexes.maintained(datastore)) {
     const { isDone, shards, places, again: before } = keeper.of(index);
@@ -127,9 +128,10 @@ interface ProgressKeeper {
 }
 
 /** What cannot be read or written is compared once more by the run that comes next. */
-async function keepProgress({ stateTable, datastore }: RepairWork, purpose: string): Promise<ProgressKeeper> {
+async function keepProgress({ stateTable, datastore }: RepairWork, cuts: readonly string[]): Promise<ProgressKeeper> {
   const kept = await readVerifyProgress(stateTable, datastore).catch(() => undefined);
-  let progress: VerifyProgress = kept?.purpose === purpose ? kept : { purpose, indexes: {} };
+  const isKept = kept !== undefined && cuts.every((cut) => kept.cuts.includes(cut));
+  let progress: VerifyProgress = isKept ? kept : { cuts, indexes: {} };
   let savedAt = performance.now();
   let saving = Promise.resolve();
   const save = (): Promise<void> => {

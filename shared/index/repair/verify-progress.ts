@@ -17,8 +17,8 @@ export interface IndexProgress {
 
 /** How far the indexes of a datastore were compared whole. */
 export interface VerifyProgress {
-  /** What it is done for: whoever does it for something else begins anew. */
-  readonly purpose: string;
+  /** The cuts that came before it, as `17/2`: shard and epoch. For one that is not among them it is done anew. */
+  readonly cuts: readonly string[];
   /** By name and hash of the version. */
   readonly indexes: Readonly<Record<string, IndexProgress>>;
 }

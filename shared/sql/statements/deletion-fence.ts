@@ -13,6 +13,9 @@ export const IS_NOT_FENCED = `NOT EXISTS (SELECT 1 FROM ${CONTROL}.deletion WHER
 /** True while the deletion that began at a time holds: datastore and time are its parameters. */
 export const IS_FENCED_SINCE = `EXISTS (SELECT 1 FROM ${CONTROL}.deletion WHERE deletion.datastore = ? AND deletion.since = ?)`;
 
+/** True where no other deletion than the one that began at a time has raised it: datastore and time are its parameters. */
+export const IS_NO_OTHERS = `NOT EXISTS (SELECT 1 FROM ${CONTROL}.deletion WHERE deletion.datastore = ? AND deletion.since <> ?)`;
+
 /** @param since RFC 3339: tells this deletion of a datastore of the name from others */
 export function raiseFence(datastore: string, since: string): Statement {
   return {
@@ -21,14 +24,15 @@ export function raiseFence(datastore: string, since: string): Statement {
   };
 }
 
-/** @param since of the deletion that is taken back @default whichever it was: a datastore of the name is being made */
-export function dropFence(datastore: string, since?: string): Statement {
-  return since === undefined
-    ? { sql: `DELETE FROM ${CONTROL}.deletion WHERE datastore = ?`, parameters: [datastore] }
-    : { sql: `DELETE FROM ${CONTROL}.deletion WHERE datastore = ? AND since = ?`, parameters: [datastore, since] };
+/** @param since of the deletion that is taken back, or came late */
+export function dropFence(datastore: string, since: string): Statement {
+  return { sql: `DELETE FROM ${CONTROL}.deletion WHERE datastore = ? AND since = ?`, parameters: [datastore, since] };
 }
 
-/** A row where a datastore is fenced, none where it is not. */
-export function selectFence(datastore: string): Statement {
-  return { sql: `SELECT since FROM ${CONTROL}.deletion WHERE datastore = ?`, parameters: [datastore] };
+/** Of datastores that nobody deletes: whichever deletion it was, it was taken back, or is over. */
+export function dropFences(datastores: readonly string[]): Statement {
+  return {
+    sql: `DELETE FROM ${CONTROL}.deletion WHERE datastore IN (${datastores.map(() => '?').join(', ')})`,
+    parameters: datastores,
+  };
 }

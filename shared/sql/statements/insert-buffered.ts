@@ -16,7 +16,8 @@ export interface BufferedCell extends EncodedCell {
  * `writers` counts who relies on the row, so that one writer's conflict does not take away the copy of another that
  * was answered 202.
  *
- * A copy of a restored cell has its time, so that whoever appends it in place of its writer does not give it another.
+ * A copy of a restored cell has its time, so that whoever appends it in place of its writer does not give it another; not
+ * where a writer of a new cell relies on it, too, whose cell is not to be older than its request.
  *
  * A copy that was set aside, or whose bytes were damaged since, waits anew for the write that relies on it now: it is
  * what a promoted writer would get back.
@@ -28,7 +29,7 @@ export function insertBuffered(datastore: string, cells: readonly BufferedCell[]
     sql:
       `INSERT INTO ${CONTROL}.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, stored_at) ` +
       `VALUES ${cells.map(() => '(?, ?, ?, ?, ?, ?, ?, SYSDATE(6), ?)').join(', ')} ` +
-      `ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = COALESCE(VALUES(stored_at), stored_at)`,
+      `ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)`,
     parameters: cells.flatMap((cell): SqlParameter[] => [
       datastore,
       cell.shard,

@@ -5,11 +5,8 @@ import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables
 
 const BUFFER = '`schemaless`.buffer';
 
-/** Everything of a buffer table, and of the fence beside it. */
+/** Everything of a buffer table. Nobody deletes a datastore here. */
 export function planBuffer(sql: string): Plan | undefined {
-  // Nobody deletes a datastore here.
-  if (sql === 'SELECT since FROM `schemaless`.deletion WHERE datastore = ?')
-    return { kind: 'deletion fence', shards: [], read: () => [] };
   if (!sql.includes(BUFFER)) return undefined;
   const known = bufferRead(sql);
   if (known) return { ...known, shards: [] };
@@ -35,7 +32,7 @@ export function planBuffer(sql: string): Plan | undefined {
   if (
     sql.startsWith(`INSERT INTO ${BUFFER} (`) &&
     sql.endsWith(
-      "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = COALESCE(VALUES(stored_at), stored_at)",
+      "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)",
     )
   )
     return write('buffer', insert);
