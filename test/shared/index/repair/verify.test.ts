@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { rowKeyBytes } from '../../../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../../../shared/body/codec.ts';
 import type { Json } from '../../../../shared/cell.ts';
@@ -11,6 +11,9 @@ import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { until } from '../../follow/support/followed-store.ts';
 import { countKinds, openIndexedStore, type IndexedStore } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
+
+/** Hundreds of rows are compared several times. */
+vi.setConfig({ testTimeout: 120_000 });
 
 const SHARDS = 4;
 const NONE = { missing: 0, extra: 0, wrong: 0 };
@@ -77,7 +80,7 @@ describe('verification', () => {
 
   it('that was ended goes on where it stood, and compares nothing twice', async () => {
     await indexed.write(
-      Array.from({ length: 900 }, () => ({ row_key: randomUUID(), body: { driver: randomUUID(), city: 'Faro' } })),
+      Array.from({ length: 500 }, () => ({ row_key: randomUUID(), body: { driver: randomUUID(), city: 'Faro' } })),
     );
     const whole = await indexed.verify({});
     let [rows, entries, runs] = [0, 0, 0];
@@ -98,7 +101,7 @@ describe('verification', () => {
       rows += part.rows;
       entries += part.entries;
     }
-    expect(runs).toBeGreaterThan(4);
+    expect(runs).toBeGreaterThan(2);
     // A page that was being read when the end came is read again.
     expect(rows).toBeGreaterThanOrEqual(whole.rows);
     expect(rows + entries).toBeLessThan((whole.rows + whole.entries) * 1.5);
@@ -140,7 +143,7 @@ describe('verification', () => {
       if (runs > 15) throw new Error('it begins anew each time');
     }
     expect(runs).toBeGreaterThan(2);
-  }, 60_000);
+  });
 
   it('follows a promotion that lost cells: their entries do not stay, and win over nothing', async () => {
     const [row_key = '', other = ''] = rowsOfShard(2, SHARDS, 2);
