@@ -14,7 +14,7 @@ import { putEntries } from '../../shared/index/statements/put-entries.ts';
 import { selectRowStates } from '../../shared/sql/statements/select-row-states.ts';
 import { unionOf } from '../../shared/sql/union.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';
-import { DATASTORE, type GroupAccess } from '../support/store-access.ts';
+import type { GroupAccess } from '../support/store-access.ts';
 import { shardOfValue } from '../../shared/definitions/field-value.ts';
 
 /**
@@ -45,6 +45,7 @@ export interface ByHandOptions {
 const [DUMMY_KEY, DUMMY] = ['00000000-0000-0000-0000-000000000000', Buffer.from([0])];
 
 export function byHand({ groups, topology, index, connections }: ByHandOptions): ByHand {
+  const { datastore } = topology;
   const pools = new Map(groups.map((group) => [group.name, openPool(group, connections)]));
   const names = groups.map(({ name }) => name);
   const [field] = index.definition.fields;
@@ -52,15 +53,15 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   const { shards } = topology;
   const columns = [{ column: field.column_key, cells: 2 }];
   const dummy: EncodedCell = { row_key: DUMMY_KEY, column_name: 'BASE', ref_key: 1, body: null, encoded: DUMMY };
-  const fenceOf = (shard: number) => ({ datastore: DATASTORE, shard, epoch: topology.places[shard]?.epoch ?? 0 });
+  const fenceOf = (shard: number) => ({ datastore, shard, epoch: topology.places[shard]?.epoch ?? 0 });
   const texts = Array.from({ length: shards }, (_, shard) => ({
     append: appendCell(fenceOf(shard), dummy).sql,
-    state: unionOf(selectRowStates(DATASTORE, [{ row_key: DUMMY_KEY, shard }], columns, LIMITS.answerBytes)).sql,
-    entry: putEntries(DATASTORE, shard, index, [
+    state: unionOf(selectRowStates(datastore, [{ row_key: DUMMY_KEY, shard }], columns, LIMITS.answerBytes)).sql,
+    entry: putEntries(datastore, shard, index, [
       { row_key: DUMMY_KEY, values: [DUMMY_KEY], tombstone: false, version: { epoch: 1, added_id: 1 } },
     ]).sql,
   }));
-  const bufferText = insertBuffered(DATASTORE, [{ ...dummy, shard: 0 }]).sql;
+  const bufferText = insertBuffered(datastore, [{ ...dummy, shard: 0 }]).sql;
   const groupOf = (shard: number): string => topology.places[shard]?.group ?? '';
   const secondaryOf = (primary: string): string => {
     const others = names.filter((name) => name !== primary);
@@ -79,7 +80,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
     const address = [rowKeyBytes(row_key), Buffer.from(column_name), ref_key];
     const { affectedRows } = await run(groupOf(shard), {
       sql: texts[shard]?.append ?? '',
-      parameters: [...address, encoded, ...address, DATASTORE, shard, topology.places[shard]?.epoch ?? 0],
+      parameters: [...address, encoded, ...address, datastore, shard, topology.places[shard]?.epoch ?? 0],
     });
     if (affectedRows !== 1) throw new Error(`${affectedRows} rows appended`);
   }
@@ -108,19 +109,20 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
       await run(secondaryOf(primary), {
         sql: bufferText,
         parameters: [
-          DATASTORE,
+          datastore,
           shard,
           rowKey,
           column,
           cell.ref_key,
           encoded,
           createHash('sha256').update(encoded).digest(),
+          null,
         ],
       });
       await append(cell, encoded, shard);
       const states = await run(primary, {
         sql: texts[shard]?.state ?? '',
-        parameters: [DATASTORE, shard, rowKey, Buffer.from(field.column_key), 2],
+        parameters: [datastore, shard, rowKey, Buffer.from(field.column_key), 2],
       });
       const entry = entryOf(
         rowKey,
@@ -137,14 +139,14 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
       }));
       await Promise.all(
         [...Map.groupBy(encoded, ({ shard }) => groupOf(shard))].map(async ([primary, ofGroup]) => {
-          await run(secondaryOf(primary), insertBuffered(DATASTORE, ofGroup));
+          await run(secondaryOf(primary), insertBuffered(datastore, ofGroup));
           await Promise.all(
             [...Map.groupBy(ofGroup, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
               if (ofShard.length === 1 && ofShard[0]) await append(ofShard[0], ofShard[0].encoded, shard);
               else await run(primary, appendCells(fenceOf(shard), ofShard));
             }),
           );
-          const found = await run(primary, unionOf(selectRowStates(DATASTORE, ofGroup, columns, LIMITS.answerBytes)));
+          const found = await run(primary, unionOf(selectRowStates(datastore, ofGroup, columns, LIMITS.answerBytes)));
           const shardOfItem = ([item]: SqlRow): number => ofGroup[Number(item)]?.shard ?? -1;
           const epochs = new Map(found.filter(isEpoch).map((row) => [shardOfItem(row), row[1]]));
           const latest = new Map(
