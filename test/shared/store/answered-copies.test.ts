@@ -1,0 +1,64 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { SqlError, type SqlChange } from '../../../shared/sql/client.ts';
+import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+
+const SHARDS = 9;
+const MARK = 'UPDATE `schemaless`.buffer SET answered';
+/** What becomes of the mark on a copy, on each holder in turn; those that are not named take it. */
+const fates: (() => SqlChange)[] = [];
+let isPrimaryAway = true;
+let store: RealStore;
+let trips: Datastore;
+
+const away = (): SqlChange => {
+  throw new SqlError('unreachable', 'away');
+};
+/** As where the fence of a deletion is up, or the copy is gone. */
+const refuses = (): SqlChange => ({ affectedRows: 0, insertId: 0 });
+
+beforeAll(async () => {
+  store = await openRealStore({
+    datastores: { trips: SHARDS },
+    wrap: (client) => ({
+      ...client,
+      change: async (statement) => {
+        if (isPrimaryAway && statement.sql.includes('.`entity`')) throw new SqlError('unreachable', 'away');
+        const fate = statement.sql.startsWith(MARK) ? fates.shift() : undefined;
+        return fate ? fate() : client.change(statement);
+      },
+    }),
+  });
+  trips = await store.deployment.datastore(store.nameOf('trips'));
+});
+afterEach(() => {
+  fates.length = 0;
+  isPrimaryAway = true;
+});
+afterAll(() => store.close());
+
+const newCell = () => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '' });
+
+describe('a write whose primary is away', () => {
+  it.each([
+    ['no group can be asked to mark its copy as answered', [away, away]],
+    ['every group refuses to mark its copy as answered', [refuses, refuses]],
+    ['one group refuses the mark, and the other cannot be asked', [refuses, away]],
+  ])('is not answered `buffered` where %s, and its repetition is stored', async (_, planned) => {
+    const cell = newCell();
+    fates.push(...planned);
+    expect(await trips.put(cell)).toMatchObject({ outcome: 'unavailable' });
+    expect(fates).toEqual([]);
+    isPrimaryAway = false;
+    expect(await trips.put(cell)).toMatchObject({ outcome: 'stored' });
+  });
+
+  it.each([
+    ['cannot be asked', away],
+    ['refuses', refuses],
+  ])('is answered `buffered` where one group takes the mark, and the other %s', async (_, fate) => {
+    fates.push(fate);
+    expect(await trips.put(newCell())).toMatchObject({ outcome: 'buffered', copies: 2 });
+  });
+});
