@@ -1,4 +1,6 @@
-import * as z from 'zod';
+import type * as z from 'zod';
+// By itself: named by way of `z.core` it would bring the messages of all languages into each bundle.
+import { toDotPath } from 'zod/v4/core';
 import { closestName } from '../closest-name.ts';
 import { describe } from '../errors.ts';
 import type { Problem } from './definitions-error.ts';
@@ -41,10 +43,7 @@ export class DefinitionFile<Schema extends z.ZodType> {
 
   /** Says that a value is not what was wanted. */
   wrong(path: YamlPath, wanted: string, why = ''): void {
-    this.problem(
-      path,
-      `${z.core.toDotPath(path)}: wanted ${wanted}, got ${got(valueAt(this.#yaml.value, path))}${why}`,
-    );
+    this.problem(path, `${toDotPath(path)}: wanted ${wanted}, got ${got(valueAt(this.#yaml.value, path))}${why}`);
   }
 
   problem(path: YamlPath, message: string): void {
@@ -64,7 +63,7 @@ export class DefinitionFile<Schema extends z.ZodType> {
       const first = named.find((other) => other.name === name);
       if (name === undefined || !first || first.path === path) continue;
       const again = `got ${describe(name)} again, which line ${this.#yaml.lineOf(first.path)} has`;
-      this.problem(path, `${z.core.toDotPath(path)}: wanted each ${noun} once, ${again}`);
+      this.problem(path, `${toDotPath(path)}: wanted each ${noun} once, ${again}`);
     }
   }
 
