@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { appliedQueuePrefix } from '../../shared/migrate/applied-queues.ts';
+import { appliedQueuePrefix } from '../../shared/granted-names.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledgePrefix } from './evidence.ts';
 

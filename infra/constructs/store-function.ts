@@ -4,7 +4,7 @@ import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { environmentOf, type StoreVariable } from '../../shared/environment.ts';
 import type { DatabaseUser } from '../../shared/topology/database-users.ts';
-import { OPENINGS_KEY } from '../../shared/access/open-circuits.ts';
+import { OPENINGS_KEY } from '../../shared/granted-names.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledgeLambdaPolicies, acknowledgeTracing } from './evidence.ts';
 import { functionLog } from './function-log.ts';

@@ -1,9 +1,7 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Role } from '../cell.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-
-/** One item for all: an attribute for each circuit that ever opened, with the time of the last opening in ms. */
-export const OPENINGS_KEY = 'circuit-openings';
+import { OPENINGS_KEY } from '../granted-names.ts';
 
 /**
  * How often whoever asks for anything looks at the item: as long as one that hangs may hold a request that nobody
@@ -29,6 +27,7 @@ export interface OpenCircuits {
   look(onNews: (group: string, role: Role) => void): void;
 }
 
+/** Its item has an attribute for each circuit that ever opened, with the time of the last opening in ms. */
 export function openCircuits({ client, table }: DynamoTable, now: () => number = Date.now): OpenCircuits {
   let lookedAt = Number.NEGATIVE_INFINITY;
   const seen = new Map<string, number>();

@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { TriggerDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
+import { appliedQueuePrefix } from '../granted-names.ts';
 import type { DeployedTrigger } from '../topology/topology.ts';
 import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../triggers/state/queue-limits.ts';
 
@@ -45,14 +46,6 @@ export function appliedQueueName(environment: string, datastore: string, trigger
   const digest = `-${hash('sha256', names, 'hex').slice(0, 10)}`;
   const room = NAME_CHARACTERS - prefix.length - digest.length - LONGEST_END.length;
   return `${prefix}${names.slice(0, Math.min(room, MOST_NAME_CHARACTERS))}${digest}${end}.fifo`;
-}
-
-/**
- * What the names of all of them begin with, and those of no other environment: none has two hyphens together in its
- * name, so that `trips` is not allowed what belongs to `trips-prod`.
- */
-export function appliedQueuePrefix(environment: string): string {
-  return `schemaless-${environment}--`;
 }
 
 export function appliedQueues(client: SQSClient, environment: string): AppliedQueues {

@@ -10,7 +10,8 @@ import { dynamoClient } from '../../../functions/environment/dynamo.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { STORE_VARIABLES } from '../../../shared/environment.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
-import { OPENINGS_KEY, type OpenCircuits } from '../../../shared/access/open-circuits.ts';
+import type { OpenCircuits } from '../../../shared/access/open-circuits.ts';
+import { OPENINGS_KEY } from '../../../shared/granted-names.ts';
 import { blamingClient, type BlamingClient } from '../blaming-client.ts';
 
 const LOOK_EVERY_MS = 2000;

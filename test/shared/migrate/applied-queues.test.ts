@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { appliedQueueName, appliedQueuePrefix } from '../../../shared/migrate/applied-queues.ts';
+import { appliedQueuePrefix } from '../../../shared/granted-names.ts';
+import { appliedQueueName } from '../../../shared/migrate/applied-queues.ts';
 
 const LONGEST = 'a'.repeat(30);
 /** As `storeEnvironment` takes them: words joined by single hyphens. */

@@ -1,0 +1,15 @@
+/**
+ * The names by which a function is given rights to what it makes and keeps: said once for who uses them and for the
+ * templates, which load nothing of the SDK for them.
+ */
+
+/** Key of the item of opened circuits in the state table: one for all instances, see `access/open-circuits.ts`. */
+export const OPENINGS_KEY = 'circuit-openings';
+
+/**
+ * What the names of all queues that were made through the API begin with, and those of no other environment: none has
+ * two hyphens together in its name, so that `trips` is not allowed what belongs to `trips-prod`.
+ */
+export function appliedQueuePrefix(environment: string): string {
+  return `schemaless-${environment}--`;
+}
