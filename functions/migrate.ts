@@ -11,7 +11,8 @@ import { randomUUID } from 'node:crypto';
 import { leases } from '../shared/dynamo/lease.ts';
 import { underLease } from '../shared/dynamo/under-lease.ts';
 import { STORE_VARIABLES } from '../shared/environment.ts';
-import { migrate } from '../shared/migrate/migrate.ts';
+import { migrate, type Migration } from '../shared/migrate/migrate.ts';
+import { SqlError } from '../shared/sql/client.ts';
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { logger } from './environment/log.ts';
@@ -58,7 +59,7 @@ export async function isComplete(
     signal,
   };
   const ended = await underLease(leased, (held) =>
-    migrate({
+    unlessAway({
       topologyTable: { client: dynamo, table: config.topologyTable },
       stateTable: { client: dynamo, table: config.stateTable },
       connect: connectorOf(config.access).open(config, { statementMs: STATEMENT_MS }),
@@ -68,7 +69,7 @@ export async function isComplete(
       mayGoOn: () => !held.aborted,
     }),
   );
-  // Another migration is still at work: look again when called again.
+  // Another migration is still at work, or a group is not there yet: look again when called again.
   if (!ended) return { IsComplete: false };
   logger.info('migrated', {
     done: ended.result,
@@ -81,4 +82,18 @@ export async function isComplete(
     })),
   });
   return { IsComplete: ended.result };
+}
+
+/**
+ * A cluster, or the proxy before it, may still be starting when it was made in the same deployment: the migration waits for
+ * it, until the deployment's own time is up. Not for one that refuses it by a word of its own.
+ */
+async function unlessAway(migration: Migration): Promise<boolean> {
+  try {
+    return await migrate(migration);
+  } catch (error) {
+    if (!(error instanceof SqlError) || error.failure !== 'unreachable' || error.errno !== 0) throw error;
+    logger.warn('migration_waits', { error });
+    return false;
+  }
 }

@@ -6,6 +6,7 @@ import { Construct } from 'constructs';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge, acknowledgeLambdaPolicies, acknowledgeVersions } from './evidence.ts';
+import { functionLog } from './function-log.ts';
 import { grantSecretKey } from './key-uses.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreFunction } from './store-function.ts';
@@ -56,7 +57,10 @@ export class Migration extends Construct {
       onEventHandler: onEvent,
       isCompleteHandler: isComplete,
       queryInterval: Duration.seconds(10),
-      totalTimeout: Duration.hours(2),
+      // CloudFormation waits for an hour at most.
+      totalTimeout: Duration.minutes(55),
+      // Else their first calls would make log groups that the deployment is about to make, too.
+      logGroup: functionLog(this, 'framework', environment),
     });
     acknowledgeLambdaPolicies(provider);
     const inside = ['framework-isComplete', 'framework-onTimeout'].map((name) => provider.node.findChild(name));

@@ -1,14 +1,16 @@
 import { Duration, RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import {
   CfnDBInstance,
   ClusterInstance,
   Credentials,
   DatabaseCluster,
+  DBClusterStorageType,
   type DatabaseClusterProps,
   type IClusterInstance,
 } from 'aws-cdk-lib/aws-rds';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { MADE_USERS, type DatabaseUser, type MadeUser } from '../../shared/topology/database-users.ts';
@@ -66,7 +68,10 @@ export class ShardGroup extends Construct {
     super(scope, id);
     this.name = props.name;
     const nodes = nodesOf(props);
+    const log = clusterLog(this, props);
     const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes));
+    // RDS would make it itself, and keep it for ever.
+    cluster.node.addDependency(log);
     const endpoints = nodes.map((node) => {
       const instance = cluster.node.findChild(node.letter).node.defaultChild;
       if (!(instance instanceof CfnDBInstance))
@@ -75,12 +80,17 @@ export class ShardGroup extends Construct {
       return { host: instance.attrEndpointAddress, port: instance.attrEndpointPort };
     });
     Tags.of(cluster).add(GROUP_TAG, props.name);
-    shortenSecretName(cluster.node.findChild('Secret').node.defaultChild, props.secretPrefix, props.name);
+    const secret = cluster.node.findChild('Secret').node.defaultChild;
+    shortenSecretName(secret, props.secretPrefix, props.name);
     if (!cluster.secret) throw new Error(`${props.name}: wanted a generated secret`);
+    // A cluster that stays when its stack goes is of no use without its password.
+    if (props.environment.protectedFromDeletion && secret instanceof CfnSecret)
+      secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
     const users = new UserSecrets(this, 'users', {
       group: props.name,
       prefix: props.secretPrefix,
       encryptionKey: props.encryptionKey,
+      isRetained: props.environment.protectedFromDeletion,
     });
     this.secrets = { owner: cluster.secret, ...users.secrets };
     if (props.environment.proxy)
@@ -143,6 +153,28 @@ function acknowledgeCluster(cluster: DatabaseCluster, { protectedFromDeletion }:
     acknowledge(cluster, 'RDS10', 'An environment for trying things out: destroying it leaves nothing behind');
 }
 
+/**
+ * What the servers write down and CloudWatch is given: what went wrong. Not which statements took long: their texts hold
+ * the bodies of cells.
+ */
+const LOG = 'error';
+
+/**
+ * A cluster is named after its logical id otherwise, which the CDK makes so long that the RDS Data API, which takes ARNs
+ * of 100 characters at most, would refuse the cluster in some regions.
+ */
+function clusterName({ name }: StoreEnvironment, group: string): string {
+  return `schemaless-${name}-${group}`;
+}
+
+function clusterLog(scope: Construct, { name, environment }: ShardGroupProps): LogGroup {
+  return new LogGroup(scope, 'error-log', {
+    logGroupName: `/aws/rds/cluster/${clusterName(environment, name)}/${LOG}`,
+    retention: environment.logDays,
+    removalPolicy: environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  });
+}
+
 interface Node {
   readonly letter: string;
   readonly instance: IClusterInstance;
@@ -166,12 +198,15 @@ function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] 
 }
 
 function clusterProps(
-  { environment, network, parameters, encryptionKey }: ShardGroupProps,
+  { name, environment, network, parameters, encryptionKey }: ShardGroupProps,
   nodes: readonly Node[],
 ): DatabaseClusterProps {
   const [writer, ...readers] = nodes.map((node) => node.instance);
   return {
     engine: MYSQL_ENGINE,
+    clusterIdentifier: clusterName(environment, name),
+    ...(environment.storage === 'io-optimized' && { storageType: DBClusterStorageType.AURORA_IOPT1 }),
+    cloudwatchLogsExports: [LOG],
     ...(writer && { writer }),
     readers,
     serverlessV2MinCapacity: environment.capacity.min,

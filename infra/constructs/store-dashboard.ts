@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration } from 'aws-cdk-lib';
 import { Dashboard, GraphWidget, Stats, type IMetric, type IWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -28,7 +28,8 @@ export class StoreDashboard {
 
   constructor(scope: Construct, id: string, { environment, api, groups }: StoreDashboardProps) {
     const metrics = storeMetrics(environment.name);
-    const dashboard = new Dashboard(scope, id, { dashboardName: `Schemaless-${environment.name}` });
+    // Names of dashboards are those of an account, in all regions.
+    const dashboard = new Dashboard(scope, id, { dashboardName: `Schemaless-${environment.name}-${Aws.REGION}` });
     dashboard.addWidgets(...requestGraphs(api, metrics));
     dashboard.addWidgets(...bufferGraphs(metrics), this.failures);
     dashboard.addWidgets(...groupGraphs(groups));

@@ -13,6 +13,11 @@ export interface StoreEnvironment {
   readonly readersPerGroup: number;
   /** Capacity of each node in ACU (1 ACU is about 2 GiB of memory). The maximum also fixes `max_connections`. */
   readonly capacity: { readonly min: number; readonly max: number };
+  /**
+   * How Aurora's storage is paid for: by each I/O, or at higher prices with none; `npm run capacity` says from which load
+   * on the latter is cheaper. @default standard
+   */
+  readonly storage?: 'standard' | 'io-optimized';
   readonly access: Access;
   /** An RDS Proxy before each group, with an endpoint for its writer and one for its readers: `mysql` access alone. */
   readonly proxy: boolean;

@@ -24,6 +24,13 @@ export interface StoreOptions {
    */
   readonly capacity?: { readonly min: number; readonly max: number };
   /**
+   * How Aurora's storage is paid for: by each I/O, or at higher prices with none, which is cheaper from some hundred
+   * writes a second on.
+   *
+   * @default standard
+   */
+  readonly storage?: 'standard' | 'io-optimized';
+  /**
    * On how many other groups a write is copied before it is appended: at most groups - 2.
    *
    * @default 1 where there are three groups or more, else none
@@ -134,6 +141,7 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     groups,
     readersPerGroup: wholeNumber('readers', options.readers ?? defaults.readers, 0, MOST_READERS),
     ...bounded,
+    storage: oneOf('storage', options.storage ?? 'standard', ['standard', 'io-optimized']),
     proxy,
     databaseAuth: proxy ? 'iam' : 'secret',
     ...(instances !== undefined && instances !== 'unreserved' && { instances }),

@@ -1,3 +1,4 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct } from 'constructs';
@@ -11,13 +12,15 @@ export interface UserSecretsProps {
   readonly prefix: string;
   /** @default a key of Secrets Manager's own */
   readonly encryptionKey?: IKey | undefined;
+  /** They stay when their stack goes, as the clusters do. */
+  readonly isRetained: boolean;
 }
 
 /** A secret with a password for each user that the functions log in to a group as; the migration makes the users. */
 export class UserSecrets extends Construct {
   readonly secrets: Readonly<Record<MadeUser, ISecret>>;
 
-  constructor(scope: Construct, id: string, { group, prefix, encryptionKey }: UserSecretsProps) {
+  constructor(scope: Construct, id: string, { group, prefix, encryptionKey, isRetained }: UserSecretsProps) {
     super(scope, id);
     const made = MADE_USERS.map((user): readonly [MadeUser, ISecret] => {
       const secret = new Secret(this, user, {
@@ -31,6 +34,7 @@ export class UserSecrets extends Construct {
           excludePunctuation: true,
         },
       });
+      if (isRetained) secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
       shortenSecretName(secret.node.defaultChild, prefix, `${group}-${user}`);
       acknowledge(
         secret,

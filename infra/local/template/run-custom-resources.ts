@@ -11,6 +11,8 @@ type Made = Record<string, { readonly physicalId: string; readonly properties: R
 
 /** The provider framework looks every ten seconds; nobody wants to wait that long for `npm start`. */
 const LOOK_MS = 100;
+/** What is not complete after so many looks waits for something that is not to come on one machine. */
+const MOST_LOOKS = 300;
 
 /**
  * Creates, or later updates, each custom resource by its own handlers, as the CDK's provider framework would.
@@ -26,6 +28,7 @@ export async function runCustomResources(
   which: 'all' | 'changed',
   file: string,
   invoke: (functionArn: string, event: string) => Promise<string>,
+  mostLooks = MOST_LOOKS,
 ): Promise<void> {
   const made: Made = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   for (const definition of definitions) {
@@ -33,7 +36,7 @@ export async function runCustomResources(
     const key = `${address.stack.name}/${address.logicalId}`;
     if (which === 'changed' && isDeepStrictEqual(made[key]?.properties, properties)) continue;
     try {
-      made[key] = { physicalId: await deploy(definition, made[key], invoke), properties };
+      made[key] = { physicalId: await deploy(definition, made[key], invoke, mostLooks), properties };
     } catch (cause) {
       throw new Error(
         `${describeResource(address)} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
@@ -48,6 +51,7 @@ async function deploy(
   definition: CustomResourceDefinition,
   before: Made[string] | undefined,
   invoke: (arn: string, event: string) => Promise<string>,
+  mostLooks: number,
 ): Promise<string> {
   const { address, type, properties, onEventArn, isCompleteArn } = definition;
   const request = {
@@ -64,6 +68,9 @@ async function deploy(
   const isDone = async (): Promise<boolean> =>
     isCompleteArn === undefined ||
     Object(JSON.parse(await invoke(isCompleteArn, JSON.stringify(event)))).IsComplete === true;
-  while (!(await isDone())) await sleep(LOOK_MS);
+  for (let look = 1; !(await isDone()); look += 1) {
+    if (look === mostLooks) throw new Error(`not complete after ${mostLooks} looks, see the log of its functions`);
+    await sleep(LOOK_MS);
+  }
   return String(event.PhysicalResourceId ?? before?.physicalId ?? request.RequestId);
 }

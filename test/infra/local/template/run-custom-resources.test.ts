@@ -53,3 +53,11 @@ it('a custom resource that fails is named', async () => {
   });
   await expect(failing).rejects.toThrow('Migration (Custom::Migration) of service failed: no rights');
 });
+
+it('a custom resource that never completes ends the start, and says where to look', async () => {
+  using folder = temporaryFolder();
+  const invoke = async (arn: string): Promise<string> =>
+    JSON.stringify(arn === 'on-event' ? { PhysicalResourceId: 'constant' } : { IsComplete: false });
+  const never = runCustomResources([definition], 'all', join(folder.path, 'made.json'), invoke, 3);
+  await expect(never).rejects.toThrow('not complete after 3 looks, see the log of its functions');
+});

@@ -1,0 +1,85 @@
+import type { CdkCustomResourceIsCompleteEvent, Context } from 'aws-lambda';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { isComplete } from '../../functions/migrate.ts';
+import { startSecretsManager, type SecretsManager } from '../../infra/local/emulators/secrets-manager.ts';
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import type { Endpoint } from '../../shared/sql/endpoints.ts';
+import { dynamoClient, newTable } from '../support/dynamo.ts';
+import { freePort } from '../support/free-port.ts';
+
+const { dynamo, groups } = inject('servers');
+const client = dynamoClient(dynamo);
+const SECRET = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:owner';
+let secrets: SecretsManager;
+
+beforeAll(async () => {
+  secrets = await startSecretsManager();
+});
+afterAll(async () => {
+  await secrets.close();
+  client.destroy();
+});
+
+beforeEach(async () => {
+  const { environment, topologyTable, stateTable, bufferCopies, access, databaseUser, databaseAuth, connections } =
+    ENVIRONMENT_VARIABLES;
+  for (const [name, value] of Object.entries({
+    [environment]: 'local',
+    [topologyTable]: (await newTable(client)).table,
+    [stateTable]: (await newTable(client)).table,
+    [bufferCopies]: '0',
+    [access]: 'mysql',
+    [databaseUser]: 'owner',
+    [databaseAuth]: 'secret',
+    [connections]: '2',
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: dynamo,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
+  }))
+    vi.stubEnv(name, value);
+});
+afterEach(() => vi.unstubAllEnvs());
+
+/** Of a deployment with one group, which is there, and no datastore. */
+function eventOf({ host, port }: Endpoint): CdkCustomResourceIsCompleteEvent {
+  const [group] = groups;
+  if (!group) throw new Error('wanted a group');
+  secrets.setSecrets(new Map([[SECRET, JSON.stringify({ username: group.user, password: group.password })]]));
+  const endpoint = { host, port: String(port) };
+  return {
+    RequestType: 'Create',
+    ResourceProperties: {
+      ServiceToken: '',
+      Groups: [
+        {
+          name: group.name,
+          writer: endpoint,
+          reader: endpoint,
+          nodes: [endpoint],
+          secret: SECRET,
+          userSecrets: { read: SECRET, tail: SECRET, write: SECRET, repair: SECRET },
+          sharedStorage: 'false',
+        },
+      ],
+      Datastores: [],
+    },
+  } as unknown as CdkCustomResourceIsCompleteEvent;
+}
+
+const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+
+describe('a step of the migration', () => {
+  it('waits for a group that is not there yet: the deployment goes on looking', async () => {
+    expect(await isComplete(eventOf({ host: '127.0.0.1', port: await freePort() }), context)).toEqual({
+      IsComplete: false,
+    });
+  });
+
+  it('fails where a group refuses it, which no waiting mends', async () => {
+    const event = eventOf(groups[0]?.writer ?? { host: '', port: 0 });
+    secrets.setSecrets(new Map([[SECRET, JSON.stringify({ username: 'nobody', password: 'wrong' })]]));
+    await expect(isComplete(event, context)).rejects.toThrow(/Access denied/u);
+  });
+});
