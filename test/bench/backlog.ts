@@ -3,7 +3,8 @@ import { startBacklogStage } from './backlog/backlog-stage.ts';
 import { fillLogs } from './backlog/fill-logs.ts';
 import { readLogs, type Course } from './backlog/read-logs.ts';
 import { tailLogs } from './backlog/tail-logs.ts';
-import type { Bench, Findings, Measured } from './bench.ts';
+import type { Bench, Findings } from './bench.ts';
+import { linePlot, rowsOn } from './rows-and-plots.ts';
 
 const CELLS = 200_000;
 const SHARDS = 256;
@@ -29,13 +30,8 @@ export const backlogBench: Bench = {
     say(`sent in ${secondsOf(sent).toFixed(1)} s`);
 
     const [sentRate, readRate] = [CELLS / secondsOf(sent), CELLS / secondsOf(read)];
-    const row = (what: string, figure: string, passed = true, bar = 'printed'): Measured => ({
-      what,
-      figure,
-      bar,
-      passed,
-      engine: stage.engine,
-    });
+    const row = rowsOn(stage.engine);
+    const all = CELLS.toLocaleString('en-US');
     return {
       measured: [
         row('cells a second: tailed, until SQS has them', sentRate.toFixed(0)),
@@ -47,24 +43,13 @@ export const backlogBench: Bench = {
           'per cent of a core: the tailer, SQS; the bare reader',
           `${tailerCpu.toFixed(0)}, ${sqsCpu.toFixed(0)}; ${((user + system) / 10_000 / secondsOf(read)).toFixed(0)}`,
         ),
-        row(
-          'messages in the queue, each cell once',
-          depth.toLocaleString('en-US'),
-          depth === CELLS,
-          CELLS.toLocaleString('en-US'),
-        ),
+        row('messages in the queue, each cell once', depth.toLocaleString('en-US'), all, depth === CELLS),
       ],
       plots: [
-        {
-          kind: 'lines',
-          title: 'A backlog worked off',
-          x: 'seconds',
-          y: 'cells',
-          lines: [
-            { name: 'tailed', points: sent },
-            { name: 'read alone', points: read },
-          ],
-        },
+        linePlot('A backlog worked off', { x: 'seconds', y: 'cells' }, [
+          { name: 'tailed', points: sent },
+          { name: 'read alone', points: read },
+        ]),
       ],
     };
   },

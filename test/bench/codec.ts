@@ -1,6 +1,7 @@
 import { equalJson } from '../../shared/body/equal.ts';
 import type { Json } from '../../shared/cell.ts';
-import type { BarPlot, Bench, BenchWorld, Findings, Measured } from './bench.ts';
+import type { BarPlot, Bench, BenchWorld, Findings } from './bench.ts';
+import { barPlot, rowsOn } from './rows-and-plots.ts';
 import { bodiesOf, BODY_SIZES, type BodySize } from './codec/bodies.ts';
 import { codecsFor, type Codec } from './codec/codecs.ts';
 import { timeInTurn, type Taken } from './codec/time-in-turn.ts';
@@ -22,19 +23,10 @@ export const codecBench: Bench = {
       for (const cost of ofSize) say(`${cost.codec}; ${figureOf(cost)}`);
     }
     const byCodec = Map.groupBy(costs, ({ codec }) => codec);
-    const measured = [...byCodec].map(([codec, ofCodec]): Measured => ({
-      what: `codec: ${codec}`,
-      figure: ofCodec.map(figureOf).join('; '),
-      bar: 'printed',
-      passed: true,
-      engine: `Node ${process.versions.node}`,
-    }));
-    const plots = BODY_SIZES.flatMap((size) =>
-      plotsOf(
-        size,
-        costs.filter((cost) => cost.size === size),
-      ),
-    );
+    const row = rowsOn(`Node ${process.versions.node}`);
+    const measured = [...byCodec].map(([codec, ofCodec]) => row(`codec: ${codec}`, ofCodec.map(figureOf).join('; ')));
+    const ofSize = Map.groupBy(costs, ({ size }) => size);
+    const plots = [...ofSize].flatMap(([size, some]) => plotsOf(size, some));
     return { measured, plots };
   },
 };
@@ -86,24 +78,16 @@ function figureOf({ size, bytes, ratio, encode, decode }: Cost): string {
 }
 
 function plotsOf(size: BodySize, costs: readonly Cost[]): readonly BarPlot[] {
+  const stored = costs.map(({ codec, bytes }) => ({ label: codec, value: bytes }));
+  const taken = costs.map(({ codec, encode, decode }) => ({
+    label: codec,
+    value: encode.median + decode.median,
+    least: encode.least + decode.least,
+    most: encode.most + decode.most,
+  }));
   return [
-    {
-      kind: 'bars',
-      title: `Stored size of a body of ${size}, mean`,
-      unit: 'bytes',
-      bars: costs.map(({ codec, bytes }) => ({ label: codec, value: bytes })),
-    },
-    {
-      kind: 'bars',
-      title: `Encoding and decoding a body of ${size}`,
-      unit: 'µs of CPU',
-      bars: costs.map(({ codec, encode, decode }) => ({
-        label: codec,
-        value: encode.median + decode.median,
-        least: encode.least + decode.least,
-        most: encode.most + decode.most,
-      })),
-    },
+    barPlot(`Stored size of a body of ${size}, mean`, 'bytes', stored),
+    barPlot(`Encoding and decoding a body of ${size}`, 'µs of CPU', taken),
   ];
 }
 

@@ -6,6 +6,7 @@ import type { BarPlot, Bench, BenchWorld, Findings, Measured } from './bench.ts'
 import { deployedBundles } from './cold/bundles.ts';
 import { firstCalls } from './cold/first-calls.ts';
 import { loadTimes } from './cold/load-times.ts';
+import { barPlot, rowsOn } from './rows-and-plots.ts';
 import { median } from './side-by-side.ts';
 
 /** They differ in their way to MySQL. */
@@ -40,13 +41,15 @@ async function loadingOf(world: BenchWorld): Promise<Part> {
     all: times.get(file) ?? [],
     milliseconds: median(times.get(file) ?? []),
   }));
-  const measured = loads.map(({ name, bytes, milliseconds }): Measured => ({
-    what: name,
-    figure: `${Math.round(bytes / 1024)} KiB, ${milliseconds.toFixed(0)} ms (an empty one ${base.toFixed(0)} ms)`,
-    bar: `< ${MOST_BYTES / 1024} KiB, < ${MOST_MS} ms`,
-    passed: bytes < MOST_BYTES && milliseconds < MOST_MS,
-    engine: `Node ${process.versions.node}`,
-  }));
+  const row = rowsOn(`Node ${process.versions.node}`);
+  const measured = loads.map(({ name, bytes, milliseconds }) =>
+    row(
+      name,
+      `${Math.round(bytes / 1024)} KiB, ${milliseconds.toFixed(0)} ms (an empty one ${base.toFixed(0)} ms)`,
+      `< ${MOST_BYTES / 1024} KiB, < ${MOST_MS} ms`,
+      bytes < MOST_BYTES && milliseconds < MOST_MS,
+    ),
+  );
   const sizes: Bars = loads.map(({ name, bytes }) => ({
     label: name,
     value: bytes / 1024,
@@ -60,18 +63,9 @@ async function loadingOf(world: BenchWorld): Promise<Part> {
     bar: MOST_MS,
     passed: milliseconds < MOST_MS,
   }));
-  return {
-    measured,
-    plots: [
-      { kind: 'bars', title: 'Bundles', unit: 'KiB', bars: sizes },
-      {
-        kind: 'bars',
-        title: 'Loading a bundle',
-        unit: 'ms',
-        bars: [{ label: 'an empty one', value: base, ...extremes(times.get(empty) ?? []) }, ...loading],
-      },
-    ],
-  };
+  const empties = { label: 'an empty one', value: base, ...extremes(times.get(empty) ?? []) };
+  const plots = [barPlot('Bundles', 'KiB', sizes), barPlot('Loading a bundle', 'ms', [empties, ...loading])];
+  return { measured, plots };
 }
 
 async function callingOf(world: BenchWorld): Promise<Part> {
@@ -79,21 +73,14 @@ async function callingOf(world: BenchWorld): Promise<Part> {
   const plots: BarPlot[] = [];
   for (const access of ACCESSES) {
     const { engine, calls } = await firstCalls(world, access);
-    measured.push(
-      ...calls.map(({ title, first, second }): Measured => ({
-        what: `${access}: first answer of ${title}`,
-        figure: `${median(first).toFixed(0)} ms (${Math.min(...first).toFixed(0)} to ${Math.max(...first).toFixed(0)}), the second ${median(second).toFixed(1)} ms`,
-        bar: 'printed',
-        passed: true,
-        engine,
-      })),
-    );
-    plots.push({
-      kind: 'bars',
-      title: `From no process to the first answer, over ${access}`,
-      unit: 'ms',
-      bars: calls.map(({ title, first }) => ({ label: title, value: median(first), ...extremes(first) })),
-    });
+    const row = rowsOn(engine);
+    for (const { title, first, second } of calls) {
+      const range = `${Math.min(...first).toFixed(0)} to ${Math.max(...first).toFixed(0)}`;
+      const figure = `${median(first).toFixed(0)} ms (${range}), the second ${median(second).toFixed(1)} ms`;
+      measured.push(row(`${access}: first answer of ${title}`, figure));
+    }
+    const bars = calls.map(({ title, first }) => ({ label: title, value: median(first), ...extremes(first) }));
+    plots.push(barPlot(`From no process to the first answer, over ${access}`, 'ms', bars));
   }
   return { measured, plots };
 }

@@ -7,6 +7,7 @@ import { writeReadings } from '../support/files/readings.ts';
 import type { Bench, Findings, Measured } from './bench.ts';
 import { differencesOfExport, differencesOfFile } from './files/compare.ts';
 import { startStack } from './http/start-stack.ts';
+import { rowsOn } from './rows-and-plots.ts';
 
 const CELLS = 200_000;
 const ROWS = 20_000;
@@ -46,20 +47,9 @@ export const filesBench: Bench = {
     say(`imported again in ${again.seconds.toFixed(1)} s; load ${again.load}`);
     const ofCopy = await differencesOfExport(url, exported, 'copies');
 
-    const row = (what: string, figure: string, bar = 'printed', passed = true): Measured => ({
-      what,
-      figure,
-      bar,
-      passed,
-      engine: running.engine,
-    });
+    const row = rowsOn(running.engine);
     const none = (what: string, differences: readonly string[]): Measured =>
-      row(
-        what,
-        differences.length === 0 ? 'none' : differences.slice(0, 3).join('; '),
-        'none',
-        differences.length === 0,
-      );
+      row(what, differences.slice(0, 3).join('; ') || 'none', 'none', differences.length === 0);
     const rate = (what: string, { seconds, load }: Loaded, least?: number): Measured => {
       const cells = CELLS / seconds;
       const figure = `${cells.toFixed(0)} (load ${load})`;

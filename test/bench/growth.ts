@@ -7,6 +7,7 @@ import type { Bench, BenchWorld, Findings, LinePlot, Measured } from './bench.ts
 import { growthFigure, growthOf, medianOf } from './growth/compare-rounds.ts';
 import { numberedRowKey, numberedTrip } from './growth/numbered-trips.ts';
 import { inTurns, OPERATIONS, type Operation, type Quantiles, type Rounds, type Subject } from './growth/rounds.ts';
+import { linePlot, rowsOn } from './rows-and-plots.ts';
 import { createSizedStores, type StoreSize } from './growth/sized-stores.ts';
 
 const GROUPS = 3;
@@ -112,13 +113,12 @@ function rowsOf(
           quantile,
         ),
       }));
-      return {
-        what: `${operation}: ${label(size)}, times ${label(smallest)}`,
-        figure: growths.map(({ quantile, growth }) => growthFigure(quantile, growth)).join(', '),
-        bar: `each ≤ ${MOST_GROWTH}`,
-        passed: growths.every(({ growth }) => growth.ratio <= MOST_GROWTH),
-        engine,
-      };
+      return rowsOn(engine)(
+        `${operation}: ${label(size)}, times ${label(smallest)}`,
+        growths.map(({ quantile, growth }) => growthFigure(quantile, growth)).join(', '),
+        `each ≤ ${MOST_GROWTH}`,
+        growths.every(({ growth }) => growth.ratio <= MOST_GROWTH),
+      );
     }),
   );
 }
@@ -138,7 +138,7 @@ function plotOf(
       ]),
     })),
   );
-  return { kind: 'lines', title: `Latency by ${x}`, x, y: 'milliseconds', logX: true, lines };
+  return linePlot(`Latency by ${x}`, { x, y: 'milliseconds', logX: true }, lines);
 }
 
 function inWords(count: number): string {

@@ -15,6 +15,7 @@ import { startTriggerStage, type TriggerStage } from '../support/triggers/trigge
 import { openTriggered, type TriggeredStore } from '../support/triggers/triggered-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { watchRestingStack, type RestingStack } from './idle/resting-stack.ts';
+import { rowsOn } from './rows-and-plots.ts';
 import { readServerLoad, type ServerLoad } from './server-load.ts';
 import { median } from './side-by-side.ts';
 
@@ -79,46 +80,24 @@ interface Rates {
 }
 
 function measured(both: Rates, one: Rates, engine: string): readonly Measured[] {
-  const row = (what: string, value: number, text: string, bar: number): Measured => ({
-    what,
-    figure: text,
-    bar: `at most ${bar}`,
-    passed: value <= bar,
-    engine,
-  });
+  const row = rowsOn(engine);
+  const atMost = (what: string, value: number, bar: number, text = value.toFixed(0)): Measured =>
+    row(what, text, `at most ${bar}`, value <= bar);
   const sharing = both.statements / Math.max(1, one.statements);
+  const load = `${SHARDS} idle shards, ${TRIGGERS.length} triggers`;
+  const ofOne = `${sharing.toFixed(2)} (${one.statements.toFixed(0)} a second)`;
+  const tailer = `${both.tailerCpu.toFixed(0)} (one trigger: ${one.tailerCpu.toFixed(0)})`;
   return [
-    row(
-      `statements a second, ${SHARDS} idle shards, ${TRIGGERS.length} triggers`,
-      both.statements,
-      both.statements.toFixed(0),
-      BAR.statements,
-    ),
-    row(
-      '… times those of one trigger',
-      sharing,
-      `${sharing.toFixed(2)} (${one.statements.toFixed(0)} a second)`,
-      BAR.sharing,
-    ),
-    row('MB a second, both ways', both.megabytes, both.megabytes.toFixed(2), BAR.megabytes),
-    row(
-      'per cent of a core: the tailer',
-      both.tailerCpu,
-      `${both.tailerCpu.toFixed(0)} (one trigger: ${one.tailerCpu.toFixed(0)})`,
-      BAR.tailerCpu,
-    ),
-    row(`per cent of a core: all ${GROUPS * 2} servers`, both.serverCpu, both.serverCpu.toFixed(0), BAR.serverCpu),
+    atMost(`statements a second, ${load}`, both.statements, BAR.statements),
+    atMost('… times those of one trigger', sharing, BAR.sharing, ofOne),
+    atMost('MB a second, both ways', both.megabytes, BAR.megabytes, both.megabytes.toFixed(2)),
+    atMost('per cent of a core: the tailer', both.tailerCpu, BAR.tailerCpu, tailer),
+    atMost(`per cent of a core: all ${GROUPS * 2} servers`, both.serverCpu, BAR.serverCpu),
   ];
 }
 
 function measuredWhole({ statements, engine, firstMs }: RestingStack): readonly Measured[] {
-  const row = (what: string, figure: string, passed = true): Measured => ({
-    what,
-    figure,
-    bar: 'printed',
-    passed,
-    engine,
-  });
+  const row = rowsOn(engine);
   const [loading = Number.NaN, ...others] = firstMs;
   return [
     row(
@@ -128,6 +107,7 @@ function measuredWhole({ statements, engine, firstMs }: RestingStack): readonly 
     row(
       "whole stack: the first cell after a rest, from its put's answer to the start of its function",
       `${median(others).toFixed(0)} ms (${Math.min(...others)} to ${Math.max(...others)} ms of ${others.length}; the first of all ${loading} ms)`,
+      'printed',
       firstMs.every(Number.isFinite),
     ),
   ];

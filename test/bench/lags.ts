@@ -14,6 +14,7 @@ import { startStack } from './http/start-stack.ts';
 import { writeCalmTrips } from './lags/calm-trips.ts';
 import { startsInLog } from './lags/handler-starts.ts';
 import { percentile } from './percentile.ts';
+import { linePlot, rowsOn } from './rows-and-plots.ts';
 
 /**
  * Trips written each second; of each the trigger writes two more cells, so that the store takes three times as many
@@ -143,15 +144,12 @@ interface Lags {
 
 function measured({ indexMs, queryMs, triggerMs }: Lags, engine: string): readonly Measured[] {
   const wanted = TRIPS_A_SECOND * SECONDS;
+  const make = rowsOn(engine);
   const row = (what: string, lags: readonly number[], share: number, bar?: number): Measured => {
     const lag = percentile(lags, share);
-    return {
-      what: `${what}, p${share * 100} of ${lags.length}`,
-      figure: `${lag.toFixed(1)} ms`,
-      bar: bar === undefined ? 'printed' : `< ${bar} ms`,
-      passed: (bar === undefined || lag < bar) && lags.length === wanted,
-      engine,
-    };
+    const passed = (bar === undefined || lag < bar) && lags.length === wanted;
+    const least = bar === undefined ? undefined : `< ${bar} ms`;
+    return make(`${what}, p${share * 100} of ${lags.length}`, `${lag.toFixed(1)} ms`, least, passed);
   };
   const load = `${TRIPS_A_SECOND} trips a second`;
   return [
@@ -173,12 +171,8 @@ function plot(indexMs: readonly number[], triggerMs: readonly number[]): LinePlo
     name,
     points: SHARES.map((share) => [Math.max(LEAST_DRAWN_MS, percentile(lags, share)), share * 100]),
   });
-  return {
-    kind: 'lines',
-    title: 'How soon index and trigger follow a put',
-    x: 'lag, ms',
-    y: 'of the cells, %',
-    logX: true,
-    lines: [line('index', indexMs), line('trigger', triggerMs)],
-  };
+  return linePlot('How soon index and trigger follow a put', { x: 'lag, ms', y: 'of the cells, %', logX: true }, [
+    line('index', indexMs),
+    line('trigger', triggerMs),
+  ]);
 }

@@ -57,7 +57,7 @@ export const loadBench: Bench = {
           signal,
           seen: (rate) => say(`${what}: ${rateLine(rate)}`),
         });
-        measured.push(...rowsOf(what, load).map((row) => ({ ...row, engine })));
+        measured.push(...rowsOf(what, load, engine));
         plots.push(plotOf(what, load.rates));
       }
     }

@@ -7,7 +7,8 @@ import { createStore, startServers } from '../support/cluster.ts';
 import { randomRowKey } from '../support/row-key.ts';
 import { Random } from '../support/random.ts';
 import { DATASTORE, groupClient, openStore } from '../support/store-access.ts';
-import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
+import type { Bench, BenchWorld, Findings } from './bench.ts';
+import { rowsOn } from './rows-and-plots.ts';
 
 const SHARDS = 4096;
 const GROUPS = 3;
@@ -56,23 +57,18 @@ export const shardsBench: Bench = {
     let found = 0;
     for (const { rowKey, shard } of written) if (await isFoundByHand(clients, rowKey, shard)) found += 1;
 
-    const measured: Measured[] = [
-      {
-        what: `${SHARDS} shards created, and ${ROWS} puts to random ones answered`,
-        figure: `${ready.toFixed(1)} s (created ${created.toFixed(1)} s), ${written.length} stored`,
-        bar: `under ${bar} s, ${ROWS} stored`,
-        passed: ready < bar && written.length === ROWS,
-        engine,
-      },
-      {
-        what: 'rows found in the one database that CRC32 names',
-        figure: `${found} of ${ROWS}`,
-        bar: `${ROWS}`,
-        passed: found === ROWS,
-        engine,
-      },
-    ];
-    return { measured };
+    const row = rowsOn(engine);
+    return {
+      measured: [
+        row(
+          `${SHARDS} shards created, and ${ROWS} puts to random ones answered`,
+          `${ready.toFixed(1)} s (created ${created.toFixed(1)} s), ${written.length} stored`,
+          `under ${bar} s, ${ROWS} stored`,
+          ready < bar && written.length === ROWS,
+        ),
+        row('rows found in the one database that CRC32 names', `${found} of ${ROWS}`, `${ROWS}`, found === ROWS),
+      ],
+    };
   },
 };
 

@@ -29,12 +29,8 @@ it.each([
 });
 
 it('takes a round that measured nothing for one below', () => {
-  expect(
-    isInDoubt(
-      Array.from({ length: 9 }, () => Number.NaN),
-      0.85,
-    ),
-  ).toBe(true);
+  const nothing = Array.from({ length: 9 }, () => Number.NaN);
+  expect(isInDoubt(nothing, 0.85)).toBe(true);
 });
 
 it('takes as many rounds as a bar needs, and no more than five times as many', async () => {

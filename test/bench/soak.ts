@@ -2,6 +2,7 @@ import { DATASTORE } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings, LinePlot } from './bench.ts';
 import { GROUPS, SHARDS, startFilledStore } from './growth/filled-store.ts';
 import { DRIVER_INDEX, numberedTrips } from './growth/numbered-trips.ts';
+import { linePlot } from './rows-and-plots.ts';
 import { judgeMinutes } from './soak/judge-minutes.ts';
 import { MEBIBYTE, runSoak, type WatchedMinute } from './soak/run-soak.ts';
 
@@ -44,31 +45,18 @@ function plotsOf(minutes: readonly WatchedMinute[]): readonly LinePlot[] {
     name,
     points: minutes.map((minute, place): readonly [number, number] => [place + 1, valueOf(minute)]),
   });
+  const memory = { x: 'minute', y: 'MiB' };
   return [
-    {
-      kind: 'lines',
-      title: `Latency at ${SHARE * 100} % of the peak`,
-      x: 'minute',
-      y: 'milliseconds',
-      lines: [
-        line('p50', ({ p50 }) => p50),
-        line('p99', ({ p99 }) => p99),
-        line('p99 of a bare client', ({ bareP99 }) => bareP99),
-      ],
-    },
-    {
-      kind: 'lines',
-      title: "Memory of the store's process",
-      x: 'minute',
-      y: 'MiB',
-      lines: [line('after a garbage collection', ({ residentBytes }) => residentBytes / MEBIBYTE)],
-    },
-    {
-      kind: 'lines',
-      title: 'Memory of the database servers',
-      x: 'minute',
-      y: 'MiB',
-      lines: [line('all of them', ({ serverBytes }) => serverBytes / MEBIBYTE)],
-    },
+    linePlot(`Latency at ${SHARE * 100} % of the peak`, { x: 'minute', y: 'milliseconds' }, [
+      line('p50', ({ p50 }) => p50),
+      line('p99', ({ p99 }) => p99),
+      line('p99 of a bare client', ({ bareP99 }) => bareP99),
+    ]),
+    linePlot("Memory of the store's process", memory, [
+      line('after a garbage collection', ({ residentBytes }) => residentBytes / MEBIBYTE),
+    ]),
+    linePlot('Memory of the database servers', memory, [
+      line('all of them', ({ serverBytes }) => serverBytes / MEBIBYTE),
+    ]),
   ];
 }

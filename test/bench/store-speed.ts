@@ -16,6 +16,7 @@ import type { ByHand } from './by-hand.ts';
 import { DRIVER_INDEX } from './growth/numbered-trips.ts';
 import { CONNECTIONS, GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
 import type { PlainTables } from './plain-tables.ts';
+import { barPlot, rowsOn } from './rows-and-plots.ts';
 import { sideBySide, warmUp, type Ratio, type Sides } from './side-by-side.ts';
 
 const BATCH = 100;
@@ -51,15 +52,9 @@ export const storeBench: Bench = {
       const toBare = ratio.toBare === undefined ? '' : `; ${ratio.toBare.toFixed(2)} of what leaves bodies as they are`;
       const figure = `${ratio.ratio.toFixed(2)} (${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}; ${ratio.ours.toFixed(0)}, ${ratio.theirs.toFixed(0)} a second${toBare})`;
       const passed = least === undefined || ratio.ratio >= least;
-      measured.push({ what, figure, bar: least === undefined ? 'printed' : `≥ ${least}`, passed, engine });
-      bars.push({
-        label: what,
-        value: ratio.ratio,
-        least: ratio.least,
-        most: ratio.most,
-        passed,
-        ...(least === undefined ? {} : { bar: least }),
-      });
+      measured.push(rowsOn(engine)(what, figure, least === undefined ? undefined : `≥ ${least}`, passed));
+      const { ratio: value, least: low, most } = ratio;
+      bars.push({ label: what, value, least: low, most, passed, ...(least !== undefined && { bar: least }) });
       say(`${what}: ${figure}`);
       return ratio;
     };
@@ -77,10 +72,11 @@ export const storeBench: Bench = {
     await compareReads({ store, hand, plain }, topology.shards, index, compare);
     /** Many times the other rather than a share of it: on one axis with the rest nobody could read those. */
     const isMany = ({ bar, value }: BarPlot['bars'][number]): boolean => (bar ?? value) > 2;
+    const byHand = bars.filter((one) => !isMany(one));
     const plots = [
-      { title: 'The store next to the same by hand', bars: bars.filter((one) => !isMany(one)) },
-      { title: 'Together next to one by one', bars: bars.filter(isMany) },
-    ].map(({ title, bars: some }): BarPlot => ({ kind: 'bars', title, unit: 'times the rate', bars: some }));
+      barPlot('The store next to the same by hand', 'times the rate', byHand),
+      barPlot('Together next to one by one', 'times the rate', bars.filter(isMany)),
+    ];
     return { measured, plots };
   },
 };
@@ -122,21 +118,15 @@ async function compareWrites(
     theirs: () => stored(store, next()),
   });
   const nextRow = rowsOf(HOT_SHARD, 30_000);
+  const nextTrip = (): NewCell => trip(nextRow());
+  const newTrip = (): NewCell => trip();
   await compare(`batch of ${BATCH} cells of one shard, each of a row of its own`, undefined, {
-    ours: () =>
-      storedAll(
-        store,
-        some(() => trip(nextRow())),
-      ),
-    theirs: () => stored(store, trip(nextRow())),
+    ours: () => storedAll(store, some(nextTrip)),
+    theirs: () => stored(store, nextTrip()),
   });
   await compare(`batch of ${BATCH} rows, next to the same by hand`, 0.8, {
-    ours: () =>
-      storedAll(
-        store,
-        some(() => trip()),
-      ),
-    theirs: () => once(hand.batchPut(some(() => trip())), BATCH),
+    ours: () => storedAll(store, some(newTrip)),
+    theirs: () => once(hand.batchPut(some(newTrip)), BATCH),
   });
   const nextNote = (): NewCell => ({ ...next(), column_name: 'NOTE' });
   const onePerPut = (): Promise<number> => once(hand.append(nextNote()));
@@ -216,15 +206,8 @@ async function compareReads(
   }
   const selectRowOf = ({ row_key }: NewCell): Promise<Rows> => {
     const shard = shardOf(row_key, shards);
-    return hand.run(
-      hand.groupOf(shard),
-      selectRow(
-        DATASTORE,
-        shard,
-        { row_key, columns: undefined, after: undefined, limit: LIMITS.listCells + 1, bytes: LIMITS.requestBytes },
-        false,
-      ),
-    );
+    const whole = { columns: undefined, after: undefined, limit: LIMITS.listCells + 1, bytes: LIMITS.requestBytes };
+    return hand.run(hand.groupOf(shard), selectRow(DATASTORE, shard, { row_key, ...whole }, false));
   };
   await compare('get row', 0.85, {
     ours: async () => (await datastore.row(anyRow().row_key)).cells.length,

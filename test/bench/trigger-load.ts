@@ -13,6 +13,7 @@ import { kneeOf } from './load/knee.ts';
 import { plotOf, rateLine, rowsOf } from './load/load-findings.ts';
 import { atRate, risingLoad } from './load/rising-load.ts';
 import { percentile } from './percentile.ts';
+import { linePlot, rowsOn, type RowMaker } from './rows-and-plots.ts';
 import { backlogBySecond, courseOf, lagsOf, type Triggered } from './trigger-load/backlog.ts';
 
 const TRIGGER = 'bill_rider';
@@ -54,7 +55,7 @@ export const triggerLoadBench: Bench = {
       await sleep(REST_MS, undefined, { signal });
     };
     const load = await risingLoad(put, { signal, between: forget, seen: (rate) => say(`${what}: ${rateLine(rate)}`) });
-    const measured: Measured[] = rowsOf(what, load).map((row) => ({ ...row, engine }));
+    const measured = rowsOf(what, load, engine);
     const knee = kneeOf(load.rates);
     // Its row says that there is none, and fails: there is no rate to go on at.
     if (!knee) return { measured, plots: [plotOf(what, load.rates)] };
@@ -74,8 +75,8 @@ export const triggerLoadBench: Bench = {
 
     const cells = answered.map(({ trip, at }): Triggered => ({ answeredAt: at, startedAt: starts.startOf(trip) }));
     const backlog = backlogBySecond(cells, { from, to: from + SECONDS * 1000 });
-    measured.push(...judge(cells, backlog, offered).map((row) => ({ ...row, engine })));
-    return { measured, plots: [plotOf(what, load.rates), backlogPlot(backlog)] };
+    const judged = judge(cells, backlog, offered, rowsOn(engine));
+    return { measured: [...measured, ...judged], plots: [plotOf(what, load.rates), backlogPlot(backlog)] };
   },
 };
 
@@ -83,7 +84,8 @@ function judge(
   cells: readonly Triggered[],
   backlog: readonly number[],
   offered: number,
-): readonly Omit<Measured, 'engine'>[] {
+  row: RowMaker,
+): readonly Measured[] {
   const lags = lagsOf(cells);
   const [p50, p99] = [percentile(lags, 0.5), percentile(lags, 0.99)];
   const { middle, late, isFlat } = courseOf(backlog, offered);
@@ -91,29 +93,25 @@ function judge(
   const at = `${SHARE * 100} % of the knee for ${SECONDS} s`;
   const milliseconds = (lag: number): string => (Number.isFinite(lag) ? `${lag.toFixed(0)} ms` : 'for ever');
   return [
-    {
-      what: `trigger lag, from a put's answer to the start of the function; ${at}`,
-      figure: `p50 ${milliseconds(p50)}, p99 ${milliseconds(p99)} of ${lags.length.toLocaleString('en-US')} (${offered.toFixed(0)} a second); ${never} not started`,
-      bar: `p99 < ${MOST_P99_MS} ms`,
-      passed: p99 < MOST_P99_MS,
-    },
-    {
-      what: `trigger backlog, cells answered and not started; ${at}`,
-      figure: `${late.toFixed(0)} in the last third, ${middle.toFixed(0)} in the one before`,
-      bar: `flat: at most half a second's worth more, ${(offered / 2).toFixed(0)}`,
-      passed: isFlat,
-    },
+    row(
+      `trigger lag, from a put's answer to the start of the function; ${at}`,
+      `p50 ${milliseconds(p50)}, p99 ${milliseconds(p99)} of ${lags.length.toLocaleString('en-US')} (${offered.toFixed(0)} a second); ${never} not started`,
+      `p99 < ${MOST_P99_MS} ms`,
+      p99 < MOST_P99_MS,
+    ),
+    row(
+      `trigger backlog, cells answered and not started; ${at}`,
+      `${late.toFixed(0)} in the last third, ${middle.toFixed(0)} in the one before`,
+      `flat: at most half a second's worth more, ${(offered / 2).toFixed(0)}`,
+      isFlat,
+    ),
   ];
 }
 
 function backlogPlot(backlog: readonly number[]): LinePlot {
-  return {
-    kind: 'lines',
-    title: `Backlog of the trigger at ${SHARE * 100} % of the knee`,
-    x: 'second',
-    y: 'cells',
-    lines: [{ name: 'answered and not started', points: backlog.map((cells, second) => [second + 1, cells]) }],
-  };
+  const points = backlog.map((cells, second) => [second + 1, cells] as const);
+  const title = `Backlog of the trigger at ${SHARE * 100} % of the knee`;
+  return linePlot(title, { x: 'second', y: 'cells' }, [{ name: 'answered and not started', points }]);
 }
 
 function refused(error: unknown): false {

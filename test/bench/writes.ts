@@ -6,6 +6,7 @@ import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { DRIVER_INDEX } from './growth/numbered-trips.ts';
 import { GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
 import { percentile } from './percentile.ts';
+import { rowsOn } from './rows-and-plots.ts';
 import { sideBySide, warmUp, type Sides } from './side-by-side.ts';
 import { counted, type Sent } from '../support/counted-client.ts';
 import { countCalls, type Asked } from './writes/counted-dynamo.ts';
@@ -32,8 +33,9 @@ export const writesBench: Bench = {
     const { engine, store, topology, hand, plain } = beside;
 
     const measured: Measured[] = [];
-    const row = (what: string, figure: string, bar: string, passed: boolean): void => {
-      measured.push({ what, figure, bar, passed, engine });
+    const add = rowsOn(engine);
+    const row = (what: string, figure: string, bar?: string, passed?: boolean): void => {
+      measured.push(add(what, figure, bar, passed));
       say(`${what}: ${figure}`);
     };
     const compare = async (what: string, least: number, sides: Sides): Promise<void> => {
@@ -69,20 +71,17 @@ export const writesBench: Bench = {
       row(
         `${what}: statements, commits, round trips a cell`,
         `${each(sent.statements)}, ${each(sent.commits)}, ${each(sent.roundTrips)}`,
-        'printed',
-        true,
       );
       row(
         `${what}: DynamoDB calls, of them reads of the topology, a cell`,
         `${each(asked.calls)}, ${each(asked.ofTopology)}`,
-        'printed',
-        true,
       );
     }
     // What counts nothing would find none of them either.
     store.context.topology.refresh();
     await found(store, known);
     if (asked.ofTopology === 0) throw new Error('wanted a topology that was forgotten to be read, got no read');
+    const atOnce = { atOnce: AT_ONCE, roundMs: ROUND_MS };
     const singly = 'next to the same statements, each with its commit';
     await compare(`batch of ${BATCH} rows (copy, append, entry), ${singly}`, 4, {
       ours: hundred,
@@ -92,14 +91,12 @@ export const writesBench: Bench = {
     await compare(`${AT_ONCE} puts at once (copy, append, entry), ${singly}`, 3, {
       ours: one,
       theirs: byHandOne,
-      atOnce: AT_ONCE,
-      roundMs: ROUND_MS,
+      ...atOnce,
     });
     await compare(`${AT_ONCE} puts at once, next to two plain inserts each`, 1.5, {
       ours: one,
       theirs: plainOne,
-      atOnce: AT_ONCE,
-      roundMs: ROUND_MS,
+      ...atOnce,
     });
 
     const primary = topology.places[0]?.group;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { BarPlot, Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { GROUPS, SHARDS } from './growth/filled-store.ts';
+import { barPlot, rowsOn } from './rows-and-plots.ts';
 import { openRecords } from './ycsb/open-records.ts';
 import { RecordNumbers } from './ycsb/record-numbers.ts';
 import { runWorkload, type WorkloadResult } from './ycsb/run-workload.ts';
@@ -60,13 +61,8 @@ async function measureWay(
 
 function rowOf(result: WorkloadResult, way: Way, { ycsb = {} }: BenchWorld, engine: string): Measured {
   const { records = RECORDS, threads = THREADS } = ycsb;
-  return {
-    what: `YCSB ${result.workload.name}; ${NAMES[way]}, ${records.toLocaleString('en-US')} records, ${threads} threads`,
-    figure: figureOf(result),
-    bar: 'printed',
-    passed: true,
-    engine,
-  };
+  const load = `${records.toLocaleString('en-US')} records, ${threads} threads`;
+  return rowsOn(engine)(`YCSB ${result.workload.name}; ${NAMES[way]}, ${load}`, figureOf(result));
 }
 
 /** "3,412 a second; read 1.10, 2.31, 4.52 ms (p50, p95, p99); hottest record 3.8 %, 3.8 % in theory" */
@@ -89,12 +85,8 @@ function figureOf({ perSecond, latencies, failed, overtaken, hottest }: Workload
 }
 
 function throughputPlot(results: readonly WorkloadResult[], way: Way): BarPlot {
-  return {
-    kind: 'bars',
-    title: `YCSB ${NAMES[way]}: throughput`,
-    unit: 'operations a second',
-    bars: results.map(({ workload, perSecond }) => ({ label: workload.name, value: perSecond })),
-  };
+  const bars = results.map(({ workload, perSecond }) => ({ label: workload.name, value: perSecond }));
+  return barPlot(`YCSB ${NAMES[way]}: throughput`, 'operations a second', bars);
 }
 
 function latencyPlot(results: readonly WorkloadResult[], way: Way): BarPlot {
@@ -104,5 +96,5 @@ function latencyPlot(results: readonly WorkloadResult[], way: Way): BarPlot {
       value: ofOperation.percentile(99),
     })),
   );
-  return { kind: 'bars', title: `YCSB ${NAMES[way]}: p99`, unit: 'milliseconds', bars };
+  return barPlot(`YCSB ${NAMES[way]}: p99`, 'milliseconds', bars);
 }

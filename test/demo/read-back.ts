@@ -34,12 +34,8 @@ export async function readBack(store: DemoStore, trips: WrittenTrips, options: R
   const { differences, progress, read = 'writer', signal } = options;
   let equal = 0;
   const check = async (chunk: readonly NewCell[]): Promise<readonly Wrong<NewCell>[]> => {
-    const items = await persist(signal, () =>
-      store.batchGet(
-        chunk.map((cell) => keyOf(cell, options.latest)),
-        { read },
-      ),
-    );
+    const keys = chunk.map((cell) => keyOf(cell, options.latest));
+    const items = await persist(signal, () => store.batchGet(keys, { read }));
     return chunk.flatMap((cell, place) => {
       const item = items[place];
       const what = difference(cell, item, read);

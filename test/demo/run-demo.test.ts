@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CardService } from '../../functions/examples/billing/card-service.ts';
-import type { NewCell, PutResult, Role } from '../../shared/cell.ts';
+import type { Cell, NewCell, PutResult, Role } from '../../shared/cell.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { shardOf } from '../../shared/shard.ts';
@@ -29,11 +29,13 @@ interface Outcome {
   readonly text: string;
 }
 
+type Change = (store: DemoStore) => Partial<DemoStore>;
+const UNCHANGED: Change = () => ({});
+
 /** Runs the demo against a store whose readers answer as the writer does. */
 async function demo(
-  change: (store: DemoStore) => Partial<DemoStore>,
-  cards?: (cards: CardService) => CardService,
-  clocks: Partial<DemoRun> = IMPATIENT,
+  change = UNCHANGED,
+  { cards, ...clocks }: Partial<DemoRun> & { readonly cards?: (cards: CardService) => CardService } = IMPATIENT,
 ): Promise<Outcome> {
   const honest = withReaders(tripsStore(cards));
   const store = { ...honest, ...change(honest) };
@@ -72,16 +74,33 @@ const later = (write: () => Promise<unknown>, cells: readonly NewCell[]): readon
 /** The two trips to look at; those of the many have more than four cells. */
 const isModel = (cells: readonly NewCell[]): boolean =>
   cells.length <= 3 && cells.some(({ body }) => 'from' in Object(body));
+/** Batches of the two trips are put so. */
+const putsOfModel =
+  (put: (cells: readonly NewCell[], store: DemoStore) => readonly PutResult[]): Change =>
+  (store) => ({ batchPut: async (cells) => (isModel(cells) ? put(cells, store) : store.batchPut(cells)) });
+/** Puts of notes are answered so, and nothing is done. */
+const notesAnswered =
+  (answer: PutResult): Change =>
+  (store) => ({ put: async (cell) => (cell.column_name === 'NOTES' ? answer : store.put(cell)) });
+/** Logs show their cells so. */
+const logsShow =
+  (change: (cells: readonly Cell[]) => readonly Cell[]): Change =>
+  (store) => ({
+    log: async (locations, options) =>
+      (await store.log(locations, options)).map((log) =>
+        log.error === undefined ? { ...log, cells: change(log.cells) } : log,
+      ),
+  });
 const wrongs = (text: string): readonly string[] => text.split('\n').filter((line) => line.includes('wrong: '));
 
 test.concurrent('a store that keeps its promises passes', async () => {
-  const { failed, text } = await demo(() => ({}));
+  const { failed, text } = await demo();
   expect(failed).toBe(0);
   expect(text).toMatch(/\d+ checks passed$/);
 });
 
 test.concurrent('the two trips are shown with their versions, the latest marked', async () => {
-  const { text } = await demo(() => ({}));
+  const { text } = await demo();
   const marks = text
     .split('\n')
     .flatMap((line) => /^\s+(trip \d).*?(BASE|STATUS|NOTES)\s+(\d).*?(latest)?$/.exec(line)?.slice(1).join(' ') ?? []);
@@ -108,28 +127,22 @@ test.concurrent('a run on the same trips again finds all of them stored before',
 test.concurrent('cells that are buffered though they were there before are found in the logs', async () => {
   const store = withReaders(tripsStore());
   await demo(() => store);
-  const { failed, text } = await demo(
-    () => ({ ...store, batchPut: async (cells) => buffered(cells) }),
-    undefined,
-    PATIENT,
-  );
+  const bufferedAgain = { ...store, batchPut: async (cells: readonly NewCell[]) => buffered(cells) };
+  const { failed, text } = await demo(() => bufferedAgain, PATIENT);
   expect(failed, text).toBe(0);
 });
 
 test.concurrent('cells that are not confirmed at first are sent again', async () => {
   let calls = 0;
-  const { failed, text } = await demo(
-    (store) => ({
-      batchPut: async (cells) => {
-        calls += 1;
-        const unconfirmed = calls % 5 === 0;
-        const results = await store.batchPut(cells);
-        return unconfirmed ? results.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'test' })) : results;
-      },
-    }),
-    undefined,
-    PATIENT,
-  );
+  const everyFifthUnconfirmed: Change = (store) => ({
+    batchPut: async (cells) => {
+      calls += 1;
+      const isUnconfirmed = calls % 5 === 0;
+      const results = await store.batchPut(cells);
+      return isUnconfirmed ? results.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'test' })) : results;
+    },
+  });
+  const { failed, text } = await demo(everyFifthUnconfirmed, PATIENT);
   expect(failed, text).toBe(0);
   expect(text).toMatch(/repeated \d/);
 });
@@ -137,48 +150,35 @@ test.concurrent('cells that are not confirmed at first are sent again', async ()
 test.concurrent('the two trips are sent again until they are confirmed', async () => {
   let refusals = 2;
   const { failed, text } = await demo(
-    (store) => ({
-      batchPut: async (cells) => (refusals-- > 0 ? unconfirmed(cells) : store.batchPut(cells)),
-    }),
-    undefined,
+    (store) => ({ batchPut: async (cells) => (refusals-- > 0 ? unconfirmed(cells) : store.batchPut(cells)) }),
     PATIENT,
   );
   expect(failed, text).toBe(0);
 });
 
 test.concurrent('cells of the two trips that are not readable yet are waited for', async () => {
-  const { failed, text } = await demo(
-    (store) => ({
-      batchPut: async (cells) => (isModel(cells) ? later(() => store.batchPut(cells), cells) : store.batchPut(cells)),
-    }),
-    undefined,
-    PATIENT,
-  );
+  const put = putsOfModel((cells, store) => later(() => store.batchPut(cells), cells));
+  const { failed, text } = await demo(put, PATIENT);
   expect(failed, text).toBe(0);
 });
 
 test.concurrent('what a reader answers in place of a writer that is down is asked for again', async () => {
   const asked = new Set<string>();
-  const { failed, text } = await demo(
-    (store) => ({
-      versions: async (key, options) => {
-        const column = `${key.row_key}/${key.column_name}`;
-        const isFirst = !asked.has(column);
-        asked.add(column);
-        return isFirst ? { cells: [], next: null, served_by: 'reader', stale: true } : store.versions(key, options);
-      },
-    }),
-    undefined,
-    PATIENT,
-  );
+  const firstByReader: Change = (store) => ({
+    versions: async (key, options) => {
+      const column = `${key.row_key}/${key.column_name}`;
+      const isFirst = !asked.has(column);
+      asked.add(column);
+      return isFirst ? { cells: [], next: null, served_by: 'reader', stale: true } : store.versions(key, options);
+    },
+  });
+  const { failed, text } = await demo(firstByReader, PATIENT);
   expect(failed, text).toBe(0);
 });
 
 describe('what was not written is reported as that, once, and not as lost', () => {
   test.concurrent('where the two trips stay unconfirmed', async () => {
-    const { failed, text } = await demo((store) => ({
-      batchPut: async (cells) => (isModel(cells) ? unconfirmed(cells) : store.batchPut(cells)),
-    }));
+    const { failed, text } = await demo(putsOfModel(unconfirmed));
     expect(wrongs(text)).toEqual(
       [1, 2, 3, 4].map(() => expect.stringMatching(/\/(BASE|NOTES)\/\d: not confirmed within 1\.5 s: test$/)),
     );
@@ -186,25 +186,17 @@ describe('what was not written is reported as that, once, and not as lost', () =
   });
 
   test.concurrent('where the two trips stay in a buffer', async () => {
-    const { text } = await demo(
-      (store) => ({ batchPut: async (cells) => (isModel(cells) ? buffered(cells) : store.batchPut(cells)) }),
-      undefined,
-      { ...IMPATIENT, billingPatienceMs: 500 },
-    );
+    const { text } = await demo(putsOfModel(buffered), { ...IMPATIENT, billingPatienceMs: 500 });
     expect(wrongs(text).filter((line) => /\/(?:BASE|NOTES)/u.test(line))).toEqual(
-      ['BASE', 'BASE', 'NOTES'].map((column) =>
-        expect.stringMatching(
-          new RegExp(`/${column}: wanted ref keys .*, got none; answered buffered, and not readable after 0.05 s$`),
-        ),
-      ),
+      ['BASE', 'BASE', 'NOTES'].map((column) => {
+        const wrong = `/${column}: wanted ref keys .*, got none; answered buffered, and not readable after 0.05 s$`;
+        return expect.stringMatching(new RegExp(wrong));
+      }),
     );
   });
 
   test.concurrent('where the store has no room for notes', async () => {
-    const { failed, text } = await demo((store) => ({
-      put: async (cell) =>
-        cell.column_name === 'NOTES' ? { outcome: 'unavailable', shard: 0, reason: 'test' } : store.put(cell),
-    }));
+    const { failed, text } = await demo(notesAnswered({ outcome: 'unavailable', shard: 0, reason: 'test' }));
     expect(failed).toBeGreaterThan(0);
     expect(wrongs(text)).toEqual(
       wrongs(text).map(() => expect.stringMatching(/\/NOTES\/\d: not confirmed within 1\.5 s: test$/)),
@@ -212,29 +204,21 @@ describe('what was not written is reported as that, once, and not as lost', () =
   });
 
   test.concurrent('where notes have another body', async () => {
-    const { text } = await demo((store) => ({
-      put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'conflict', shard: 0 } : store.put(cell)),
-    }));
+    const { text } = await demo(notesAnswered({ outcome: 'conflict', shard: 0 }));
     expect(wrongs(text)).toEqual(
       wrongs(text).map(() => expect.stringMatching(/\/NOTES\/\d: another body is at this address$/)),
     );
   });
 
   test.concurrent('where notes stay in a buffer', async () => {
-    const { text } = await demo((store) => ({
-      put: async (cell) =>
-        cell.column_name === 'NOTES' ? { outcome: 'buffered', shard: 0, copies: 1 } : store.put(cell),
-    }));
+    const { text } = await demo(notesAnswered({ outcome: 'buffered', shard: 0, copies: 1 }));
     expect(text).toMatch(/\/NOTES\/\d: not found \(asked the writer; its put was answered buffered\)/);
   });
 });
 
 describe('a store that breaks a promise fails', () => {
   test.concurrent('by losing a cell that it said was stored', async () => {
-    const { failed, text } = await demo((store) => ({
-      put: async (cell) =>
-        cell.column_name === 'NOTES' ? { outcome: 'stored', shard: 0, added_id: 1 } : store.put(cell),
-    }));
+    const { failed, text } = await demo(notesAnswered({ outcome: 'stored', shard: 0, added_id: 1 }));
     expect(failed).toBeGreaterThan(0);
     expect(text).toMatch(/wrong: .*\/NOTES\/\d: not found \(asked the writer\)/);
     expect(text).toMatch(/checks failed$/);
@@ -265,38 +249,20 @@ describe('a store that breaks a promise fails', () => {
   });
 
   test.concurrent('by a hole in a log', async () => {
-    const { text } = await demo((store) => ({
-      log: async (locations, options) =>
-        (await store.log(locations, options)).map((log) =>
-          log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id !== 5) } : log,
-        ),
-    }));
+    const { text } = await demo(logsShow((cells) => cells.filter(({ added_id }) => added_id !== 5)));
     expect(text).toMatch(/shard \d: after 4 in its log wanted 5, got 6/);
     expect(text).toMatch(/not in the log/);
   });
 
   test.concurrent('by a log that stops before its head', async () => {
-    const { text } = await demo((store) => ({
-      log: async (locations, options) =>
-        (await store.log(locations, options)).map((log) =>
-          log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id < 5) } : log,
-        ),
-    }));
+    const { text } = await demo(logsShow((cells) => cells.filter(({ added_id }) => added_id < 5)));
     expect(text).toMatch(/shard \d: its log ends at 4, wanted its head \d+ \(writer\)/);
   });
 
   test.concurrent('by a log that shows a cell twice', async () => {
-    const { text } = await demo((store) => ({
-      log: async (locations, options) =>
-        (await store.log(locations, options)).map((log) =>
-          log.error === undefined
-            ? {
-                ...log,
-                cells: log.cells.flatMap((cell) => (cell.added_id === 4 ? [cell, { ...cell, added_id: 5 }] : [cell])),
-              }
-            : log,
-        ),
-    }));
+    const { text } = await demo(
+      logsShow((cells) => cells.flatMap((cell) => (cell.added_id === 4 ? [cell, { ...cell, added_id: 5 }] : [cell]))),
+    );
     expect(text).toMatch(/twice in the log/);
   });
 });
@@ -348,18 +314,15 @@ test.concurrent('an index that lacks a trip is noticed', async () => {
 
 describe('the billing', () => {
   test.concurrent('is shown: trips billed once each, attempts, parked cells', async () => {
-    const { failed, text } = await demo(() => ({}));
+    const { failed, text } = await demo();
     expect(failed).toBe(0);
     expect(text).toMatch(/billed by the trigger +40 +trips, each exactly once: \d+ at attempt 1, \d+ at attempt 2, /);
     expect(Number(/parked on the way +(\d+)/.exec(text)?.[1])).toBeGreaterThan(0);
   });
 
   test.concurrent('fails where a trip is not billed', async () => {
-    const { failed, text } = await demo(
-      () => ({ retryParked: async () => ({ count: 0, not_parked: [] }) }),
-      undefined,
-      { ...IMPATIENT, billingPatienceMs: 2000 },
-    );
+    const neverRetried: Change = () => ({ retryParked: async () => ({ count: 0, not_parked: [] }) });
+    const { failed, text } = await demo(neverRetried, { ...IMPATIENT, billingPatienceMs: 2000 });
     expect(failed).toBeGreaterThan(0);
     expect(text).toMatch(/wrong: bill_rider: \d+ trips are not billed, .*; it is running, 0 cells behind, \d+ parked/);
     expect(text).toMatch(/wrong: trip .*: charged 0 times, wanted once/);
@@ -376,18 +339,18 @@ describe('the billing', () => {
   });
 
   test.concurrent('fails where another amount is charged', async () => {
-    const { text } = await demo(
-      () => ({}),
-      (cards) => ({ charge: (charge) => cards.charge({ ...charge, amount: charge.amount + 1 }) }),
-    );
+    const { text } = await demo(UNCHANGED, {
+      ...IMPATIENT,
+      cards: (cards) => ({ charge: (charge) => cards.charge({ ...charge, amount: charge.amount + 1 }) }),
+    });
     expect(text).toMatch(/wrong: trip .*: charged [\d.]+, wanted [\d.]+/);
   });
 
   test.concurrent('fails where STATUS says what the books do not', async () => {
-    const { text } = await demo(
-      () => ({}),
-      (cards) => ({ charge: async (charge) => ({ ...(await cards.charge(charge)), receipt: 'R0' }) }),
-    );
+    const { text } = await demo(UNCHANGED, {
+      ...IMPATIENT,
+      cards: (cards) => ({ charge: async (charge) => ({ ...(await cards.charge(charge)), receipt: 'R0' }) }),
+    });
     expect(text).toMatch(/wrong: trip .*: its STATUS says another bill than the books/);
   });
 

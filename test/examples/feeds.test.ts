@@ -1,10 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { localSigner } from '../../infra/local/stack/local-signer.ts';
@@ -12,7 +9,7 @@ import { prove } from '../../infra/local/stack/proof.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { fakeDeployment } from '../functions/support/fake-deployment.ts';
-import { gateway } from '../functions/support/gateway.ts';
+import { serveGateway } from '../functions/support/gateway.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { localStack } from '../support/local-stack.ts';
 
@@ -23,19 +20,10 @@ const warehouse = join(folder.path, 'warehouse');
 const copy = fakeDeployment();
 const consumers: { readonly process: ChildProcess; readonly said: string[] }[] = [];
 const stack = localStack(folder, { datastores: join(PROJECT_ROOT, 'test/examples/feeds') });
-let server: Server;
+let server: Awaited<ReturnType<typeof serveGateway>>;
 
 beforeAll(async () => {
-  const answer = gateway(copy);
-  server = createServer(async (request, response) => {
-    const { status, text: body } = await answer({
-      method: request.method ?? '',
-      path: request.url ?? '',
-      body: await text(request),
-    });
-    response.writeHead(status).end(body);
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  server = await serveGateway(copy);
 });
 
 afterAll(async () => {
@@ -92,9 +80,7 @@ test(
     // Some before the consumers are there, some while they work.
     await trips.batchPut(cells.slice(0, 30));
     consume('functions/examples/feed-warehouse.ts', { WAREHOUSE_FOLDER: warehouse });
-    consume('functions/examples/copy-cells.ts', {
-      COPY_TO_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    });
+    consume('functions/examples/copy-cells.ts', { COPY_TO_URL: server.url });
     await trips.batchPut(cells.slice(30));
 
     const said = (): string => consumers.map((consumer) => consumer.said.join('')).join('\n');

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, expect, inject, test } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { temporaryFolder } from '../infra/support/temporary-folder.ts';
+import { folderOfTests } from '../infra/support/folder-of-tests.ts';
 
 const PAGE = readFileSync(join(PROJECT_ROOT, 'infra/docs/own-datastore.md'), 'utf8');
 const BLOCKS = [...PAGE.matchAll(/^```\w+\n(.*?)^```/gmsu)].map(([, text = '']) => text);
@@ -16,16 +16,13 @@ const FILES = BLOCKS.flatMap((text) => {
 });
 const COMMANDS = BLOCKS.find((text) => text.includes('curl')) ?? '';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const project = join(folder.path, 'schemaless');
 let running: ChildProcess | undefined;
 /** What the last start said. */
 let said: string[] = [];
 
-afterAll(async () => {
-  await stop();
-  folder[Symbol.dispose]();
-});
+afterAll(() => stop());
 
 /** The project as somebody else has it, to whom its files belong. */
 function copyProject(): void {

@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type {
   TriggerFunction,
@@ -11,20 +8,14 @@ import type {
   TriggerMessage,
 } from '../../functions/triggers/trigger-handler.ts';
 import type { Json } from '../../shared/cell.ts';
-import { putNextOver } from '../../shared/client/put-next.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
-import { gateway } from './support/gateway.ts';
+import { serveGateway } from './support/gateway.ts';
+import { triggeredClient } from './support/triggered-client.ts';
 
 const trips = referenceStore('trips', 4);
-const client: TriggeredClient = {
-  get: trips.get,
-  latest: trips.getLatest,
-  put: trips.put,
-  putNext: putNextOver(trips),
-  query: trips.query,
-};
+const client = triggeredClient(trips);
 
 /** Writes a cell and gives the message that its trigger would get. */
 async function written(body: Json, column_name = 'BASE'): Promise<TriggerMessage> {
@@ -89,24 +80,14 @@ describe('feed_warehouse', () => {
 describe('copy_cells', () => {
   const copy = fakeDeployment();
   const outcomes: string[] = [];
-  let server: Server;
+  let server: Awaited<ReturnType<typeof serveGateway>>;
   let copyCells: TriggerFunction;
 
   beforeAll(async () => {
-    const answer = gateway(copy);
-    server = createServer(async (request, response) => {
-      const { status, text: body } = await answer({
-        method: request.method ?? '',
-        path: request.url ?? '',
-        body: await text(request),
-      });
-      outcomes.push(`${request.method} ${status}`);
-      response.writeHead(status).end(body);
-    });
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    server = await serveGateway(copy, (method, status) => outcomes.push(`${method} ${status}`));
   });
   beforeEach(async () => {
-    vi.stubEnv('COPY_TO_URL', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    vi.stubEnv('COPY_TO_URL', server.url);
     copyCells = await load('copy-cells');
   });
   afterAll(() => server.close());

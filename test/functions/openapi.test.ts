@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openApi } from '../../shared/api/openapi.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
 import { gateway, type GatewayRequest } from './support/gateway.ts';
@@ -16,13 +16,10 @@ describe('GET /v1/openapi.json', () => {
   it('is made once, not for each request', async () => {
     await get();
     const stringify = vi.spyOn(JSON, 'stringify');
-    try {
-      await get();
-      await get({ 'accept-encoding': 'gzip' });
-      expect(stringify.mock.calls.filter(([value]) => 'openapi' in value)).toEqual([]);
-    } finally {
-      stringify.mockRestore();
-    }
+    onTestFinished(() => stringify.mockRestore());
+    await get();
+    await get({ 'accept-encoding': 'gzip' });
+    expect(stringify.mock.calls.filter(([value]) => 'openapi' in value)).toEqual([]);
   });
 
   it('is answered 304, without a body, to who has it', async () => {

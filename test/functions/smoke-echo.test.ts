@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/smoke-echo.ts';
-import type { TriggeredClient, TriggerMessage } from '../../functions/triggers/trigger-handler.ts';
-import { putNextOver } from '../../shared/client/put-next.ts';
+import type { TriggerMessage } from '../../functions/triggers/trigger-handler.ts';
 import { PermanentFailure } from '../../shared/triggers/consume/permanent-failure.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
+import { triggeredClient } from './support/triggered-client.ts';
 
 const store = referenceStore('smoke', 4);
-const client: TriggeredClient = {
-  get: store.get,
-  latest: store.getLatest,
-  put: store.put,
-  putNext: putNextOver(store),
-  query: store.query,
-};
+const client = triggeredClient(store);
 
 async function call(message: Pick<TriggerMessage, 'row_key' | 'ref_key'>): Promise<void> {
   const rest = {
@@ -26,10 +20,8 @@ async function call(message: Pick<TriggerMessage, 'row_key' | 'ref_key'>): Promi
     replay: false,
     generation: 0,
   };
-  await handler.fn(message.row_key, { ...rest, ...message }, client, {
-    signal: new AbortController().signal,
-    attempt: 1,
-  });
+  const { signal } = new AbortController();
+  await handler.fn(message.row_key, { ...rest, ...message }, client, { signal, attempt: 1 });
 }
 
 describe('echo', () => {

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { listen } from '../support/listen.ts';
+import { stubEnvironment } from '../support/stub-environment.ts';
 import { reachEnvironment } from './reach.ts';
 
 const NODE = { state: 'up', served_by: 'reader', milliseconds: 1, circuit: 'closed' };
@@ -12,7 +13,7 @@ const HEALTH = {
 
 beforeEach(() => {
   // What the owner of the machine has set up is not to be found.
-  for (const [name, value] of Object.entries({
+  stubEnvironment({
     AWS_ACCESS_KEY_ID: 'AKID',
     AWS_SECRET_ACCESS_KEY: 'secret',
     AWS_SESSION_TOKEN: '',
@@ -20,9 +21,7 @@ beforeEach(() => {
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_EC2_METADATA_DISABLED: 'true',
-  })) {
-    vi.stubEnv(name, value);
-  }
+  });
 });
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -35,11 +34,8 @@ async function reach(answers: Readonly<Record<string, readonly [number, unknown]
       .end(typeof body === 'string' ? body : JSON.stringify(body));
   };
   const server = createServer(listener);
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve());
-  });
+  const url = await listen(server);
   try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return await reachEnvironment({ url, region: 'eu-west-1' }, patienceMs).catch((error: unknown) =>
       error instanceof Error ? error.message.replaceAll(url, 'URL') : error,
     );

@@ -54,11 +54,8 @@ export async function fill({ groups, topology, indexes, cells, signal }: Fill): 
       const { affectedRows, insertId } = await change(shard, appendCells({ datastore, shard, epoch }, encoded));
       if (affectedRows !== batch.length)
         throw new Error(`wanted ${batch.length} cells appended to shard ${shard}, got ${affectedRows}`);
-      entries.push(
-        ...batch.flatMap((cell, place) =>
-          entriesOf(cell, { epoch, added_id: insertId - batch.length + 1 + place }, indexes, shards),
-        ),
-      );
+      for (const [place, cell] of batch.entries())
+        entries.push(...entriesOf(cell, { epoch, added_id: insertId - batch.length + 1 + place }, indexes, shards));
     }
     return entries;
   }
@@ -81,16 +78,10 @@ export async function fill({ groups, topology, indexes, cells, signal }: Fill): 
           AT_ONCE,
           signal,
           async ([shard, ofShard]) => {
-            for (const batch of inChunks(ofShard, BATCH))
-              await change(
-                shard,
-                putEntries(
-                  datastore,
-                  shard,
-                  index,
-                  batch.map(({ row }) => row),
-                ),
-              );
+            for (const batch of inChunks(ofShard, BATCH)) {
+              const rows = batch.map(({ row }) => row);
+              await change(shard, putEntries(datastore, shard, index, rows));
+            }
           },
         );
       }

@@ -55,10 +55,12 @@ export async function prepareOperations(
   const rows = Array.from({ length: ROWS }, (_, place) => newTrip(place < FOUND ? driver : randomUUID()));
   for (let start = 0; start < ROWS; start += BATCH) await putAll(store, rows.slice(start, start + BATCH), isStored);
   const anyRow = (): NewCell => anyOf(rows);
-  const anyKey = ({ row_key, column_name } = anyRow()): Pick<NewCell, 'row_key' | 'column_name'> => ({
-    row_key,
-    column_name,
-  });
+  const anyKey = (): Pick<NewCell, 'row_key' | 'column_name'> => {
+    const { row_key, column_name } = anyRow();
+    return { row_key, column_name };
+  };
+  const some = <Item>(make: () => Item): Item[] => Array.from({ length: BATCH }, () => make());
+  const ofDriver = [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }] as const;
 
   const operations: readonly Operation[] = [
     { what: 'put', once: (to) => putOne(to, newTrip()) },
@@ -66,30 +68,17 @@ export async function prepareOperations(
     {
       what: `batch put of ${BATCH}`,
       atOnce: 1,
-      once: (to) =>
-        putAll(
-          to,
-          Array.from({ length: BATCH }, () => newTrip()),
-        ),
+      once: (to) => putAll(to, some(newTrip)),
     },
     { what: 'get latest', least: 0.75, once: async (from) => ((await from.getLatest(anyKey())).cell ? 1 : 0) },
     { what: 'get row', once: async (from) => (await from.row(anyRow().row_key)).cells.length },
     {
       what: `batch get of ${BATCH}`,
-      once: async (from) =>
-        (await from.batchGet(Array.from({ length: BATCH }, () => anyKey()))).filter((item) => item && 'body' in item)
-          .length,
+      once: async (from) => (await from.batchGet(some(anyKey))).filter((item) => item && 'body' in item).length,
     },
     {
       what: `query of ${FOUND} rows`,
-      once: async (from) =>
-        (
-          await from.query({
-            index: INDEX,
-            where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }],
-            limit: FOUND,
-          })
-        ).entries.length,
+      once: async (from) => (await from.query({ index: INDEX, where: ofDriver, limit: FOUND })).entries.length,
     },
   ];
   return { operations, trips: { next: () => newTrip(), written: rows } };

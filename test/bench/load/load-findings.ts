@@ -1,31 +1,22 @@
 import type { LinePlot, Measured } from '../bench.ts';
+import { linePlot, rowsOn } from '../rows-and-plots.ts';
 import { BEARABLE, kneeOf, type AtRate } from './knee.ts';
 import type { RisingLoad } from './rising-load.ts';
 
-type Row = Omit<Measured, 'engine'>;
-
-/** The rows of one kind of request, the lowest rate first, then the knee. @param what "put through HTTP" */
-export function rowsOf(what: string, { closed, rates }: RisingLoad): readonly Row[] {
+/**
+ * The rows of one kind of request, the lowest rate first, then the knee.
+ *
+ * @param what "put through HTTP"
+ */
+export function rowsOf(what: string, { closed, rates }: RisingLoad, engine: string): readonly Measured[] {
+  const row = rowsOn(engine);
   const knee = kneeOf(rates);
+  const closedLoop = `${closed.perSecond.toFixed(0)} a second; ${timesOf(closed)}`;
+  const bearable = `p99 ≤ ${BEARABLE.times} × the lowest rate's, ≥ ${percent(BEARABLE.share)} answered`;
   return [
-    {
-      what: `${what}; closed loop, ${closed.callers} callers`,
-      figure: `${closed.perSecond.toFixed(0)} a second; ${timesOf(closed)}`,
-      bar: 'printed',
-      passed: true,
-    },
-    ...rates.map((rate): Row => ({
-      what: `${what}; open loop, ${percent(rate.share)} of that`,
-      figure: rateLine(rate),
-      bar: 'printed',
-      passed: true,
-    })),
-    {
-      what: `${what}; knee`,
-      figure: knee ? kneeLine(knee, rates) : 'none',
-      bar: `p99 ≤ ${BEARABLE.times} × the lowest rate's, ≥ ${percent(BEARABLE.share)} answered`,
-      passed: knee !== undefined,
-    },
+    row(`${what}; closed loop, ${closed.callers} callers`, closedLoop),
+    ...rates.map((rate) => row(`${what}; open loop, ${percent(rate.share)} of that`, rateLine(rate))),
+    row(`${what}; knee`, knee ? kneeLine(knee, rates) : 'none', bearable, knee !== undefined),
   ];
 }
 
@@ -48,14 +39,11 @@ export function plotOf(what: string, rates: readonly AtRate[]): LinePlot {
     name,
     points: rates.flatMap((rate) => (Number.isFinite(timeOf(rate)) ? [[rate.offered, timeOf(rate)] as const] : [])),
   });
-  return {
-    kind: 'lines',
-    title: `${what}: how long at which rate`,
-    x: 'offered, requests a second',
-    y: 'from when it was due, ms',
-    logY: true,
-    lines: [line('p50', ({ p50 }) => p50), line('p99', ({ p99 }) => p99), line('p99.9', ({ p999 }) => p999)],
-  };
+  return linePlot(
+    `${what}: how long at which rate`,
+    { x: 'offered, requests a second', y: 'from when it was due, ms', logY: true },
+    [line('p50', ({ p50 }) => p50), line('p99', ({ p99 }) => p99), line('p99.9', ({ p999 }) => p999)],
+  );
 }
 
 function timesOf({ p50, p99, p999 }: Pick<AtRate, 'p50' | 'p99' | 'p999'>): string {

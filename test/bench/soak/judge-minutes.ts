@@ -1,4 +1,5 @@
 import type { Measured } from '../bench.ts';
+import { rowsOn } from '../rows-and-plots.ts';
 import { median } from '../side-by-side.ts';
 import { MEBIBYTE, type Soaked, type WatchedMinute } from './run-soak.ts';
 
@@ -32,29 +33,22 @@ export function judgeMinutes({ peak, minutes }: Soaked, share: number, engine: s
   const times = `median of minutes ${minutes.length - LATE + 1} to ${minutes.length}, times the second`;
   const memory = ({ early, late, ratio }: MinuteGrowth): string =>
     `${ratio.toFixed(2)} (${(early / MEBIBYTE).toFixed(0)}, ${(late / MEBIBYTE).toFixed(0)} MiB)`;
+  const row = rowsOn(engine);
   return [
-    {
-      what: 'mixed load: peak, and what was kept up',
-      figure: `${peak.toFixed(0)}, ${(peak * share).toFixed(0)} a second; of ${operations.toLocaleString('en-US')} ${refused} refused, ${wrong} answered wrong`,
-      bar: `0 wrong, refused < ${MOST_REFUSED * 100} %`,
-      passed: wrong === 0 && refused < MOST_REFUSED * operations,
-      engine,
-    },
-    {
-      what: `p99 at ${share * 100} % of the peak: ${times}`,
-      figure: `${p99.ratio.toFixed(2)} (${p99.early.toFixed(1)}, ${p99.late.toFixed(1)} ms), a bare client's ${bare.ratio.toFixed(2)} (${bare.early.toFixed(1)}, ${bare.late.toFixed(1)} ms)`,
-      bar: `≤ ${MOST_GROWTH} times the bare one's, or 1`,
-      passed: beyond <= MOST_GROWTH,
-      engine,
-    },
-    {
-      what: `memory of the store's process: ${times}`,
-      figure: memory(own),
-      bar: `≤ ${MOST_GROWTH}`,
-      passed: own.ratio <= MOST_GROWTH,
-      engine,
-    },
-    { what: `memory of the servers: ${times}`, figure: memory(servers), bar: 'printed', passed: true, engine },
+    row(
+      'mixed load: peak, and what was kept up',
+      `${peak.toFixed(0)}, ${(peak * share).toFixed(0)} a second; of ${operations.toLocaleString('en-US')} ${refused} refused, ${wrong} answered wrong`,
+      `0 wrong, refused < ${MOST_REFUSED * 100} %`,
+      wrong === 0 && refused < MOST_REFUSED * operations,
+    ),
+    row(
+      `p99 at ${share * 100} % of the peak: ${times}`,
+      `${p99.ratio.toFixed(2)} (${p99.early.toFixed(1)}, ${p99.late.toFixed(1)} ms), a bare client's ${bare.ratio.toFixed(2)} (${bare.early.toFixed(1)}, ${bare.late.toFixed(1)} ms)`,
+      `≤ ${MOST_GROWTH} times the bare one's, or 1`,
+      beyond <= MOST_GROWTH,
+    ),
+    row(`memory of the store's process: ${times}`, memory(own), `≤ ${MOST_GROWTH}`, own.ratio <= MOST_GROWTH),
+    row(`memory of the servers: ${times}`, memory(servers)),
   ];
 }
 

@@ -14,18 +14,9 @@ it('a lag is from the answer to the start, none when that came first, and for ev
 
 it('counts what is answered and not started at each second', () => {
   const from = 0;
-  expect(
-    backlogBySecond(
-      cells(4, () => 50),
-      { from, to: 4000 },
-    ),
-  ).toEqual([1, 1, 1, 0]);
-  expect(
-    backlogBySecond(
-      cells(3, () => undefined),
-      { from, to: 3000 },
-    ),
-  ).toEqual([11, 21, 30]);
+  const [quick, never] = [cells(4, () => 50), cells(3, () => undefined)];
+  expect(backlogBySecond(quick, { from, to: 4000 })).toEqual([1, 1, 1, 0]);
+  expect(backlogBySecond(never, { from, to: 3000 })).toEqual([11, 21, 30]);
   expect(backlogBySecond([], { from, to: 2500 })).toEqual([0, 0]);
 });
 

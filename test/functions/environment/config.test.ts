@@ -8,6 +8,8 @@ import {
   type StoreVariable,
 } from '../../../shared/environment.ts';
 
+import { stubEnvironment } from '../../support/stub-environment.ts';
+
 const VARIABLES = environmentOf<StoreVariable>({
   environment: 'local',
   topologyTable: 'topology',
@@ -23,7 +25,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 describe('the configuration of functions', () => {
   it('is read from the environment', () => {
-    for (const [name, value] of Object.entries(VARIABLES)) vi.stubEnv(name, value);
+    stubEnvironment(VARIABLES);
     expect(readConfig(STORE_VARIABLES)).toEqual({
       environment: 'local',
       topologyTable: 'topology',
@@ -37,13 +39,10 @@ describe('the configuration of functions', () => {
   });
 
   it.each(Object.keys(VARIABLES))('names %s when it is missing', (name) => {
-    for (const [other, value] of Object.entries(VARIABLES)) vi.stubEnv(other, other === name ? undefined : value);
-    expect(() => readConfig(STORE_VARIABLES)).toThrow(
-      new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`),
-    );
-    expect(() => readConfig(STORE_VARIABLES, { ...VARIABLES, [name]: '' })).toThrow(
-      new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`),
-    );
+    stubEnvironment({ ...VARIABLES, [name]: undefined });
+    const missing = new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`);
+    expect(() => readConfig(STORE_VARIABLES)).toThrow(missing);
+    expect(() => readConfig(STORE_VARIABLES, { ...VARIABLES, [name]: '' })).toThrow(missing);
   });
 
   it('has the number of tailers for the function that is one', () => {
@@ -88,15 +87,12 @@ describe('the configuration of functions', () => {
       SCHEMALESS_STATE_TABLE: '',
       SCHEMALESS_CONNECTIONS: '0',
     };
-    expect(() => readConfig(STORE_VARIABLES, wrong)).toThrow(
-      new Error(
-        [
-          'The environment variable SCHEMALESS_STATE_TABLE: wanted the name of a table, got nothing',
-          'The environment variable SCHEMALESS_ACCESS: wanted one of mysql, data-api, got "postgres"',
-          'The environment variable SCHEMALESS_CONNECTIONS: wanted a whole number from 1 to 99, got "0"',
-        ].join('\n'),
-      ),
-    );
+    const problems = [
+      'The environment variable SCHEMALESS_STATE_TABLE: wanted the name of a table, got nothing',
+      'The environment variable SCHEMALESS_ACCESS: wanted one of mysql, data-api, got "postgres"',
+      'The environment variable SCHEMALESS_CONNECTIONS: wanted a whole number from 1 to 99, got "0"',
+    ];
+    expect(() => readConfig(STORE_VARIABLES, wrong)).toThrow(new Error(problems.join('\n')));
   });
 
   it('has a name where nothing says it', () => {

@@ -1,4 +1,6 @@
 import './quiet.ts';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { makeDefinitionsHandler } from '../../../functions/define-datastores.ts';
@@ -9,6 +11,7 @@ import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { DEFAULT_HANDLER, ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
 import { MESSAGE_PACK } from '../../../shared/api/message-pack.ts';
 import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
+import { listen } from '../../support/listen.ts';
 import type { Everything } from './fake-deployment.ts';
 
 export interface GatewayRequest {
@@ -72,13 +75,12 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
     } as unknown as APIGatewayProxyEventV2;
     const result = await handlers[found?.route.handler ?? DEFAULT_HANDLER](event, {} as Context);
     const bytes = bytesOf(result);
-    const text = bytes.toString();
     const payloadBytes = Buffer.byteLength(JSON.stringify(result));
     return {
       operation: found?.route.operation,
       status: result.statusCode ?? 0,
       headers: result.headers ?? {},
-      text,
+      text: bytes.toString(),
       bytes,
       payloadBytes,
       json: readAnswer(result.headers ?? {}, bytes),
@@ -131,4 +133,20 @@ export function gatewayFetch(answer: Gateway): typeof globalThis.fetch {
     });
     return new Response(bytes, { status, headers: headers as Record<string, string> });
   };
+}
+
+/** Serves a deployment over HTTP on this machine. @param answered told of each answer */
+export async function serveGateway(
+  deployment: Everything,
+  answered: (method: string, status: number) => void = () => undefined,
+): Promise<{ readonly url: string; close(): void }> {
+  const answer = gateway(deployment);
+  const server = createServer(async (request, response) => {
+    const { method = 'GET', url = '/' } = request;
+    const body = await text(request);
+    const { status, headers, bytes } = await answer({ method, path: url, body: body === '' ? undefined : body });
+    answered(method, status);
+    response.writeHead(status, headers as Record<string, string>).end(bytes);
+  });
+  return { url: await listen(server), close: () => void server.close() };
 }

@@ -1,48 +1,27 @@
 import '../support/quiet.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
-import {
-  depthOf,
-  messageOf,
-  sendTo,
-  startEmulators,
-  until,
-  type Emulators,
-} from '../../shared/triggers/consume/support/stage.ts';
-import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { until } from '../../shared/triggers/consume/support/stage.ts';
+import { TriggerStage } from '../support/trigger-stage.ts';
 
-let emulators: Emulators;
-let deployed: DeployedForTest;
-
-beforeAll(async () => {
-  emulators = await startEmulators();
-  deployed = await deployTrigger(emulators);
-});
-afterAll(async () => {
-  deployed.close();
-  await emulators.stop();
-});
+const stage = new TriggerStage();
 
 /** What a program prints that consumes one cell, and is told to end then. */
 async function printedFor(shard: number, parameters: readonly string[]): Promise<readonly string[]> {
-  await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, 1)), String(shard));
+  await stage.send(shard, 1);
   const child = spawn(process.execPath, ['test/functions/support/consuming-program.ts', ...parameters], {
-    env: { ...process.env, ...deployed.environment, POWERTOOLS_METRICS_DISABLED: 'false' },
+    env: { ...process.env, ...stage.deployed.environment, POWERTOOLS_METRICS_DISABLED: 'false' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'close');
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  try {
-    await until('the cell is consumed', async () => (await depthOf(emulators.sqs, deployed.queueUrl)) === 0, 30_000);
-    child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
-    return printed.trimEnd().split('\n');
-  } finally {
-    child.kill('SIGKILL');
-  }
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await until('the cell is consumed', async () => (await stage.depth()) === 0, 30_000);
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  return printed.trimEnd().split('\n');
 }
 
 describe('what a program prints that consumes a trigger', () => {

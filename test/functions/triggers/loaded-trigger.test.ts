@@ -2,20 +2,12 @@ import '../support/quiet.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleFunctions } from '../../../infra/stacks/bundles.ts';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
-import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
-import { temporaryFolder } from '../../infra/support/temporary-folder.ts';
-import {
-  cellOf,
-  messageOf,
-  sendTo,
-  startEmulators,
-  type Emulators,
-} from '../../shared/triggers/consume/support/stage.ts';
-import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
-import { nextEvent } from '../support/next-event.ts';
+import { folderOfTests } from '../../infra/support/folder-of-tests.ts';
+import { cellOf } from '../../shared/triggers/consume/support/stage.ts';
+import { TriggerStage } from '../support/trigger-stage.ts';
 
 const HANDLER = join(PROJECT_ROOT, 'functions/triggers/trigger-handler.ts');
 const MODULES = {
@@ -27,11 +19,9 @@ const MODULES = {
 };
 type Name = keyof typeof MODULES;
 
-const folder = temporaryFolder();
-let emulators: Emulators;
-let deployed: DeployedForTest;
-beforeAll(async () => {
-  emulators = await startEmulators();
+const folder = folderOfTests();
+const stage = new TriggerStage();
+beforeAll(() => {
   const triggers = Object.fromEntries(
     Object.entries(MODULES).map(([name, text]) => {
       const path = join(folder.path, 'sources', `${name}.ts`);
@@ -40,30 +30,14 @@ beforeAll(async () => {
       return [name, { trigger: 'bill_rider', file: `functions/${name}.ts`, path }];
     }),
   );
-  bundleFunctions({
-    functions: {},
-    triggers,
-    access: 'mysql',
-    proxy: false,
-    folder: join(folder.path, 'bundles'),
-  });
-});
-afterAll(async () => {
-  await emulators.stop();
-  folder[Symbol.dispose]();
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-  deployed.close();
+  bundleFunctions({ functions: {}, triggers, access: 'mysql', proxy: false, folder: join(folder.path, 'bundles') });
 });
 
 const LAMBDA = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 };
 
 /** The handler of a bundle, in an environment of its own. */
 async function open(name: Name) {
-  deployed = await deployTrigger(emulators);
-  for (const [variable, value] of Object.entries(deployed.environment)) vi.stubEnv(variable, value);
+  await stage.deployAnew();
   const { handler } = await import(pathToFileURL(join(folder.path, 'bundles', name, 'index.mjs')).href);
   return handler;
 }
@@ -78,22 +52,22 @@ describe("a trigger's bundle", { timeout: 120_000 }, () => {
     'whose module is %s fails its messages with that error, from the first one on, and parks them by the usual rules',
     async (name, error) => {
       const handler = await open(name);
-      await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(17, 1)), '17');
-      const event = await nextEvent(emulators, deployed);
+      await stage.send(17, 1);
+      const event = await stage.nextEvent();
       const exit = vi.spyOn(process, 'exit').mockImplementation((() => undefined) as never);
       expect(await handler(event, LAMBDA)).toEqual({
         batchItemFailures: event.Records.map(({ messageId }) => ({ itemIdentifier: messageId })),
       });
-      const [failing] = (await deployed.store.shards([17])).flatMap(({ cells }) => cells);
+      const [failing] = (await stage.deployed.store.shards([17])).flatMap(({ cells }) => cells);
       expect(failing).toMatchObject({ attempts: 1, last_error: error });
       // The instance ends, and another one would load it anew.
       expect(exit.mock.calls).toEqual([[1]]);
       // It comes again after a second, and has two attempts.
-      const again = await nextEvent(emulators, deployed);
+      const again = await stage.nextEvent();
       expect(await handler(again, LAMBDA)).toEqual({ batchItemFailures: [] });
       // Not before its message has left the queue.
       expect(exit).toHaveBeenCalledTimes(1);
-      const [parked] = (await deployed.store.shards([17])).flatMap(({ cells }) => cells);
+      const [parked] = (await stage.deployed.store.shards([17])).flatMap(({ cells }) => cells);
       expect(parked).toMatchObject({ attempts: 2, last_error: error, parked_at: expect.any(String) });
       expect(parked && cellOf(parked.message)).toBe('17/1');
       await expect(handler({ Records: [] }, LAMBDA)).rejects.toThrow(error);
@@ -103,8 +77,8 @@ describe("a trigger's bundle", { timeout: 120_000 }, () => {
   it('calls the function of its module', async () => {
     const handler = await open('good');
     expect(await handler({ Records: [] }, LAMBDA)).toEqual({ batchItemFailures: [] });
-    await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(17, 1)), '17');
-    expect(await handler(await nextEvent(emulators, deployed), LAMBDA)).toEqual({ batchItemFailures: [] });
-    expect(await deployed.store.status()).toMatchObject({ troubled: [] });
+    await stage.send(17, 1);
+    expect(await handler(await stage.nextEvent(), LAMBDA)).toEqual({ batchItemFailures: [] });
+    expect(await stage.deployed.store.status()).toMatchObject({ troubled: [] });
   });
 });

@@ -1,33 +1,20 @@
 import '../support/quiet.ts';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { CONSUMER_KEYS, readConfig } from '../../../functions/environment/config.ts';
 import { consumerOpener } from '../../../functions/triggers/open-consumer.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
-import { DATASTORE, startEmulators, TRIGGER, type Emulators } from '../../shared/triggers/consume/support/stage.ts';
-import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
+import { DATASTORE, TRIGGER } from '../../shared/triggers/consume/support/stage.ts';
+import { TriggerStage } from '../support/trigger-stage.ts';
 
-let emulators: Emulators;
-let deployed: DeployedForTest;
-beforeAll(async () => {
-  emulators = await startEmulators();
-  deployed = await deployTrigger(emulators);
-});
-afterAll(async () => {
-  deployed.close();
-  await emulators.stop();
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-});
+const stage = new TriggerStage();
 
 it('a consumer is kept for as long as its trigger is deployed as it is, and what it knows with it', async () => {
-  for (const [variable, value] of Object.entries(deployed.environment)) vi.stubEnv(variable, value);
+  stage.stubEnvironment();
   const open = consumerOpener({
     config: readConfig(CONSUMER_KEYS),
     trigger: TRIGGER,
     fn: () => undefined,
-    sqs: emulators.sqs,
+    sqs: stage.emulators.sqs,
     report: () => undefined,
   });
   const first = await open();
@@ -39,7 +26,7 @@ it('a consumer is kept for as long as its trigger is deployed as it is, and what
     expect((await open()).consumer).toBe(first.consumer);
   }
   const { definition, queueUrl, parkedQueueUrl } = first.deployed;
-  await writeTrigger(deployed.topologyTable, DATASTORE, {
+  await writeTrigger(stage.deployed.topologyTable, DATASTORE, {
     definition: { ...definition, timeoutSeconds: 7 },
     queueUrl,
     parkedQueueUrl,

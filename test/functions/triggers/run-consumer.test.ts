@@ -1,36 +1,16 @@
 import '../support/quiet.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
-import {
-  depthOf,
-  messageOf,
-  sendTo,
-  startEmulators,
-  until,
-  type Emulators,
-} from '../../shared/triggers/consume/support/stage.ts';
-import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { folderOfTests } from '../../infra/support/folder-of-tests.ts';
+import { messageOf, until } from '../../shared/triggers/consume/support/stage.ts';
+import { TriggerStage } from '../support/trigger-stage.ts';
 
 const MODULE = resolve('test/functions/support/appending-consumer.ts');
-let emulators: Emulators;
-let deployed: DeployedForTest;
-let folder: string;
-
-beforeAll(async () => {
-  emulators = await startEmulators();
-  deployed = await deployTrigger(emulators);
-  folder = await mkdtemp(join(tmpdir(), 'run-consumer-'));
-});
-afterAll(async () => {
-  deployed.close();
-  await emulators.stop();
-  await rm(folder, { recursive: true });
-});
+const stage = new TriggerStage();
+const folder = folderOfTests();
 
 interface Started {
   readonly child: ChildProcess;
@@ -46,12 +26,13 @@ async function start(
   callMs = 0,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Started> {
-  const notes = join(folder, file);
+  const notes = join(folder.path, file);
   await writeFile(notes, '');
   const child = spawn(process.execPath, ['functions/triggers/run-consumer.ts', ...parameters], {
-    env: { ...process.env, ...deployed.environment, APPEND_TO: notes, CALL_MS: String(callMs), ...variables },
+    env: { ...process.env, ...stage.deployed.environment, APPEND_TO: notes, CALL_MS: String(callMs), ...variables },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
   let error = '';
   child.stderr?.on('data', (chunk: Buffer) => (error += chunk.toString()));
   return {
@@ -61,36 +42,29 @@ async function start(
   };
 }
 
-const send = (shard: number, addedId: number) =>
-  sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
-
 describe('a consumer in a plain process', () => {
   it('calls the function of a Lambda handler; told to end, it finishes the call under way, and gives back the rest', async () => {
     const { row_key } = messageOf(17, 1);
-    await deployed.deployment.trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
-    await send(17, 1);
+    await stage.deployed.deployment.trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
+    await stage.send(17, 1);
     const consumer = await start('first', ['--trigger', 'bill_rider', '--module', MODULE], 1500);
-    try {
-      await until('the first cell is called for', async () => (await consumer.notes()).length === 1, 30_000);
-      // While it is, so that these are received together.
-      await Promise.all([send(4, 1), send(5, 1), send(6, 1)]);
-      await until('the next is called for', async () => (await consumer.notes()).length === 3);
-      expect((await consumer.notes()).slice(0, 2)).toEqual(['begin 17/1', 'end {"fare":12} 17/1']);
-      expect(await depthOf(emulators.sqs, deployed.queueUrl)).toBe(3);
-      consumer.child.kill('SIGTERM');
-      expect(await consumer.ended).toEqual({ code: 0, error: '' });
-      expect(await consumer.notes()).toHaveLength(4);
-      expect(await depthOf(emulators.sqs, deployed.queueUrl)).toBe(2);
-    } finally {
-      consumer.child.kill('SIGKILL');
-    }
+    await until('the first cell is called for', async () => (await consumer.notes()).length === 1, 30_000);
+    // While it is, so that these are received together.
+    await Promise.all([stage.send(4, 1), stage.send(5, 1), stage.send(6, 1)]);
+    await until('the next is called for', async () => (await consumer.notes()).length === 3);
+    expect((await consumer.notes()).slice(0, 2)).toEqual(['begin 17/1', 'end {"fare":12} 17/1']);
+    expect(await stage.depth()).toBe(3);
+    consumer.child.kill('SIGTERM');
+    expect(await consumer.ended).toEqual({ code: 0, error: '' });
+    expect(await consumer.notes()).toHaveLength(4);
+    expect(await stage.depth()).toBe(2);
 
     // At once, though the queue hides messages for a quarter of an hour.
     const next = await start('next', ['--module', MODULE]);
     await until('the rest is done', async () => (await next.notes()).length === 4, 20_000);
     next.child.kill('SIGINT');
     expect((await next.ended).code).toBe(0);
-    expect(await depthOf(emulators.sqs, deployed.queueUrl)).toBe(0);
+    expect(await stage.depth()).toBe(0);
   }, 90_000);
 
   it.each([

@@ -1,37 +1,15 @@
 import '../support/quiet.ts';
 import type { SQSEvent } from 'aws-lambda';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { PermanentFailure, triggerHandler } from '../../../functions/triggers/trigger-handler.ts';
-import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
-import {
-  cellOf,
-  messageOf,
-  sendTo,
-  startEmulators,
-  type Emulators,
-} from '../../shared/triggers/consume/support/stage.ts';
-import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
-import { nextEvent } from '../support/next-event.ts';
+import { cellOf, messageOf } from '../../shared/triggers/consume/support/stage.ts';
+import { TriggerStage } from '../support/trigger-stage.ts';
 
-let emulators: Emulators;
-let deployed: DeployedForTest;
-beforeAll(async () => {
-  emulators = await startEmulators();
-});
-afterAll(() => emulators.stop());
-afterEach(() => {
-  vi.unstubAllEnvs();
-  deployed.close();
-});
-
-async function deploy(): Promise<void> {
-  deployed = await deployTrigger(emulators);
-  for (const [name, value] of Object.entries(deployed.environment)) vi.stubEnv(name, value);
-}
+const stage = new TriggerStage();
+beforeEach(() => stage.deployAnew());
 
 async function send(...cells: readonly (readonly [shard: number, addedId: number])[]): Promise<void> {
-  for (const [shard, addedId] of cells)
-    await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
+  for (const [shard, addedId] of cells) await stage.send(shard, addedId);
 }
 
 const LAMBDA = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 };
@@ -42,7 +20,6 @@ const idsOf = (event: SQSEvent, ...cells: readonly string[]) =>
 
 describe("a trigger's Lambda handler", () => {
   it('calls the function with a client of its datastore, and reports nothing when all is done', async () => {
-    await deploy();
     const bodies: unknown[] = [];
     const handler = triggerHandler('bill_rider', async (rowKey, { column_name, ref_key }, schemaless) => {
       const { cell } = await schemaless.get({ row_key: rowKey, column_name, ref_key });
@@ -50,17 +27,16 @@ describe("a trigger's Lambda handler", () => {
       await schemaless.putNext({ row_key: rowKey, column_name: 'STATUS', body: { is_completed: true } });
     });
     const { row_key } = messageOf(17, 1);
-    await deployed.deployment.trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
+    await stage.deployed.deployment.trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
     await send([17, 1]);
-    expect(await handler(await nextEvent(emulators, deployed), LAMBDA)).toEqual({ batchItemFailures: [] });
+    expect(await handler(await stage.nextEvent(), LAMBDA)).toEqual({ batchItemFailures: [] });
     expect(bodies).toEqual([{ fare: 12 }]);
-    expect((await deployed.deployment.trips.getLatest({ row_key, column_name: 'STATUS' })).cell?.body).toEqual({
+    expect((await stage.deployed.deployment.trips.getLatest({ row_key, column_name: 'STATUS' })).cell?.body).toEqual({
       is_completed: true,
     });
   });
 
   it('reports a failed message and those behind it in its group; those that were done, or parked, are not', async () => {
-    await deploy();
     const called: string[] = [];
     const handler = triggerHandler('bill_rider', (_rowKey, message) => {
       called.push(cellOf(message));
@@ -68,44 +44,40 @@ describe("a trigger's Lambda handler", () => {
       if (cellOf(message) === '4/1') throw new PermanentFailure('no fare');
     });
     await send([17, 1], [17, 2], [17, 3], [4, 1], [4, 2]);
-    const event = await nextEvent(emulators, deployed);
+    const event = await stage.nextEvent();
     expect(await handler(event, LAMBDA)).toEqual({ batchItemFailures: idsOf(event, '17/2', '17/3') });
     expect(called).toEqual(['17/1', '17/2', '4/1', '4/2']);
-    expect(await deployed.store.status()).toMatchObject({ troubled: [4, 17] });
+    expect(await stage.deployed.store.status()).toMatchObject({ troubled: [4, 17] });
   });
 
   it('reports all of them when all go back, as while the trigger is paused', async () => {
-    await deploy();
     const called: string[] = [];
     const handler = triggerHandler('bill_rider', (_rowKey, message) => called.push(cellOf(message)));
-    await deployed.store.setState('paused');
+    await stage.deployed.store.setState('paused');
     await send([17, 1], [4, 1]);
-    const event = await nextEvent(emulators, deployed);
+    const event = await stage.nextEvent();
     expect(await handler(event, LAMBDA)).toEqual({ batchItemFailures: idsOf(event, '17/1', '4/1') });
     expect(called).toEqual([]);
   });
 
   it('leaves to another call what its own time is too short for', async () => {
-    await deploy();
     let left = 60_000;
     const handler = triggerHandler('bill_rider', () => void (left = 9000));
     await send([17, 1], [17, 2]);
-    const event = await nextEvent(emulators, deployed);
+    const event = await stage.nextEvent();
     expect(await handler(event, { ...LAMBDA, getRemainingTimeInMillis: () => left })).toEqual({
       batchItemFailures: idsOf(event, '17/2'),
     });
   });
 
   it('says which triggers there are when it is not one of them', async () => {
-    await deploy();
     await send([17, 1]);
-    await expect(
-      triggerHandler('bill_driver', () => undefined)(await nextEvent(emulators, deployed), LAMBDA),
-    ).rejects.toThrow('Datastore trips has no trigger bill_driver: it has bill_rider');
+    await expect(triggerHandler('bill_driver', () => undefined)(await stage.nextEvent(), LAMBDA)).rejects.toThrow(
+      'Datastore trips has no trigger bill_driver: it has bill_rider',
+    );
   });
 
   it('names the variable that its environment lacks', async () => {
-    await deploy();
     vi.stubEnv('SCHEMALESS_API_URL', '');
     await expect(triggerHandler('bill_rider', () => undefined)({ Records: [] }, LAMBDA)).rejects.toThrow(
       'The environment variable SCHEMALESS_API_URL: wanted the URL of the HTTP API, got nothing',

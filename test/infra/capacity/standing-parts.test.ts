@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { capacityFor } from '../../../infra/capacity/capacity.ts';
 import { ASSUMPTIONS } from '../../../infra/capacity/assumptions.ts';
@@ -9,12 +9,11 @@ import { ZONES } from '../../../infra/capacity/standing-parts.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
 const triggers = definitions.datastores.reduce((sum, datastore) => sum + datastore.triggers.length, 0);
-afterAll(() => folder[Symbol.dispose]());
 
 const CASES: readonly (readonly [string, EnvironmentProps, object])[] = [
   ['prod', ENVIRONMENTS.prod, { environment: 'prod' }],

@@ -1,23 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { applyFolder } from '../../../infra/cli/commands/apply.ts';
 import type { AppliedOutcome, DefinitionOperations } from '../../../shared/contract/definition-operations.ts';
 import { DefinitionsError } from '../../../shared/definitions/definitions-error.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { writeFiles } from '../support/write-files.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
   folder = temporaryFolder();
 });
 afterEach(() => folder[Symbol.dispose]());
-
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder.path, name)), { recursive: true });
-    writeFileSync(join(folder.path, name), text);
-  }
-}
 
 /** Needs so many calls until all is made, and keeps what they were. */
 function operations(rounds: number): { readonly asked: unknown[][]; readonly api: DefinitionOperations } {
@@ -40,7 +32,7 @@ function operations(rounds: number): { readonly asked: unknown[][]; readonly api
 
 describe('applying a folder', () => {
   it('sends all of it, again until it is done, and says what that changed', async () => {
-    write({
+    writeFiles(folder.path, {
       'shop/datastore.yaml': 'datastore: shop\nshards: 16\n',
       'shop/triggers/send.yaml': "trigger: send\ndatastore: shop\ncolumns: '*'\n",
       'README.md': 'not of the definitions',
@@ -53,14 +45,17 @@ describe('applying a folder', () => {
   });
 
   it('asks once what it would change', async () => {
-    write({ 'shop/datastore.yaml': 'datastore: shop\nshards: 16\n' });
+    writeFiles(folder.path, { 'shop/datastore.yaml': 'datastore: shop\nshards: 16\n' });
     const { asked, api } = operations(3);
     await applyFolder(api, folder.path, { dryRun: true });
     expect(asked.map(([, options]) => options)).toEqual([{ dry_run: true }]);
   });
 
   it('asks nobody where the folder has problems', async () => {
-    write({ 'shop/datastore.yaml': 'datastore: shop\nshards: 16\n', 'shop/index/by_buyer.yaml': 'table: by_buyer\n' });
+    writeFiles(folder.path, {
+      'shop/datastore.yaml': 'datastore: shop\nshards: 16\n',
+      'shop/index/by_buyer.yaml': 'table: by_buyer\n',
+    });
     const { asked, api } = operations(1);
     await expect(applyFolder(api, folder.path)).rejects.toThrow(DefinitionsError);
     expect(asked).toEqual([]);

@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { writeFiles } from '../support/write-files.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -14,10 +14,7 @@ afterEach(() => folder[Symbol.dispose]());
 const SOUND = { 'shop/datastore.yaml': 'datastore: shop\nshards: 16\n' };
 
 function check(files: Readonly<Record<string, string>>) {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder.path, name)), { recursive: true });
-    writeFileSync(join(folder.path, name), text);
-  }
+  writeFiles(folder.path, files);
   const run = spawnSync(process.execPath, [join(PROJECT_ROOT, 'infra/cli/command.ts'), 'check', folder.path], {
     encoding: 'utf8',
     cwd: PROJECT_ROOT,

@@ -1,19 +1,20 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { listen } from '../../support/listen.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand, runShell, startCommand, type Ran } from './run-command.ts';
 
 /** A process for each command, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 120_000 });
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+const CELL = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: 0, added_id: 1, shard: 0, created_at: '' };
 const SERVED = { served_by: 'writer', stale: false };
-const folder = temporaryFolder();
+const folder = folderOfTests();
 /** Nobody listens there. */
 const DEAD = 'http://127.0.0.1:1';
 let server: Server;
@@ -28,13 +29,11 @@ beforeAll(async () => {
     requests.push(request);
     request.resume().on('end', () => send(response, answer(request)));
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = await listen(server);
 });
 afterAll(() => {
   server.closeAllConnections();
   server.close();
-  folder[Symbol.dispose]();
 });
 
 function send(response: ServerResponse, [status, body]: readonly [number, unknown]): void {
@@ -82,6 +81,8 @@ describe('a write of which nobody knows says how to repeat it so that there is o
 });
 
 describe('an API that does not answer well', () => {
+  const OOPS = { code: 'internal', detail: 'oops', retry: 'later' };
+
   it('is told from one that refuses: nobody there', async () => {
     const { code, stdout, stderr } = await get('--url', DEAD);
     expect([code, stdout]).toEqual([5, '']);
@@ -93,20 +94,8 @@ describe('an API that does not answer well', () => {
   it.each([
     ['the gateway away', 502, '<html>Bad Gateway</html>', 5, 'error: unavailable: Answered 502'],
     ['not let in', 403, { message: 'Forbidden' }, 6, 'error: denied: Answered 403'],
-    [
-      'an error nobody foresaw',
-      500,
-      { code: 'internal', detail: 'oops', retry: 'later', request_id: 'id-7' },
-      1,
-      'request id  id-7',
-    ],
-    [
-      'a code of a newer server',
-      418,
-      { code: 'teapot', detail: 'short', retry: 'never' },
-      1,
-      'Answered 418 teapot: short',
-    ],
+    ['an error nobody foresaw', 500, { ...OOPS, request_id: 'id-7' }, 1, 'request id  id-7'],
+    ['a code of a newer server', 418, { ...OOPS, code: 'teapot' }, 1, 'Answered 418 teapot: oops'],
     ['something else', 200, '<html>Welcome</html>', 5, 'error: unavailable: No answer from'],
     ['a list that is none', 200, [], 5, 'error: unavailable: No answer from'],
   ] as const)('%s', async (_name, status, body, code, message) => {
@@ -117,15 +106,7 @@ describe('an API that does not answer well', () => {
   });
 
   it('is followed until it answers again', async () => {
-    const cell = (added_id: number) => ({
-      row_key: ROW,
-      column_name: 'BASE',
-      ref_key: 1,
-      body: 0,
-      added_id,
-      shard: 0,
-      created_at: '',
-    });
+    const cell = (added_id: number) => ({ ...CELL, added_id });
     const log = (cells: object[], next: number) => ({ logs: [{ shard: 0, cells, next, more: false, ...SERVED }] });
     let reads = 0;
     answer = (request) => {
@@ -235,15 +216,7 @@ describe('what cannot be used', () => {
 });
 
 it('a reader of results may have enough of them', async () => {
-  const cells = Array.from({ length: 1000 }, (_, ref_key) => ({
-    row_key: ROW,
-    column_name: 'BASE',
-    ref_key,
-    body: 'x'.repeat(500),
-    added_id: 1,
-    shard: 0,
-    created_at: '',
-  }));
+  const cells = Array.from({ length: 1000 }, (_, ref_key) => ({ ...CELL, ref_key, body: 'x'.repeat(500) }));
   answer = () => [200, { cells, next: 1, ...SERVED }];
   const ran = await runShell(`schemaless versions ${ROW} BASE -d trips --url ${url} | head -n 2`, HERE);
   expect(ran).toMatchObject({ code: 0, stderr: '' });
@@ -253,16 +226,15 @@ it('a reader of results may have enough of them', async () => {
 it.runIf(process.platform === 'linux')(
   'who follows for a reader that has enough ends, though nothing more comes',
   async () => {
-    const cell = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: 0, added_id: 1, shard: 0, created_at: '' };
     let reads = 0;
     answer = (request) => {
       if (request.method === 'GET') return [200, { shards: [{ shard: 0, group: 'group-1', head: 0 }] }];
       reads += 1;
-      return [200, { logs: [{ shard: 0, cells: reads === 1 ? [cell] : [], next: 1, more: false, ...SERVED }] }];
+      return [200, { logs: [{ shard: 0, cells: reads === 1 ? [CELL] : [], next: 1, more: false, ...SERVED }] }];
     };
     const ran = await runShell(`schemaless tail -f -d trips --url ${url} | head -n 1`, HERE);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
-    expect(linesOf(ran)).toEqual([cell]);
+    expect(linesOf(ran)).toEqual([CELL]);
   },
 );
 

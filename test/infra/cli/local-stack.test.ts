@@ -1,19 +1,20 @@
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand, runShell, startCommand, type Ran, type Running } from './run-command.ts';
+import { writeFiles } from '../support/write-files.ts';
 
 /** Synthesis, servers, functions and a process for each command, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 900_000 });
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const data = join(folder.path, '.local');
 const SHARDS = 4;
 const [ROW, DRIVER, RIDER] = [1, 2, 3].map((digit) => `6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f${digit}`) as [
@@ -37,16 +38,11 @@ const run = (...parameters: string[]): Promise<Ran> => runCommand(parameters, HE
 function define(): string {
   const datastores = join(folder.path, 'datastores');
   cpSync(join(PROJECT_ROOT, 'infra/datastores/trips/indexes'), join(datastores, 'trips/indexes'), { recursive: true });
-  const files = {
+  return writeFiles(datastores, {
     'trips/datastore.yaml': 'datastore: trips\nshards: 4\n',
     'trips/triggers/bill_rider.yaml': 'trigger: bill_rider\ndatastore: trips\ncolumns: [BASE]\n',
     'smoke/datastore.yaml': 'datastore: smoke\nshards: 4\n',
-  };
-  for (const [file, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(datastores, file)), { recursive: true });
-    writeFileSync(join(datastores, file), text);
-  }
-  return datastores;
+  });
 }
 
 beforeAll(async () => {
@@ -54,10 +50,7 @@ beforeAll(async () => {
   const engine = inject('servers').engine.kind;
   stack = await startLocalStack({ port: 0, data, datastores, engine, groups: 1, readers: 1, restartAfterSeconds: 0 });
 });
-afterAll(async () => {
-  await stack?.stop();
-  folder[Symbol.dispose]();
-});
+afterAll(() => stack?.stop());
 
 describe('cells', () => {
   it('are written once, and repeating is safe', async () => {
@@ -194,11 +187,8 @@ describe('where things lie', () => {
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('unknown_field') });
     const [explained] = linesOf(await run('explain', rows[0] ?? ''));
     const [entry] = (explained?.['entries'] ?? []) as { table: string; shard: number }[];
-    expect(
-      await ask(
-        `SELECT row_key FROM ${entry?.table} WHERE f0 = UNHEX('${DRIVER.replaceAll('-', '')}') AND tombstone_at IS NULL`,
-      ),
-    ).toHaveLength(3);
+    const ofDriver = `f0 = UNHEX('${DRIVER.replaceAll('-', '')}') AND tombstone_at IS NULL`;
+    expect(await ask(`SELECT row_key FROM ${entry?.table} WHERE ${ofDriver}`)).toHaveLength(3);
   });
 });
 

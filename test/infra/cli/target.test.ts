@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chooseTarget } from '../../../infra/cli/target/choose-target.ts';
 import { profilesFile, readProfiles, writeProfiles } from '../../../infra/cli/target/profiles.ts';
 import { signerOf } from '../../../infra/cli/target/signer.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { listen } from '../../support/listen.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const environment = { XDG_CONFIG_HOME: join(folder.path, 'config') };
 const file = profilesFile(environment);
 /** Nobody listens there. */
@@ -20,13 +20,9 @@ let url: string;
 
 beforeAll(async () => {
   server = createServer((_request, response) => response.end());
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = await listen(server);
 });
-afterAll(() => {
-  server.close();
-  folder[Symbol.dispose]();
-});
+afterAll(() => server.close());
 beforeEach(() => {
   writeProfiles(file, {
     current: 'prod',

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { STORE_FUNCTIONS } from '../../../infra/constructs/function-code.ts';
 import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
 import { CONSUMER_VARIABLES, ENVIRONMENT_VARIABLES } from '../../../shared/environment.ts';
+import { words } from '../../support/words.ts';
 import { circleIn } from '../support/references.ts';
-import { statementsOf, type Statement } from '../support/statements.ts';
+import { byService, ROUTES_OF_A_CONSUMER, routesOf, statementsOf } from '../support/statements.ts';
 import { resourcesOf } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { compile, FILES, makeForeignApp, synthesize } from './foreign-app.ts';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 // The package is compiled and bundled anew, and each synthesis bundles functions: a busy machine takes its time.
 beforeAll(() => makeForeignApp(folder.path), 400_000);
-afterAll(() => folder[Symbol.dispose]());
 
 const LAMBDA_POLICY =
   'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]';
@@ -43,30 +43,6 @@ function find(stacks: readonly LoadedStack[], type: string, start: string): Temp
   ).toHaveLength(1);
   return found[0]?.[1] as TemplateResource;
 }
-
-function byService(statements: readonly Statement[] = []): Readonly<Record<string, readonly Statement[]>> {
-  return Object.groupBy(statements, ({ actions }) => String(actions[0]).split(':')[0] ?? '') as Readonly<
-    Record<string, readonly Statement[]>
-  >;
-}
-
-function routesOf(statements: readonly Statement[] = []): readonly string[] {
-  return statements
-    .flatMap(({ resources }) => resources.map((resource) => /\/\$default\/(.*?)"/u.exec(resource)?.[1] ?? resource))
-    .sort();
-}
-
-const ROUTES_OF_A_CONSUMER = [
-  'GET/v1/trips/cells/*/*',
-  'GET/v1/trips/cells/*/*/*',
-  'GET/v1/trips/indexes/*',
-  'GET/v1/trips/rows/*',
-  'POST/v1/trips/batch-get',
-  'POST/v1/trips/batch-put',
-  'POST/v1/trips/batch-query',
-  'POST/v1/trips/batch-read',
-  'PUT/v1/trips/cells/*/*/*',
-];
 
 it('the page has the files of two apps, which compile in an empty folder', { timeout: 120_000 }, () => {
   expect(Object.keys(FILES)).toEqual([
@@ -170,11 +146,7 @@ describe('a store to rely on', () => {
   /** The stacks that one takes values of. */
   const importedBy = (name: string): readonly string[] =>
     [
-      ...new Set(
-        [...JSON.stringify(stack(name)).matchAll(/"Fn::ImportValue":"(?<of>\w+):/gu)].map(({ groups }) =>
-          String(groups?.['of']),
-        ),
-      ),
+      ...new Set([...JSON.stringify(stack(name)).matchAll(/"Fn::ImportValue":"(\w+):/gu)].map(([, of = '']) => of)),
     ].sort();
   // With the flags that a new app has.
   beforeAll(() => {
@@ -237,32 +209,17 @@ describe('a store to rely on', () => {
     );
     for (const { resources } of uses) for (const one of resources) expect(one).toMatch(/Platform:\w+Key/u);
     const encrypting = uses.filter(({ actions }) => actions.includes('kms:Encrypt')).map(({ role }) => role);
-    expect(new Set(encrypting)).toEqual(
-      new Set([
-        'BillRider',
-        ...[
-          'exporttripsparquet',
-          'drainbuffer',
-          'managetriggers',
-          'queryindex',
-          'readcells',
-          'repairindexes',
-          'tailshards',
-          'writecells',
-        ].map((name) => `Store${name}`),
-        ...['isComplete', 'onEvent'].map((name) => `Storemigration${name}`),
-      ]),
-    );
+    const ofStore = words(`
+      exporttripsparquet drainbuffer managetriggers queryindex readcells repairindexes tailshards writecells
+      migrationisComplete migrationonEvent`);
+    expect(new Set(encrypting)).toEqual(new Set(['BillRider', ...ofStore.map((name) => `Store${name}`)]));
   });
 
   it('exports into the bucket of another stack, and may do nothing else with it or with the store', () => {
     const granted = byService(statementsOf(stacks).get('Storeexporttripsparquet'));
     expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'kms', 's3', 'xray']);
-    expect(routesOf(granted['execute-api'])).toEqual([
-      'GET/v1/trips/indexes',
-      'GET/v1/trips/shards',
-      'POST/v1/trips/log',
-    ]);
+    const read = words('GET/v1/trips/indexes GET/v1/trips/shards POST/v1/trips/log');
+    expect(routesOf(granted['execute-api'])).toEqual(read);
     const files = granted['s3']?.map(({ actions, resources }) => [
       actions,
       resources.join().replace(/"Platform:\w+"/u, 'lake'),

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
-import { FUNCTIONS, pack, unpack } from '../package/packed.ts';
+import { FUNCTIONS, packed, unpack } from '../package/packed.ts';
+import { writeFiles } from '../support/write-files.ts';
 
 const PAGE = readFileSync(join(PROJECT_ROOT, 'infra/docs/cdk.md'), 'utf8');
 /** Those blocks of the page that begin with a comment that names their file. */
@@ -26,8 +27,8 @@ const COMPILER = {
 export async function makeForeignApp(folder: string): Promise<void> {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
   const others = Object.keys({ ...dependencies, ...devDependencies });
-  unpack(await pack(folder), folder, others);
-  unpack(await pack(folder, FUNCTIONS), folder, [], 'schemaless-functions');
+  unpack(await packed(), folder, others);
+  unpack(await packed(FUNCTIONS), folder, [], 'schemaless-functions');
 
   // Of the app: nothing of it is ours.
   write(join(folder, 'package.json'), { type: 'module' });
@@ -36,10 +37,7 @@ export async function makeForeignApp(folder: string): Promise<void> {
     compilerOptions: { ...COMPILER, noEmit: true, allowImportingTsExtensions: true },
     include: ['*.ts', 'functions'],
   });
-  for (const [path, text] of Object.entries(FILES)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
+  writeFiles(folder, FILES);
 }
 
 /** Runs the compiler on one of the folder's projects. */

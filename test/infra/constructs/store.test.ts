@@ -1,5 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Key, type IKey } from 'aws-cdk-lib/aws-kms';
 import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
@@ -10,14 +9,15 @@ import { describe, expect, it } from 'vitest';
 import type { ExportOptions, SchemalessStoreProps, TriggerOptions } from '../../../infra/constructs/index.ts';
 import { readyMade } from '../../../infra/constructs/function-code.ts';
 import { METRICS } from '../../../shared/metrics.ts';
-import { createResolver } from '../../../infra/local/template/resolver.ts';
 import { readWish } from '../../../functions/environment/migration-properties.ts';
 import { circleIn } from '../support/references.ts';
 import { statementsOf } from '../support/statements.ts';
-import { resourcesOf } from '../support/synthesized.ts';
+import { propertiesOf, resolvedByName, resourcesOf } from '../support/synthesized.ts';
 import { standInApp, TRIPS, type StandInApp } from './stand-in-store.ts';
+import { writeFiles } from '../support/write-files.ts';
 
 const NAME = { name: 'bill_rider' };
+const FLASH = Duration.millis(1);
 
 describe('a store is refused, with the option, what was wanted and what came,', () => {
   const cases: readonly (readonly [string, Partial<SchemalessStoreProps>, string | RegExp])[] = [
@@ -177,7 +177,7 @@ describe('onCell is refused', () => {
     [
       'a retry in a flash',
       'BASE',
-      { ...NAME, retryParkedEvery: Duration.millis(1) },
+      { ...NAME, retryParkedEvery: FLASH },
       'retryParkedEvery: wanted a time from 500ms to 30d',
     ],
   ];
@@ -225,11 +225,7 @@ describe('a trigger of the YAML', () => {
 
   it('that names a function is to be given it, and one that names none is for consumers elsewhere', () => {
     using app = standInApp();
-    const datastores = join(app.folder, 'datastores');
-    for (const [file, text] of Object.entries(FILES)) {
-      mkdirSync(dirname(join(datastores, file)), { recursive: true });
-      writeFileSync(join(datastores, file), text);
-    }
+    const datastores = writeFiles(join(app.folder, 'datastores'), FILES);
     const trips = app.store({ datastores }).datastore('trips');
     expect(() => app.synthesized()).toThrow(
       "trigger bill_rider of trips names the function src/bill.ts: wanted store.datastore('trips').onTrigger('bill_rider', fn) to give it, got none",
@@ -254,8 +250,8 @@ describe('a store', { timeout: 60_000 }, () => {
     using without = standInApp();
     without.store();
     const slots = (stacks: ReturnType<typeof without.synthesized>): readonly string[] =>
-      resourcesOf(stacks, 'AWS::Scheduler::Schedule')
-        .map(({ Properties }) => String(Properties?.['Description']))
+      propertiesOf(stacks, 'AWS::Scheduler::Schedule')
+        .map(({ Description }) => String(Description))
         .filter((text) => text.includes('slot'));
     expect(slots(without.synthesized())).toEqual([]);
 
@@ -269,11 +265,7 @@ describe('a store', { timeout: 60_000 }, () => {
     const queued = trips.queueFor('*', { name: 'elsewhere', maxAttempts: 700, retryParkedEvery: 'never' });
     const stacks = app.synthesized();
     expect(slots(stacks)).toHaveLength(2);
-    const { resources, property } = createResolver(stacks, {
-      ref: ({ logicalId }) => logicalId,
-      attribute: ({ logicalId }, name) => (name.endsWith('Port') ? '3306' : `${logicalId}.${name}`),
-      secret: () => '',
-    });
+    const { resources, property } = resolvedByName(stacks);
     const [migration] = resources.filter(({ resource }) => resource.Type === 'Custom::SchemalessMigration');
     if (!migration) throw new Error('wanted a migration');
     const wish = readWish({ Groups: property(migration, 'Groups'), Datastores: property(migration, 'Datastores') });
@@ -306,8 +298,8 @@ describe('a store', { timeout: 60_000 }, () => {
     const stacks = app.synthesized();
     const [mapping] = resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping');
     expect(JSON.stringify(mapping?.Properties?.['FunctionName'])).toContain('Live');
-    const called = resourcesOf(stacks, 'AWS::Lambda::Function').filter(
-      ({ Properties }) => 'SCHEMALESS_API_URL' in Object(Object(Properties?.['Environment']).Variables),
+    const called = propertiesOf(stacks, 'AWS::Lambda::Function').filter(
+      ({ Environment }) => 'SCHEMALESS_API_URL' in Object(Object(Environment).Variables),
     );
     expect(called).toHaveLength(1);
   });
@@ -317,9 +309,7 @@ describe('a store', { timeout: 60_000 }, () => {
     app.store({}, 'One');
     app.store({ access: 'mysql', groups: 1 }, 'Two');
     const stacks = app.synthesized();
-    const names = resourcesOf(stacks, 'AWS::CloudWatch::Dashboard').map(
-      ({ Properties }) => Properties?.['DashboardName'],
-    );
+    const names = propertiesOf(stacks, 'AWS::CloudWatch::Dashboard').map(({ DashboardName }) => DashboardName);
     expect(new Set(names).size).toBe(2);
     const [proxy] = resourcesOf(stacks, 'AWS::RDS::DBProxy');
     expect(proxy?.Properties?.['DBProxyName']).toMatch(/^schemaless-shop-two-[0-9a-f]{8}-group-1$/u);
@@ -407,11 +397,11 @@ describe('an export by schedule', () => {
       'Fn::Join': ['', ['s3://', expect.anything(), '/lake/trips']],
     });
     const stacks = app.synthesized();
-    const made = resourcesOf(stacks, 'AWS::Lambda::Function').filter(
-      ({ Properties }) => Properties?.['Description'] === 'Schemaless: export ndjson of trips',
+    const made = propertiesOf(stacks, 'AWS::Lambda::Function').filter(
+      ({ Description }) => Description === 'Schemaless: export ndjson of trips',
     );
     expect(made).toHaveLength(1);
-    expect(made[0]?.Properties).toMatchObject({
+    expect(made[0]).toMatchObject({
       Timeout: 900,
       EphemeralStorage: { Size: 2048 },
       Environment: {
@@ -422,15 +412,13 @@ describe('an export by schedule', () => {
         },
       },
     });
-    expect(made[0]?.Properties).not.toHaveProperty('VpcConfig');
-    const starts = resourcesOf(stacks, 'AWS::Scheduler::Schedule').map(
-      ({ Properties }) => Properties?.['ScheduleExpression'],
-    );
+    expect(made[0]).not.toHaveProperty('VpcConfig');
+    const starts = propertiesOf(stacks, 'AWS::Scheduler::Schedule').map((schedule) => schedule['ScheduleExpression']);
     expect(starts).toContain('rate(15 minutes)');
-    const alarm = resourcesOf(stacks, 'AWS::CloudWatch::Alarm').find(
-      ({ Properties }) => Properties?.['MetricName'] === METRICS.exportBehindSeconds,
+    const alarm = propertiesOf(stacks, 'AWS::CloudWatch::Alarm').find(
+      ({ MetricName }) => MetricName === METRICS.exportBehindSeconds,
     );
-    expect(alarm?.Properties).toMatchObject({
+    expect(alarm).toMatchObject({
       Threshold: 2700,
       Period: 900,
       EvaluationPeriods: 3,

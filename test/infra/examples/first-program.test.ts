@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { consumerEnvironment } from '../../../infra/local/commands/consumer-environment.ts';
-import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
-import { MANIFEST, pack, tsc, unpack } from '../package/packed.ts';
+import { localStack } from '../../support/local-stack.ts';
+import { BROUGHT, MANIFEST, packed, tsc, unpack } from '../package/packed.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -17,28 +16,19 @@ const STRICT = { module: 'nodenext', types: ['node'], skipLibCheck: true };
 const run = promisify(execFile);
 const folder = temporaryFolder();
 const app = join(folder.path, 'app');
-const { engine, access } = inject('servers');
 let installed: string;
-let stack: LocalStack;
 
 beforeAll(async () => {
-  const { dependencies, peerDependencies } = MANIFEST;
-  const others = Object.keys({ ...dependencies, ...peerDependencies });
-  installed = unpack(await pack(folder.path), app, [...others, '@types/node', 'zod']);
+  installed = unpack(await packed(), app, [...BROUGHT, 'zod']);
   cpSync(EXAMPLE, app, { recursive: true });
-  const data = join(folder.path, 'data');
-  stack = await startLocalStack({ port: 0, data, groups: 1, readers: 0, shards: 4, engine: engine.kind, access });
 });
-afterAll(async () => {
-  await stack?.stop();
-  folder[Symbol.dispose]();
-});
+const stack = localStack(folder);
 
 it('some thirty lines write, read, query, follow and consume, in a datastore that was made a moment ago', async () => {
   expect(tsc(app, STRICT)).toBe('');
   const command = join(installed, MANIFEST.bin.schemaless);
-  await run(process.execPath, [command, '--url', stack.url, 'apply', 'datastores'], { cwd: app });
-  const env = { ...process.env, ...consumerEnvironment(stack.endpoints, 'notes') };
+  await run(process.execPath, [command, '--url', stack().url, 'apply', 'datastores'], { cwd: app });
+  const env = { ...process.env, ...consumerEnvironment(stack().endpoints, 'notes') };
   const { stdout } = await run(process.execPath, ['program.ts'], { cwd: app, env });
   const page = readFileSync(join(EXAMPLE, 'README.md'), 'utf8');
   const shown = /```text\n(?<lines>.*?)```/su.exec(page)?.groups?.['lines'];

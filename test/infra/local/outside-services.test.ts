@@ -1,18 +1,18 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DynamoDBClient, paginateListTables, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { schemalessClient } from '../../../shared/client/client.ts';
+import { localStack } from '../../support/local-stack.ts';
 import '../../support/skip-without-aws.ts';
 import { sqsClient } from '../support/fifo-queue.ts';
 import { STAND_IN_PROJECT } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { writeFiles } from '../support/write-files.ts';
 
 /** Synthesis, servers and functions, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -28,7 +28,6 @@ const data = join(folder.path, 'data');
 const said: string[] = [];
 let outside: { readonly sqs: string; readonly dynamodb: string };
 let serving: ChildProcess | undefined;
-let stack: LocalStack;
 
 /** Services that were there before the stack, in a process that is not its own. */
 async function serve(): Promise<typeof outside> {
@@ -40,47 +39,25 @@ async function serve(): Promise<typeof outside> {
 }
 
 beforeAll(async () => {
-  const datastores = join(folder.path, 'datastores');
-  for (const [file, text] of Object.entries(FILES)) {
-    mkdirSync(dirname(join(datastores, file)), { recursive: true });
-    writeFileSync(join(datastores, file), text);
-  }
   outside = inject('servers').outsideAws ?? (await serve());
   vi.stubEnv('AWS_ENDPOINT_URL_SQS', outside.sqs);
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', outside.dynamodb);
-  const { engine, access } = inject('servers');
-  stack = await startLocalStack({
-    port: 0,
-    data,
-    groups: 1,
-    readers: 0,
-    shards: 4,
-    restartAfterSeconds: 0,
-    engine: engine.kind,
-    access,
-    datastores,
-    projectFolder: STAND_IN_PROJECT,
-    log: (line) => said.push(line),
-  });
 });
-afterAll(async () => {
-  await stack?.stop();
+afterAll(() => {
   vi.unstubAllEnvs();
   serving?.kill();
-  folder[Symbol.dispose]();
 });
+const datastores = writeFiles(join(folder.path, 'datastores'), FILES);
+const log = (line: string): void => void said.push(line);
+const stack = localStack(folder, { restartAfterSeconds: 0, datastores, projectFolder: STAND_IN_PROJECT, log });
 
 describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
   it('calls the function of a trigger for a cell through them', async () => {
     const row_key = randomUUID();
-    await schemalessClient({ url: stack.url, datastore: 'trips' }).put({
-      row_key,
-      column_name: 'BASE',
-      ref_key: 1,
-      body: { fare: 12 },
-    });
+    const trips = schemalessClient({ url: stack().url, datastore: 'trips' });
+    await trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
     await expect
-      .poll(() => readFileSync(stack.functionLog, 'utf8'), { timeout: 60_000 })
+      .poll(() => readFileSync(stack().functionLog, 'utf8'), { timeout: 60_000 })
       .toMatch(new RegExp(`trigger-trips-charge_rider charged .*${row_key}`, 'u'));
   });
 
@@ -100,32 +77,33 @@ describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
         credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
       }),
     ];
-    try {
-      const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({}));
-      const ours = stack.queues().map(({ name }) => name);
-      expect(ours).toContainEqual(expect.stringMatching(new RegExp(`charge.*-${id}\\.fifo$`, 'u')));
-      for (const name of ours) expect(QueueUrls).toContainEqual(expect.stringContaining(`/${name}`));
-
-      const tables = (
-        await Array.fromAsync(paginateListTables({ client: dynamodb }, {}), ({ TableNames = [] }) => TableNames)
-      ).flat();
-      expect(stack.endpoints.tables).toContainEqual(expect.stringMatching(new RegExp(`tablestopology.*-${id}$`, 'u')));
-      expect(tables).toEqual(expect.arrayContaining([...stack.endpoints.tables]));
-      for (const TableName of stack.endpoints.tables)
-        expect((await dynamodb.send(new ScanCommand({ TableName, Select: 'COUNT' }))).Count).toBeGreaterThan(0);
-    } finally {
+    onTestFinished(async () => {
       sqs.destroy();
       dynamodb.destroy();
-    }
-    expect(stack.endpoints).toMatchObject({ sqs: outside.sqs, dynamodb: outside.dynamodb });
+    });
+    const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({}));
+    const ours = stack()
+      .queues()
+      .map(({ name }) => name);
+    expect(ours).toContainEqual(expect.stringMatching(new RegExp(`charge.*-${id}\\.fifo$`, 'u')));
+    for (const name of ours) expect(QueueUrls).toContainEqual(expect.stringContaining(`/${name}`));
+
+    const tables = (
+      await Array.fromAsync(paginateListTables({ client: dynamodb }, {}), ({ TableNames = [] }) => TableNames)
+    ).flat();
+    expect(stack().endpoints.tables).toContainEqual(expect.stringMatching(new RegExp(`tablestopology.*-${id}$`, 'u')));
+    expect(tables).toEqual(expect.arrayContaining([...stack().endpoints.tables]));
+    for (const TableName of stack().endpoints.tables)
+      expect((await dynamodb.send(new ScanCommand({ TableName, Select: 'COUNT' }))).Count).toBeGreaterThan(0);
+    expect(stack().endpoints).toMatchObject({ sqs: outside.sqs, dynamodb: outside.dynamodb });
     expect([existsSync(join(data, 'sqs')), existsSync(join(data, 'dynamodb'))]).toEqual([false, false]);
   });
 
   it('does not end them', async () => {
-    await expect(stack.services.sqs.kill()).rejects.toThrow(
+    await expect(stack().services.sqs.kill()).rejects.toThrow(
       "AWS_ENDPOINT_URL_SQS says that this service runs elsewhere: it is not the local stack's to end",
     );
-    await stack.stop();
+    await stack().stop();
     expect((await fetch(outside.dynamodb)).status).toBeGreaterThan(0);
     expect((await fetch(outside.sqs)).status).toBeGreaterThan(0);
   });

@@ -1,17 +1,16 @@
-import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ListQueuesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import { loadTriggers } from '../../../infra/local/stack/load-triggers.ts';
 import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
 import { queueAt, sqsClient, texts, type FifoQueue } from '../support/fifo-queue.ts';
 import { STAND_IN_PROJECT, STAND_INS } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
+import { localCommand } from '../support/local-command.ts';
+import { writeFiles } from '../support/write-files.ts';
 
 const FILES = {
   'trips/datastore.yaml': 'datastore: trips\nshards: 4\n',
@@ -28,7 +27,7 @@ const FILES = {
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const SOON = { timeout: 30_000 };
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const datastores = join(folder.path, 'datastores');
 const data = join(folder.path, 'data');
 let stack: LocalStack;
@@ -56,16 +55,10 @@ async function stop(): Promise<void> {
 }
 
 beforeAll(async () => {
-  for (const [file, text] of Object.entries(FILES)) {
-    mkdirSync(dirname(join(datastores, file)), { recursive: true });
-    writeFileSync(join(datastores, file), text);
-  }
+  writeFiles(datastores, FILES);
   await start();
 });
-afterAll(async () => {
-  await stop();
-  folder[Symbol.dispose]();
-});
+afterAll(() => stop());
 
 /** The queue of a trigger, without the underscore of its name. */
 function queueOf(trigger: string): FifoQueue {
@@ -85,21 +78,7 @@ const log = (): string => readFileSync(stack.functionLog, 'utf8');
 const slots = (text = log()): readonly number[] =>
   [...text.matchAll(/tail-shards tailed \{"slot":(\d+)\}/gu)].map(([, slot]) => Number(slot)).sort();
 
-/** Runs `npm run local -- …` and says how it ended. */
-async function local(...parameters: string[]): Promise<{ code: number; text: string }> {
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      join(PROJECT_ROOT, 'infra/local/commands/control.ts'),
-      ...parameters,
-      '--data',
-      data,
-    ]);
-    return { code: 0, text: stdout };
-  } catch (error) {
-    const { code, stderr } = Object(error);
-    return { code, text: stderr };
-  }
-}
+const local = localCommand(data);
 
 describe('the triggers of a local stack', () => {
   it('have their function called with the messages of their queue', async () => {

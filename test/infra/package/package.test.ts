@@ -1,90 +1,68 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENTRIES, MANIFEST, pack, tsc, unpack } from './packed.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { folderOfTests } from '../support/folder-of-tests.ts';
+import { BROUGHT, ENTRIES, MANIFEST, nodes, packed, tsc, unpack } from './packed.ts';
 
 const CLIENT_BYTES = 15 * 1024;
 /** Twice what was measured: 2,641. */
 const INSTANTIATIONS = 5300;
 
-const folder = mkdtempSync(join(tmpdir(), 'schemaless-package-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOfTests().path;
 /** With what the package names, and without anything. */
 const [app, bare] = [join(folder, 'app'), join(folder, 'bare')];
 let installed: string;
 
 beforeAll(async () => {
-  const file = await pack(folder);
-  const { dependencies, peerDependencies } = MANIFEST;
-  installed = unpack(file, app, [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node']);
+  const file = await packed();
+  installed = unpack(file, app, BROUGHT);
   unpack(file, bare, []);
 }, 180_000);
 
-/** Ours, and the machine's own, which is often an older one. */
-function nodes(): readonly { readonly version: string; readonly path: string }[] {
-  const others = (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .filter((one) => !one.includes('node_modules'))
-    .map((one) => join(one, 'node'))
-    .filter((path) => existsSync(path));
-  const all = [process.execPath, ...others.slice(0, 1)].map((path) => ({
-    path: realpathSync(path),
-    version: execFileSync(path, ['--version'], { encoding: 'utf8' }).trim(),
-  }));
-  return all.filter(
-    ({ version }, place) =>
-      Number(/\d+/u.exec(version)?.[0]) >= 20 && all.findIndex((one) => one.version === version) === place,
-  );
-}
-
-const USE = [
-  "import { openDatastore, defineDatastore, schemalessClient, SchemalessError, type Cell } from 'schemaless';",
-  "const trips = schemalessClient({ url: ['http://a.test', 'http://b.test'], datastore: 'trips' });",
-  "const { cell } = await trips.getLatest({ row_key: 'a', column_name: 'BASE' });",
-  'export const latest: Cell | null = cell;',
-  'export const code = (error: unknown) => (error instanceof SchemalessError ? error.requestId : undefined);',
-  '// @ts-expect-error -- there is no such call',
-  'await trips.delete();',
-  'export { openDatastore, defineDatastore };',
-];
-const USE_ALL = [
-  ...USE,
-  "import { requestSigner } from 'schemaless/sign';",
-  "import { consume, triggerHandler } from 'schemaless/triggers';",
-  "import { defineModel, ModelError } from 'schemaless/models';",
-  "const primary = { index: 'rates', shardOn: { hotel: 'integer' } } as const;",
-  "export const rate = await defineModel({ name: 'rate', datastore: trips, primary }).find({ hotel: 1 });",
-  'export const isConflict = (error: unknown) => error instanceof ModelError && error.code === "version_conflict";',
-  "export const signed = schemalessClient({ url: 'https://a.test', datastore: 'trips', sign: requestSigner('eu-west-1') });",
-  "export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless) => {",
-  "  await schemaless.putNext({ row_key: rowKey, column_name: 'STATUS', body: message.added_id });",
-  '});',
-  '// @ts-expect-error -- it is a number',
-  "triggerHandler('bill_rider', async (_rowKey, { added_id }) => added_id.length);",
-  'export const run = () => consume(handler);',
-  "import { SchemalessStore } from 'schemaless/cdk';",
-  "export const storeOf = (...[scope]: ConstructorParameters<typeof SchemalessStore>) => new SchemalessStore(scope, 'Store', { datastores: 'datastores' });",
-];
+const USE = `
+import { openDatastore, defineDatastore, schemalessClient, SchemalessError, type Cell } from 'schemaless';
+const trips = schemalessClient({ url: ['http://a.test', 'http://b.test'], datastore: 'trips' });
+const { cell } = await trips.getLatest({ row_key: 'a', column_name: 'BASE' });
+export const latest: Cell | null = cell;
+export const code = (error: unknown) => (error instanceof SchemalessError ? error.requestId : undefined);
+// @ts-expect-error -- there is no such call
+await trips.delete();
+export { openDatastore, defineDatastore };
+`;
+const USE_ALL = `
+${USE}
+import { requestSigner } from 'schemaless/sign';
+import { consume, triggerHandler } from 'schemaless/triggers';
+import { defineModel, ModelError } from 'schemaless/models';
+const primary = { index: 'rates', shardOn: { hotel: 'integer' } } as const;
+export const rate = await defineModel({ name: 'rate', datastore: trips, primary }).find({ hotel: 1 });
+export const isConflict = (error: unknown) => error instanceof ModelError && error.code === "version_conflict";
+export const signed = schemalessClient({ url: 'https://a.test', datastore: 'trips', sign: requestSigner('eu-west-1') });
+export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless) => {
+  await schemaless.putNext({ row_key: rowKey, column_name: 'STATUS', body: message.added_id });
+});
+// @ts-expect-error -- it is a number
+triggerHandler('bill_rider', async (_rowKey, { added_id }) => added_id.length);
+export const run = () => consume(handler);
+import { SchemalessStore } from 'schemaless/cdk';
+export const storeOf = (...[scope]: ConstructorParameters<typeof SchemalessStore>) => new SchemalessStore(scope, 'Store', { datastores: 'datastores' });
+`;
 
 describe('the package', () => {
   it('holds what runs, types, the documents and its licence', () => {
-    for (const file of [
+    const wanted = [
       'LICENSE',
       MANIFEST.bin.schemaless,
       'README.md',
       'dist/openapi.json',
       'dist/schemas/index.schema.json',
-    ])
-      expect(existsSync(join(installed, file)), file).toBe(true);
-    expect(
-      globSync('**/*.*', { cwd: installed }).filter(
-        (file) => !/^(?:dist\/.*(?:\.js|\.d\.ts|\.json)|README\.md|package\.json)$/u.test(file),
-      ),
-    ).toEqual([]);
+    ];
+    for (const file of wanted) expect(existsSync(join(installed, file)), file).toBe(true);
+    const known = /^(?:dist\/.*(?:\.js|\.d\.ts|\.json)|README\.md|package\.json)$/u;
+    expect(globSync('**/*.*', { cwd: installed }).filter((file) => !known.test(file))).toEqual([]);
     expect(JSON.parse(readFileSync(join(installed, 'dist/openapi.json'), 'utf8'))).toMatchObject({ openapi: '3.1.0' });
   });
 
@@ -110,20 +88,14 @@ describe('the package', () => {
     ['nodenext', { module: 'nodenext', types: ['node'], skipLibCheck: true }],
     ['bundler', { module: 'esnext', moduleResolution: 'bundler', types: ['node'], skipLibCheck: true }],
   ])('has types that say what is wrong, with %s', { timeout: 120_000 }, (_name, options) => {
-    writeFileSync(join(app, 'use.ts'), USE_ALL.join('\n'));
+    writeFileSync(join(app, 'use.ts'), USE_ALL);
     expect(tsc(app, options)).toBe('');
   });
 
-  it(
-    'has types of the client that are whole, without those of Node where there are those of browsers',
-    {
-      timeout: 120_000,
-    },
-    () => {
-      writeFileSync(join(bare, 'use.ts'), USE.join('\n'));
-      expect(tsc(bare, { module: 'nodenext', types: [], lib: ['es2023', 'dom'], skipLibCheck: false })).toBe('');
-    },
-  );
+  it('has types of the client that are whole, with those of browsers instead of Node', { timeout: 120_000 }, () => {
+    writeFileSync(join(bare, 'use.ts'), USE);
+    expect(tsc(bare, { module: 'nodenext', types: [], lib: ['es2023', 'dom'], skipLibCheck: false })).toBe('');
+  });
 
   it('has types that take the compiler little', { timeout: 120_000 }, () => {
     const measured = (source: string): number => {
@@ -155,7 +127,7 @@ describe('the package', () => {
   });
 });
 
-describe.each(nodes())('on Node $version', ({ path }) => {
+describe.each(nodes(20))('on Node $version', ({ path }) => {
   const run = (cwd: string, script: string): string =>
     execFileSync(path, ['--input-type=module', '-e', script], { cwd, encoding: 'utf8' });
 

@@ -1,13 +1,11 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../../../shared/api/routes.ts';
-import { resourcesOf, synthesized } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { words } from '../../support/words.ts';
+import { propertiesOf, synthesized } from '../support/synthesized.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
-const policies = resourcesOf(synthesized(folder.path, { environment: 'prod' }), 'AWS::IAM::ManagedPolicy').map(
-  ({ Properties }) => Properties ?? {},
-);
+const folder = folderOfTests();
+const policies = propertiesOf(synthesized(folder.path, { environment: 'prod' }), 'AWS::IAM::ManagedPolicy');
 
 /** What a policy allows, as patterns of "METHOD/path". */
 function patternsOf(described: string): readonly RegExp[] {
@@ -32,41 +30,13 @@ function allows(patterns: readonly RegExp[], { method, path }: (typeof ROUTES)[n
   return patterns.some((pattern) => pattern.test(called));
 }
 
-const WRITES = [
-  'putCell',
-  'batchPut',
-  'batchRestore',
-  'pauseTrigger',
-  'resumeTrigger',
-  'rewindTrigger',
-  'retryParkedCells',
-  'discardParkedCells',
-  'replayDeadMessages',
-  'discardDeadMessages',
-  'discardBufferConflicts',
-  'keepUndecidedWrites',
-  'applyDefinitions',
-  'deleteDatastore',
-  'deleteIndex',
-  'deleteTrigger',
-];
-const OF_CLIENTS = [
-  'putCell',
-  'batchPut',
-  'getCell',
-  'getLatestCell',
-  'listVersions',
-  'getRow',
-  'batchGet',
-  'batchRead',
-  'readShardLog',
-  'readLog',
-  'listShards',
-  'listIndexes',
-  'queryIndex',
-  'countEntries',
-  'batchQuery',
-];
+const WRITES = words(`
+  putCell batchPut batchRestore pauseTrigger resumeTrigger rewindTrigger retryParkedCells discardParkedCells
+  replayDeadMessages discardDeadMessages discardBufferConflicts keepUndecidedWrites applyDefinitions
+  deleteDatastore deleteIndex deleteTrigger`);
+const OF_CLIENTS = words(`
+  putCell batchPut getCell getLatestCell listVersions getRow batchGet batchRead readShardLog readLog listShards
+  listIndexes queryIndex countEntries batchQuery`);
 
 describe('the policies of callers', () => {
   it.each(ROUTES)('let readers call $operation only if it changes nothing', (route) => {

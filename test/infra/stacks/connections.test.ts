@@ -1,15 +1,14 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
 import { connectionBudget } from '../../../infra/constructs/connection-budget.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { MADE_USERS, userName } from '../../../shared/topology/database-users.ts';
 import { statementsOf } from '../support/statements.ts';
-import { resourcesOf, synthesized } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { propertiesOf, resourcesOf, synthesized } from '../support/synthesized.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const folder = folderOfTests();
 
 /** Who each function is to MySQL, by the start of its role's logical id. */
 const ALWAYS: Readonly<Record<string, string>> = {
@@ -31,17 +30,12 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
   };
   const { groups, databaseAuth, proxy, instances, access, tracing } = ENVIRONMENTS[environment];
   const stacks = synthesized(join(folder.path, environment), { environment });
-  const functions = resourcesOf(stacks, 'AWS::Lambda::Function').map(({ Properties }) => Properties ?? {});
+  const functions = propertiesOf(stacks, 'AWS::Lambda::Function');
   const statements = [...statementsOf(stacks)];
   const allowed = (action: string): readonly (readonly [string, readonly string[]])[] =>
     statements
-      .map(
-        ([role, given]) =>
-          [
-            role,
-            given.filter(({ actions }) => actions.includes(action)).flatMap(({ resources }) => resources),
-          ] as const,
-      )
+      .map(([role, given]) => [role, given.filter(({ actions }) => actions.includes(action))] as const)
+      .map(([role, some]) => [role, some.flatMap(({ resources }) => resources)] as const)
       .filter(([, resources]) => resources.length > 0);
 
   it('log in as a user that may do what the function has to, in one way', () => {
@@ -85,7 +79,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
 
   it('reach MySQL through proxies where there are some, over TLS, and leave their clusters alone', () => {
     const [proxies, endpoints] = ['AWS::RDS::DBProxy', 'AWS::RDS::DBProxyEndpoint'].map((type) =>
-      resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {}),
+      propertiesOf(stacks, type),
     );
     expect([proxies?.length, endpoints?.length]).toEqual(proxy ? [groups, groups] : [0, 0]);
     for (const one of proxies ?? []) {
@@ -101,12 +95,10 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     ];
     expect(new Set(names).size).toBe(names.length);
     for (const endpoint of endpoints ?? []) expect(endpoint).toMatchObject({ TargetRole: 'READ_ONLY' });
-    const [migration] = resourcesOf(stacks, 'Custom::SchemalessMigration');
-    const addresses = JSON.stringify(migration?.Properties?.['Groups']);
+    const [migration] = propertiesOf(stacks, 'Custom::SchemalessMigration');
+    const addresses = JSON.stringify(migration?.['Groups']);
     expect(addresses.includes('proxy')).toBe(proxy);
-    const rules = resourcesOf(stacks, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) =>
-      JSON.stringify(Properties),
-    );
+    const rules = propertiesOf(stacks, 'AWS::EC2::SecurityGroupIngress').map((rule) => JSON.stringify(rule));
     const fromFunctions = rules.filter((rule) => rule.includes('Functions of the store'));
     expect(fromFunctions).toHaveLength(groups);
     for (const rule of fromFunctions) expect(/"GroupId":[^}]*proxy/u.test(rule)).toBe(proxy);
@@ -129,8 +121,8 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     expect(waiting).toHaveLength(Object.values(USERS).filter((user) => user !== 'owner').length);
     for (const one of waiting)
       expect(Object(one).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
-    for (const { Properties } of resourcesOf(stacks, 'AWS::RDS::DBInstance'))
-      expect(Properties).toMatchObject({ AutoMinorVersionUpgrade: false });
+    for (const instance of propertiesOf(stacks, 'AWS::RDS::DBInstance'))
+      expect(instance).toMatchObject({ AutoMinorVersionUpgrade: false });
   });
 
   it('hold few connections, and none where there are none', () => {

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { statementsOf } from '../support/statements.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const folder = folderOfTests();
 
 describe.each(ENVIRONMENT_NAMES)('what makes datastores in %s', (environment) => {
   const stacks = synthesized(join(folder.path, environment), { environment });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName } from '../../../infra/environments.ts';
 import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
@@ -9,11 +9,11 @@ import { DEFINING_HANDLER, ROUTES } from '../../../shared/api/routes.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { circleIn } from '../support/references.ts';
 import { statementsOf } from '../support/statements.ts';
-import { resourcesOf, synthesized } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { propertiesOf, resourcesOf, synthesized } from '../support/synthesized.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { mostVariableBytes } from '../support/variable-bytes.ts';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 /** Where datastores are defined by deployments alone there is no function that does. */
 const apiFunctions = (environment: EnvironmentName) =>
   [...new Set(ROUTES.map(({ handler }) => handler))].filter(
@@ -25,11 +25,10 @@ const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
 const triggerFunctions = definitions.datastores.flatMap(({ name: datastore, triggers }) =>
   triggers.filter((trigger) => trigger.function !== undefined).map(({ name }) => ({ datastore, name })),
 );
-afterAll(() => folder[Symbol.dispose]());
 
 describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
   const stacks = synthesized(join(folder.path, environment), { environment });
-  const properties = (type: string) => resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {});
+  const properties = (type: string) => propertiesOf(stacks, type);
 
   it('has every route, and one for all that is none, each only for callers that IAM allows', () => {
     const routes = properties('AWS::ApiGatewayV2::Route');
@@ -279,28 +278,25 @@ describe('an environment', () => {
   });
 
   it('is not changed on the command line, but for the local one', () => {
-    expect(() => synthesized(folder.path, { environment: 'prod', groups: '2' })).toThrow(/groups: wanted nothing/u);
-    expect(() => synthesized(folder.path, { environment: 'local', groups: 'two' })).toThrow(
-      'groups: wanted a whole number from 1 to 20, got "two"',
-    );
-    expect(() => synthesized(folder.path, { environment: 'local', tailers: '65' })).toThrow(
-      'tailers: wanted a whole number from 1 to 64, got "65"',
-    );
+    const refused = [
+      [{ environment: 'prod', groups: '2' }, /groups: wanted nothing/u],
+      [{ environment: 'local', groups: 'two' }, 'groups: wanted a whole number from 1 to 20, got "two"'],
+      [{ environment: 'local', tailers: '65' }, 'tailers: wanted a whole number from 1 to 64, got "65"'],
+      [{ environment: 'dev', tailers: '2' }, /tailers: wanted nothing/u],
+    ] as const;
+    for (const [context, message] of refused) expect(() => synthesized(folder.path, context)).toThrow(message);
     expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, tailers: 0 })).toThrow(
       'prod.tailers: wanted a whole number from 1 to 64, got 0',
     );
-    expect(() => synthesized(folder.path, { environment: 'dev', tailers: '2' })).toThrow(/tailers: wanted nothing/u);
   });
 
   it('of dev and the local one can be without schedules, and their alarms', () => {
     const stacks = synthesized(join(folder.path, 'at-rest'), { environment: 'dev', schedules: 'off' });
     expect(resourcesOf(stacks, 'AWS::Scheduler::Schedule')).toEqual([]);
     expect(JSON.stringify(resourcesOf(stacks, 'AWS::CloudWatch::Alarm'))).not.toContain('loop-stopped');
-    expect(
-      resourcesOf(stacks, 'AWS::RDS::DBCluster').map(
-        ({ Properties }) => Properties?.['ServerlessV2ScalingConfiguration'],
-      ),
-    ).toEqual([{ MinCapacity: 0, MaxCapacity: 4 }]);
+    expect(propertiesOf(stacks, 'AWS::RDS::DBCluster')).toMatchObject([
+      { ServerlessV2ScalingConfiguration: { MinCapacity: 0, MaxCapacity: 4 } },
+    ]);
     expect(() => synthesized(folder.path, { environment: 'prod', schedules: 'off' })).toThrow(
       /schedules: wanted nothing/u,
     );

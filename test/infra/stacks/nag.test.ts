@@ -1,13 +1,12 @@
 import { App } from 'aws-cdk-lib';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { buildApp } from '../../../infra/app.ts';
 import { checkAwsSolutions } from '../../../infra/nag.ts';
 import { STAND_INS } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const folder = folderOfTests();
 
 // That the environments themselves pass is shown by `npm run synth`, which ends with an error where they do not.
 it('an app that breaks a rule, and does not say why, is not synthesized', { timeout: 60_000 }, () => {

@@ -1,14 +1,14 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { readWish } from '../../../functions/environment/migration-properties.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
-import { createResolver } from '../../../infra/local/template/resolver.ts';
 import type { ResourceAddress } from '../../../infra/local/template/template.ts';
 import { circleIn } from '../support/references.ts';
-import { statementsOf } from '../support/statements.ts';
-import { resourcesOf, STAND_IN_PROJECT, synthesized } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { byService, ROUTES_OF_A_CONSUMER, routesOf, statementsOf } from '../support/statements.ts';
+import { propertiesOf, resolvedByName, resourcesOf, STAND_IN_PROJECT, synthesized } from '../support/synthesized.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
+import { writeFiles } from '../support/write-files.ts';
 
 const FILES = {
   'trips/datastore.yaml': 'datastore: trips\nshards: 16\n',
@@ -20,23 +20,14 @@ const FILES = {
   'riders/datastore.yaml': 'datastore: riders\nshards: 16\n',
 };
 
-const folder = temporaryFolder();
-const datastores = join(folder.path, 'datastores');
-for (const [file, text] of Object.entries(FILES)) {
-  mkdirSync(dirname(join(datastores, file)), { recursive: true });
-  writeFileSync(join(datastores, file), text);
-}
-afterAll(() => folder[Symbol.dispose]());
+const folder = folderOfTests();
+const datastores = writeFiles(join(folder.path, 'datastores'), FILES);
 
 describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
   const madeThroughApi = ENVIRONMENTS[environment].definedByApi ? 1 : 0;
   const assembly = join(folder.path, environment);
   const stacks = synthesized(assembly, { environment, datastores, project: STAND_IN_PROJECT });
-  const { resources, property } = createResolver(stacks, {
-    ref: ({ logicalId }) => logicalId,
-    attribute: ({ logicalId }, name) => (name.endsWith('Port') ? '3306' : `${logicalId}.${name}`),
-    secret: () => '',
-  });
+  const { resources, property } = resolvedByName(stacks);
   const ofType = (type: string): readonly ResourceAddress[] =>
     resources.filter(({ resource }) => resource.Type === type);
   const find = (type: string, start: string): ResourceAddress => {
@@ -68,15 +59,12 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
 
   it('give up a message late where our function counts attempts, sooner where the consumer is elsewhere', () => {
     const redrive = (name: string): unknown => property(queue(name), 'RedrivePolicy');
-    expect(redrive('chargerider')).toEqual({
-      deadLetterTargetArn: `${parked('chargerider').logicalId}.Arn`,
-      maxReceiveCount: 1000,
-    });
-    expect(redrive('slow')).toEqual({ deadLetterTargetArn: `${parked('slow').logicalId}.Arn`, maxReceiveCount: 1000 });
-    expect(redrive('elsewhere')).toEqual({
-      deadLetterTargetArn: `${parked('elsewhere').logicalId}.Arn`,
-      maxReceiveCount: 100,
-    });
+    for (const [name, maxReceiveCount] of [
+      ['chargerider', 1000],
+      ['slow', 1000],
+      ['elsewhere', 100],
+    ] as const)
+      expect(redrive(name)).toEqual({ deadLetterTargetArn: `${parked(name).logicalId}.Arn`, maxReceiveCount });
   });
 
   it('are spoken to over TLS alone, and purged by nobody', () => {
@@ -152,38 +140,15 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
   });
 
   it('have functions that may take their own messages, call the routes of cells and queries of their datastore, and keep state, and nothing else', () => {
-    const statements = statementsOf(stacks).get('triggertripschargerider') ?? [];
-    const granted = Object.groupBy(statements, ({ actions }) => String(actions[0]).split(':')[0] ?? '');
-    expect(Object.keys(granted).sort()).toEqual([
-      'dynamodb',
-      'execute-api',
-      'sqs',
-      ...(ENVIRONMENTS[environment].tracing ? ['xray'] : []),
-    ]);
+    const granted = byService(statementsOf(stacks).get('triggertripschargerider'));
+    const tracing = ENVIRONMENTS[environment].tracing ? ['xray'] : [];
+    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'sqs', ...tracing]);
     expect(granted['sqs']).toHaveLength(1);
-    expect(granted['sqs']?.[0]?.actions.toSorted()).toEqual([
-      'sqs:ChangeMessageVisibility',
-      'sqs:DeleteMessage',
-      'sqs:GetQueueAttributes',
-      'sqs:GetQueueUrl',
-      'sqs:ReceiveMessage',
-    ]);
+    const actions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'GetQueueUrl', 'ReceiveMessage'];
+    expect(granted['sqs']?.[0]?.actions.toSorted()).toEqual(actions.map((action) => `sqs:${action}`));
     expect(granted['sqs']?.[0]?.resources).toEqual([expect.stringContaining(queue('chargerider').logicalId)]);
-    const routes = granted['execute-api']
-      ?.flatMap(({ resources: called }) => called.map((resource) => /\/\$default\/(.*?)"/u.exec(resource)?.[1]))
-      .sort();
-    expect(routes).toEqual([
-      'GET/v1/trips/cells/*/*',
-      'GET/v1/trips/cells/*/*/*',
-      'GET/v1/trips/indexes/*',
-      'GET/v1/trips/rows/*',
-      'POST/v1/trips/batch-get',
-      'POST/v1/trips/batch-put',
-      'POST/v1/trips/batch-query',
-      'POST/v1/trips/batch-read',
-      'PUT/v1/trips/cells/*/*/*',
-    ]);
-    const written = granted['dynamodb']?.filter(({ actions }) => actions.includes('dynamodb:PutItem'));
+    expect(routesOf(granted['execute-api'])).toEqual(ROUTES_OF_A_CONSUMER);
+    const written = granted['dynamodb']?.filter((one) => one.actions.includes('dynamodb:PutItem'));
     expect(written?.flatMap(({ resources: tables }) => tables)).toEqual([expect.stringContaining('tablesstate')]);
   });
 
@@ -247,22 +212,15 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     });
     const triggers = new Map(wished.map((datastore) => [datastore.name, datastore.triggers]));
     expect(triggers.get('riders')).toEqual([]);
+    const deployed = (name: string, definition: object) => ({
+      definition,
+      queueUrl: queue(name).logicalId,
+      parkedQueueUrl: parked(name).logicalId,
+    });
     expect(triggers.get('trips')).toMatchObject([
-      {
-        definition: { name: 'charge_rider', columns: ['BASE'], maxAttempts: 3 },
-        queueUrl: queue('chargerider').logicalId,
-        parkedQueueUrl: parked('chargerider').logicalId,
-      },
-      {
-        definition: { name: 'elsewhere', maxAttempts: 7 },
-        queueUrl: queue('elsewhere').logicalId,
-        parkedQueueUrl: parked('elsewhere').logicalId,
-      },
-      {
-        definition: { name: 'slow', timeoutSeconds: 600 },
-        queueUrl: queue('slow').logicalId,
-        parkedQueueUrl: parked('slow').logicalId,
-      },
+      deployed('chargerider', { name: 'charge_rider', columns: ['BASE'], maxAttempts: 3 }),
+      deployed('elsewhere', { name: 'elsewhere', maxAttempts: 7 }),
+      deployed('slow', { name: 'slow', timeoutSeconds: 600 }),
     ]);
   });
 
@@ -282,15 +240,11 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
 
 describe('an app without triggers', () => {
   it('starts no tailer, and grants it no queue', () => {
-    const without = join(folder.path, 'without');
-    mkdirSync(join(without, 'riders'), { recursive: true });
-    writeFileSync(join(without, 'riders/datastore.yaml'), FILES['riders/datastore.yaml']);
+    const riders = { 'riders/datastore.yaml': FILES['riders/datastore.yaml'] };
+    const without = writeFiles(join(folder.path, 'without'), riders);
     const stacks = synthesized(join(folder.path, 'assembly-without'), { environment: 'prod', datastores: without });
     expect(resourcesOf(stacks, 'AWS::SQS::Queue')).toEqual([]);
-    expect(
-      resourcesOf(stacks, 'AWS::Scheduler::Schedule')
-        .map(({ Properties }) => Properties?.['Description'])
-        .sort(),
-    ).toEqual(['Starts drain-buffer each minute', 'Starts repair-indexes each minute']);
+    const schedules = propertiesOf(stacks, 'AWS::Scheduler::Schedule').map(({ Description }) => Description);
+    expect(schedules.sort()).toEqual(['Starts drain-buffer each minute', 'Starts repair-indexes each minute']);
   });
 });

@@ -1,4 +1,5 @@
 import type { LoadedStack } from '../../../infra/local/template/template.ts';
+import { words } from '../../support/words.ts';
 
 /** What a role may do: the actions and resources of one statement, resources as JSON text. */
 export interface Statement {
@@ -26,3 +27,23 @@ export function statementsOf(stacks: readonly LoadedStack[]): ReadonlyMap<string
     }),
   );
 }
+
+/** The statements of a role, by the service of their first action. */
+export function byService(statements: readonly Statement[] = []): Readonly<Record<string, readonly Statement[]>> {
+  return Object.groupBy(statements, ({ actions }) => String(actions[0]).split(':')[0] ?? '') as Readonly<
+    Record<string, readonly Statement[]>
+  >;
+}
+
+/** The routes of the API that statements let a role call, as "METHOD/path". */
+export function routesOf(statements: readonly Statement[] = []): readonly string[] {
+  return statements
+    .flatMap(({ resources }) => resources.map((resource) => /\/\$default\/(.*?)"/u.exec(resource)?.[1] ?? resource))
+    .sort();
+}
+
+/** Those that the function of a trigger of `trips` calls. */
+export const ROUTES_OF_A_CONSUMER = words(`
+  GET/v1/trips/cells/*/* GET/v1/trips/cells/*/*/* GET/v1/trips/indexes/* GET/v1/trips/rows/*
+  POST/v1/trips/batch-get POST/v1/trips/batch-put POST/v1/trips/batch-query POST/v1/trips/batch-read
+  PUT/v1/trips/cells/*/*/*`);

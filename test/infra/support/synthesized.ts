@@ -5,6 +5,7 @@ import { PROJECT_ROOT, type AppContext } from '../../../infra/app-context.ts';
 import { buildApp } from '../../../infra/app.ts';
 import type { EnvironmentProps } from '../../../infra/environments.ts';
 import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
+import { createResolver, type Resolver } from '../../../infra/local/template/resolver.ts';
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
 
 /** Small functions that stand in for the real ones. */
@@ -45,4 +46,21 @@ export function resourcesOf(stacks: readonly LoadedStack[], type: string): reado
   return stacks
     .flatMap(({ template }) => Object.values(template.Resources))
     .filter((resource) => resource.Type === type);
+}
+
+/** The properties of the resources of one type in all stacks. */
+export function propertiesOf(
+  stacks: readonly LoadedStack[],
+  type: string,
+): readonly Readonly<Record<string, unknown>>[] {
+  return resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {});
+}
+
+/** Works out properties, in which a resource is its logical id, and an attribute of it that and the attribute. */
+export function resolvedByName(stacks: readonly LoadedStack[]): Resolver {
+  return createResolver(stacks, {
+    ref: ({ logicalId }) => logicalId,
+    attribute: ({ logicalId }, name) => (name.endsWith('Port') ? '3306' : `${logicalId}.${name}`),
+    secret: () => '',
+  });
 }

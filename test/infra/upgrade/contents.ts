@@ -13,17 +13,12 @@ export type Contents = Readonly<Record<string, readonly string[]>>;
  * What a release left that nobody may touch: its cells, its index entries, and the rows of its shards, but for columns
  * that came later.
  */
-export async function contentsOf({
-  datastore,
-  groups,
-  connect,
-}: Pick<Release, 'datastore' | 'groups' | 'connect'>): Promise<Contents> {
-  const ofGroups = await Promise.all(
-    groups.map((group, place) =>
-      withClient(connect, group, (client) => contentsOfGroup(client, datastore, { place, groups: groups.length })),
-    ),
+export async function contentsOf(release: Pick<Release, 'datastore' | 'groups' | 'connect'>): Promise<Contents> {
+  const { datastore, groups, connect } = release;
+  const ofGroups = groups.map((group, place) =>
+    withClient(connect, group, (client) => contentsOfGroup(client, datastore, { place, groups: groups.length })),
   );
-  return Object.assign({}, ...ofGroups);
+  return Object.assign({}, ...(await Promise.all(ofGroups)));
 }
 
 async function contentsOfGroup(
@@ -57,16 +52,14 @@ async function contentsOfGroup(
 
 /** Everything that is in the control databases of the groups. */
 export async function controlRows({ groups, connect }: Pick<Release, 'groups' | 'connect'>): Promise<Contents> {
-  const ofGroups = await Promise.all(
-    groups.map((group) =>
-      withClient(connect, group, async (client) => ({
-        [`migration of ${group.name}`]: await rowsOf(client, 'SELECT * FROM schemaless.migration ORDER BY step'),
-        [`shard of ${group.name}`]: await rowsOf(client, 'SELECT * FROM schemaless.shard ORDER BY datastore, shard'),
-        [`buffer of ${group.name}`]: await rowsOf(client, 'SELECT * FROM schemaless.buffer ORDER BY id'),
-      })),
-    ),
+  const ofGroups = groups.map((group) =>
+    withClient(connect, group, async (client) => ({
+      [`migration of ${group.name}`]: await rowsOf(client, 'SELECT * FROM schemaless.migration ORDER BY step'),
+      [`shard of ${group.name}`]: await rowsOf(client, 'SELECT * FROM schemaless.shard ORDER BY datastore, shard'),
+      [`buffer of ${group.name}`]: await rowsOf(client, 'SELECT * FROM schemaless.buffer ORDER BY id'),
+    })),
   );
-  return Object.assign({}, ...ofGroups);
+  return Object.assign({}, ...(await Promise.all(ofGroups)));
 }
 
 /** How the tables of a group's databases are made: columns and keys of each, and the steps taken. */

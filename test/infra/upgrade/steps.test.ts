@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { startShardGroups, type ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
@@ -10,7 +10,7 @@ import { openDeployment } from '../../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { contentsOf, controlRows, tablesOf, withClient, type Contents } from './contents.ts';
 import { cutOff } from './cut-off.ts';
 import { appendThen, bufferThen, leaveRelease, STORED_A_SHARD, type Held, type Release } from './release.ts';
@@ -29,7 +29,7 @@ const EARLIER_RELEASES = EARLIER.filter((steps) => steps > 0);
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const dynamo = dynamoClient(inject('servers').dynamo);
 const definition = loadDefinitions(join(import.meta.dirname, 'datastores')).datastores[0];
 /** The tables that a first migration makes. */
@@ -56,7 +56,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await servers?.stop();
   dynamo.destroy();
-  folder[Symbol.dispose]();
 });
 
 /** What a release left, on servers that have nothing else. */
@@ -238,23 +237,20 @@ describe('a store that a later release has changed', () => {
     expect([await controlRows(release), await tables(release)]).toEqual(before);
 
     const deployment = openDeployment({ topology: dynamoTopology(topologyTable), connect, bufferCopies: 1 });
-    try {
-      const trips = await deployment.datastore(name);
-      const cells = rowsOfShard(1, shards, 2).map((row_key) => cellOf({ row_key, body: { city: 'Lisbon', fare: 1 } }));
-      expect((await trips.batchPut(cells)).map(({ outcome }) => outcome)).toEqual(['stored', 'stored']);
-      expect((await trips.batchGet(cells)).map((item) => item && 'body' in item && item.body)).toEqual(
-        cells.map(({ body }) => body),
-      );
-      // A write waits for its entries for a moment only.
-      await expect
-        .poll(
-          async () =>
-            (await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: ['Lisbon'] }] }))
-              .entries,
-        )
-        .toHaveLength(2);
-    } finally {
-      await deployment.close();
-    }
+    onTestFinished(() => deployment.close());
+    const trips = await deployment.datastore(name);
+    const cells = rowsOfShard(1, shards, 2).map((row_key) => cellOf({ row_key, body: { city: 'Lisbon', fare: 1 } }));
+    expect((await trips.batchPut(cells)).map(({ outcome }) => outcome)).toEqual(['stored', 'stored']);
+    expect((await trips.batchGet(cells)).map((item) => item && 'body' in item && item.body)).toEqual(
+      cells.map(({ body }) => body),
+    );
+    // A write waits for its entries for a moment only.
+    await expect
+      .poll(
+        async () =>
+          (await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: ['Lisbon'] }] }))
+            .entries,
+      )
+      .toHaveLength(2);
   });
 });

@@ -1,6 +1,6 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
@@ -16,6 +16,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { contentsOf, type Contents } from './contents.ts';
 import { fieldsOf, latestBases, leaveRelease, STORED_A_SHARD, type Held, type PlacedCell } from './release.ts';
 import { runningGroups } from './running-groups.ts';
+import { writeFiles } from '../support/write-files.ts';
 
 /** Synthesis, servers and functions, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -170,10 +171,7 @@ describe.skipIf(WRITER_ONLY)('an upgrade', () => {
       await stack.stop();
       const later = join(folder.path, 'datastores');
       cpSync(first, later, { recursive: true });
-      for (const [file, text] of Object.entries(LATER)) {
-        mkdirSync(dirname(join(later, file)), { recursive: true });
-        writeFileSync(join(later, file), text);
-      }
+      writeFiles(later, LATER);
       stack = await start({ groups: 4, datastores: later });
     });
 
@@ -216,15 +214,12 @@ describe.skipIf(WRITER_ONLY)('an upgrade', () => {
     it('sends the cells that were there to the trigger', async () => {
       const queue = stack.queues().find(({ name }) => name.includes('tripselsewherequeue'));
       const client = sqsClient(stack.endpoints.sqs);
-      try {
-        const stored = async (): Promise<number> => (await addedIds()).flat().length;
-        // Of all cells, one of each shard is a STATUS.
-        await expect
-          .poll(async () => (await queueAt(client, queue?.url ?? '').count()).visible - (await stored()), SOON)
-          .toBe(-SHARDS);
-      } finally {
-        client.destroy();
-      }
+      onTestFinished(() => client.destroy());
+      const stored = async (): Promise<number> => (await addedIds()).flat().length;
+      // Of all cells, one of each shard is a STATUS.
+      await expect
+        .poll(async () => (await queueAt(client, queue?.url ?? '').count()).visible - (await stored()), SOON)
+        .toBe(-SHARDS);
     });
   });
 });

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const ROW_KEY = '886313e1-3b8a-5372-9b90-0c9aee199e5d';
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const folder = folderOfTests();
 
 /** What each record of a CSV becomes: the note, or the code of its reject. */
 async function notesOf(name: string, bytes: Buffer): Promise<readonly unknown[]> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { athenaDdl } from '../../../../infra/cli/files/export/athena-ddl.ts';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
@@ -20,11 +20,11 @@ import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { openRealStore, type RealStore } from '../../../support/real-store.ts';
 import { readings } from '../../../support/files/readings.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const SHARDS = 4;
 const OTHER_SHARDS = 3;
-const folder = temporaryFolder();
+const folder = folderOfTests();
 let store: RealStore;
 let readingsStore: Datastore;
 let place: string;
@@ -37,10 +37,7 @@ beforeAll(async () => {
   readingsStore = await store.deployment.datastore(store.nameOf('readings'));
   await write(2000);
 });
-afterAll(async () => {
-  await store?.close();
-  folder[Symbol.dispose]();
-});
+afterAll(() => store?.close());
 beforeEach(() => {
   count += 1;
   place = join(folder.path, `export-${count}`);
@@ -354,29 +351,25 @@ test('the table of Athena has the columns of the files', () => {
 
 test('a bucket holds what a folder does', async () => {
   const s3 = await startSqs(join(folder.path, 's3'), 0);
-  try {
-    vi.stubEnv('AWS_ENDPOINT_URL_S3', s3.url);
-    vi.stubEnv('AWS_REGION', 'us-east-1');
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
-    const client = new S3Client({ forcePathStyle: true });
-    await client.send(new CreateBucketCommand({ Bucket: 'lake' }));
-    client.destroy();
-    const target = await openTarget('s3://lake/some/where');
-    try {
-      await exported({ target, sinceLast: true });
-      await write(100);
-      expect(await exported({ target, sinceLast: true })).toMatchObject({ part: 'part-0002', cells: 100 });
-      expect(await checkExport(target)).toMatchObject({
-        parts: 2,
-        cells: (await logOf(readingsStore)).length,
-        faults: [],
-      });
-    } finally {
-      await target.close();
-    }
-  } finally {
+  onTestFinished(async () => {
     vi.unstubAllEnvs();
     await s3.close();
-  }
+  });
+  vi.stubEnv('AWS_ENDPOINT_URL_S3', s3.url);
+  vi.stubEnv('AWS_REGION', 'us-east-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
+  const client = new S3Client({ forcePathStyle: true });
+  await client.send(new CreateBucketCommand({ Bucket: 'lake' }));
+  client.destroy();
+  const target = await openTarget('s3://lake/some/where');
+  onTestFinished(() => target.close());
+  await exported({ target, sinceLast: true });
+  await write(100);
+  expect(await exported({ target, sinceLast: true })).toMatchObject({ part: 'part-0002', cells: 100 });
+  expect(await checkExport(target)).toMatchObject({
+    parts: 2,
+    cells: (await logOf(readingsStore)).length,
+    faults: [],
+  });
 });

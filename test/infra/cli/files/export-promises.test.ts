@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
@@ -10,9 +10,9 @@ import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
 import { readings } from '../../../support/files/readings.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 let datastore: Datastore;
 let place: string;
 let count = 0;
@@ -23,7 +23,6 @@ beforeEach(async () => {
   datastore = referenceStore('readings', 4);
   await write(300);
 });
-afterAll(() => folder[Symbol.dispose]());
 
 async function write(cells: number): Promise<void> {
   for (const cell of readings({ cells, rows: 20, seed: `export ${count} ${cells}` })) await datastore.put(cell);

@@ -12,11 +12,11 @@ import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { Random } from '../../../support/random.ts';
 import { openRealStore, type RealStore } from '../../../support/real-store.ts';
 import { readings } from '../../../support/files/readings.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const SHARDS = 4;
 /** Each test has rows of its own. */
-const folder = temporaryFolder();
+const folder = folderOfTests();
 let store: RealStore;
 let datastore: Datastore;
 let file: string;
@@ -27,17 +27,14 @@ beforeAll(async () => {
   store = await openRealStore({ datastores: { readings: SHARDS, ...Object.fromEntries(empties) } });
   datastore = await store.deployment.datastore(store.nameOf('readings'));
 });
-afterAll(async () => {
-  await store?.close();
-  folder[Symbol.dispose]();
-});
+afterAll(() => store?.close());
 beforeEach(() => {
   seed += 1;
   file = join(folder.path, `${seed}.ndjson`);
 });
 
 interface Wishes extends Partial<ImportOptions>, InputOptions {
-  readonly client?: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
+  readonly client?: Client;
 }
 
 /** As the command does it. */
@@ -90,7 +87,12 @@ function byRow(cells: readonly NewCell[]): ReadonlyMap<string, readonly object[]
   return rows;
 }
 
-interface Refusing extends Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'> {
+type Client = Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
+
+/** The datastore, but that batches are put so. */
+const putting = (batchPut: Datastore['batchPut']): Client => ({ ...datastore, batchPut });
+
+interface Refusing extends Client {
   /** Batches that were not stored, and those whose answer got lost. */
   readonly refused: { before: number; after: number };
 }
@@ -176,14 +178,11 @@ test('ended in the middle it goes on from there', async () => {
   write(cells);
   const end = new AbortController();
   let batches = 0;
-  const client: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'> = {
-    ...datastore,
-    async batchPut(some) {
-      batches += 1;
-      if (batches === 4) end.abort();
-      return datastore.batchPut(some);
-    },
-  };
+  const client = putting(async (some) => {
+    batches += 1;
+    if (batches === 4) end.abort();
+    return datastore.batchPut(some);
+  });
 
   expect(await importFile(file, { client, signal: end.signal, concurrency: 1 })).toMatchObject({ complete: false });
   const report = await importFile(file);
@@ -210,19 +209,13 @@ test('refuses to go on with a file that is another one by now, and with another 
 
 test('counts what is buffered as stored', async () => {
   write(some(10));
-  const client: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'> = {
-    ...datastore,
-    batchPut: async (cells) => cells.map(() => ({ outcome: 'buffered', shard: 0, copies: 2 })),
-  };
+  const client = putting(async (cells) => cells.map(() => ({ outcome: 'buffered', shard: 0, copies: 2 })));
   expect(await importFile(file, { client })).toMatchObject({ complete: true, counts: { buffered: 10 } });
 });
 
 test('gives up when nothing was stored for long, and says that it can be gone on with', async () => {
   write(some(10));
-  const client: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'> = {
-    ...datastore,
-    batchPut: async (cells) => cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'a test' })),
-  };
+  const client = putting(async (cells) => cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'a test' })));
   await expect(importFile(file, { client, patienceMs: 200 })).rejects.toMatchObject({
     code: 'no_progress',
     message: expect.stringContaining('(the last refusal: shard 0: a test)'),

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { exportCells } from '../../../../shared/files/export-cells.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
 import { importCells, type ImportOptions, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
@@ -11,10 +11,10 @@ import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { shardOf } from '../../../../shared/shard.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
 import { readings } from '../../../support/files/readings.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const SHARDS = 4;
-const folder = temporaryFolder();
+const folder = folderOfTests();
 let datastore: Datastore;
 let file: string;
 let count = 0;
@@ -25,7 +25,6 @@ beforeEach(() => {
   datastore = referenceStore('readings', SHARDS);
 });
 afterEach(() => vi.restoreAllMocks());
-afterAll(() => folder[Symbol.dispose]());
 
 interface Wishes extends Partial<ImportOptions> {
   readonly client?: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;

@@ -1,13 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import { HAS_ZSTD } from '../../../../shared/files/compression.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const folder = folderOfTests();
 
 /** The numbers of the lines that are read of a file of these bytes. */
 async function linesRead(name: string, bytes: Uint8Array): Promise<readonly number[]> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll } from 'vitest';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
-import { MANIFEST, pack, tsc, unpack } from '../../package/packed.ts';
+import { BROUGHT, packed, tsc, unpack } from '../../package/packed.ts';
 
 const COMPILED = { module: 'nodenext', allowImportingTsExtensions: true, types: ['node'], skipLibCheck: true };
 
@@ -24,9 +24,7 @@ export function installedExample(name: string, folder: { readonly path: string }
   const project = join(folder.path, 'project');
   const example = join(project, 'infra/examples', name);
   beforeAll(async () => {
-    const { dependencies, peerDependencies } = MANIFEST;
-    const packages = [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node', 'zod'];
-    unpack(await pack(folder.path), project, packages);
+    unpack(await packed(), project, [...BROUGHT, 'zod']);
     cpSync(join(PROJECT_ROOT, 'infra/examples', name), example, { recursive: true });
     const wrong = tsc(project, COMPILED);
     if (wrong !== '') throw new Error(wrong);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { StackStatus } from '../../../../infra/local/control/commands.ts';
 import { showStatus } from '../../../../infra/local/control/show-status.ts';
+import { SUMMARY as RUNNING } from '../../../functions/support/fake-triggers.ts';
 import type { TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
 
 const STATUS: StackStatus = {
@@ -18,28 +19,11 @@ const STATUS: StackStatus = {
 };
 
 const SUMMARY: TriggerSummary = {
-  trigger: 'bill_rider',
+  ...RUNNING,
   state: 'stopped',
   reason: '100 cells are parked',
-  changed_at: null,
-  rewound_at: null,
-  skipped: null,
-  resent: null,
-  columns: ['BASE'],
-  function: 'functions/examples/bill-rider.ts',
-  start: 'start',
-  max_attempts: 5,
-  stop_after_parked: 100,
-  retry_parked_every_seconds: 600,
-  timeout_seconds: 30,
   lag: { cells: 1, seconds: 2.34, unknown_shards: 0 },
-  sent: { cells: 0, seconds: 0, unknown_shards: 0 },
-  waiting: 1,
-  dead: 0,
   parked: 100,
-  malformed: 0,
-  failing: 0,
-  last_error: null,
 };
 
 it('the status of a stack says how each trigger does and what waits in its queue', () => {

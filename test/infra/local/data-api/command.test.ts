@@ -1,34 +1,22 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { ExecuteStatementCommand } from '@aws-sdk/client-rds-data';
 import { describe, expect, it } from 'vitest';
 import { parseCluster, parseFault, parseLimit, parseMysqlUrl } from '../../../../infra/local/data-api/flags.ts';
 import { serverUrl, startCommand } from './started-command.ts';
-import { clientOf, RESOURCE_ARN, TARGET } from './with-data-api.ts';
+import { callsOf, clientOf, failure, RESOURCE_ARN } from './with-data-api.ts';
 
 const COMMAND = join(import.meta.dirname, '../../../../infra/local/data-api/command.ts');
 
 describe('the command', () => {
   it('serves a server until it is told to end', async () => {
-    const { child, output, url } = startCommand(
-      process.execPath,
-      COMMAND,
-      '--cluster',
-      `${RESOURCE_ARN}=${serverUrl()}`,
-      '--port',
-      '0',
-      '--limit',
-      'row-bytes=off',
-      '--fault',
-      'throttled=0',
+    const cluster = `${RESOURCE_ARN}=${serverUrl()}`;
+    const flags = ['--cluster', cluster, '--port', '0', '--limit', 'row-bytes=off', '--fault', 'throttled=0'];
+    const { child, output, url } = startCommand(process.execPath, COMMAND, ...flags);
+    const { client, run } = callsOf(clientOf(await url()), undefined);
+    expect(await run("SELECT REPEAT('x', 100000)")).toHaveProperty('records');
+    await expect(run('SELECT 1', { resourceArn: `${RESOURCE_ARN}x` })).rejects.toMatchObject(
+      failure('HttpEndpointNotEnabledException'),
     );
-    const client = clientOf(await url());
-    expect(
-      await client.send(new ExecuteStatementCommand({ ...TARGET, sql: "SELECT REPEAT('x', 100000)" })),
-    ).toHaveProperty('records');
-    await expect(
-      client.send(new ExecuteStatementCommand({ ...TARGET, resourceArn: `${RESOURCE_ARN}x`, sql: 'SELECT 1' })),
-    ).rejects.toMatchObject({ name: 'HttpEndpointNotEnabledException' });
     await expect.poll(output).toMatch(/ExecuteStatement 400 \d+ ms HttpEndpointNotEnabledException: /);
     client.destroy();
     child.kill('SIGTERM');

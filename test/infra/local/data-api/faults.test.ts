@@ -1,33 +1,33 @@
-import {
-  BeginTransactionCommand,
-  CommitTransactionCommand,
-  ExecuteStatementCommand,
-  type RDSDataClient,
-} from '@aws-sdk/client-rds-data';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startDataApi } from '../../../../infra/local/data-api/data-api.ts';
 import { Faults, type FaultOrder } from '../../../../infra/local/data-api/faults.ts';
-import { clientOf, onlyRow, openDataApi, serverLogin, TARGET, type TestApi } from './with-data-api.ts';
+import {
+  callsOf,
+  clientOf,
+  failure,
+  onlyRow,
+  openDataApi,
+  serverLogin,
+  type Calls,
+  type TestApi,
+} from './with-data-api.ts';
 
 let api: TestApi;
-let patient: RDSDataClient;
+let patient: Calls;
 
 beforeAll(async () => {
   api = await openDataApi();
-  patient = clientOf(api.url, 3);
+  patient = callsOf(clientOf(api.url, 3), api.database);
   await api.run('CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))');
 });
 afterAll(async () => {
-  patient?.destroy();
+  patient?.client.destroy();
   await api?.close();
 });
 beforeEach(() => api.run('DELETE FROM t'));
 afterEach(() => api.faults.clear());
 
-const insert = (client = api.client) =>
-  client.send(
-    new ExecuteStatementCommand({ ...TARGET, database: api.database, sql: "INSERT INTO t (name) VALUES ('a')" }),
-  );
+const insert = (calls: Calls = api) => calls.run("INSERT INTO t (name) VALUES ('a')");
 const count = async () => onlyRow(await api.run('SELECT COUNT(*) FROM t'))[0];
 const post = async (body: unknown, method = 'POST') => {
   const response = await fetch(`${api.url}/_faults`, {
@@ -45,11 +45,7 @@ describe('calls that are refused', () => {
   ] as const)('%s: %s', async (kind, name, httpStatusCode, message) => {
     api.faults.set({ kind, count: 2 });
     for (const _ of [1, 2])
-      await expect(insert()).rejects.toMatchObject({
-        name,
-        $metadata: expect.objectContaining({ httpStatusCode }),
-        message: expect.stringContaining(message),
-      });
+      await expect(insert()).rejects.toMatchObject(failure(name, expect.stringContaining(message), httpStatusCode));
     expect(await count()).toEqual({ longValue: 0 });
     await insert();
     expect(await count()).toEqual({ longValue: 1 });
@@ -77,18 +73,16 @@ describe('calls that are cut off after they were done', () => {
   });
 
   it('a commit', async () => {
-    const { transactionId } = await api.client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }));
+    const transactionId = await api.begin();
     await api.run("INSERT INTO t (name) VALUES ('b')", { transactionId });
     api.faults.set({ kind: 'cut-after-commit', count: 1 });
-    await expect(patient.send(new CommitTransactionCommand({ ...TARGET, transactionId }))).rejects.toMatchObject({
-      name: 'TransactionNotFoundException',
-    });
+    await expect(patient.commit(transactionId)).rejects.toMatchObject(failure('TransactionNotFoundException'));
     expect(await count()).toEqual({ longValue: 1 });
   });
 
   it('none that failed', async () => {
     api.faults.set({ kind: 'cut-after-commit', count: 1 });
-    await expect(api.run('NOT SQL')).rejects.toMatchObject({ name: 'DatabaseErrorException' });
+    await expect(api.run('NOT SQL')).rejects.toMatchObject(failure('DatabaseErrorException'));
     expect(api.faults.status()).toContainEqual(expect.objectContaining({ kind: 'cut-after-commit', count: 1 }));
   });
 });
@@ -99,7 +93,7 @@ describe('while it runs', () => {
       status: 200,
       body: { faults: expect.arrayContaining([expect.objectContaining({ kind: 'throttled', share: 1 })]) },
     });
-    await expect(insert()).rejects.toMatchObject({ name: 'ThrottlingException' });
+    await expect(insert()).rejects.toMatchObject(failure('ThrottlingException'));
     expect(await post(undefined, 'GET')).toMatchObject({
       body: { faults: expect.arrayContaining([expect.objectContaining({ kind: 'throttled', share: 1 })]) },
     });
@@ -150,9 +144,9 @@ describe('shares', () => {
       report: (event) => events.push(event),
     });
     const client = clientOf(other.url);
-    await expect(client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELECT 1' }))).rejects.toMatchObject({
-      name: 'DatabaseResumingException',
-    });
+    await expect(callsOf(client, undefined).run('SELECT 1')).rejects.toMatchObject(
+      failure('DatabaseResumingException'),
+    );
     expect(events).toEqual([
       expect.objectContaining({ operation: 'ExecuteStatement', status: 400, exception: 'DatabaseResumingException' }),
     ]);

@@ -1,14 +1,5 @@
-import {
-  BatchExecuteStatementCommand,
-  BeginTransactionCommand,
-  CommitTransactionCommand,
-  ExecuteStatementCommand,
-  RDSDataClient,
-  RollbackTransactionCommand,
-  type Field,
-  type SqlParameter,
-} from '@aws-sdk/client-rds-data';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ExecuteStatementCommand, RDSDataClient, type Field, type SqlParameter } from '@aws-sdk/client-rds-data';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { long, onlyRow, openDataApi, TARGET, text, type TestApi } from './with-data-api.ts';
 
 /** What client libraries and query builders over the API send, and what they read in its answers. */
@@ -37,14 +28,11 @@ const INSERT = 'INSERT INTO people (name, email, age) VALUES (:name, :email, :ag
 /** As wrappers do: an object for each row, by label, with types from the metadata. */
 async function rowsOf(sql: string, parameters: SqlParameter[] = []): Promise<Record<string, unknown>[]> {
   const { records = [], columnMetadata = [] } = await api.run(sql, { parameters, includeResultMetadata: true });
-  return records.map((record) =>
-    Object.fromEntries(
-      record.map((field, index) => [
-        columnMetadata[index]?.label ?? '',
-        valueOf(field, columnMetadata[index]?.typeName ?? ''),
-      ]),
-    ),
-  );
+  const entryOf = (field: Field, place: number): readonly [string, unknown] => {
+    const { label = '', typeName = '' } = columnMetadata[place] ?? {};
+    return [label, valueOf(field, typeName)];
+  };
+  return records.map((record) => Object.fromEntries(record.map(entryOf)));
 }
 
 function valueOf(field: Field, typeName: string): unknown {
@@ -57,15 +45,11 @@ function valueOf(field: Field, typeName: string): unknown {
 describe('wrappers', () => {
   it('find the endpoint by the variable of the SDK alone', async () => {
     vi.stubEnv('AWS_ENDPOINT_URL_RDS_DATA', api.url);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const client = new RDSDataClient({ region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
-    try {
-      expect(onlyRow(await client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELECT 1' })))).toEqual([
-        { longValue: 1 },
-      ]);
-    } finally {
-      client.destroy();
-      vi.unstubAllEnvs();
-    }
+    const answer = await client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELECT 1' }));
+    expect(onlyRow(answer)).toEqual([{ longValue: 1 }]);
+    client.destroy();
   });
 
   it('read objects by label, with booleans, decimals and JSON', async () => {
@@ -104,36 +88,22 @@ describe('wrappers', () => {
 
   it('write batches of rows with nulls, and read counts', async () => {
     const parameterSets = [person('A', 'a', { longValue: 30 }), person('B', 'b'), person('C', 'c', { longValue: 35 })];
-    const { updateResults } = await api.client.send(
-      new BatchExecuteStatementCommand({ ...TARGET, database: api.database, sql: INSERT, parameterSets }),
-    );
-    expect(updateResults?.map(({ generatedFields }) => typeof generatedFields?.[0]?.longValue)).toEqual([
-      'number',
-      'number',
-      'number',
-    ]);
-    await api.client.send(
-      new BatchExecuteStatementCommand({
-        ...TARGET,
-        database: api.database,
-        sql: 'DELETE FROM people WHERE email = :email',
-        parameterSets: [[text('email', 'a')], [text('email', 'b')]],
-      }),
-    );
+    const { updateResults } = await api.batch(INSERT, parameterSets);
+    const generated = Array.from({ length: 3 }, () => ({ generatedFields: [{ longValue: expect.any(Number) }] }));
+    expect(updateResults).toEqual(generated);
+    await api.batch('DELETE FROM people WHERE email = :email', [[text('email', 'a')], [text('email', 'b')]]);
     expect(await rowsOf('SELECT COUNT(*) AS count, SUM(age) AS sum, AVG(age) AS average FROM people')).toEqual([
       { count: 1, sum: '35', average: '35.0000' },
     ]);
   });
 
   it('roll back when a statement fails, and tell the first error', async () => {
-    const { transactionId } = await api.client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }));
+    const transactionId = await api.begin();
     await api.run(INSERT, { transactionId, parameters: person('A', 'same') });
     await expect(api.run(INSERT, { transactionId, parameters: person('B', 'same') })).rejects.toThrow(
       'Duplicate entry',
     );
-    expect(await api.client.send(new RollbackTransactionCommand({ ...TARGET, transactionId }))).toMatchObject({
-      transactionStatus: 'Rollback Complete',
-    });
+    expect(await api.rollback(transactionId)).toMatchObject({ transactionStatus: 'Rollback Complete' });
     expect(await rowsOf('SELECT * FROM people')).toEqual([]);
   });
 });
@@ -185,13 +155,13 @@ describe('query builders', () => {
   });
 
   it('begin a transaction, and commit it', async () => {
-    const { transactionId } = await api.client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }));
+    const transactionId = await api.begin();
     const { generatedFields } = await api.run(INSERT, { transactionId, parameters: person('A', 'a') });
     await api.run('INSERT INTO notes (person_id) VALUES (:id)', {
       transactionId,
       parameters: [{ name: 'id', value: generatedFields?.[0] }],
     });
-    await api.client.send(new CommitTransactionCommand({ ...TARGET, transactionId }));
+    await api.commit(transactionId);
     expect(await rowsOf('SELECT name FROM people JOIN notes ON person_id = people.id')).toEqual([{ name: 'A' }]);
   });
 

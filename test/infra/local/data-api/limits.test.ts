@@ -1,13 +1,12 @@
-import {
-  BatchExecuteStatementCommand,
-  BeginTransactionCommand,
-  ExecuteStatementCommand,
-} from '@aws-sdk/client-rds-data';
+import { ExecuteStatementCommand } from '@aws-sdk/client-rds-data';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Limits } from '../../../../infra/local/data-api/limits.ts';
 import { startDataApi } from '../../../../infra/local/data-api/data-api.ts';
 import {
+  callsOf,
   clientOf,
+  failure,
+  long,
   onlyRow,
   openDataApi,
   RESOURCE_ARN,
@@ -15,6 +14,7 @@ import {
   serverLogin,
   TARGET,
   text,
+  type Calls,
   type TestApi,
 } from './with-data-api.ts';
 
@@ -27,16 +27,11 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 /** The same servers with other limits. */
-async function withLimits<T>(
-  limits: Partial<Limits>,
-  use: (run: (sql: string, input?: object) => Promise<Record<string, unknown>>) => Promise<T>,
-): Promise<T> {
+async function withLimits<T>(limits: Partial<Limits>, use: (calls: Calls) => Promise<T>): Promise<T> {
   const other = await startDataApi({ clusters: () => serverLogin(), limits });
   const client = clientOf(other.url);
   try {
-    return await use(async (sql, input = {}) => ({
-      ...(await client.send(new ExecuteStatementCommand({ ...TARGET, database: api.database, sql, ...input }))),
-    }));
+    return await use(callsOf(client, api.database));
   } finally {
     client.destroy();
     await other.stop();
@@ -51,7 +46,7 @@ describe('sizes', () => {
     const tooLarge = { name: 'DatabaseErrorException', message: 'Packet for query is too large (65537 > 65536)' };
     await expect(api.run("SELECT REPEAT('x', 65537)")).rejects.toMatchObject(tooLarge);
     await expect(api.run("SELECT REPEAT('x', 65536), 'y'")).rejects.toMatchObject(tooLarge);
-    await withLimits({ rowBytes: Number.POSITIVE_INFINITY }, async (run) => {
+    await withLimits({ rowBytes: Number.POSITIVE_INFINITY }, async ({ run }) => {
       expect(await run("SELECT REPEAT('x', 500000)")).toMatchObject({
         records: [[{ stringValue: expect.any(String) }]],
       });
@@ -64,23 +59,22 @@ describe('sizes', () => {
     expect((await api.run(rows(1000))).records).toHaveLength(1000);
     await expect(
       api.run(rows(1025), { sql: `SELECT * FROM (${rows(1000)}) a UNION ALL SELECT * FROM (${rows(100)}) b` }),
-    ).rejects.toMatchObject({ name: 'UnsupportedResultException', message: 'Database response exceeded size limit' });
-    await withLimits({ resultBytes: Number.POSITIVE_INFINITY }, async (run) => {
+    ).rejects.toMatchObject(failure('UnsupportedResultException', 'Database response exceeded size limit'));
+    await withLimits({ resultBytes: Number.POSITIVE_INFINITY }, async ({ run }) => {
       expect(
-        (await run(`SELECT * FROM (${rows(1000)}) a UNION ALL SELECT * FROM (${rows(100)}) b`))['records'],
+        (await run(`SELECT * FROM (${rows(1000)}) a UNION ALL SELECT * FROM (${rows(100)}) b`)).records,
       ).toHaveLength(1100);
     });
   });
 
   it('a transaction does not survive a result that is too large', async () => {
-    const { transactionId } = await api.client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }));
-    await expect(api.run("SELECT REPEAT('x', 70000)", { transactionId })).rejects.toMatchObject({
-      name: 'DatabaseErrorException',
-    });
-    await expect(api.run('SELECT 1', { transactionId })).rejects.toMatchObject({
-      name: 'TransactionNotFoundException',
-      message: expect.stringContaining('aborted'),
-    });
+    const transactionId = await api.begin();
+    await expect(api.run("SELECT REPEAT('x', 70000)", { transactionId })).rejects.toMatchObject(
+      failure('DatabaseErrorException'),
+    );
+    await expect(api.run('SELECT 1', { transactionId })).rejects.toMatchObject(
+      failure('TransactionNotFoundException', expect.stringContaining('aborted')),
+    );
   });
 
   it('a request has 4 MiB at most, base64 and all', async () => {
@@ -89,122 +83,89 @@ describe('sizes', () => {
         parameters: [{ name: 'body', value: { blobValue: new Uint8Array(bytes) } }],
       });
     await body(3 * KIB * KIB - 10 * KIB);
-    await expect(body(3 * KIB * KIB)).rejects.toMatchObject({
-      name: 'RequestEntityTooLargeException',
-      $metadata: { httpStatusCode: 413 },
-    });
+    await expect(body(3 * KIB * KIB)).rejects.toMatchObject(failure('RequestEntityTooLargeException', undefined, 413));
     expect(onlyRow(await api.run('SELECT COUNT(*) FROM t'))).toEqual([{ longValue: 1 }]);
   });
 
   it('a statement has 65536 characters at most, without its parameters', async () => {
     const sql = (length: number): string => `SELECT 1 /*${'x'.repeat(length - 13)}*/`;
     await api.run(sql(65_536));
-    await expect(api.run(sql(65_537))).rejects.toMatchObject({
-      name: 'ValidationException',
-      message: expect.stringContaining(
-        "'sql' failed to satisfy constraint: Member must have length less than or equal to 65536",
-      ),
-    });
-    await withLimits({ sqlCharacters: Number.POSITIVE_INFINITY }, (run) => run(sql(100_000)));
+    const tooLong = "'sql' failed to satisfy constraint: Member must have length less than or equal to 65536";
+    await expect(api.run(sql(65_537))).rejects.toMatchObject(
+      failure('ValidationException', expect.stringContaining(tooLong)),
+    );
+    await withLimits({ sqlCharacters: Number.POSITIVE_INFINITY }, ({ run }) => run(sql(100_000)));
   });
 
   it('the JSON of a result has its own limit', async () => {
-    await withLimits({ formattedBytes: 20 }, async (run) => {
+    await withLimits({ formattedBytes: 20 }, async ({ run }) => {
       expect(await run("SELECT 'abc' AS a", { formatRecordsAs: 'JSON' })).toMatchObject({
         formattedRecords: '[{"a":"abc"}]',
       });
-      await expect(run("SELECT 'abcdefghijkl' AS a", { formatRecordsAs: 'JSON' })).rejects.toMatchObject({
-        name: 'UnsupportedResultException',
-      });
+      await expect(run("SELECT 'abcdefghijkl' AS a", { formatRecordsAs: 'JSON' })).rejects.toMatchObject(
+        failure('UnsupportedResultException'),
+      );
     });
   });
 });
 
 describe('times', () => {
+  const records = async (sql: string) => (await api.run(sql)).records;
+
   it('a statement that takes too long is cancelled', async () => {
-    await withLimits({ statementMs: 300 }, async (run) => {
+    await withLimits({ statementMs: 300 }, async ({ run }) => {
       const before = performance.now();
-      const timeout = {
+      await expect(run('INSERT INTO t (id) SELECT 1000 FROM (SELECT SLEEP(2)) AS s')).rejects.toMatchObject({
         name: 'StatementTimeoutException',
         message: 'Request timed out',
         dbConnectionId: expect.any(Number),
         $metadata: expect.objectContaining({ httpStatusCode: 400 }),
-      };
-      await expect(run('INSERT INTO t (id) SELECT 1000 FROM (SELECT SLEEP(2)) AS s')).rejects.toMatchObject(timeout);
+      });
       expect(performance.now() - before).toBeLessThan(1500);
     });
-    await expect
-      .poll(
-        async () =>
-          (
-            await api.run(
-              "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'INSERT INTO t (id) SELECT 1000%'",
-            )
-          ).records,
-      )
-      .toEqual([]);
-    expect((await api.run('SELECT id FROM t WHERE id = 1000')).records).toEqual([]);
+    const running = "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'INSERT INTO t (id) SELECT 1000%'";
+    await expect.poll(() => records(running)).toEqual([]);
+    expect(await records('SELECT id FROM t WHERE id = 1000')).toEqual([]);
   });
 
   it('or goes on where that is wished', async () => {
-    const other = await startDataApi({ clusters: () => serverLogin(), limits: { statementMs: 300 } });
-    const client = clientOf(other.url);
-    const sql = 'INSERT INTO t (id) SELECT 2000 FROM (SELECT SLEEP(2.5)) AS s';
-    await expect(
-      client.send(new ExecuteStatementCommand({ ...TARGET, database: api.database, sql, continueAfterTimeout: true })),
-    ).rejects.toMatchObject({ name: 'StatementTimeoutException' });
-    expect((await api.run('SELECT id FROM t WHERE id = 2000')).records).toEqual([]);
-    await expect
-      .poll(async () => (await api.run('SELECT id FROM t WHERE id = 2000')).records)
-      .toEqual([[{ longValue: 2000 }]]);
-    client.destroy();
-    await other.stop();
+    await withLimits({ statementMs: 300 }, async ({ run }) => {
+      const sql = 'INSERT INTO t (id) SELECT 2000 FROM (SELECT SLEEP(2.5)) AS s';
+      await expect(run(sql, { continueAfterTimeout: true })).rejects.toMatchObject(
+        failure('StatementTimeoutException'),
+      );
+      const inserted = 'SELECT id FROM t WHERE id = 2000';
+      expect(await records(inserted)).toEqual([]);
+      await expect.poll(() => records(inserted)).toEqual([[{ longValue: 2000 }]]);
+    });
   });
 
   it('a batch ends with the set that is under way', async () => {
-    const other = await startDataApi({ clusters: () => serverLogin(), limits: { statementMs: 1500 } });
-    const client = clientOf(other.url);
-    const parameterSets = [3001, 3002, 3003].map((id) => [{ name: 'id', value: { longValue: id } }]);
-    await expect(
-      client.send(
-        new BatchExecuteStatementCommand({
-          ...TARGET,
-          database: api.database,
-          sql: 'INSERT INTO t (id) SELECT :id FROM (SELECT SLEEP(0.9)) AS s',
-          parameterSets,
-        }),
-      ),
-    ).rejects.toMatchObject({ name: 'StatementTimeoutException' });
-    expect((await api.run('SELECT id FROM t WHERE id > 3000')).records).toEqual([[{ longValue: 3001 }]]);
-    client.destroy();
-    await other.stop();
+    await withLimits({ statementMs: 1500 }, async ({ batch }) => {
+      const sets = [3001, 3002, 3003].map((id) => [long('id', id)]);
+      const call = batch('INSERT INTO t (id) SELECT :id FROM (SELECT SLEEP(0.9)) AS s', sets);
+      await expect(call).rejects.toMatchObject(failure('StatementTimeoutException'));
+      expect(await records('SELECT id FROM t WHERE id > 3000')).toEqual([[{ longValue: 3001 }]]);
+    });
   });
 
   it('a transaction can go on after a statement that was cancelled', async () => {
-    const other = await startDataApi({ clusters: () => serverLogin(), limits: { statementMs: 300 } });
-    const client = clientOf(other.url);
-    const { transactionId } = await client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }));
-    await expect(
-      client.send(
-        new ExecuteStatementCommand({ ...TARGET, transactionId, sql: 'SELECT COUNT(*) FROM (SELECT SLEEP(2)) AS s' }),
-      ),
-    ).rejects.toMatchObject({ name: 'StatementTimeoutException' });
-    expect(
-      await client.send(new ExecuteStatementCommand({ ...TARGET, transactionId, sql: 'SELECT 1' })),
-    ).toHaveProperty('records');
-    client.destroy();
-    await other.stop();
+    await withLimits({ statementMs: 300 }, async ({ begin, run }) => {
+      const transactionId = await begin();
+      const slow = run('SELECT COUNT(*) FROM (SELECT SLEEP(2)) AS s', { transactionId });
+      await expect(slow).rejects.toMatchObject(failure('StatementTimeoutException'));
+      expect(await run('SELECT 1', { transactionId })).toHaveProperty('records');
+    });
   });
 });
 
 describe('what is refused', () => {
   it('a second statement', async () => {
-    await expect(api.run('SELECT 1; SELECT 2')).rejects.toMatchObject({
-      name: 'ValidationException',
-      message: "Multistatements aren't supported.",
-    });
+    await expect(api.run('SELECT 1; SELECT 2')).rejects.toMatchObject(
+      failure('ValidationException', "Multistatements aren't supported."),
+    );
     expect(await api.run('SELECT 1;')).toHaveProperty('records');
-    await withLimits({ singleStatement: false }, async (run) => {
+    await withLimits({ singleStatement: false }, async ({ run }) => {
       expect(await run('SELECT 1; SELECT 2')).toMatchObject({ records: [[{ longValue: 2 }]] });
       expect(await run('SELECT 1; INSERT INTO t (id) VALUES (4000)')).toMatchObject({ numberOfRecordsUpdated: 1 });
     });
@@ -218,37 +179,35 @@ describe('what is refused', () => {
   it('array parameters', async () => {
     await expect(
       api.run('SELECT :v', { parameters: [{ name: 'v', value: { arrayValue: { longValues: [1] } } }] }),
-    ).rejects.toMatchObject({ name: 'ValidationException', message: 'Array parameters are not supported.' });
+    ).rejects.toMatchObject(failure('ValidationException', 'Array parameters are not supported.'));
   });
 
   it('a schema', async () => {
-    await expect(api.run('SELECT 1', { schema: 's' })).rejects.toMatchObject({
-      name: 'ValidationException',
-      message: "The schema parameter isn't supported",
-    });
-    await withLimits({ noSchema: false }, (run) => run('SELECT 1', { schema: 's' }));
+    await expect(api.run('SELECT 1', { schema: 's' })).rejects.toMatchObject(
+      failure('ValidationException', "The schema parameter isn't supported"),
+    );
+    await withLimits({ noSchema: false }, ({ run }) => run('SELECT 1', { schema: 's' }));
   });
 
   it('arguments of other lengths than the model allows', async () => {
-    await expect(api.run('SELECT 1', { resourceArn: 'arn:short' })).rejects.toMatchObject({
-      name: 'ValidationException',
-      message:
-        "1 validation error detected: Value 'arn:short' at 'resourceArn' failed to satisfy constraint: Member must have length greater than or equal to 11",
-    });
-    await expect(api.run('SELECT 1', { secretArn: 'x'.repeat(101) })).rejects.toMatchObject({
-      name: 'ValidationException',
-    });
-    await expect(api.run('SELECT 1', { database: 'x'.repeat(65) })).rejects.toMatchObject({
-      name: 'ValidationException',
-    });
-    await withLimits({ argumentLengths: false }, (run) => run('SELECT 1', { resourceArn: 'arn:short' }));
+    const tooShort =
+      "1 validation error detected: Value 'arn:short' at 'resourceArn' failed to satisfy constraint: Member must have length greater than or equal to 11";
+    await expect(api.run('SELECT 1', { resourceArn: 'arn:short' })).rejects.toMatchObject(
+      failure('ValidationException', tooShort),
+    );
+    await expect(api.run('SELECT 1', { secretArn: 'x'.repeat(101) })).rejects.toMatchObject(
+      failure('ValidationException'),
+    );
+    await expect(api.run('SELECT 1', { database: 'x'.repeat(65) })).rejects.toMatchObject(
+      failure('ValidationException'),
+    );
+    await withLimits({ argumentLengths: false }, ({ run }) => run('SELECT 1', { resourceArn: 'arn:short' }));
   });
 
   it('a parameter that is not there', async () => {
-    await expect(api.run('SELECT :v', { parameters: [text('w', 'x')] })).rejects.toMatchObject({
-      name: 'ValidationException',
-      message: 'Cannot find parameter: v',
-    });
+    await expect(api.run('SELECT :v', { parameters: [text('w', 'x')] })).rejects.toMatchObject(
+      failure('ValidationException', 'Cannot find parameter: v'),
+    );
   });
 
   it('what is no request of this API', async () => {
@@ -316,11 +275,10 @@ describe('clusters and secrets', () => {
 
   it('an unknown cluster has no endpoint', async () => {
     const resourceArn = `${RESOURCE_ARN}-other`;
-    await expect(api.run('SELECT 1', { resourceArn })).rejects.toMatchObject({
-      name: 'HttpEndpointNotEnabledException',
-      message: `HttpEndpoint is not enabled for resource ${resourceArn}`,
-    });
-    await expect(ask(() => undefined)).rejects.toMatchObject({ name: 'HttpEndpointNotEnabledException' });
+    await expect(api.run('SELECT 1', { resourceArn })).rejects.toMatchObject(
+      failure('HttpEndpointNotEnabledException', `HttpEndpoint is not enabled for resource ${resourceArn}`),
+    );
+    await expect(ask(() => undefined)).rejects.toMatchObject(failure('HttpEndpointNotEnabledException'));
   });
 
   it('any secret will do unless one is named, or looked up', async () => {
@@ -329,28 +287,25 @@ describe('clusters and secrets', () => {
     await ask([{ resourceArn: RESOURCE_ARN, ...login, secretArn: SECRET_ARN }]);
     await expect(
       ask([{ resourceArn: RESOURCE_ARN, ...login, secretArn: `${SECRET_ARN}-other` }]),
-    ).rejects.toMatchObject({ name: 'SecretsErrorException', message: expect.stringContaining(SECRET_ARN) });
+    ).rejects.toMatchObject(failure('SecretsErrorException', expect.stringContaining(SECRET_ARN)));
     await ask([{ resourceArn: RESOURCE_ARN, ...server, secretArn: async () => ({ username: user, password }) }]);
     await expect(
       ask([{ resourceArn: RESOURCE_ARN, ...server, secretArn: () => Promise.reject(new Error('no such secret')) }]),
-    ).rejects.toMatchObject({ name: 'SecretsErrorException', message: expect.stringContaining('no such secret') });
+    ).rejects.toMatchObject(failure('SecretsErrorException', expect.stringContaining('no such secret')));
   });
 
   it('the server judges the login and the database', async () => {
-    await expect(ask(() => ({ ...login, password: 'wrong' }))).rejects.toMatchObject({
-      name: 'DatabaseErrorException',
-      message: expect.stringMatching(/^Access denied.*; Error code: 1045; SQLState: 28000$/),
-    });
-    await expect(api.run('SELECT 1', { database: 'nowhere' })).rejects.toMatchObject({
-      name: 'DatabaseErrorException',
-      message: "Unknown database 'nowhere'; Error code: 1049; SQLState: 42000",
-    });
+    await expect(ask(() => ({ ...login, password: 'wrong' }))).rejects.toMatchObject(
+      failure('DatabaseErrorException', expect.stringMatching(/^Access denied.*; Error code: 1045; SQLState: 28000$/)),
+    );
+    await expect(api.run('SELECT 1', { database: 'nowhere' })).rejects.toMatchObject(
+      failure('DatabaseErrorException', "Unknown database 'nowhere'; Error code: 1049; SQLState: 42000"),
+    );
   });
 
   it('a server that is away has no writer', async () => {
-    await expect(ask(() => ({ ...login, port: 1 }))).rejects.toMatchObject({
-      name: 'DatabaseUnavailableException',
-      $metadata: { httpStatusCode: 504 },
-    });
+    await expect(ask(() => ({ ...login, port: 1 }))).rejects.toMatchObject(
+      failure('DatabaseUnavailableException', undefined, 504),
+    );
   });
 });

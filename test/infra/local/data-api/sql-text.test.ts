@@ -25,13 +25,9 @@ describe('named parameters', () => {
   ])('%s', (sql, bound) => expect(one(sql)).toBe(bound));
 
   it('may be numbers, and stand for text that looks like parameters', () => {
-    const text = readSqlText('SELECT :1, :2');
-    expect(
-      bind(
-        text,
-        ['1', '2'].map((name) => ({ name, value: { kind: 'string', value: ":2 ? '" }, typeHint: undefined })),
-      ),
-    ).toBe(String.raw`SELECT ':2 ? \'', ':2 ? \''`);
+    const value = { kind: 'string', value: ":2 ? '" } as const;
+    const parameters = ['1', '2'].map((name) => ({ name, value, typeHint: undefined }));
+    expect(bind(readSqlText('SELECT :1, :2'), parameters)).toBe(String.raw`SELECT ':2 ? \'', ':2 ? \''`);
   });
 
   it('must be there when the statement names them; others are left out', () => {

@@ -1,21 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  BatchExecuteStatementCommand,
-  BeginTransactionCommand,
-  CommitTransactionCommand,
-  ExecuteStatementCommand,
-  RollbackTransactionCommand,
-} from '@aws-sdk/client-rds-data';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startDataApi, type DataApi } from '../../../../infra/local/data-api/data-api.ts';
 import {
+  callsOf,
   clientOf,
+  failure,
   long,
   onlyRow,
   openDataApi,
   RESOURCE_ARN,
   serverLogin,
-  TARGET,
+  type Calls,
   type TestApi,
 } from './with-data-api.ts';
 
@@ -30,13 +25,8 @@ beforeEach(async () => {
   await api.run('DELETE FROM t');
 });
 
-const begin = async (client = api.client): Promise<string> =>
-  (await client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }))).transactionId ?? '';
 const insert = (id: number, transactionId?: string) =>
   api.run('INSERT INTO t (id) VALUES (:id)', { transactionId, parameters: [long('id', id)] });
-const commit = (transactionId: string) => api.client.send(new CommitTransactionCommand({ ...TARGET, transactionId }));
-const rollback = (transactionId: string) =>
-  api.client.send(new RollbackTransactionCommand({ ...TARGET, transactionId }));
 const ids = async () => (await api.run('SELECT id FROM t ORDER BY id')).records?.map(([id]) => id?.longValue);
 const gone = (cause: string) => ({
   name: 'TransactionNotFoundException',
@@ -46,38 +36,31 @@ const gone = (cause: string) => ({
 
 describe('a transaction', () => {
   it('is seen by others once it is committed', async () => {
-    const id = await begin();
+    const id = await api.begin();
     expect(id).toHaveLength(184);
     await insert(1, id);
-    await api.client.send(
-      new BatchExecuteStatementCommand({
-        ...TARGET,
-        transactionId: id,
-        sql: 'INSERT INTO t (id) VALUES (:id)',
-        parameterSets: [[long('id', 2)], [long('id', 3)]],
-      }),
-    );
+    await api.batch('INSERT INTO t (id) VALUES (:id)', [[long('id', 2)], [long('id', 3)]], { transactionId: id });
     expect(await ids()).toEqual([]);
     expect(onlyRow(await api.run('SELECT COUNT(*) FROM t', { transactionId: id }))).toEqual([{ longValue: 3 }]);
-    expect(await commit(id)).toMatchObject({ transactionStatus: 'Transaction Committed' });
+    expect(await api.commit(id)).toMatchObject({ transactionStatus: 'Transaction Committed' });
     expect(await ids()).toEqual([1, 2, 3]);
   });
 
   it('leaves nothing when it is rolled back', async () => {
-    const id = await begin();
+    const id = await api.begin();
     await insert(1, id);
-    expect(await rollback(id)).toMatchObject({ transactionStatus: 'Rollback Complete' });
+    expect(await api.rollback(id)).toMatchObject({ transactionStatus: 'Rollback Complete' });
     expect(await ids()).toEqual([]);
   });
 
   it('is over for good', async () => {
-    const [committed, rolledBack] = [await begin(), await begin()];
-    await commit(committed);
-    await rollback(rolledBack);
+    const [committed, rolledBack] = [await api.begin(), await api.begin()];
+    await api.commit(committed);
+    await api.rollback(rolledBack);
     for (const id of [committed, rolledBack]) {
       await expect(insert(1, id)).rejects.toMatchObject(gone('One previous call'));
-      await expect(commit(id)).rejects.toMatchObject(gone('One previous call'));
-      await expect(rollback(id)).rejects.toMatchObject(gone('One previous call'));
+      await expect(api.commit(id)).rejects.toMatchObject(gone('One previous call'));
+      await expect(api.rollback(id)).rejects.toMatchObject(gone('One previous call'));
     }
     await expect(insert(1, 'unheard-of')).rejects.toMatchObject(gone('Transaction may be expired'));
     // The connections that were used go on committing by themselves.
@@ -86,31 +69,30 @@ describe('a transaction', () => {
   });
 
   it('goes on after an error of a statement', async () => {
-    const id = await begin();
+    const id = await api.begin();
     await insert(1, id);
-    await expect(insert(1, id)).rejects.toMatchObject({ name: 'DatabaseErrorException' });
-    await expect(api.run('NOT SQL', { transactionId: id })).rejects.toMatchObject({
-      name: 'DatabaseErrorException',
-      message: expect.stringMatching(/; Error code: 1064; SQLState: 42000$/),
-    });
+    await expect(insert(1, id)).rejects.toMatchObject(failure('DatabaseErrorException'));
+    await expect(api.run('NOT SQL', { transactionId: id })).rejects.toMatchObject(
+      failure('DatabaseErrorException', expect.stringMatching(/; Error code: 1064; SQLState: 42000$/)),
+    );
     await insert(2, id);
-    await commit(id);
+    await api.commit(id);
     expect(await ids()).toEqual([1, 2]);
   });
 
   it('begins anew after a statement that commits by itself', async () => {
-    const id = await begin();
+    const id = await api.begin();
     await insert(1, id);
     await api.run('CREATE TABLE IF NOT EXISTS implied (id INT)', { transactionId: id });
     await insert(2, id);
-    await rollback(id);
+    await api.rollback(id);
     expect(await ids()).toEqual([1]);
   });
 
   it('that the server rolled back is aborted: nothing of it is committed by what comes after', async () => {
     await insert(1);
     await insert(2);
-    const [first, second] = [await begin(), await begin()];
+    const [first, second] = [await api.begin(), await api.begin()];
     const update = (id: number, transactionId: string) =>
       api.run("UPDATE t SET name = 'x' WHERE id = :id", { transactionId, parameters: [long('id', id)] });
     await insert(3, second);
@@ -123,49 +105,48 @@ describe('a transaction', () => {
     });
     const [dead = '', alive = ''] = deadlocked === 0 ? [first, second] : [second, first];
     await expect(insert(4, dead)).rejects.toMatchObject(gone('Transaction has been aborted'));
-    await expect(commit(dead)).rejects.toMatchObject(gone('Transaction has been aborted'));
-    expect(await rollback(dead)).toMatchObject({ transactionStatus: 'Rollback Complete' });
-    await rollback(alive);
+    await expect(api.commit(dead)).rejects.toMatchObject(gone('Transaction has been aborted'));
+    expect(await api.rollback(dead)).toMatchObject({ transactionStatus: 'Rollback Complete' });
+    await api.rollback(alive);
     expect(await ids()).toEqual([1, 2]);
   });
 
   it('whose connection is lost is aborted', async () => {
-    const id = await begin();
+    const id = await api.begin();
     await insert(1, id);
     const [connection] = onlyRow(await api.run('SELECT CONNECTION_ID()', { transactionId: id })) as {
       longValue: number;
     }[];
     await api.run(`KILL ${String(connection?.longValue)}`);
     await sleep(100);
-    await expect(insert(2, id)).rejects.toMatchObject({ name: 'DatabaseUnavailableException' });
+    await expect(insert(2, id)).rejects.toMatchObject(failure('DatabaseUnavailableException'));
     await expect(insert(2, id)).rejects.toMatchObject(gone('Transaction has been aborted'));
-    expect(await rollback(id)).toMatchObject({ transactionStatus: 'Rollback Complete' });
+    expect(await api.rollback(id)).toMatchObject({ transactionStatus: 'Rollback Complete' });
     expect(await ids()).toEqual([]);
   });
 
   it('is bound to its cluster and its database', async () => {
-    const id = await begin();
-    await expect(api.run('SELECT 1', { transactionId: id, database: 'mysql' })).rejects.toMatchObject({
-      name: 'ValidationException',
-      message: 'Database name is not the same as transaction database',
-    });
+    const id = await api.begin();
+    await expect(api.run('SELECT 1', { transactionId: id, database: 'mysql' })).rejects.toMatchObject(
+      failure('ValidationException', 'Database name is not the same as transaction database'),
+    );
     await api.run('SELECT 1', { transactionId: id, database: undefined });
-    const { transactionId } = await api.client.send(new BeginTransactionCommand(TARGET));
-    await expect(api.run('SELECT 1', { transactionId })).rejects.toMatchObject({ name: 'ValidationException' });
-    await Promise.all([rollback(id), rollback(transactionId ?? '')]);
+    const transactionId = await callsOf(api.client, undefined).begin();
+    await expect(api.run('SELECT 1', { transactionId })).rejects.toMatchObject(failure('ValidationException'));
+    await Promise.all([api.rollback(id), api.rollback(transactionId)]);
   });
 
   it('takes one call at a time, and refuses the others at once', async () => {
-    const id = await begin();
+    const id = await api.begin();
     const slow = api.run('SELECT SLEEP(2)', { transactionId: id });
     await sleep(300);
     const busy = { name: 'DatabaseErrorException', message: 'Transaction is still running a query' };
     const before = performance.now();
     await expect(insert(1, id)).rejects.toMatchObject(busy);
-    await expect(commit(id)).rejects.toMatchObject(busy);
+    await expect(api.commit(id)).rejects.toMatchObject(busy);
     expect(performance.now() - before).toBeLessThan(1500);
     await slow;
-    await commit(id);
+    await api.commit(id);
   });
 });
 
@@ -181,29 +162,29 @@ it('calls outside of a transaction share no session', async () => {
 
 describe('times', () => {
   let hasty: DataApi;
-  let client: ReturnType<typeof clientOf>;
+  let calls: Calls;
 
   async function start(limits: object): Promise<void> {
     hasty = await startDataApi({ clusters: () => serverLogin(), limits });
-    client = clientOf(hasty.url);
+    calls = callsOf(clientOf(hasty.url), api.database);
   }
   afterEach(async () => {
-    client.destroy();
+    calls.client.destroy();
     await hasty.stop();
   });
   const insertHasty = (id: number, transactionId: string) =>
-    client.send(new ExecuteStatementCommand({ ...TARGET, transactionId, sql: `INSERT INTO t (id) VALUES (${id})` }));
+    calls.run(`INSERT INTO t (id) VALUES (${id})`, { transactionId });
 
   it('an idle transaction is rolled back, one that is used is not', async () => {
     await start({ transactionIdleMs: 1500 });
-    const [idle, used] = [await begin(client), await begin(client)];
+    const [idle, used] = [await calls.begin(), await calls.begin()];
     await insertHasty(1, idle);
     for (const id of [2, 3, 4]) {
       await insertHasty(id, used);
       await sleep(600);
     }
     await expect(insertHasty(5, idle)).rejects.toMatchObject(gone('Transaction may be expired'));
-    await client.send(new CommitTransactionCommand({ ...TARGET, transactionId: used }));
+    await calls.commit(used);
     expect(await ids()).toEqual([2, 3, 4]);
     // Its locks are gone too.
     await insert(1);
@@ -211,42 +192,34 @@ describe('times', () => {
 
   it('a transaction that takes too long is rolled back, used or not', async () => {
     await start({ transactionTotalMs: 1500 });
-    const id = await begin(client);
+    const id = await calls.begin();
     await insertHasty(1, id);
     await sleep(1700);
-    await expect(client.send(new CommitTransactionCommand({ ...TARGET, transactionId: id }))).rejects.toMatchObject(
-      gone('Transaction may be expired'),
-    );
+    await expect(calls.commit(id)).rejects.toMatchObject(gone('Transaction may be expired'));
     expect(await ids()).toEqual([]);
   });
 
   it('calls wait for each other where that is wished', async () => {
     await start({ singleCall: false });
-    const id = await begin(client);
+    const id = await calls.begin();
     await Promise.all([1, 2, 3].map((one) => insertHasty(one, id)));
-    await client.send(new CommitTransactionCommand({ ...TARGET, transactionId: id }));
+    await calls.commit(id);
     expect(await ids()).toEqual([1, 2, 3]);
   });
 
   it('an endpoint that stops rolls back what is under way, and waits for no statement', async () => {
     await start({});
-    const id = await begin(client);
+    const id = await calls.begin();
     await insertHasty(1, id);
-    const cut = client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELECT SLEEP(20)' }));
+    const cut = calls.run('SELECT SLEEP(20)');
     cut.catch(() => undefined);
     await sleep(200);
     const before = performance.now();
     await hasty.stop();
     await expect(cut).rejects.toThrow(/./);
     expect(performance.now() - before).toBeLessThan(2000);
-    await expect
-      .poll(() =>
-        insert(1).then(
-          () => 'free',
-          () => 'locked',
-        ),
-      )
-      .toBe('free');
+    const isFree = () => insert(1).then(Boolean, () => false);
+    await expect.poll(isFree).toBe(true);
     hasty = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }] });
   });
 });

@@ -1,6 +1,6 @@
-import { BatchExecuteStatementCommand, type ColumnMetadata, type SqlParameter } from '@aws-sdk/client-rds-data';
+import type { ColumnMetadata, SqlParameter } from '@aws-sdk/client-rds-data';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { long, onlyRow, openDataApi, TARGET, text, type TestApi } from './with-data-api.ts';
+import { failure, long, onlyRow, openDataApi, TARGET, text, type TestApi } from './with-data-api.ts';
 
 let api: TestApi;
 
@@ -129,10 +129,9 @@ describe('type hints', () => {
     ['DECIMAL', '1); DROP TABLE every'],
     ['UUID', 'x'],
   ] as const)('%s refuses %s', async (typeHint, value) => {
-    await expect(api.run('SELECT :v', { parameters: [text('v', value, typeHint)] })).rejects.toMatchObject({
-      name: 'ValidationException',
-      message: expect.stringContaining(typeHint),
-    });
+    await expect(api.run('SELECT :v', { parameters: [text('v', value, typeHint)] })).rejects.toMatchObject(
+      failure('ValidationException', expect.stringContaining(typeHint)),
+    );
   });
 });
 
@@ -184,10 +183,9 @@ describe('results', () => {
   });
 
   it('of a type that the API does not know are refused, and can be cast', async () => {
-    await expect(api.run('SELECT POINT(1, 2)')).rejects.toMatchObject({
-      name: 'UnsupportedResultException',
-      message: 'The result contains the unsupported data type GEOMETRY',
-    });
+    await expect(api.run('SELECT POINT(1, 2)')).rejects.toMatchObject(
+      failure('UnsupportedResultException', 'The result contains the unsupported data type GEOMETRY'),
+    );
     expect(onlyRow(await api.run('SELECT ST_AsText(POINT(1, 2))'))).toEqual([{ stringValue: 'POINT(1 2)' }]);
   });
 
@@ -244,70 +242,15 @@ describe('column metadata', () => {
   });
 
   it('names the types of columns, JSON on both engines', async () => {
-    const names = [
-      'tiny',
-      'small',
-      'medium',
-      'whole',
-      'whole_u',
-      'big',
-      'f',
-      'd',
-      'price',
-      'bits',
-      'name',
-      'code',
-      'note',
-      'body',
-      'story',
-      'book',
-      'raw',
-      'fixed',
-      'tinyblob_',
-      'blob_',
-      'mediumblob_',
-      'longblob_',
-      'day',
-      'clock',
-      'moment',
-      'stamp',
-      'year_',
-      'document',
-      'size',
-      'tags',
-    ];
-    expect((await metadata(names.join(', '))).map(({ typeName }) => typeName)).toEqual([
-      'TINYINT',
-      'SMALLINT',
-      'MEDIUMINT UNSIGNED',
-      'INT',
-      'INT UNSIGNED',
-      'BIGINT',
-      'FLOAT',
-      'DOUBLE',
-      'DECIMAL',
-      'BIT',
-      'VARCHAR',
-      'CHAR',
-      'TINYTEXT',
-      'TEXT',
-      'MEDIUMTEXT',
-      'LONGTEXT',
-      'VARBINARY',
-      'BINARY',
-      'TINYBLOB',
-      'BLOB',
-      'MEDIUMBLOB',
-      'LONGBLOB',
-      'DATE',
-      'TIME',
-      'DATETIME',
-      'TIMESTAMP',
-      'YEAR',
-      'JSON',
-      'ENUM',
-      'SET',
-    ]);
+    const types = `
+      tiny TINYINT, small SMALLINT, medium MEDIUMINT UNSIGNED, whole INT, whole_u INT UNSIGNED, big BIGINT, f FLOAT, d DOUBLE,
+      price DECIMAL, bits BIT, name VARCHAR, code CHAR, note TINYTEXT, body TEXT, story MEDIUMTEXT, book LONGTEXT, raw VARBINARY,
+      fixed BINARY, tinyblob_ TINYBLOB, blob_ BLOB, mediumblob_ MEDIUMBLOB, longblob_ LONGBLOB, day DATE, clock TIME,
+      moment DATETIME, stamp TIMESTAMP, year_ YEAR, document JSON, size ENUM, tags SET`
+      .trim()
+      .split(/,\s+/u);
+    const names = types.map((type) => type.split(' ')[0]);
+    expect((await metadata(names.join(', '))).map(({ name, typeName }) => `${name} ${typeName}`)).toEqual(types);
   });
 
   it('tells JSON from text behind an alias, a join and a view', async () => {
@@ -339,20 +282,15 @@ describe('column metadata', () => {
 });
 
 describe('batches', () => {
-  const batch = (sql: string, parameterSets?: SqlParameter[][], transactionId?: string) =>
-    api.client.send(
-      new BatchExecuteStatementCommand({ ...TARGET, database: api.database, sql, parameterSets, transactionId }),
-    );
-
   it('run a statement for each set, and give what each generated', async () => {
-    const { updateResults } = await batch('INSERT INTO every (name, whole) VALUES (:name, :whole)', [
+    const { updateResults } = await api.batch('INSERT INTO every (name, whole) VALUES (:name, :whole)', [
       [text('name', 'a'), long('whole', 1)],
       [text('name', 'b'), long('whole', 2)],
     ]);
     const [first, second] = (updateResults ?? []).map(({ generatedFields }) => generatedFields?.[0]?.longValue ?? 0);
     expect(first).toBeGreaterThan(0);
     expect(second).toBe((first ?? 0) + 1);
-    const updated = await batch('UPDATE every SET whole = whole + 1 WHERE name = :name', [
+    const updated = await api.batch('UPDATE every SET whole = whole + 1 WHERE name = :name', [
       [text('name', 'a')],
       [text('name', 'b')],
     ]);
@@ -364,7 +302,7 @@ describe('batches', () => {
   });
 
   it('take blobs', async () => {
-    await batch(
+    await api.batch(
       'INSERT INTO every (raw) VALUES (:raw)',
       [1, 2, 3].map((value) => [{ name: 'raw', value: { blobValue: bytes(value) } }]),
     );
@@ -374,23 +312,22 @@ describe('batches', () => {
   });
 
   it('without sets run nothing, whatever the statement', async () => {
-    expect((await batch('NOT SQL')).updateResults).toEqual([]);
-    expect((await batch("INSERT INTO every (name) VALUES ('once')", [[], []])).updateResults).toHaveLength(2);
+    expect((await api.batch('NOT SQL')).updateResults).toEqual([]);
+    expect((await api.batch("INSERT INTO every (name) VALUES ('once')", [[], []])).updateResults).toHaveLength(2);
   });
 
   it('outside of a transaction keep what was done before an error', async () => {
     await api.run('CREATE TABLE single (id INT PRIMARY KEY)');
-    await expect(
-      batch('INSERT INTO single VALUES (:id)', [[long('id', 1)], [long('id', 1)], [long('id', 2)]]),
-    ).rejects.toMatchObject({
-      name: 'DatabaseErrorException',
-      message: expect.stringMatching(/^Duplicate entry '1' for key .*; Error code: 1062; SQLState: 23000$/),
-    });
+    const sets = [1, 1, 2].map((id) => [long('id', id)]);
+    const duplicate = expect.stringMatching(/^Duplicate entry '1' for key .*; Error code: 1062; SQLState: 23000$/);
+    await expect(api.batch('INSERT INTO single VALUES (:id)', sets)).rejects.toMatchObject(
+      failure('DatabaseErrorException', duplicate),
+    );
     expect((await api.run('SELECT id FROM single')).records).toEqual([[{ longValue: 1 }]]);
   });
 
   it('take no statement that gives rows', async () => {
-    await expect(batch('SELECT 1', [[]])).rejects.toMatchObject({ name: 'ValidationException' });
+    await expect(api.batch('SELECT 1', [[]])).rejects.toMatchObject(failure('ValidationException'));
   });
 });
 

@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import {
+  BatchExecuteStatementCommand,
+  BeginTransactionCommand,
+  CommitTransactionCommand,
   ExecuteStatementCommand,
   RDSDataClient,
+  RollbackTransactionCommand,
+  type BatchExecuteStatementCommandInput,
+  type BatchExecuteStatementCommandOutput,
   type ExecuteStatementCommandInput,
   type ExecuteStatementCommandOutput,
   type SqlParameter,
 } from '@aws-sdk/client-rds-data';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { startDataApi, type DataApi, type DataApiOptions } from '../../../../infra/local/data-api/data-api.ts';
 import type { Login } from '../../../../infra/local/data-api/logins.ts';
 
@@ -14,13 +20,38 @@ export const RESOURCE_ARN = 'arn:aws:rds:us-east-1:000000000000:cluster:local';
 export const SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:local';
 export const TARGET = { resourceArn: RESOURCE_ARN, secretArn: SECRET_ARN } as const;
 
-export interface TestApi extends DataApi {
+/** What a client asks, of one database unless said otherwise. */
+export interface Calls {
   readonly client: RDSDataClient;
+  run(sql: string, input?: Partial<ExecuteStatementCommandInput>): Promise<ExecuteStatementCommandOutput>;
+  batch(
+    sql: string,
+    parameterSets?: SqlParameter[][],
+    input?: Partial<BatchExecuteStatementCommandInput>,
+  ): Promise<BatchExecuteStatementCommandOutput>;
+  /** @returns the id of the transaction */
+  begin(): Promise<string>;
+  commit(transactionId: string): Promise<{ readonly transactionStatus?: string | undefined }>;
+  rollback(transactionId: string): Promise<{ readonly transactionStatus?: string | undefined }>;
+}
+
+export interface TestApi extends DataApi, Calls {
   /** The scratch database. */
   readonly database: string;
-  /** Runs a statement in the scratch database. */
-  run(sql: string, input?: Partial<ExecuteStatementCommandInput>): Promise<ExecuteStatementCommandOutput>;
   close(): Promise<void>;
+}
+
+/** The same, asked by this client. */
+export function callsOf(client: RDSDataClient, database: string | undefined): Calls {
+  return {
+    client,
+    run: (sql, input) => client.send(new ExecuteStatementCommand({ ...TARGET, database, sql, ...input })),
+    batch: (sql, parameterSets, input) =>
+      client.send(new BatchExecuteStatementCommand({ ...TARGET, database, sql, parameterSets, ...input })),
+    begin: async () => (await client.send(new BeginTransactionCommand({ ...TARGET, database }))).transactionId ?? '',
+    commit: (transactionId) => client.send(new CommitTransactionCommand({ ...TARGET, transactionId })),
+    rollback: (transactionId) => client.send(new RollbackTransactionCommand({ ...TARGET, transactionId })),
+  };
 }
 
 /** The run's first writer. */
@@ -36,16 +67,14 @@ export async function openDataApi(options: Partial<DataApiOptions> = {}): Promis
   const client = clientOf(api.url);
   const database = `scratch_${randomBytes(6).toString('hex')}`;
   await client.send(new ExecuteStatementCommand({ ...TARGET, sql: `CREATE DATABASE ${database}` }));
-  const run: TestApi['run'] = (sql, input = {}) =>
-    client.send(new ExecuteStatementCommand({ ...TARGET, database, sql, ...input }));
+  const calls = callsOf(client, database);
   return {
     ...api,
-    client,
+    ...calls,
     database,
-    run,
     async close() {
       api.faults.clear();
-      await run(`DROP DATABASE ${database}`, { database: undefined });
+      await calls.run(`DROP DATABASE ${database}`, { database: undefined });
       client.destroy();
       await api.stop();
     },
@@ -74,4 +103,13 @@ export function long(name: string, longValue: number): SqlParameter {
 export function onlyRow({ records }: ExecuteStatementCommandOutput): unknown[] {
   if (records?.length !== 1) throw new Error(`wanted one row, got ${String(records?.length)}`);
   return records[0] ?? [];
+}
+
+/** An error of the SDK, with a message and a status where they are given. */
+export function failure(name: string, message?: unknown, httpStatusCode?: number): object {
+  return {
+    name,
+    ...(message !== undefined && { message }),
+    ...(httpStatusCode !== undefined && { $metadata: expect.objectContaining({ httpStatusCode }) }),
+  };
 }

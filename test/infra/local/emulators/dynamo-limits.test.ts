@@ -12,10 +12,10 @@ import { startDynamoDb } from '../../../../infra/local/emulators/dynamodb.ts';
 import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const KB = 1024;
-const folder = temporaryFolder();
+const folder = folderOfTests();
 let dynamo: Emulator;
 let table: DynamoTable;
 
@@ -26,10 +26,11 @@ beforeAll(async () => {
 afterAll(async () => {
   table.client.destroy();
   await dynamo.close();
-  folder[Symbol.dispose]();
 });
 
 const count = (length: number): number[] => Array.from({ length }, (_, n) => n);
+const joined = (length: number, text: (n: number) => string, between = ', '): string =>
+  count(length).map(text).join(between);
 const numbers = (length: number): Record<string, AttributeValue> =>
   Object.fromEntries(count(length).map((n) => [`:v${n}`, { N: String(n) }]));
 
@@ -60,66 +61,36 @@ const refused = (message: string) => ({ name: 'ValidationException', message });
 
 describe('the local DynamoDB refuses what AWS refuses', () => {
   it('more than 100 operands of one IN', async () => {
-    const among = (operands: number): string =>
-      `NOT gone IN (${count(operands)
-        .map((n) => `:v${n}`)
-        .join(', ')})`;
+    const among = (operands: number): string => `NOT gone IN (${joined(operands, (n) => `:v${n}`)})`;
     await update({ condition: among(100), values: numbers(100) });
+    const tooMany = 'The IN operator is provided with too many operands; number of operands: 101';
     await expect(update({ condition: among(101), values: numbers(101) })).rejects.toMatchObject(
-      refused(
-        'Invalid ConditionExpression: The IN operator is provided with too many operands; number of operands: 101',
-      ),
+      refused(`Invalid ConditionExpression: ${tooMany}`),
     );
-    await expect(
-      table.client.send(
-        new ScanCommand({
-          TableName: table.table,
-          FilterExpression: among(101),
-          ExpressionAttributeValues: numbers(101),
-        }),
-      ),
-    ).rejects.toMatchObject(
-      refused('Invalid FilterExpression: The IN operator is provided with too many operands; number of operands: 101'),
+    const filter = { FilterExpression: among(101), ExpressionAttributeValues: numbers(101) };
+    await expect(table.client.send(new ScanCommand({ TableName: table.table, ...filter }))).rejects.toMatchObject(
+      refused(`Invalid FilterExpression: ${tooMany}`),
     );
   });
 
   it('expressions of more than 4 KB, in bytes', async () => {
     const setting = (bytes: number): string => `SET ${'a'.repeat(bytes - 'SET  = :v0'.length)} = :v0`;
     await update({ update: setting(4096), values: numbers(1) });
+    const tooLarge = 'Expression size has exceeded the maximum allowed size; expression size: 4097';
     await expect(update({ update: setting(4097), values: numbers(1) })).rejects.toMatchObject(
-      refused('Invalid UpdateExpression: Expression size has exceeded the maximum allowed size; expression size: 4097'),
+      refused(`Invalid UpdateExpression: ${tooLarge}`),
     );
+    const projection = { Key: { pk: { S: 'limits' } }, ProjectionExpression: 'b'.repeat(4097) };
     await expect(
-      table.client.send(
-        new GetItemCommand({
-          TableName: table.table,
-          Key: { pk: { S: 'limits' } },
-          ProjectionExpression: 'b'.repeat(4097),
-        }),
-      ),
-    ).rejects.toMatchObject(
-      refused(
-        'Invalid ProjectionExpression: Expression size has exceeded the maximum allowed size; expression size: 4097',
-      ),
-    );
+      table.client.send(new GetItemCommand({ TableName: table.table, ...projection })),
+    ).rejects.toMatchObject(refused(`Invalid ProjectionExpression: ${tooLarge}`));
   });
 
   it('more than 300 operators and functions of one expression; = of a SET is none', async () => {
-    const setting = (functions: number): string =>
-      `SET ${count(functions)
-        .map((n) => `a${n} = if_not_exists(z, :v0)`)
-        .join(', ')}`;
-    const comparing = (comparisons: number): string =>
-      count(comparisons)
-        .map(() => 'z<:v0')
-        .join(' OR ');
+    const setting = (functions: number): string => `SET ${joined(functions, (n) => `a${n} = if_not_exists(z, :v0)`)}`;
+    const comparing = (comparisons: number): string => joined(comparisons, () => 'z<:v0', ' OR ');
     // Short of 4 KB: names of two letters at most.
-    await update({
-      update: `SET ${count(290)
-        .map((n) => `a${n}=:v0`)
-        .join(',')}`,
-      values: numbers(1),
-    });
+    await update({ update: `SET ${joined(290, (n) => `a${n}=:v0`, ',')}`, values: numbers(1) });
     await update({ update: setting(100), values: numbers(1) });
     await expect(update({ condition: comparing(150), values: numbers(1) })).rejects.toMatchObject({
       name: 'ConditionalCheckFailedException',

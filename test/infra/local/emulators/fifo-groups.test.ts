@@ -6,9 +6,9 @@ import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
 import { fauxqsParts, type FauxqsQueue } from '../../../../infra/local/emulators/fauxqs-parts.ts';
 import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
 import { fifoQueue, sqsClient, texts } from '../../support/fifo-queue.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 let sqs: Emulator;
 let client: SQSClient;
 
@@ -19,7 +19,6 @@ beforeAll(async () => {
 afterAll(async () => {
   client?.destroy();
   await sqs?.close();
-  folder[Symbol.dispose]();
 });
 
 describe('a FIFO queue', () => {

@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { awsLogin } from '../../../../infra/local/stack/aws-login.ts';
 import { dataFolder, stackId } from '../../../../infra/local/stack/data-folder.ts';
 import { openService } from '../../../../infra/local/emulators/open-service.ts';
+import { listen } from '../../../support/listen.ts';
+import { stubEnvironment } from '../../../support/stub-environment.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -17,12 +18,8 @@ describe('a service that is to be elsewhere', () => {
   ] as const)('is an error that names the variable where nobody answers: %s', async (name, variable, title) => {
     using folder = temporaryFolder();
     vi.stubEnv(variable, 'http://127.0.0.1:9');
-    await expect(open(name, folder.path)).rejects.toThrow(
-      new RegExp(
-        `^${variable}: wanted an address where ${title} answers, got http://127\\.0\\.0\\.1:9: .*ECONNREFUSED`,
-        'u',
-      ),
-    );
+    const nobody = `^${variable}: wanted an address where ${title} answers, got http://127\\.0\\.0\\.1:9: .*ECONNREFUSED`;
+    await expect(open(name, folder.path)).rejects.toThrow(new RegExp(nobody, 'u'));
     vi.stubEnv(variable, 'localhost:4566');
     await expect(open(name, folder.path)).rejects.toThrow(
       `${variable}: wanted a URL such as http://127.0.0.1:4566, got "localhost:4566"`,
@@ -32,15 +29,10 @@ describe('a service that is to be elsewhere', () => {
   it('is one where somebody else answers', async () => {
     using folder = temporaryFolder();
     const page = createServer((_, response) => void response.writeHead(404).end('<p>not here</p>'));
-    await new Promise<void>((resolve) => void page.listen(0, '127.0.0.1', resolve));
-    vi.stubEnv('AWS_ENDPOINT_URL_SQS', `http://127.0.0.1:${(page.address() as AddressInfo).port}`);
-    try {
-      await expect(open('sqs', folder.path)).rejects.toThrow(
-        'AWS_ENDPOINT_URL_SQS: wanted an address where SQS answers',
-      );
-    } finally {
-      page.close();
-    }
+    vi.stubEnv('AWS_ENDPOINT_URL_SQS', await listen(page));
+    onTestFinished(() => void page.close());
+    const refused = 'AWS_ENDPOINT_URL_SQS: wanted an address where SQS answers';
+    await expect(open('sqs', folder.path)).rejects.toThrow(refused);
   });
 });
 
@@ -57,13 +49,12 @@ describe('the id of a stack', () => {
 
 describe('requests', () => {
   it('are signed as the environment says where a service is elsewhere, and only there', () => {
-    for (const [name, value] of Object.entries({
+    stubEnvironment({
       AWS_REGION: 'eu-west-1',
       AWS_ACCESS_KEY_ID: 'key',
       AWS_SECRET_ACCESS_KEY: 'secret',
       AWS_SESSION_TOKEN: 'token',
-    }))
-      vi.stubEnv(name, value);
+    });
     expect(awsLogin()).toEqual({
       region: 'us-east-1',
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },

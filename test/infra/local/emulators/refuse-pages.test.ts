@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startDynamoDb } from '../../../../infra/local/emulators/dynamodb.ts';
 import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
 import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const folder = folderOfTests();
 
 const PAGE = 'http://elsewhere.example';
 
@@ -22,26 +21,23 @@ describe.each([
 ] as const)('%s', (name, start, headers, body) => {
   it('does nothing for a web page, whichever asks, and tells a browser that none may', async () => {
     const emulator = await start(`${folder.path}/${name}`, 0);
-    try {
-      for (const of of [{ origin: PAGE }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]) {
-        const refused = await asked(emulator, { ...headers, ...of }, body);
-        expect([refused.status, await refused.json()]).toEqual([403, { message: expect.any(String) }]);
-        expect(refused.headers.get('access-control-allow-origin')).toBeNull();
-      }
-      const preflight = await fetch(emulator.url, {
-        method: 'OPTIONS',
-        headers: {
-          origin: PAGE,
-          'access-control-request-method': 'POST',
-          'access-control-request-headers': 'x-amz-target',
-        },
-      });
-      expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
-      // The answers of the service itself are not of interest here.
-      const own = await asked(emulator, headers, body);
-      expect(own.status).not.toBe(403);
-    } finally {
-      await emulator.close();
+    onTestFinished(() => emulator.close());
+    for (const of of [{ origin: PAGE }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]) {
+      const refused = await asked(emulator, { ...headers, ...of }, body);
+      expect([refused.status, await refused.json()]).toEqual([403, { message: expect.any(String) }]);
+      expect(refused.headers.get('access-control-allow-origin')).toBeNull();
     }
+    const preflight = await fetch(emulator.url, {
+      method: 'OPTIONS',
+      headers: {
+        origin: PAGE,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'x-amz-target',
+      },
+    });
+    expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
+    // The answers of the service itself are not of interest here.
+    const own = await asked(emulator, headers, body);
+    expect(own.status).not.toBe(403);
   }, 30_000);
 });

@@ -1,5 +1,5 @@
 import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { startSecretsManager } from '../../../../infra/local/emulators/secrets-manager.ts';
 
 it('the local Secrets Manager gives secrets by ARN and by name to the SDK', async () => {
@@ -9,23 +9,22 @@ it('the local Secrets Manager gives secrets by ARN and by name to the SDK', asyn
     region: 'us-east-1',
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
   });
-  try {
-    const arn = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:login';
-    server.setSecrets(new Map([[arn, '{"username":"someone"}']]));
-    expect(await client.send(new GetSecretValueCommand({ SecretId: arn }))).toMatchObject({
-      ARN: arn,
-      Name: 'login',
-      SecretString: '{"username":"someone"}',
-    });
-    expect(await client.send(new GetSecretValueCommand({ SecretId: 'login' }))).toMatchObject({ ARN: arn });
-    await expect(client.send(new GetSecretValueCommand({ SecretId: 'log' }))).rejects.toMatchObject({
-      name: 'ResourceNotFoundException',
-    });
-    await expect(client.send(new PutSecretValueCommand({ SecretId: 'login', SecretString: '' }))).rejects.toMatchObject(
-      { name: 'InvalidRequestException' },
-    );
-  } finally {
+  onTestFinished(async () => {
     client.destroy();
     await server.close();
-  }
+  });
+  const arn = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:login';
+  server.setSecrets(new Map([[arn, '{"username":"someone"}']]));
+  expect(await client.send(new GetSecretValueCommand({ SecretId: arn }))).toMatchObject({
+    ARN: arn,
+    Name: 'login',
+    SecretString: '{"username":"someone"}',
+  });
+  expect(await client.send(new GetSecretValueCommand({ SecretId: 'login' }))).toMatchObject({ ARN: arn });
+  await expect(client.send(new GetSecretValueCommand({ SecretId: 'log' }))).rejects.toMatchObject({
+    name: 'ResourceNotFoundException',
+  });
+  await expect(client.send(new PutSecretValueCommand({ SecretId: 'login', SecretString: '' }))).rejects.toMatchObject({
+    name: 'InvalidRequestException',
+  });
 });

@@ -8,13 +8,13 @@ import { pollQueue } from '../../../../infra/local/event-sources/poll-queue.ts';
 import { queueOfSource } from '../../../../infra/local/event-sources/queue-of-source.ts';
 import type { EventSourceDefinition } from '../../../../infra/local/template/resources/event-source.ts';
 import { fifoQueue, sqsClient, type FifoQueue } from '../../support/fifo-queue.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 /** On a machine that has other things to do. */
 vi.setConfig({ testTimeout: 60_000 });
 const SOON = { timeout: 20_000 };
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 let sqs: Service;
 let client: SQSClient;
 
@@ -25,7 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   client?.destroy();
   await sqs?.close();
-  folder[Symbol.dispose]();
 });
 
 interface Polled {

@@ -1,12 +1,13 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { localEnvironment } from '../../../../infra/app-context.ts';
 import type { CorsRules } from '../../../../infra/local/gateway/cors.ts';
 import { GATEWAY_LIMITS, openGateway, type AccessLine, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
+import type { HttpRoute } from '../../../../infra/local/gateway/route-table.ts';
 import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 let host: StandInHost;
 let gateway: Gateway;
 const errors: string[] = [];
@@ -19,9 +20,14 @@ afterAll(async () => {
   await gateway.close();
   await host.functions.stop();
   await host.log.close();
-  folder[Symbol.dispose]();
 });
 
+const route = (routeKey: string, functionArn: string, timeoutMs = 30_000): HttpRoute => ({
+  routeKey,
+  functionArn,
+  timeoutMs,
+  authorization: 'NONE',
+});
 const ask = async (path: string, init?: RequestInit) => fetch(`${gateway.url}${path}`, init);
 const eventOf = async (path: string, init?: RequestInit) => Object(await (await ask(path, init)).json()).event;
 
@@ -29,16 +35,8 @@ describe('the gateway', () => {
   it('answers 503 until it has routes', async () => {
     const answer = await ask('/echo/a/b');
     expect([answer.status, await answer.json()]).toEqual([503, { message: 'Service Unavailable' }]);
-    const routes = ['GET /echo/{one}/{two}', 'POST /echo'].map((routeKey) => ({
-      routeKey,
-      functionArn: 'shared',
-      timeoutMs: 30_000,
-      authorization: 'NONE' as const,
-    }));
-    gateway.serve(
-      [...routes, { routeKey: 'GET /hurried', functionArn: 'shared', timeoutMs: 50, authorization: 'NONE' }],
-      host.functions.caller,
-    );
+    const routes = ['GET /echo/{one}/{two}', 'POST /echo'].map((routeKey) => route(routeKey, 'shared'));
+    gateway.serve([...routes, route('GET /hurried', 'shared', 50)], host.functions.caller);
   });
 
   it.each(['evil.example:4000', 'localhost.evil.example', '127.0.0.1.evil.example', '192.168.0.7:4000', ''])(
@@ -104,11 +102,8 @@ describe('the gateway', () => {
     expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
     expect(Object(await answer.json()).event.requestContext.requestId).toBe(answer.headers.get('apigw-requestid'));
     const plain = await ask('/echo/a/b?plain=yes');
-    expect([plain.status, plain.headers.get('content-type'), await plain.json()]).toEqual([
-      200,
-      'application/json',
-      { plain: 'yes' },
-    ]);
+    expect([plain.status, plain.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(await plain.json()).toEqual({ plain: 'yes' });
   });
 
   it.each([0, 1, 1000, 100_000, 4_700_000])('gives %i bytes that came in base64 as they are', async (bytes) => {
@@ -154,10 +149,7 @@ describe('the gateway', () => {
 
   it('answers what was asked before it closes', async () => {
     const closing = await openGateway(0, () => {});
-    closing.serve(
-      [{ routeKey: 'GET /echo/{one}/{two}', functionArn: 'shared', timeoutMs: 30_000, authorization: 'NONE' }],
-      host.functions.caller,
-    );
+    closing.serve([route('GET /echo/{one}/{two}', 'shared')], host.functions.caller);
     const slow = fetch(`${closing.url}/echo/a/b?sleep=200`);
     await expect.poll(async () => (await fetch(`${closing.url}/x`)).status).toBe(404);
     await closing.close();
@@ -167,38 +159,27 @@ describe('the gateway', () => {
 
   it('refuses more calls of a function than may be under way, says when to come back, and leaves other functions alone', async () => {
     const busy = await openGateway(0, () => undefined);
-    try {
-      const ends: (() => void)[] = [];
-      const routes = [
-        ['GET /slow', 'slow'],
-        ['GET /other', 'other'],
-      ].map(([routeKey = '', functionArn = '']) => ({
-        routeKey,
-        functionArn,
-        timeoutMs: 30_000,
-        authorization: 'NONE' as const,
-      }));
-      busy.serve(
-        routes,
-        (functionArn) => () =>
-          functionArn === 'slow'
-            ? new Promise((resolve) => ends.push(() => resolve({ text: '"done"' })))
-            : Promise.resolve({ text: '"other"' }),
-      );
-      const calls = Array.from({ length: GATEWAY_LIMITS.callsAtOnce }, () => fetch(`${busy.url}/slow`));
-      await expect.poll(() => ends.length, { timeout: 5000 }).toBe(GATEWAY_LIMITS.callsAtOnce);
-      const refused = await fetch(`${busy.url}/slow`);
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-      expect((await fetch(`${busy.url}/other`)).status).toBe(200);
-      for (const end of ends) end();
-      expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([200]));
-      const next = fetch(`${busy.url}/slow`);
-      await expect.poll(() => ends.length).toBe(GATEWAY_LIMITS.callsAtOnce + 1);
-      ends.at(-1)?.();
-      expect((await next).status).toBe(200);
-    } finally {
-      await busy.close();
-    }
+    onTestFinished(() => busy.close());
+    const ends: (() => void)[] = [];
+    const routes = [route('GET /slow', 'slow'), route('GET /other', 'other')];
+    busy.serve(
+      routes,
+      (functionArn) => () =>
+        functionArn === 'slow'
+          ? new Promise((resolve) => ends.push(() => resolve({ text: '"done"' })))
+          : Promise.resolve({ text: '"other"' }),
+    );
+    const calls = Array.from({ length: GATEWAY_LIMITS.callsAtOnce }, () => fetch(`${busy.url}/slow`));
+    await expect.poll(() => ends.length, { timeout: 5000 }).toBe(GATEWAY_LIMITS.callsAtOnce);
+    const refused = await fetch(`${busy.url}/slow`);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await fetch(`${busy.url}/other`)).status).toBe(200);
+    for (const end of ends) end();
+    expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([200]));
+    const next = fetch(`${busy.url}/slow`);
+    await expect.poll(() => ends.length).toBe(GATEWAY_LIMITS.callsAtOnce + 1);
+    ends.at(-1)?.();
+    expect((await next).status).toBe(200);
   });
 });
 
@@ -223,9 +204,7 @@ describe('pages of other origins', () => {
     try {
       open.serve(
         ['GET', 'PUT', 'POST', 'DELETE'].map((method) => ({
-          routeKey: `${method} /cells`,
-          functionArn: method,
-          timeoutMs: 1000,
+          ...route(`${method} /cells`, method),
           authorization: 'AWS_IAM',
         })),
         (method) => async () => {
@@ -346,31 +325,27 @@ describe('pages of other origins', () => {
 it('each answer is told with its ids, and nothing of a query', async () => {
   const told: AccessLine[] = [];
   const open = await openGateway(0, () => undefined, { onAnswer: (line) => told.push(line) });
-  try {
-    const routes = [{ routeKey: 'GET /cells', functionArn: 'read', timeoutMs: 1000, authorization: 'NONE' as const }];
-    const text = JSON.stringify({ statusCode: 200, headers: { 'x-request-id': 'order-17' } });
-    open.serve(routes, () => async () => ({ text, body: 'a cell' }));
-    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    await fetch(`${open.url}/cells?secret=1`, { headers: { traceparent } });
-    await fetch(`${open.url}/nothing`, { headers: { traceparent: 'no trace at all' } });
-    await expect
-      .poll(() => told)
-      .toEqual([
-        {
-          request_id: 'order-17',
-          gateway_request_id: expect.stringMatching(/^[\da-f-]{36}$/u),
-          traceparent,
-          route: 'GET /cells',
-          method: 'GET',
-          path: '/cells',
-          status: 200,
-          milliseconds: expect.any(Number),
-        },
-        { request_id: '', method: 'GET', path: '/nothing', status: 404, milliseconds: expect.any(Number) },
-      ]);
-  } finally {
-    await open.close();
-  }
+  onTestFinished(() => open.close());
+  const text = JSON.stringify({ statusCode: 200, headers: { 'x-request-id': 'order-17' } });
+  open.serve([route('GET /cells', 'read')], () => async () => ({ text, body: 'a cell' }));
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  await fetch(`${open.url}/cells?secret=1`, { headers: { traceparent } });
+  await fetch(`${open.url}/nothing`, { headers: { traceparent: 'no trace at all' } });
+  await expect
+    .poll(() => told)
+    .toEqual([
+      {
+        request_id: 'order-17',
+        gateway_request_id: expect.stringMatching(/^[\da-f-]{36}$/u),
+        traceparent,
+        route: 'GET /cells',
+        method: 'GET',
+        path: '/cells',
+        status: 200,
+        milliseconds: expect.any(Number),
+      },
+      { request_id: '', method: 'GET', path: '/nothing', status: 404, milliseconds: expect.any(Number) },
+    ]);
 });
 
 /** What a server says to a request of any shape, until it closes or one second has passed. */

@@ -14,31 +14,19 @@ const table = routeTable(
 const match = (method: string, path: string) => table.match(method, path.slice(1).split('/'));
 
 describe('routes are chosen as API Gateway does', () => {
+  const CELL = 'GET /v1/{datastore}/cells/{row_key}/{column_name}';
+  const of = { datastore: 'trips', row_key: 'k', column_name: 'BASE' };
+
   it.each<[string, string, string | undefined, Record<string, string>?]>([
     ['GET', '/v1/health', 'GET /v1/health', {}],
-    [
-      'GET',
-      '/v1/trips/cells/k/BASE',
-      'GET /v1/{datastore}/cells/{row_key}/{column_name}',
-      { datastore: 'trips', row_key: 'k', column_name: 'BASE' },
-    ],
-    [
-      'GET',
-      '/v1/trips/cells/k/BASE/7',
-      'GET /v1/{datastore}/cells/{row_key}/{column_name}/{ref_key}',
-      { datastore: 'trips', row_key: 'k', column_name: 'BASE', ref_key: '7' },
-    ],
-    [
-      'GET',
-      '/v1/trips/cells/k/BASE/versions',
-      'GET /v1/{datastore}/cells/{row_key}/{column_name}/versions',
-      { datastore: 'trips', row_key: 'k', column_name: 'BASE' },
-    ],
+    ['GET', '/v1/trips/cells/k/BASE', CELL, of],
+    ['GET', '/v1/trips/cells/k/BASE/7', `${CELL}/{ref_key}`, { ...of, ref_key: '7' }],
+    ['GET', '/v1/trips/cells/k/BASE/versions', `${CELL}/versions`, of],
     [
       'PUT',
       '/v1/trips/cells/k/BASE/versions',
       'PUT /v1/{datastore}/cells/{row_key}/{column_name}/{ref_key}',
-      { datastore: 'trips', row_key: 'k', column_name: 'BASE', ref_key: 'versions' },
+      { ...of, ref_key: 'versions' },
     ],
     ['GET', '/v1/trips/shards/3/cells', 'GET /v1/{datastore}/shards/{shard}/cells', { datastore: 'trips', shard: '3' }],
     // A literal that leads nowhere does not hide the parameter beside it.

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkSignature, type ReceivedRequest } from '../../../../infra/local/gateway/check-signature.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { checkSignature } from '../../../../infra/local/gateway/check-signature.ts';
 import { openGateway, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
 import type { HttpRoute } from '../../../../infra/local/gateway/route-table.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
@@ -20,13 +20,15 @@ const ROUTES = [
   route('GET /open', 'NONE'),
 ];
 
+const callAny = (functionArn: string) => async () => (called.push(functionArn), ANSWER);
+
 let gateway: Gateway;
 const refused: string[] = [];
 const called: string[] = [];
 
 beforeAll(async () => {
   gateway = await openGateway(0, (message) => refused.push(message), { credentials: CREDENTIALS });
-  gateway.serve(ROUTES, (functionArn) => async () => (called.push(functionArn), ANSWER));
+  gateway.serve(ROUTES, callAny);
 });
 afterAll(() => gateway.close());
 beforeEach(() => {
@@ -42,13 +44,9 @@ interface Sent {
 }
 
 /** A request with the headers of its signature. */
-async function signed({ method, path, headers, body }: Sent, signer = sign): Promise<Sent> {
-  return {
-    method,
-    path,
-    body,
-    headers: await signer({ method, url: new URL(`${gateway.url}${path}`), headers, body }),
-  };
+async function signed(sent: Sent, signer = sign): Promise<Sent> {
+  const { method, path, headers, body } = sent;
+  return { ...sent, headers: await signer({ method, url: new URL(`${gateway.url}${path}`), headers, body }) };
 }
 
 async function send({ method, path, headers, body }: Sent): Promise<readonly [number, unknown]> {
@@ -72,7 +70,7 @@ describe('a gateway', () => {
     gateway.serve(ROUTES, () => async (event) => (events.push(JSON.parse(event)), ANSWER));
     await send(await signed(GET));
     await send({ ...GET, path: '/open' });
-    gateway.serve(ROUTES, (functionArn) => async () => (called.push(functionArn), ANSWER));
+    gateway.serve(ROUTES, callAny);
     expect(events).toMatchObject([
       { requestContext: { authorizer: { iam: { accessKey: CREDENTIALS.accessKeyId } } } },
       { requestContext: {} },
@@ -100,89 +98,59 @@ describe('a gateway that checks signatures', () => {
     expect(refused).toEqual([]);
   });
 
+  const another = (changes: object) => requestSigner('eu-west-1', { ...CREDENTIALS, ...changes });
+  const sentTo = async (path: string): Promise<Sent> => ({ ...(await signed(GET)), path });
+  const UNSIGNED = { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' };
+  const lacking = (text: string) => text.replace('SignedHeaders=', 'SignedHeaders=constructor;');
+  const NO_SIGNATURE = /it has no signature$/u;
+  const OTHER_BODY = /its body is not the one that was signed$/u;
+  const OTHER_REQUEST = /that of another request/u;
+  const OTHER_DAY = /not of the same day$/u;
+
   it.each<[string, () => Promise<Sent>, RegExp]>([
-    ['is not signed', async () => GET, /it has no signature$/u],
-    [
-      'is signed in another way',
-      async () => ({ ...GET, headers: { authorization: 'Bearer abc' } }),
-      /it has no signature$/u,
-    ],
-    [
-      'is signed with another secret',
-      () => signed(GET, requestSigner('eu-west-1', { ...CREDENTIALS, secretAccessKey: 'another' })),
-      /another secret$/u,
-    ],
+    ['is not signed', async () => GET, NO_SIGNATURE],
+    ['is signed in another way', async () => withHeader(GET, 'authorization', 'Bearer abc'), NO_SIGNATURE],
+    ['is signed with another secret', () => signed(GET, another({ secretAccessKey: 'another' })), /another secret$/u],
     [
       'is signed by nobody known',
-      () => signed(GET, requestSigner('eu-west-1', { ...CREDENTIALS, accessKeyId: 'nobody' })),
+      () => signed(GET, another({ accessKeyId: 'nobody' })),
       /nobody has the access key nobody$/u,
     ],
-    [
-      'has another body than was signed',
-      async () => ({ ...(await signed(PUT)), body: '{"fare":13}' }),
-      /its body is not the one that was signed$/u,
-    ],
+    ['has another body than was signed', async () => ({ ...(await signed(PUT)), body: '{"fare":13}' }), OTHER_BODY],
     [
       'has a body though none was signed',
       async () => ({ ...(await signed({ ...PUT, body: undefined })), body: '{"fare":12}' }),
-      /its body is not the one that was signed$/u,
+      OTHER_BODY,
     ],
     [
       'names the hash of another body',
       async () => withHeader(await signed(PUT), 'x-amz-content-sha256', '0'.repeat(64)),
-      /its body is not the one that was signed$/u,
+      OTHER_BODY,
     ],
-    [
-      'leaves its body out of the signature',
-      () => signed({ ...PUT, headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }),
-      /its body is not the one that was signed$/u,
-    ],
-    [
-      'has another path than was signed',
-      async () => ({ ...(await signed(GET)), path: '/v1/trips/things/b?limit=1' }),
-      /that of another request/u,
-    ],
-    [
-      'has another query than was signed',
-      async () => ({ ...(await signed(GET)), path: '/v1/trips/things/a?limit=2' }),
-      /that of another request/u,
-    ],
+    ['leaves its body out of the signature', () => signed({ ...PUT, headers: UNSIGNED }), OTHER_BODY],
+    ['has another path than was signed', () => sentTo('/v1/trips/things/b?limit=1'), OTHER_REQUEST],
+    ['has another query than was signed', () => sentTo('/v1/trips/things/a?limit=2'), OTHER_REQUEST],
     [
       'has more of a query than was signed',
-      async () => ({ ...(await signed(GET)), path: '/v1/trips/things/a?limit=1&X-Amz-Signature=1' }),
-      /that of another request/u,
+      () => sentTo('/v1/trips/things/a?limit=1&X-Amz-Signature=1'),
+      OTHER_REQUEST,
     ],
-    [
-      'has a broken query',
-      async () => ({ ...(await signed(GET)), path: '/v1/trips/things/a?limit=%zz' }),
-      /that of another request/u,
-    ],
+    ['has a broken query', () => sentTo('/v1/trips/things/a?limit=%zz'), OTHER_REQUEST],
     [
       'has a space in its query that is a plus',
       () => signed({ ...GET, path: '/v1/trips/things/a?city=Sao+Paulo' }),
-      /that of another request/u,
+      OTHER_REQUEST,
     ],
-    [
-      'has another method than was signed',
-      async () => ({ ...(await signed(GET)), method: 'PUT' }),
-      /that of another request/u,
-    ],
-    [
-      'is sent to another route than was signed',
-      async () => ({ ...(await signed(GET)), path: '/v1/trips/others/a?limit=1' }),
-      /that of another request/u,
-    ],
+    ['has another method than was signed', async () => ({ ...(await signed(GET)), method: 'PUT' }), OTHER_REQUEST],
+    ['is sent to another route than was signed', () => sentTo('/v1/trips/others/a?limit=1'), OTHER_REQUEST],
     [
       'has another signed header',
       async () => withHeader(await signed(PUT), 'content-type', 'text/plain'),
-      /that of another request/u,
+      OTHER_REQUEST,
     ],
     [
       'lacks a signed header',
-      async () =>
-        changedHeader(await signed(GET), 'authorization', (text) =>
-          text.replace('SignedHeaders=', 'SignedHeaders=constructor;'),
-        ),
+      async () => changedHeader(await signed(GET), 'authorization', lacking),
       /names the headers constructor, which it lacks$/u,
     ],
     [
@@ -193,12 +161,12 @@ describe('a gateway that checks signatures', () => {
     [
       'was signed on another day than it says',
       async () => withHeader(await signed(GET), 'x-amz-date', '20260131T080000Z'),
-      /not of the same day$/u,
+      OTHER_DAY,
     ],
     [
       'names no time',
       async () => changedHeader(await signed(GET), 'x-amz-date', (text) => `${text.slice(0, 8)}T996199Z`),
-      /not of the same day$/u,
+      OTHER_DAY,
     ],
   ])('refuses a request that %s, and calls nobody', async (_, request, reason) => {
     expect(await send(await request())).toEqual(FORBIDDEN);
@@ -208,25 +176,17 @@ describe('a gateway that checks signatures', () => {
 
   it('refuses a signature that was made more than five minutes ago or ahead', async () => {
     const { method, path, headers, body } = await signed(PUT);
-    const request: ReceivedRequest = {
-      method,
-      url: path,
-      headers: { ...headers, host: new URL(gateway.url).host },
-      body: Buffer.from(body ?? ''),
-    };
+    const host = new URL(gateway.url).host;
+    const received = { method, url: path, headers: { ...headers, host }, body: Buffer.from(body ?? '') };
+    const judged = (minutes: number) => checkSignature(received, CREDENTIALS, made + minutes * 60_000);
     const made = Date.now();
-    for (const minutes of [-4.9, 0, 4.9])
-      expect(await checkSignature(request, CREDENTIALS, made + minutes * 60_000)).toBeUndefined();
-    for (const minutes of [-5.1, 5.1, 60])
-      expect(await checkSignature(request, CREDENTIALS, made + minutes * 60_000)).toMatch(
-        /more than five minutes from now$/u,
-      );
+    for (const minutes of [-4.9, 0, 4.9]) expect(await judged(minutes)).toBeUndefined();
+    for (const minutes of [-5.1, 5.1, 60]) expect(await judged(minutes)).toMatch(/more than five minutes from now$/u);
   });
 
   it('refuses a signature for another service', async () => {
-    expect(
-      await send(changedHeader(await signed(GET), 'authorization', (text) => text.replace('/execute-api/', '/s3/'))),
-    ).toEqual(FORBIDDEN);
+    const otherService = (text: string) => text.replace('/execute-api/', '/s3/');
+    expect(await send(changedHeader(await signed(GET), 'authorization', otherService))).toEqual(FORBIDDEN);
     expect(refused).toEqual([expect.stringMatching(/it is signed for s3, not for execute-api$/u)]);
   });
 
@@ -247,22 +207,19 @@ describe('a gateway that checks signatures', () => {
     }));
     const where = [{ field: 'city', operator: 'in' as const, values: ["São Paulo (SP) ~ * '+' &=", 'a b'] }];
     expect((await client.query({ index: 'plate_index', where })).entries).toEqual([]);
-    gateway.serve(ROUTES, (functionArn) => async () => (called.push(functionArn), ANSWER));
+    gateway.serve(ROUTES, callAny);
   });
 });
 
 describe('a gateway that checks none', () => {
   it('lets every request through', async () => {
     const open = await openGateway(0, () => undefined);
-    try {
-      open.serve(ROUTES, () => async () => ANSWER);
-      expect((await fetch(`${open.url}${GET.path}`)).status).toBe(200);
-      expect(
-        (await fetch(`${open.url}${GET.path}`, { headers: { authorization: 'AWS4-HMAC-SHA256 nonsense' } })).status,
-      ).toBe(200);
-    } finally {
-      await open.close();
-    }
+    onTestFinished(() => open.close());
+    open.serve(ROUTES, () => async () => ANSWER);
+    expect((await fetch(`${open.url}${GET.path}`)).status).toBe(200);
+    expect(
+      (await fetch(`${open.url}${GET.path}`, { headers: { authorization: 'AWS4-HMAC-SHA256 nonsense' } })).status,
+    ).toBe(200);
   });
 });
 

@@ -27,8 +27,10 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
     folder[Symbol.dispose]();
   });
 
+  const answered = async (title: string, query: Record<string, string>) =>
+    JSON.parse(await host.functions.invoke(title, JSON.stringify({ queryStringParameters: query })));
   const invoke = async (title: string, query: Record<string, string>) => {
-    const answer = JSON.parse(await host.functions.invoke(title, JSON.stringify({ queryStringParameters: query })));
+    const answer = await answered(title, query);
     return { ...answer, body: answer.body === undefined ? undefined : JSON.parse(answer.body) };
   };
   const pidsOf = (title: string) =>
@@ -74,29 +76,15 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
 
   it('give large answers and small ones whole, of any characters, many at once', async () => {
     const texts = ['x', '€', '\ufeff', '𝄞', ''];
-    const invokeRaw = async (text: string, times: number): Promise<string> =>
-      JSON.parse(
-        await host.functions.invoke(
-          'shared',
-          JSON.stringify({ queryStringParameters: { text, times: String(times) } }),
-        ),
-      ).body;
-    const bodies = await Promise.all(
-      [10, 20_000, 300_000].flatMap((times) =>
-        texts.map(async (text) => (await invokeRaw(text, times)) === text.repeat(times)),
-      ),
-    );
-    expect(bodies).toEqual(bodies.map(() => true));
+    const isWhole = async (text: string, times: number): Promise<boolean> =>
+      (await answered('shared', { text, times: String(times) })).body === text.repeat(times);
+    const whole = [10, 20_000, 300_000].flatMap((times) => texts.map((text) => isWhole(text, times)));
+    expect(await Promise.all(whole)).toEqual(whole.map(() => true));
   });
 
   it('give answers of bytes as the base64 that they are, whatever their size', async () => {
     const sizes = [0, 1, 2, 3, 1000, 100_000];
-    const answers = await Promise.all(
-      sizes.map((binary) =>
-        host.functions.invoke('shared', JSON.stringify({ queryStringParameters: { binary: String(binary) } })),
-      ),
-    );
-    expect(answers.map((answer) => JSON.parse(answer))).toEqual(
+    expect(await Promise.all(sizes.map((size) => answered('shared', { binary: String(size) })))).toEqual(
       sizes.map((size) => ({
         statusCode: 200,
         body: Buffer.alloc(size, Uint8Array.of(0xff, 0x00, 0x80)).toString('base64'),

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { startShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
+import { startShardGroups, type ShardGroupsOptions } from '../../../../infra/local/mysql/shard-groups.ts';
 import {
   TEST_MS,
   ask,
@@ -47,14 +47,13 @@ describe('a data folder, used again', () => {
         for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
         await eventually('all is dead', () => serversOn(dataDir).length === 0);
         await groups.stop();
-        const again = await startShardGroups(
-          smallGroups(dataDir, {
-            groups: [
-              { name: 'group-1', readers: 2 },
-              { name: 'group-2', readers: 0 },
-            ],
-          }),
-        );
+        const readers = (first: number): Partial<ShardGroupsOptions> => ({
+          groups: [
+            { name: 'group-1', readers: first },
+            { name: 'group-2', readers: 0 },
+          ],
+        });
+        const again = await startShardGroups(smallGroups(dataDir, readers(2)));
         try {
           const back = firstGroup(again);
           expect(back.password).toBe(group.password);
@@ -65,19 +64,11 @@ describe('a data folder, used again', () => {
         } finally {
           await again.stop();
         }
-        await expect(
-          startShardGroups(smallGroups(dataDir, { groups: [{ name: 'group-1', readers: 2 }] })),
-        ).rejects.toThrow('wanted group-2 among them, got group-1');
-        await expect(
-          startShardGroups(
-            smallGroups(dataDir, {
-              groups: [
-                { name: 'group-1', readers: 1 },
-                { name: 'group-2', readers: 0 },
-              ],
-            }),
-          ),
-        ).rejects.toThrow('readers: ');
+        const { groups: [one = { name: '', readers: 0 }] = [] } = readers(2);
+        await expect(startShardGroups(smallGroups(dataDir, { groups: [one] }))).rejects.toThrow(
+          'wanted group-2 among them, got group-1',
+        );
+        await expect(startShardGroups(smallGroups(dataDir, readers(1)))).rejects.toThrow('readers: ');
       });
     },
   );
@@ -96,18 +87,14 @@ describe('a data folder, used again', () => {
         );
         expect(readFileSync(file, 'utf8')).toContain('999');
       }
-      await expect(startShardGroups(smallGroups(dataDir, { groups: [] }))).rejects.toThrow(
-        'groups: wanted 1 to 200, got 0',
-      );
-      await expect(
-        startShardGroups(smallGroups(dataDir, { groups: [{ name: 'group-1', readers: -1 }] })),
-      ).rejects.toThrow('readers: wanted 0 to 15, got -1');
-      await expect(startShardGroups(smallGroups(dataDir, { groups: [{ name: '../x', readers: 1 }] }))).rejects.toThrow(
-        'groups: wanted names',
-      );
-      await expect(startShardGroups(smallGroups(dataDir, { restartAfterSeconds: -1 }))).rejects.toThrow(
-        'restartAfterSeconds: wanted 0 to 86400, got -1',
-      );
+      const refused: readonly (readonly [Partial<ShardGroupsOptions>, string])[] = [
+        [{ groups: [] }, 'groups: wanted 1 to 200, got 0'],
+        [{ groups: [{ name: 'group-1', readers: -1 }] }, 'readers: wanted 0 to 15, got -1'],
+        [{ groups: [{ name: '../x', readers: 1 }] }, 'groups: wanted names'],
+        [{ restartAfterSeconds: -1 }, 'restartAfterSeconds: wanted 0 to 86400, got -1'],
+      ];
+      for (const [options, message] of refused)
+        await expect(startShardGroups(smallGroups(dataDir, options)), message).rejects.toThrow(message);
     });
   });
 });

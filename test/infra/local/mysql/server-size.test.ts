@@ -13,29 +13,16 @@ import {
 } from './with-shard-groups.ts';
 import { startShardGroups, type ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
 import type { ServerSize } from '../../../../infra/local/mysql/server-size.ts';
+import { words } from '../../../support/words.ts';
 
 /** An empty MySQL has a catalogue of 29 MB, two undo files and a buffer for torn pages; MariaDB next to nothing. */
 const MOST_EMPTY_MB = { mariadb: 20, mysql: 60 };
 
 /** What must be the same for either size: all that decides what a commit is worth, and what is copied how. */
-const PROMISES = [
-  'sync_binlog',
-  'innodb_flush_log_at_trx_commit',
-  'innodb_doublewrite',
-  'innodb_page_size',
-  'innodb_lock_wait_timeout',
-  'max_allowed_packet',
-  'max_connections',
-  'binlog_format',
-  'log_bin',
-  'relay_log_recovery',
-  'time_zone',
-  'transaction_isolation',
-  'tx_isolation',
-  'sql_mode',
-  'innodb_log_file_size',
-  'innodb_stats_persistent',
-];
+const PROMISES = words(`
+  sync_binlog innodb_flush_log_at_trx_commit innodb_doublewrite innodb_page_size innodb_lock_wait_timeout
+  max_allowed_packet max_connections binlog_format log_bin relay_log_recovery time_zone transaction_isolation
+  tx_isolation sql_mode innodb_log_file_size innodb_stats_persistent`);
 
 async function promisesOf(groups: ShardGroups): Promise<unknown> {
   const group = firstGroup(groups);

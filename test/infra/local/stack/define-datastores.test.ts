@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -12,7 +12,8 @@ import { schemalessClient } from '../../../../shared/client/client.ts';
 import { definitionsClient } from '../../../../shared/client/definitions-client.ts';
 import { appliedQueueName } from '../../../../shared/migrate/applied-queues.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { writeFiles } from '../../support/write-files.ts';
 
 /** A whole stack, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -23,16 +24,11 @@ const SHOP = {
     'table: buyer_index\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: buyer, type: UUID }\n',
   'shop/triggers/send.yaml': 'trigger: send\ndatastore: shop\ncolumns: [ORDER]\n',
 };
-const folder = temporaryFolder();
+const folder = folderOfTests();
 let stack: LocalStack;
 
-function write(under: string, files: Readonly<Record<string, string>>): string {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder.path, under, name)), { recursive: true });
-    writeFileSync(join(folder.path, under, name), text);
-  }
-  return join(folder.path, under);
-}
+const write = (under: string, files: Readonly<Record<string, string>>): string =>
+  writeFiles(join(folder.path, under), files);
 
 beforeAll(async () => {
   stack = await startLocalStack({
@@ -44,10 +40,7 @@ beforeAll(async () => {
     datastores: write('deployed', { 'base/datastore.yaml': 'datastore: base\nshards: 4\n' }),
   });
 });
-afterAll(async () => {
-  await stack?.stop();
-  folder[Symbol.dispose]();
-});
+afterAll(() => stack?.stop());
 
 const shop = () => schemalessClient({ url: stack.url, datastore: 'shop', retryBudget: false });
 const order = () => ({ row_key: randomUUID(), column_name: 'ORDER', ref_key: 1, body: { buyer: BUYER } });

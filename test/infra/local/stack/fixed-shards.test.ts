@@ -1,14 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readAppContext } from '../../../../infra/app-context.ts';
 import { checkShardCounts, lastShardCounts } from '../../../../infra/local/stack/fixed-shards.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const datastores = join(folder.path, 'datastores');
 const file = join(folder.path, 'custom-resources.json');
-afterAll(() => folder[Symbol.dispose]());
 
 /** Checks a definition, and what `--shards` says, against a datastore that was created with 64 shards. */
 function check(yaml: string, most: number): void {

@@ -1,19 +1,18 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 import { isRunning } from '../../../../infra/local/process-table.ts';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
 import { STAND_INS } from '../../support/synthesized.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { localCommand } from '../../support/local-command.ts';
 
 /** A whole stack, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const SECRET = expect.stringMatching(/^arn:aws:secretsmanager:/u);
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const data = join(folder.path, 'data');
 let stack: LocalStack;
 
@@ -29,26 +28,9 @@ beforeAll(async () => {
     app: join(import.meta.dirname, '../../support/app-with-route.ts'),
   });
 });
-afterAll(async () => {
-  await stack?.stop();
-  folder[Symbol.dispose]();
-});
+afterAll(() => stack?.stop());
 
-/** Runs `npm run local -- …` and says how it ended. */
-async function local(...parameters: string[]): Promise<{ code: number; text: string }> {
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      join(PROJECT_ROOT, 'infra/local/commands/control.ts'),
-      ...parameters,
-      '--data',
-      data,
-    ]);
-    return { code: 0, text: stdout };
-  } catch (error) {
-    const { code, stderr } = Object(error);
-    return { code, text: stderr };
-  }
-}
+const local = localCommand(data);
 
 describe('a local stack', () => {
   it('answers a route that was added in the CDK app alone', async () => {

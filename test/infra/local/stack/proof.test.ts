@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { listen } from '../../../support/listen.ts';
 import { prove } from '../../../../infra/local/stack/proof.ts';
 
 let server: Server | undefined;
@@ -16,8 +16,7 @@ async function answering(...puts: readonly number[]): Promise<{ readonly url: st
       .writeHead(status)
       .end(JSON.stringify({ shard: 3, added_id: 7, body: { started_by: 'npm start' }, served_by: 'writer' }));
   });
-  await new Promise<void>((resolve) => void server?.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: await listen(server), asked };
 }
 
 const sign = async () => ({});

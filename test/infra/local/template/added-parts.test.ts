@@ -9,7 +9,7 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Schedule, ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeDataFolder } from '../../../../infra/local/stack/data-folder.ts';
 import { startSecretsManager } from '../../../../infra/local/emulators/secrets-manager.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
@@ -22,7 +22,7 @@ import { runTemplate, type RunningTemplate } from '../../../../infra/local/templ
 import type { ServiceStack } from '../../../../infra/stacks/service-stack.ts';
 import { sqsClient } from '../../support/fifo-queue.ts';
 import { synthesized } from '../../support/synthesized.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 /** Says in the log what called it. */
 const CODE = `export async function handler(event) {
@@ -30,7 +30,7 @@ const CODE = `export async function handler(event) {
   return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ routeKey: event.routeKey, queue: process.env.QUEUE_URL }) };
 }`;
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const parts = new AsyncDisposableStack();
 let running: RunningTemplate;
 let url: string;
@@ -112,10 +112,7 @@ beforeAll(async () => {
   await running.take(local);
   [url, sqsUrl, logPath] = [gateway.url, sqs.url, log.path];
 });
-afterAll(async () => {
-  await parts.disposeAsync();
-  folder[Symbol.dispose]();
-});
+afterAll(() => parts.disposeAsync());
 
 /** What called a function, by the id that it has in the app. */
 const callsOf = (id: string): readonly string[] =>
@@ -135,15 +132,12 @@ describe('a part that was added in the CDK app alone', () => {
 
   it('calls its function with what is sent to it, if it is a queue', async () => {
     const client = sqsClient(sqsUrl);
-    try {
-      const QueueUrl = running.queueUrls.find((queue) => queue.includes('addedqueue'));
-      await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'a message' }));
-      await expect
-        .poll(() => callsOf('consuming'), { timeout: 15_000 })
-        .toEqual([expect.stringMatching(/^\{"Records":\[\{[^]*"body":"a message"/u)]);
-    } finally {
-      client.destroy();
-    }
+    onTestFinished(() => client.destroy());
+    const QueueUrl = running.queueUrls.find((queue) => queue.includes('addedqueue'));
+    await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'a message' }));
+    await expect
+      .poll(() => callsOf('consuming'), { timeout: 15_000 })
+      .toEqual([expect.stringMatching(/^\{"Records":\[\{[^]*"body":"a message"/u)]);
   });
 
   it('is started, if it is a schedule', async () => {

@@ -1,18 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { replaceAssembly } from '../../../../infra/local/template/replace-assembly.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { writeFiles } from '../../support/write-files.ts';
 
 it('a new assembly takes the place of the last, but for the bundles that functions run from', () => {
   using folder = temporaryFolder();
-  const write = (file: string, text: string): void => {
-    mkdirSync(dirname(join(folder.path, file)), { recursive: true });
-    writeFileSync(join(folder.path, file), text);
-  };
-  for (const file of ['out/manifest.json', 'out/asset.old/index.mjs', 'out/asset.used/index.mjs']) write(file, 'old');
-  for (const file of ['next/manifest.json', 'next/asset.new/index.mjs', 'next/asset.used/index.mjs'])
-    write(file, 'new');
+  const old = { 'manifest.json': 'old', 'asset.old/index.mjs': 'old', 'asset.used/index.mjs': 'old' };
+  writeFiles(join(folder.path, 'out'), old);
+  const next = { 'manifest.json': 'new', 'asset.new/index.mjs': 'new', 'asset.used/index.mjs': 'new' };
+  writeFiles(join(folder.path, 'next'), next);
   const out = join(folder.path, 'out');
   replaceAssembly(join(folder.path, 'next'), out, [join(out, 'asset.used/index.mjs'), '/elsewhere/index.mjs']);
   expect(readdirSync(out).sort()).toEqual(['asset.new', 'asset.used', 'manifest.json']);

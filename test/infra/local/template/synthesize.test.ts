@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { DEPLOYED_APP, synthesize } from '../../../../infra/local/template/synthesize.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { writeFiles } from '../../support/write-files.ts';
 
 it(
   'a function that cannot be bundled is told with what is wrong where, and nothing of how that was found',
@@ -17,10 +18,7 @@ it(
       'functions/confirm-order.ts':
         "export const handler = 1;\nimport { nothing } from './not-there.ts';\nconsole.log(nothing);\n",
     };
-    for (const [file, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder.path, file)), { recursive: true });
-      writeFileSync(join(folder.path, file), text);
-    }
+    writeFiles(folder.path, files);
     const context = { environment: 'local', datastores: join(folder.path, 'datastores'), project: folder.path };
     const message = await synthesize({ app: DEPLOYED_APP, context, folder: join(folder.path, 'out') }).then(
       () => 'it was bundled',

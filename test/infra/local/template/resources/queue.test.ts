@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { localResources } from '../../../../../infra/local/template/resources/local-resources.ts';
 import { changeQueues, createQueues, queueUrls } from '../../../../../infra/local/template/resources/queue.ts';
 import type { World } from '../../../../../infra/local/template/resources/resource-kind.ts';
+import { stubEnvironment } from '../../../../support/stub-environment.ts';
 import { startSqs, type LocalSqs } from '../../../../support/sqs.ts';
 
 const FIFO = { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' };
@@ -37,11 +38,8 @@ describe('a queue of the template', () => {
     const made = async (seconds: number, receives: number) => {
       const { resources, context } = withQueues(seconds, receives, stack);
       await changeQueues(await createQueues(resources, context), context);
-      return (
-        await sqs.client.send(
-          new GetQueueAttributesCommand({ QueueUrl: queueUrls(resources, context)[0], AttributeNames: ['All'] }),
-        )
-      ).Attributes;
+      const [QueueUrl] = queueUrls(resources, context);
+      return (await sqs.client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }))).Attributes;
     };
     expect(await made(60, 5)).toMatchObject({ VisibilityTimeout: '60', DeduplicationScope: 'messageGroup' });
     expect(await made(90, 6)).toMatchObject({
@@ -65,26 +63,22 @@ describe('a queue of the template', () => {
   });
 
   it('is where the environment says that queues are: in its region, of its account, or is refused', async () => {
-    for (const [name, value] of Object.entries({
+    stubEnvironment({
       AWS_ENDPOINT_URL_SQS: sqs.url,
       AWS_REGION: 'eu-west-1',
       AWS_ACCESS_KEY_ID: '111122223333',
-    }))
-      vi.stubEnv(name, value);
-    try {
-      const { resources, context } = withQueues(60, 5);
-      expect(queueUrls(resources, context)[0]).toBe(`${sqs.url}/111122223333/service-Cells.fifo`);
-      const [cells] = resources;
-      expect(cells && context.property(cells, 'RedrivePolicy')).toMatchObject({
-        deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:service-Parked.fifo',
-      });
-      // The built-in SQS has one account.
-      if (sqs.service)
-        await expect(createQueues(resources, context)).rejects.toThrow(
-          'AWS_ENDPOINT_URL_SQS: wanted an SQS whose queues are at /111122223333/service-Parked.fifo, got ',
-        );
-    } finally {
-      vi.unstubAllEnvs();
-    }
+    });
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { resources, context } = withQueues(60, 5);
+    expect(queueUrls(resources, context)[0]).toBe(`${sqs.url}/111122223333/service-Cells.fifo`);
+    const [cells] = resources;
+    expect(cells && context.property(cells, 'RedrivePolicy')).toMatchObject({
+      deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:service-Parked.fifo',
+    });
+    // The built-in SQS has one account.
+    if (sqs.service)
+      await expect(createQueues(resources, context)).rejects.toThrow(
+        'AWS_ENDPOINT_URL_SQS: wanted an SQS whose queues are at /111122223333/service-Parked.fifo, got ',
+      );
   });
 });

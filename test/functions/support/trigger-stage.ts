@@ -1,0 +1,161 @@
+import './quiet.ts';
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import type { SQSEvent } from 'aws-lambda';
+import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
+import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
+import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
+import type { TriggerStore } from '../../../shared/triggers/state/trigger-store.ts';
+import {
+  DATASTORE,
+  depthOf,
+  messageOf,
+  newQueue,
+  sendTo,
+  startEmulators,
+  TRIGGER,
+  type Emulators,
+} from '../../shared/triggers/consume/support/stage.ts';
+import { stubEnvironment } from '../../support/stub-environment.ts';
+import { fakeDeployment, type FakeDeployment } from './fake-deployment.ts';
+import { serveGateway } from './gateway.ts';
+
+/** A trigger as its function meets it: tables, a queue, an API, and an environment that names them. */
+interface Deployed {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly queueUrl: string;
+  readonly topologyTable: DynamoTable;
+  readonly store: TriggerStore;
+  readonly deployment: FakeDeployment;
+  close(): void;
+}
+
+const DEFINITION: TriggerDefinition = {
+  name: TRIGGER,
+  start: 'start',
+  maxAttempts: 2,
+  stopAfterParked: 100,
+  timeoutSeconds: 5,
+};
+
+/** A trigger that is deployed for the tests of a file, on emulators of its own. */
+export class TriggerStage {
+  #emulators?: Emulators;
+  #deployed?: Deployed;
+
+  /** Has the tests of the file start and stop it; what they stub ends with each. */
+  constructor() {
+    beforeAll(async () => {
+      this.#emulators = await startEmulators();
+      await this.#deploy();
+    });
+    afterEach(() => {
+      vi.unstubAllEnvs();
+      vi.restoreAllMocks();
+    });
+    afterAll(async () => {
+      this.#deployed?.close();
+      await this.#emulators?.stop();
+    });
+  }
+
+  get emulators(): Emulators {
+    if (!this.#emulators) throw new Error('the emulators are not there before the tests begin');
+    return this.#emulators;
+  }
+
+  get deployed(): Deployed {
+    if (!this.#deployed) throw new Error('the trigger is not there before the tests begin');
+    return this.#deployed;
+  }
+
+  async #deploy(): Promise<void> {
+    this.#deployed?.close();
+    this.#deployed = await deployTrigger(this.emulators);
+  }
+
+  /** Deploys it anew, with nothing sent or counted, and gives a test its environment. */
+  async deployAnew(): Promise<void> {
+    await this.#deploy();
+    this.stubEnvironment();
+  }
+
+  /** Of the trigger's function, for a test. */
+  stubEnvironment(): void {
+    stubEnvironment(this.deployed.environment);
+  }
+
+  /** The trigger has another queue from now on. @returns its URL */
+  async deployNextQueue(): Promise<string> {
+    const queueUrl = await newQueue(this.emulators.sqs);
+    await writeTrigger(this.deployed.topologyTable, DATASTORE, {
+      definition: DEFINITION,
+      queueUrl,
+      parkedQueueUrl: queueUrl,
+    });
+    return queueUrl;
+  }
+
+  async send(shard: number, addedId: number, queueUrl = this.deployed.queueUrl): Promise<void> {
+    await sendTo(this.emulators.sqs, queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
+  }
+
+  depth(queueUrl = this.deployed.queueUrl): Promise<number> {
+    return depthOf(this.emulators.sqs, queueUrl);
+  }
+
+  /** The event that Lambda makes of one receive. */
+  async nextEvent(): Promise<SQSEvent> {
+    const { Messages = [] } = await this.emulators.sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl: this.deployed.queueUrl,
+        MaxNumberOfMessages: 10,
+        WaitTimeSeconds: 3,
+        MessageSystemAttributeNames: ['All'],
+      }),
+    );
+    return {
+      Records: Messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes, MD5OfBody = '' }) => ({
+        messageId: MessageId,
+        receiptHandle: ReceiptHandle,
+        body: Body,
+        attributes: Attributes as SQSEvent['Records'][number]['attributes'],
+        messageAttributes: {},
+        md5OfBody: MD5OfBody,
+        eventSource: 'aws:sqs',
+        eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:trips-bill_rider.fifo',
+        awsRegion: 'us-east-1',
+      })),
+    };
+  }
+}
+
+async function deployTrigger(emulators: Emulators): Promise<Deployed> {
+  const topologyTable = await emulators.newTable();
+  const stateTable = await emulators.newTable();
+  const queueUrl = await newQueue(emulators.sqs);
+  await writeTrigger(topologyTable, DATASTORE, { definition: DEFINITION, queueUrl, parkedQueueUrl: queueUrl });
+  const deployment = fakeDeployment();
+  const api = await serveGateway(deployment);
+  return {
+    environment: {
+      SCHEMALESS_ENVIRONMENT: 'local',
+      SCHEMALESS_TOPOLOGY_TABLE: topologyTable.table,
+      SCHEMALESS_STATE_TABLE: stateTable.table,
+      SCHEMALESS_API_URL: api.url,
+      SCHEMALESS_DATASTORE: DATASTORE,
+      AWS_ENDPOINT_URL_DYNAMODB: emulators.dynamoUrl,
+      AWS_ENDPOINT_URL_SQS: emulators.sqsUrl,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+    },
+    queueUrl,
+    topologyTable,
+    store: triggerStore(stateTable, { datastore: DATASTORE, trigger: TRIGGER }),
+    deployment,
+    close: api.close,
+  };
+}

@@ -1,0 +1,9 @@
+import type { TriggeredClient } from '../../../functions/triggers/trigger-handler.ts';
+import { putNextOver } from '../../../shared/client/put-next.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
+
+/** What the function of a trigger is handed, over a store. */
+export function triggeredClient(store: Datastore): TriggeredClient {
+  const { get, getLatest: latest, put, query } = store;
+  return { get, latest, put, putNext: putNextOver(store), query };
+}
