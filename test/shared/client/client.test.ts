@@ -1,34 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell, Json } from '../../../shared/cell.ts';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
-import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
+import { errorOf } from '../../support/datastore-conformance.ts';
 import { describeRestoring } from '../../support/restore-conformance.ts';
+import { clientOf, silentClient } from './opened.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const SHARD = shardOf(ROW, SHARDS);
 const SERVED = { served_by: 'writer', stale: false } as const;
 const key = (column_name: string) => ({ row_key: ROW, column_name });
 
-function client(changes: Partial<Datastore & BufferOperations> = {}): SchemalessClient {
-  return schemalessClient({
-    url: 'http://store.test/',
-    datastore: 'trips',
-    fetch: gatewayFetch(gateway(fakeDeployment(changes))),
-    attempts: 1,
-  });
-}
+const client = (changes: Partial<Datastore & BufferOperations> = {}) =>
+  clientOf(fakeDeployment(changes), { url: 'http://store.test/', attempts: 1 });
 
 describeRestoring('HTTP', async () => ({ ...client(), shards: SHARDS }));
-
-async function thrown(work: Promise<unknown>): Promise<SchemalessError> {
-  const error: unknown = await work.catch((reason: unknown) => reason);
-  if (!(error instanceof SchemalessError)) throw new Error(`wanted a SchemalessError, got ${String(error)}`);
-  return error;
-}
 
 describe('the client', () => {
   it('puts and gets, with outcomes as results', async () => {
@@ -155,7 +143,7 @@ describe('the client', () => {
   });
 
   it('throws what the server refused, by code and field', async () => {
-    const error = await thrown(client().log([{ shard: SHARDS, after: 0 }]));
+    const error = await errorOf(() => client().log([{ shard: SHARDS, after: 0 }]));
     expect(error).toMatchObject({
       code: 'unknown_shard',
       status: 404,
@@ -165,23 +153,19 @@ describe('the client', () => {
   });
 
   it('refuses what JSON text would change, before anything is sent', async () => {
-    const trips = schemalessClient({
-      url: 'http://store.test',
-      datastore: 'trips',
-      fetch: () => Promise.reject(new Error('sent')),
-    });
-    expect(await thrown(trips.put({ ...key('A'), ref_key: 0, body: { fare: Number.NaN } }))).toMatchObject({
+    const trips = silentClient();
+    expect(await errorOf(() => trips.put({ ...key('A'), ref_key: 0, body: { fare: Number.NaN } }))).toMatchObject({
       code: 'invalid_field',
     });
     expect(
-      await thrown(
+      await errorOf(() =>
         trips.batchPut([
           { ...key('A'), ref_key: 0, body: 1 },
           { ...key('A'), ref_key: 1.5, body: 1 },
         ]),
       ),
     ).toMatchObject({ code: 'invalid_field', details: { field: 'cells[1].ref_key' } });
-    expect(await thrown(trips.versions(key('a/b')))).toMatchObject({
+    expect(await errorOf(() => trips.versions(key('a/b')))).toMatchObject({
       code: 'invalid_field',
       details: { field: 'column_name' },
     });
@@ -214,11 +198,7 @@ describe('putNext', () => {
   it('takes 0, then one more each time, with one put each', async () => {
     let puts = 0;
     const deployment = fakeDeployment({ put: async (cell) => ((puts += 1), deployment.trips.put(cell)) });
-    const trips = schemalessClient({
-      url: 'http://store.test',
-      datastore: 'trips',
-      fetch: gatewayFetch(gateway(deployment)),
-    });
+    const trips = clientOf(deployment);
     for (const ref_key of [0, 1, 2])
       expect(await trips.putNext({ ...key('STATUS'), body: ref_key })).toMatchObject({ outcome: 'stored', ref_key });
     expect(puts).toBe(3);
@@ -238,11 +218,7 @@ describe('putNext', () => {
   it('gets on although the latest cell that it reads is behind', async () => {
     const deployment = fakeDeployment({ getLatest: async () => ({ cell: null, served_by: 'reader', stale: true }) });
     for (const ref_key of [0, 1, 2]) await deployment.trips.put({ ...key('STATUS'), ref_key, body: 'taken' });
-    const trips = schemalessClient({
-      url: 'http://store.test',
-      datastore: 'trips',
-      fetch: gatewayFetch(gateway(deployment)),
-    });
+    const trips = clientOf(deployment);
     expect(await trips.putNext({ ...key('STATUS'), body: 'mine' })).toMatchObject({ outcome: 'stored', ref_key: 3 });
   });
 });

@@ -1,27 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Cell } from '../../../shared/cell.ts';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Condition, IndexAnswer, IndexQuery } from '../../../shared/contract/index-query.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
-import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
 import { describeIndexes, SUITE_INDEXES } from '../../support/index-conformance.ts';
+import { eq } from '../../support/index-on.ts';
+import { clientOf, silentClient } from './opened.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
-const DRIVER: Condition = { field: 'driver_uuid', operator: 'eq', values: [randomUUID()] };
+const DRIVER: Condition = eq('driver_uuid', randomUUID());
 const NOTHING: IndexAnswer = { entries: [], next: null, served_by: 'writer', stale: false };
 
-function client(changes: Partial<Datastore> = {}, attempts = 1): SchemalessClient {
-  return schemalessClient({
-    url: 'http://store.test',
-    datastore: 'trips',
-    fetch: gatewayFetch(gateway(fakeDeployment(changes))),
-    attempts,
-  });
-}
+const client = (changes: Partial<Datastore> = {}, attempts = 1) => clientOf(fakeDeployment(changes), { attempts });
 
 const all = client();
 describeIndexes('the client of a reference store', async () => ({ ...all, shards: SHARDS }));
@@ -111,8 +104,8 @@ describe('the indexes of a client', () => {
   });
 
   it.each<[string, Condition[], string, string]>([
-    ['a word that means something else', [{ field: 'limit', operator: 'eq', values: [1] }], 'unknown_field', 'limit'],
-    ['an operator in the name', [{ field: 'city[gte]', operator: 'eq', values: ['a'] }], 'unknown_field', 'city[gte]'],
+    ['a word that means something else', [eq('limit', 1)], 'unknown_field', 'limit'],
+    ['an operator in the name', [eq('city[gte]', 'a')], 'unknown_field', 'city[gte]'],
     ['no value for equality', [{ field: 'city', operator: 'eq', values: [] }], 'invalid_field', 'city'],
     [
       'the same twice',
@@ -123,17 +116,12 @@ describe('the indexes of a client', () => {
       'invalid_field',
       'city[in]',
     ],
-    ['null', [{ field: 'city', operator: 'eq', values: [null] }], 'invalid_field', 'city'],
+    ['null', [eq('city', null)], 'invalid_field', 'city'],
     ['not a number', [{ field: 'city', operator: 'gt', values: [Number.NaN] }], 'invalid_field', 'city[gt]'],
     ['half a character', [{ field: 'city', operator: 'ne', values: ['\ud800'] }], 'invalid_field', 'city[ne]'],
-    ['a date', [{ field: 'created_at', operator: 'eq', values: [new Date()] }], 'invalid_field', 'created_at'],
+    ['a date', [eq('created_at', new Date())], 'invalid_field', 'created_at'],
   ])('refuse %s, before anything is sent', async (_what, where, code, field) => {
-    const trips = schemalessClient({
-      url: 'http://store.test',
-      datastore: 'trips',
-      fetch: () => Promise.reject(new Error('sent')),
-      attempts: 1,
-    });
+    const trips = silentClient();
     expect(await errorOf(() => trips.query({ index: 'driver_index', where: [DRIVER, ...where] }))).toMatchObject({
       code,
       details: { field },

@@ -6,6 +6,17 @@ import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 
+/** A client of a deployment's routes. */
+export function clientOf(deployment: Parameters<typeof gateway>[0], options: Partial<ClientOptions> = {}) {
+  const fetch = gatewayFetch(gateway(deployment));
+  return schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, ...options });
+}
+
+/** A client that is not to send anything. */
+export function silentClient(): SchemalessClient {
+  return clientOf(fakeDeployment(), { fetch: () => Promise.reject(new Error('sent')), attempts: 1 });
+}
+
 /** A client of the routes over a datastore in memory, of which some calls do something else. */
 export function opened(
   changes: Partial<Datastore> | ((trips: Datastore) => Partial<Datastore>) = {},
@@ -13,12 +24,7 @@ export function opened(
 ): SchemalessClient {
   const { trips } = fakeDeployment();
   const deployment = fakeDeployment({ ...trips, ...(typeof changes === 'function' ? changes(trips) : changes) });
-  return schemalessClient({
-    url: 'http://store.test',
-    datastore: 'trips',
-    fetch: gatewayFetch(gateway(deployment)),
-    ...options,
-  });
+  return clientOf(deployment, options);
 }
 
 export const rows = Array.from({ length: 30 }, () => randomUUID());

@@ -17,6 +17,12 @@ const UNAVAILABLE = {
 
 type Scripted = { readonly status: number; readonly body: string; readonly headers?: Record<string, string> } | Error;
 
+/** What the store itself refuses, for ever. */
+const refusal = (status: number, code: string) => ({
+  status,
+  body: JSON.stringify({ code, retry: 'never', detail: 'no' }),
+});
+
 /** A client of a server that answers as the script says, the last line again and again. */
 function scripted(
   script: readonly Scripted[],
@@ -56,26 +62,14 @@ describe('a client whose request fails', () => {
   });
 
   it.each([
-    [
-      'a refused field',
-      { status: 400, body: '{"code":"invalid_field","retry":"never","detail":"no"}' },
-      'invalid_field',
-    ],
-    [
-      'a damaged cell',
-      { status: 500, body: '{"code":"undecodable_body","retry":"never","detail":"no"}' },
-      'undecodable_body',
-    ],
+    ['a refused field', refusal(400, 'invalid_field'), 'invalid_field'],
+    ['a damaged cell', refusal(500, 'undecodable_body'), 'undecodable_body'],
     ['a missing permission', { status: 403, body: '{"message":"Forbidden"}' }, 'denied'],
     ['credentials that have expired', { status: 401, body: '' }, 'denied'],
     ['a method that something in between refuses', { status: 405, body: '<html>' }, 'internal'],
     ['a path of nothing', { status: 404, body: '{"message":"Not Found"}' }, 'unknown_route'],
     ['an address that is too long for the gateway', { status: 431, body: '' }, 'request_too_large'],
-    [
-      'a code that it does not know',
-      { status: 422, body: '{"code":"too_new","retry":"never","detail":"no"}' },
-      'internal',
-    ],
+    ['a code that it does not know', refusal(422, 'too_new'), 'internal'],
   ])('does not for %s', async (_case, failure, code) => {
     const { trips, sent } = scripted([failure]);
     await expect(trips.put(CELL)).rejects.toMatchObject({ name: 'SchemalessError', code, retry: 'never' });

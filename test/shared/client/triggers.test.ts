@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
+import type { RewindTo, TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import {
   DEAD,
@@ -11,17 +10,11 @@ import {
   SUMMARY,
   TRIGGER_SHARDS,
 } from '../../functions/support/fake-triggers.ts';
-import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
+import { clientOf } from './opened.ts';
 
-function client(asked: unknown[][] = [], changes: Partial<TriggerOperations> = {}): SchemalessClient {
-  return schemalessClient({
-    url: 'http://store.test',
-    datastore: 'trips',
-    fetch: gatewayFetch(gateway(fakeDeployment({ ...fakeTriggers(asked), ...changes }))),
-    attempts: 2,
-  });
-}
+const client = (asked: unknown[][] = [], changes: Partial<TriggerOperations> = {}) =>
+  clientOf(fakeDeployment({ ...fakeTriggers(asked), ...changes }), { attempts: 2 });
 
 describe('the triggers of a client', () => {
   it('are listed and shown as the server sees them', async () => {
@@ -35,31 +28,22 @@ describe('the triggers of a client', () => {
     const asked: unknown[][] = [];
     const trips = client(asked);
     const cells = [{ shard: 3, added_id: 17 }];
+    const places = new Map([
+      [0, 14],
+      [3, 0],
+    ]);
+    const rewinds: readonly RewindTo[] = ['start', { since: '2026-01-31T08:00:00.000000Z' }, { shards: places }];
     await trips.trigger('bill_rider', { limit: 7, after: 3 });
     expect(await trips.pauseTrigger('bill_rider', 'wait')).toMatchObject({ state: 'paused', reason: 'wait' });
     await trips.pauseTrigger('bill_rider');
     expect(await trips.resumeTrigger('bill_rider')).toMatchObject({ state: 'running' });
-    for (const to of [
-      'start',
-      { since: '2026-01-31T08:00:00.000000Z' },
-      {
-        shards: new Map([
-          [0, 14],
-          [3, 0],
-        ]),
-      },
-    ] as const) {
+    for (const to of rewinds)
       expect(await trips.rewindTrigger('bill_rider', to)).toMatchObject({ rewound_at: '2026-01-31T09:00:00.000000Z' });
-    }
     await trips.parkedCells('bill_rider', { limit: 7, after: '3/17' });
-    expect([await trips.retryParked('bill_rider', cells), await trips.retryParked('bill_rider', '*')]).toEqual([
-      { count: cells.length - 1, not_parked: cells.slice(-1) },
-      { count: 9, not_parked: [] },
-    ]);
-    expect([await trips.discardParked('bill_rider', cells), await trips.discardParked('bill_rider', '*')]).toEqual([
-      { count: cells.length - 1, not_parked: cells.slice(-1) },
-      { count: 9, not_parked: [] },
-    ]);
+    for (const call of [trips.retryParked, trips.discardParked]) {
+      expect(await call('bill_rider', cells)).toEqual({ count: cells.length - 1, not_parked: cells.slice(-1) });
+      expect(await call('bill_rider', '*')).toEqual({ count: 9, not_parked: [] });
+    }
     expect(await trips.deadMessages('bill_rider', { limit: 3 })).toEqual({ messages: [DEAD], count: 1 });
     expect([await trips.replayDead('bill_rider'), await trips.discardDead('bill_rider')]).toEqual([
       { count: 1, left: 0 },
@@ -70,18 +54,7 @@ describe('the triggers of a client', () => {
       ['pause', 'bill_rider', 'wait'],
       ['pause', 'bill_rider', undefined],
       ['resume', 'bill_rider'],
-      ['rewind', 'bill_rider', 'start'],
-      ['rewind', 'bill_rider', { since: '2026-01-31T08:00:00.000000Z' }],
-      [
-        'rewind',
-        'bill_rider',
-        {
-          shards: new Map([
-            [0, 14],
-            [3, 0],
-          ]),
-        },
-      ],
+      ...rewinds.map((to) => ['rewind', 'bill_rider', to]),
       ['parked', 'bill_rider', { limit: 7, after: '3/17' }],
       ['retry', 'bill_rider', cells],
       ['retry', 'bill_rider', '*'],

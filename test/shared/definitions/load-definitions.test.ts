@@ -1,36 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DefinitionsError, type Problem } from '../../../shared/definitions/definitions-error.ts';
+import { describe, expect, it } from 'vitest';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
+import { folder, problemsOf, writeIn } from './support/definitions-folder.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'schemaless-definitions-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-
-function write(name: string, text: string): void {
-  mkdirSync(join(folder, name), { recursive: true });
-  writeFileSync(join(folder, name, 'datastore.yaml'), text);
-}
-
-function problemsOf(): readonly Problem[] {
-  try {
-    loadDefinitions(folder);
-  } catch (error) {
-    if (error instanceof DefinitionsError) return error.problems;
-    throw error;
-  }
-  throw new Error('wanted problems, got none');
-}
+const write = (name: string, text: string): void => writeIn(`${name}/datastore.yaml`, text);
 
 describe('loadDefinitions', () => {
   it('reads every datastore, in the order of their names', () => {
     write('trips', 'datastore: trips\nshards: 4096\n');
     write('riders', '# who rides\ndatastore: riders\nshards: 1\n');
-    expect(loadDefinitions(folder)).toEqual({
+    expect(loadDefinitions(folder.path)).toEqual({
       datastores: [
         { name: 'riders', shards: 1, indexes: [], triggers: [] },
         { name: 'trips', shards: 4096, indexes: [], triggers: [] },
@@ -83,14 +63,14 @@ describe('loadDefinitions', () => {
   it('names every problem of every file at once', () => {
     write('riders', 'datastore: Riders\nshards: 0\n');
     write('trips', 'datastore: trips\nshards: 1\ncolour: blue\n');
-    mkdirSync(join(folder, 'empty'));
+    mkdirSync(join(folder.path, 'empty'));
     expect(problemsOf().map(({ file, line }) => `${file}:${line}`)).toEqual([
       'empty/datastore.yaml:0',
       'riders/datastore.yaml:1',
       'riders/datastore.yaml:2',
       'trips/datastore.yaml:3',
     ]);
-    expect(() => loadDefinitions(folder)).toThrow(
+    expect(() => loadDefinitions(folder.path)).toThrow(
       /^4 problems in the definitions in .*\n {2}empty\/datastore\.yaml: .*\n {2}riders\/datastore\.yaml:1: /u,
     );
   });
@@ -107,6 +87,6 @@ describe('loadDefinitions', () => {
 
   it('refuses a folder without datastores, and one that is not there', () => {
     expect(problemsOf()).toEqual([{ file: '.', line: 0, message: 'wanted at least one datastore, got none' }]);
-    expect(() => loadDefinitions(join(folder, 'nowhere'))).toThrow(/nowhere: wanted a folder of datastores/u);
+    expect(() => loadDefinitions(join(folder.path, 'nowhere'))).toThrow(/nowhere: wanted a folder of datastores/u);
   });
 });

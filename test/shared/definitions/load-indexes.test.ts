@@ -1,31 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DefinitionsError, type Problem } from '../../../shared/definitions/definitions-error.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Problem } from '../../../shared/definitions/definitions-error.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
+import { folder, problemsOf, writeIn } from './support/definitions-folder.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'schemaless-indexes-'));
-  mkdirSync(join(folder, 'trips', 'indexes'), { recursive: true });
-  writeFileSync(join(folder, 'trips', 'datastore.yaml'), 'datastore: trips\nshards: 4\n');
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const setDatastore = (shards: number): void => writeIn('trips/datastore.yaml', `datastore: trips\nshards: ${shards}\n`);
+beforeEach(() => setDatastore(4));
 
-function write(text: string, file = 'by_driver.yaml'): void {
-  writeFileSync(join(folder, 'trips', 'indexes', file), text);
-}
-
-function problemsOf(): readonly Problem[] {
-  try {
-    loadDefinitions(folder);
-  } catch (error) {
-    if (error instanceof DefinitionsError) return error.problems;
-    throw error;
-  }
-  throw new Error('wanted problems, got none');
-}
+const write = (text: string, file = 'by_driver.yaml'): void => writeIn(`trips/indexes/${file}`, text);
 
 const HEAD = 'table: by_driver\ndatastore: trips\ncolumn_defs:\n  - column_key: BASE\n    fields:\n';
 const DRIVER = '      - { field: driver, type: UUID }\n';
@@ -33,6 +15,29 @@ const CITY = '      - { field: city, type: UUID }\n';
 /** Fields f1, f2, …, one a line. */
 const fields = (count: number): string =>
   Array.from({ length: count }, (_, place) => `      - { field: f${place + 1}, type: integer }\n`).join('');
+
+type Refused = [string, string, number, RegExp];
+/** The head says something else in place of this. */
+const withHead = (what: string, text: string, instead: string, line: number, message: RegExp): Refused => [
+  what,
+  `${HEAD.replace(text, instead)}${DRIVER}`,
+  line,
+  message,
+];
+/** The second field, on line 7, is this. */
+const withField = (what: string, text: string, message: RegExp): Refused => [
+  what,
+  `${HEAD}${DRIVER}      - ${text}\n`,
+  7,
+  message,
+];
+/** The keys, from line 8 on, are these. */
+const withKeys = (what: string, text: string, line: number, message: RegExp): Refused => [
+  what,
+  `${HEAD}${DRIVER}${CITY}${text}\n`,
+  line,
+  message,
+];
 
 describe('the indexes of a datastore', () => {
   it('are read in the order of their names, fields in the order of the file', () => {
@@ -44,7 +49,7 @@ describe('the indexes of a datastore', () => {
       'a.yaml',
     );
     write('', '.hidden');
-    const [trips] = loadDefinitions(folder).datastores;
+    const [trips] = loadDefinitions(folder.path).datastores;
     expect(trips?.indexes).toEqual([
       { name: 'a', fields: [{ field: 'at', type: 'datetime', column_key: 'BASE' }], keys: [] },
       {
@@ -59,7 +64,7 @@ describe('the indexes of a datastore', () => {
     ]);
   });
 
-  it.each<[string, string, number, RegExp]>([
+  it.each<Refused>([
     [
       'a key that is not known',
       `${HEAD}${DRIVER}colour: blue\n`,
@@ -84,31 +89,23 @@ describe('the indexes of a datastore', () => {
       9,
       /unknown key "size": wanted one of field, type/u,
     ],
-    [
+    withHead(
       'another name than its file',
-      `${HEAD.replace('by_driver', 'by_rider')}${DRIVER}`,
+      'by_driver',
+      'by_rider',
       1,
       /table: wanted "by_driver", the name of its file, got "by_rider"/u,
-    ],
-    ['no name', `${HEAD.replace('table: by_driver\n', '')}${DRIVER}`, 1, /table: wanted a name .*got nothing/u],
-    [
-      'a bad name',
-      `${HEAD.replace('by_driver', 'ByDriver')}${DRIVER}`,
-      1,
-      /table: wanted a name of 1 to 55 of a-z, 0-9 and _/u,
-    ],
-    [
-      'a name too long for a table',
-      `${HEAD.replace('by_driver', 'b'.repeat(56))}${DRIVER}`,
-      1,
-      /table: wanted a name of 1 to 55/u,
-    ],
-    [
+    ),
+    withHead('no name', 'table: by_driver\n', '', 1, /table: wanted a name .*got nothing/u),
+    withHead('a bad name', 'by_driver', 'ByDriver', 1, /table: wanted a name of 1 to 55 of a-z, 0-9 and _/u),
+    withHead('a name too long for a table', 'by_driver', 'b'.repeat(56), 1, /table: wanted a name of 1 to 55/u),
+    withHead(
       'another datastore',
-      `${HEAD.replace('trips', 'rides')}${DRIVER}`,
+      'trips',
+      'rides',
       2,
       /datastore: wanted "trips", the name of its folder, got "rides"/u,
-    ],
+    ),
     [
       'no columns',
       'table: by_driver\ndatastore: trips\n',
@@ -128,75 +125,42 @@ describe('the indexes of a datastore', () => {
       /column_defs\[0\]: wanted a mapping of column_key and fields, got "BASE"/u,
     ],
     ['no fields, so no shard field', HEAD, 5, /column_defs\[0\]\.fields: wanted a list of fields.*got null/u],
-    [
+    withHead(
       'no column name',
-      `${HEAD.replace('column_key: BASE\n    ', '')}${DRIVER}`,
+      'column_key: BASE\n    ',
+      '',
       4,
       /column_defs\[0\]\.column_key: wanted text of 1 to 255 bytes, got nothing/u,
-    ],
-    [
-      'an empty column name',
-      `${HEAD.replace('BASE', "''")}${DRIVER}`,
-      4,
-      /column_key: wanted text of 1 to 255 bytes, got ""/u,
-    ],
-    ['a column name that is a number', `${HEAD.replace('BASE', '7')}${DRIVER}`, 4, /column_key: wanted text .* got 7/u],
-    [
-      'a column name of 256 bytes',
-      `${HEAD.replace('BASE', 'é'.repeat(128))}${DRIVER}`,
-      4,
-      /column_key: wanted text of 1 to 255 bytes/u,
-    ],
-    [
+    ),
+    withHead('an empty column name', 'BASE', "''", 4, /column_key: wanted text of 1 to 255 bytes, got ""/u),
+    withHead('a column name that is a number', 'BASE', '7', 4, /column_key: wanted text .* got 7/u),
+    withHead('a column name of 256 bytes', 'BASE', 'é'.repeat(128), 4, /column_key: wanted text of 1 to 255 bytes/u),
+    withField(
       'a field that is no mapping',
-      `${HEAD}${DRIVER}      - city\n`,
-      7,
+      'city',
       /column_defs\[0\]\.fields\[1\]: wanted a mapping of field and type, got "city"/u,
-    ],
-    [
+    ),
+    withField(
       'a type that is not known',
-      `${HEAD}${DRIVER}      - { field: city, type: uuid }\n`,
-      7,
+      '{ field: city, type: uuid }',
       /fields\[1\]\.type: wanted one of UUID, string, integer, number, boolean, datetime, got "uuid"/u,
-    ],
-    ['no type', `${HEAD}${DRIVER}      - { field: city }\n`, 7, /fields\[1\]\.type: wanted one of .*got nothing/u],
-    [
-      'a field without a name',
-      `${HEAD}${DRIVER}      - { type: UUID }\n`,
-      7,
-      /fields\[1\]\.field: wanted a name, .*got nothing/u,
-    ],
-    [
+    ),
+    withField('no type', '{ field: city }', /fields\[1\]\.type: wanted one of .*got nothing/u),
+    withField('a field without a name', '{ type: UUID }', /fields\[1\]\.field: wanted a name, .*got nothing/u),
+    withField(
       'a field with a bad name',
-      `${HEAD}${DRIVER}      - { field: 1st, type: UUID }\n`,
-      7,
+      '{ field: 1st, type: UUID }',
       /fields\[1\]\.field: wanted a name, .*got "1st"/u,
-    ],
-    [
-      'a path with an empty part',
-      `${HEAD}${DRIVER}      - { field: fare..total, type: number }\n`,
-      7,
-      /got "fare\.\.total"/u,
-    ],
-    [
-      'a path that leads to a prototype',
-      `${HEAD}${DRIVER}      - { field: fare.__proto__, type: number }\n`,
-      7,
-      /got "fare\.__proto__"/u,
-    ],
-    [
-      'a path of 65 characters',
-      `${HEAD}${DRIVER}      - { field: ${'a'.repeat(65)}, type: number }\n`,
-      7,
-      /at most 64 in all/u,
-    ],
-    [
+    ),
+    withField('a path with an empty part', '{ field: fare..total, type: number }', /got "fare\.\.total"/u),
+    withField('a path that leads to a prototype', '{ field: fare.__proto__, type: number }', /got "fare\.__proto__"/u),
+    withField('a path of 65 characters', `{ field: ${'a'.repeat(65)}, type: number }`, /at most 64 in all/u),
+    withField(
       'a query word',
-      `${HEAD}${DRIVER}      - { field: limit, type: integer }\n`,
-      7,
+      '{ field: limit, type: integer }',
       /fields\[1\]\.field: wanted a name that means nothing else in a query \(limit, .*row_key\), got "limit"/u,
-    ],
-    ['the row key as a field', `${HEAD}${DRIVER}      - { field: row_key, type: UUID }\n`, 7, /got "row_key"/u],
+    ),
+    withField('the row key as a field', '{ field: row_key, type: UUID }', /got "row_key"/u),
     [
       'a field twice',
       `${HEAD}${DRIVER}${CITY}${DRIVER}`,
@@ -222,42 +186,37 @@ describe('the indexes of a datastore', () => {
       6,
       /the shard field, got "number"/u,
     ],
-    [
-      'keys that are no list',
-      `${HEAD}${DRIVER}${CITY}keys: city\n`,
-      8,
-      /keys: wanted a list of lists of field names, got "city"/u,
-    ],
-    [
+    withKeys('keys that are no list', 'keys: city', 8, /keys: wanted a list of lists of field names, got "city"/u),
+    withKeys(
       'a key that is no list',
-      `${HEAD}${DRIVER}${CITY}keys:\n  - city\n`,
+      `keys:\n  - city`,
       9,
       /keys\[0\]: wanted a list of 2 to 8 field names .*got "city"/u,
-    ],
-    [
+    ),
+    withKeys(
       'a key of one field',
-      `${HEAD}${DRIVER}${CITY}keys:\n  - [city]\n`,
+      `keys:\n  - [city]`,
       9,
       /keys\[0\]: wanted a list of 2 to 8 field names \(each field has a key of its own already\), got a list of 1/u,
-    ],
-    [
+    ),
+    withKeys(
       'a key of a field that is not there',
-      `${HEAD}${DRIVER}${CITY}keys:\n  - [city, at]\n`,
+      `keys:\n  - [city, at]`,
       9,
       /keys\[0\]\[1\]: wanted one of city, got "at"/u,
-    ],
-    [
+    ),
+    withKeys(
       'a key of the shard field',
-      `${HEAD}${DRIVER}${CITY}keys:\n  - [driver, city]\n`,
+      `keys:\n  - [driver, city]`,
       9,
       /keys\[0\]\[0\]: wanted fields behind the shard field, .*got "driver"/u,
-    ],
-    [
+    ),
+    withKeys(
       'a key that repeats a field',
-      `${HEAD}${DRIVER}${CITY}keys:\n  - [city, city]\n`,
+      `keys:\n  - [city, city]`,
       9,
       /keys\[0\]\[1\]: wanted each field once, got "city" again, which line 9 has/u,
-    ],
+    ),
     [
       'a key twice',
       `${HEAD}${fields(3)}keys:\n  - [f2, f3]\n  - [f3, f2]\n  - [f2, f3]\n`,
@@ -303,7 +262,7 @@ describe('the indexes of a datastore', () => {
   });
 
   it('have all problems of all files named at once, with those of the datastores', () => {
-    writeFileSync(join(folder, 'trips', 'datastore.yaml'), 'datastore: trips\nshards: 0\n');
+    setDatastore(0);
     write(`${HEAD.replace('trips', 'rides')}      - { field: limit, type: text }\n${DRIVER}keys:\n  - [driver, at]\n`);
     write('- 1\n', 'other.yaml');
     expect(problemsOf().map(({ file, line }) => `${file}:${line}`)).toEqual([
@@ -350,7 +309,7 @@ describe('the indexes of a datastore', () => {
     const warnings: Problem[] = [];
     write(`${HEAD}      - { field: trip.status, type: string }\n`);
     write(`${HEAD.replace('by_driver', 'by_licence')}      - { field: licence, type: string }\n`, 'by_licence.yaml');
-    expect(loadDefinitions(folder, (warning) => warnings.push(warning)).datastores).toHaveLength(1);
+    expect(loadDefinitions(folder.path, (warning) => warnings.push(warning)).datastores).toHaveLength(1);
     expect(warnings).toEqual([
       {
         file: join('trips', 'indexes', 'by_driver.yaml'),

@@ -1,31 +1,20 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
+import { folder, writeIn } from './support/definitions-folder.ts';
 
-let root: string;
-let folder: string;
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'schemaless-misplaced-'));
-  folder = join(root, 'datastores');
-  write('shop/datastore.yaml', 'datastore: shop\nshards: 4\n');
-});
-afterEach(() => rmSync(root, { recursive: true }));
+beforeEach(() => writeIn('shop/datastore.yaml', 'datastore: shop\nshards: 4\n'));
 
 const INDEX =
   'table: buyer_index\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: buyer_uuid, type: UUID }\n';
 const TRIGGER = "trigger: confirm_order\ndatastore: shop\ncolumns: '*'\n";
 
-function write(file: string, text: string): void {
-  mkdirSync(dirname(join(folder, file)), { recursive: true });
-  writeFileSync(join(folder, file), text);
-}
-
 /** What is wrong with the folder, a line each; nothing where it is taken. */
 function complaints(): string[] {
   try {
-    loadDefinitions(folder);
+    loadDefinitions(folder.path);
     return [];
   } catch (error) {
     return String(Object(error).message)
@@ -93,12 +82,12 @@ it.each([
   ],
   ['a file in place of the folder of indexes', 'shop/indexes', INDEX, 'shop/indexes: wanted a folder, got a file'],
 ])('%s is named, with what was wanted', (_, file, text, complaint) => {
-  write(file, text);
+  writeIn(file, text);
   expect(complaints()).toEqual([complaint]);
 });
 
 it.each(['datastore.yml', 'Datastore.yaml', 'datastores.yaml'])('a datastore in a file %s is named once', (name) => {
-  write(`trips/${name}`, 'datastore: trips\nshards: 4\n');
+  writeIn(`trips/${name}`, 'datastore: trips\nshards: 4\n');
   expect(complaints()).toEqual([
     `trips/${name}: wanted datastore.yaml and the folders indexes and triggers, got a file: did you mean datastore.yaml?`,
   ]);
@@ -106,15 +95,16 @@ it.each(['datastore.yml', 'Datastore.yaml', 'datastores.yaml'])('a datastore in 
 
 it('what editors hide and notes for people may lie anywhere', () => {
   for (const place of ['', 'shop/', 'shop/indexes/', 'shop/triggers/']) {
-    write(`${place}README.md`, '# Notes');
-    write(`${place}.DS_Store`, '');
+    writeIn(`${place}README.md`, '# Notes');
+    writeIn(`${place}.DS_Store`, '');
   }
   expect(complaints()).toEqual([]);
 });
 
 it('a datastore whose folder is a link is read', () => {
-  mkdirSync(join(root, 'elsewhere'));
-  writeFileSync(join(root, 'elsewhere', 'datastore.yaml'), 'datastore: linked\nshards: 1\n');
-  symlinkSync(join(root, 'elsewhere'), join(folder, 'linked'));
-  expect(loadDefinitions(folder).datastores.map(({ name }) => name)).toEqual(['linked', 'shop']);
+  const elsewhere = mkdtempSync(join(tmpdir(), 'schemaless-elsewhere-'));
+  writeFileSync(join(elsewhere, 'datastore.yaml'), 'datastore: linked\nshards: 1\n');
+  symlinkSync(elsewhere, join(folder.path, 'linked'));
+  expect(loadDefinitions(folder.path).datastores.map(({ name }) => name)).toEqual(['linked', 'shop']);
+  rmSync(elsewhere, { recursive: true });
 });

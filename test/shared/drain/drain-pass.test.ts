@@ -1,23 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { drainPass } from '../../support/drain-pass.ts';
-import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
+import { drainAtOnce, drainPass } from '../../support/drain-pass.ts';
+import { shardDatabase } from '../../../shared/shard.ts';
+import { SqlError, type SqlClient, type SqlParameter } from '../../../shared/sql/client.ts';
 import { bodyHash, insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
+import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { eq } from '../../support/index-on.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { change, select } from '../../support/plain-sql.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const SHARDS = 6;
 /** Several passes over what all files left, on a machine that may be busy. */
 const PATIENT = { timeout: 15_000 };
-/** Rows of other test files wait in the same tables. */
-const FAST = 1_000_000;
+const YOUNG_ARE_LEFT = { minimumAgeSeconds: 30, appendsPerSecond: 1_000_000 };
 const broken = faults();
 /** A reader that shows nothing yet: hashes asked of a single node come back empty, but for whether it is the writer. */
 let readersLag = false;
@@ -30,11 +32,6 @@ let switchingOver = false;
 let beforeChange: ((sql: string) => Promise<void>) | undefined;
 /** What the drain asked of single nodes. */
 let askedNodes = 0;
-
-let store: RealStore;
-let trips: Datastore & BufferOperations;
-let primary: string;
-let holder: string;
 
 function lagging(client: SqlClient): SqlClient {
   return {
@@ -57,16 +54,12 @@ function lagging(client: SqlClient): SqlClient {
   };
 }
 
-beforeAll(async () => {
-  store = await openRealStore({
-    datastores: { trips: SHARDS },
-    indexes: { trips: SUITE_INDEXES.slice(0, 1) },
-    wrap: (client, group) => broken.wrap(lagging(client), group),
-  });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
-  holder = store.groups.map(({ name }) => name).find((name) => name !== primary) ?? '';
+const { store, trips, name, primary, others, groupOf, clientOf, entity, cellIn } = await sharedTrips(SHARDS, {
+  indexes: SUITE_INDEXES.slice(0, 1),
+  wrap: (client, group) => broken.wrap(lagging(client), group),
 });
+const [holder = ''] = others;
+const database = `\`${shardDatabase(name, 0)}\``;
 
 afterEach(() => {
   broken.behaviours.clear();
@@ -74,23 +67,23 @@ afterEach(() => {
   switchingOver = false;
   beforeChange = undefined;
 });
-afterAll(() => store.close());
 
-const newCell = (body: NewCell['body'] = 'body') => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '', body });
+const newCell = (body: NewCell['body'] = 'body') => cellIn(0, { body });
+const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
+/** Changes columns of a write's copy. */
+const changeCopy = ({ row_key }: NewCell, to: string, ...parameters: readonly SqlParameter[]) =>
+  change(
+    store.client(holder),
+    `UPDATE schemaless.buffer SET ${to} WHERE datastore = ? AND row_key = ?`,
+    ...parameters,
+    name,
+    rowKeyBytes(row_key),
+  );
+const pass = () => drainAtOnce(store.context, holder);
 
-/** Puts a row into the holder's buffer table, past every check. */
-async function buffer(
-  cell: NewCell,
-  change: { readonly encoded?: Uint8Array; readonly shard?: number } = {},
-): Promise<void> {
-  const encoded = change.encoded ?? encodeBody(cell.body);
-  await store
-    .client(holder)
-    .change(insertBuffered(store.nameOf('trips'), [{ ...cell, encoded, shard: change.shard ?? 0 }]));
-}
-
-async function pass() {
-  return drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: FAST });
+/** Puts rows into the holder's buffer table, past every check. */
+async function buffer(cells: readonly NewCell[], as: Partial<BufferedCell> = {}): Promise<void> {
+  for (const cell of cells) await store.client(holder).change(insertBuffered(name, [{ ...copyOf(cell), ...as }]));
 }
 
 async function waiting() {
@@ -99,25 +92,22 @@ async function waiting() {
   return group;
 }
 
-/** Passes until nothing of this datastore waits: real readers lag for a moment. */
-async function drained(): Promise<void> {
-  await expect
-    .poll(async () => {
-      await pass();
-      return (await waiting()).rows;
-    }, PATIENT)
-    .toBe(0);
+/** Passes until so much of this datastore waits. */
+async function passUntil(what: 'rows' | 'parked', wanted: number): Promise<void> {
+  await expect.poll(async () => (await pass(), (await waiting())[what]), PATIENT).toBe(wanted);
 }
+/** Until nothing waits: real readers lag for a moment. */
+const drained = () => passUntil('rows', 0);
 
 describe('the drain', () => {
   it.skipIf(WRITER_ONLY)(
     'appends what the primary lacks, keeps it while a reader lags, and deletes it once every reader shows it',
     async () => {
       const cells = [newCell(), newCell(), newCell()];
-      for (const cell of cells) await buffer(cell);
+      await buffer(cells);
       readersLag = true;
       await pass();
-      for (const cell of cells) expect((await trips.get(cell)).cell?.body).toBe(cell.body);
+      for (const cell of cells) expect(await bodyOf(cell)).toBe(cell.body);
       await pass();
       expect((await waiting()).rows).toBe(3);
       readersLag = false;
@@ -128,55 +118,38 @@ describe('the drain', () => {
   it.each([
     ['deletes', 'stored', 'DELETE FROM'],
     ['marks as a conflict', 'another body', "SET state = 'conflict'"],
-  ])('%s no other write that was given the id of one that it looked at', async (_, body, change) => {
+  ])('%s no other write that was given the id of one that it looked at', async (_, body, statement) => {
     const [looked, other] = [newCell('stored'), newCell('other')];
     await trips.put(looked);
-    await buffer({ ...looked, body });
+    await buffer([{ ...looked, body }]);
     // As after a replica of the holder was promoted without the last rows of its buffer.
     let replaced = 0;
     beforeChange = async (sql) => {
-      if (replaced > 0 || !sql.includes('.buffer') || !sql.includes(change)) return;
+      if (replaced > 0 || !sql.includes('.buffer') || !sql.includes(statement)) return;
       const encoded = encodeBody(other.body);
-      ({ affectedRows: replaced } = await store.client(holder).change({
-        sql: 'UPDATE schemaless.buffer SET row_key = ?, ref_key = ?, body = ?, body_hash = ? WHERE datastore = ? AND row_key = ? AND ref_key = ?',
-        parameters: [
-          rowKeyBytes(other.row_key),
-          other.ref_key,
-          encoded,
-          bodyHash(encoded),
-          store.nameOf('trips'),
-          rowKeyBytes(looked.row_key),
-          looked.ref_key,
-        ],
-      }));
+      const columns = 'row_key = ?, ref_key = ?, body = ?, body_hash = ?';
+      const values = [rowKeyBytes(other.row_key), other.ref_key, encoded, bodyHash(encoded)];
+      ({ affectedRows: replaced } = await changeCopy(looked, columns, ...values));
     };
-    await expect
-      .poll(async () => {
-        await pass();
-        return replaced;
-      }, PATIENT)
-      .toBe(1);
+    await expect.poll(async () => (await pass(), replaced), PATIENT).toBe(1);
     expect((await trips.get(other)).cell).toBeNull();
     await drained();
-    expect((await trips.get(other)).cell?.body).toBe('other');
+    expect(await bodyOf(other)).toBe('other');
   });
 
   it('keeps the index entries of what it appends', async () => {
     const driver = randomUUID();
     const cell = newCell({ driver_uuid: driver });
-    await buffer(cell);
+    await buffer([cell]);
     await drained();
-    const { entries } = await trips.query({
-      index: 'driver_index',
-      where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }],
-    });
+    const { entries } = await trips.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] });
     expect(entries.map(({ row_key }) => row_key)).toEqual([cell.row_key]);
   });
 
   it.skipIf(WRITER_ONLY)('keeps a copy while a reader is down, even if the writer has the cell', async () => {
     const cell = newCell();
     await trips.put(cell);
-    await buffer(cell);
+    await buffer([cell]);
     broken.behaviours.set(primary, 'readers-down');
     await pass();
     await pass();
@@ -188,7 +161,7 @@ describe('the drain', () => {
   it('deletes a copy whose body the primary has in another encoding', async () => {
     const cell = newCell({ a: 1, b: 2 });
     await trips.put(cell);
-    await buffer({ ...cell, body: { b: 2, a: 1 } });
+    await buffer([{ ...cell, body: { b: 2, a: 1 } }]);
     await drained();
     expect((await waiting()).conflicts).toBe(0);
   });
@@ -196,7 +169,7 @@ describe('the drain', () => {
   it('keeps what lost against another body as a conflict: listed, never appended, discarded on demand', async () => {
     const cell = newCell('winner');
     await trips.put(cell);
-    await buffer({ ...cell, body: 'loser' });
+    await buffer([{ ...cell, body: 'loser' }]);
     await drained();
     expect((await waiting()).conflicts).toBe(1);
     const { conflicts, next } = await trips.bufferConflicts();
@@ -210,7 +183,7 @@ describe('the drain', () => {
       },
     ]);
     expect(next).toBeNull();
-    expect((await trips.get(cell)).cell?.body).toBe('winner');
+    expect(await bodyOf(cell)).toBe('winner');
     await expect(trips.discardConflicts(['nonsense'])).rejects.toMatchObject({
       code: 'invalid_field',
       details: { field: 'ids[0]' },
@@ -221,10 +194,9 @@ describe('the drain', () => {
 
   it('stores the first of two bodies for one address and keeps the other', async () => {
     const cell = newCell('first');
-    await buffer(cell);
-    await buffer({ ...cell, body: 'second' });
+    await buffer([cell, { ...cell, body: 'second' }]);
     await drained();
-    expect((await trips.get(cell)).cell?.body).toBe('first');
+    expect(await bodyOf(cell)).toBe('first');
     const { conflicts } = await trips.bufferConflicts();
     expect(conflicts.map(({ body }) => body)).toEqual(['second']);
     await trips.discardConflicts(conflicts.map(({ id }) => id));
@@ -232,44 +204,34 @@ describe('the drain', () => {
 
   it('parks a row that cannot be decoded, or belongs nowhere, and goes on with the others', async () => {
     const good = newCell();
-    await buffer(newCell(), { encoded: Buffer.from([1, 2, 3]) });
-    await buffer(newCell(), { shard: 5 });
-    await buffer(newCell(), { shard: 60 });
-    await buffer(good);
+    await buffer([newCell()], { encoded: Buffer.from([1, 2, 3]) });
+    await buffer([newCell()], { shard: 5 });
+    await buffer([newCell()], { shard: 60 });
+    await buffer([good]);
     for (let round = 0; round < 5; round += 1) await pass();
     await drained();
     expect(await waiting()).toMatchObject({ parked: 3 });
-    expect((await trips.get(good)).cell?.body).toBe(good.body);
-    const [row] = await store.client(holder).select(
-      {
-        sql: "SELECT COUNT(*), COUNT(last_error) FROM schemaless.buffer WHERE state = 'parked' AND datastore = ?",
-        parameters: [store.nameOf('trips')],
-      },
-      'writer',
+    expect(await bodyOf(good)).toBe(good.body);
+    const [row] = await select(
+      store.client(holder),
+      "SELECT COUNT(*), COUNT(last_error) FROM schemaless.buffer WHERE state = 'parked' AND datastore = ?",
+      name,
     );
     expect(row?.map(Number)).toEqual([3, 3]);
   });
 
   it('parks a row whose body is not the one that was buffered, though it can be decoded', async () => {
     const cell = newCell('as it was');
-    await buffer(cell);
-    await store.client(holder).change({
-      sql: 'UPDATE `schemaless`.buffer SET body = ? WHERE row_key = ?',
-      parameters: [encodeBody('damaged'), rowKeyBytes(cell.row_key)],
-    });
+    await buffer([cell]);
+    await changeCopy(cell, 'body = ?', encodeBody('damaged'));
     const parked = (await waiting()).parked;
-    await expect
-      .poll(async () => {
-        await pass();
-        return (await waiting()).parked;
-      }, PATIENT)
-      .toBe(parked + 1);
+    await passUntil('parked', parked + 1);
     expect((await trips.get(cell)).cell).toBeNull();
   });
 
   it('fetches no bodies of rows that only wait for a reader', async () => {
     const cells = Array.from({ length: 5 }, () => newCell());
-    for (const cell of cells) await buffer(cell);
+    await buffer(cells);
     readersLag = true;
     await pass();
     broken.statements.length = 0;
@@ -281,32 +243,26 @@ describe('the drain', () => {
 
   it('leaves the rows of a dead primary where they are, and drains the others', async () => {
     const dead = newCell();
-    await buffer(dead);
-    const topology = await store.topology.datastore(store.nameOf('trips'));
-    const other = topology?.places.findIndex(({ group }) => group !== primary && group !== holder) ?? -1;
-    const living = cellOf({ row_key: rowsOfShard(other, SHARDS, 1)[0] ?? '' });
-    await buffer(living, { shard: other });
+    await buffer([dead]);
+    const other = [0, 1, 2, 3, 4, 5].findIndex((shard) => ![primary, holder].includes(groupOf(shard)));
+    const living = cellIn(other);
+    await buffer([living], { shard: other });
     broken.behaviours.set(primary, 'down');
-    await expect
-      .poll(async () => {
-        await pass();
-        return (await waiting()).rows;
-      }, PATIENT)
-      .toBe(1);
-    expect((await trips.get(living)).cell?.body).toEqual(living.body);
+    await passUntil('rows', 1);
+    expect(await bodyOf(living)).toEqual(living.body);
     broken.behaviours.clear();
     await drained();
-    expect((await trips.get(dead)).cell?.body).toBe(dead.body);
+    expect(await bodyOf(dead)).toBe(dead.body);
   });
 
   it.skipIf(WRITER_ONLY)('checks a page of rows with one statement per node', async () => {
     const cells = Array.from({ length: 50 }, () => newCell());
     await trips.batchPut(cells);
     await expect.poll(async () => (await trips.batchGet(cells, { read: 'reader' })).every(Boolean)).toBe(true);
-    for (const cell of cells) await buffer(cell);
+    await buffer(cells);
     askedNodes = 0;
     broken.statements.length = 0;
-    await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: FAST });
+    await pass();
     const primaries = new Set(
       broken.statements.filter(({ target }) => typeof target === 'object').map(({ group }) => group),
     );
@@ -322,44 +278,35 @@ describe('the drain', () => {
 
   it('sets no write aside that the server refuses for a while: it is appended afterwards', async () => {
     const cells = [newCell('one'), newCell('two')];
-    for (const cell of cells) await buffer(cell);
+    await buffer(cells);
     const before = (await waiting()).parked;
-    const entity = `\`${store.nameOf('trips')}_0000\``;
-    await store.client(primary).change({
-      sql: `CREATE TRIGGER ${entity}.refuses BEFORE INSERT ON ${entity}.entity FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused for a while'`,
-      parameters: [],
-    });
+    await change(
+      clientOf(0),
+      `CREATE TRIGGER ${database}.refuses BEFORE INSERT ON ${entity(0)} FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused for a while'`,
+    );
     for (let round = 0; round < 6; round += 1) await pass();
     expect(await waiting()).toMatchObject({ rows: 2, parked: before });
-    const [row] = await store.client(holder).select(
-      {
-        sql: 'SELECT last_error FROM schemaless.buffer WHERE row_key = ?',
-        parameters: [rowKeyBytes(cells[0]?.row_key ?? '')],
-      },
-      'writer',
+    const [row] = await select(
+      store.client(holder),
+      'SELECT last_error FROM schemaless.buffer WHERE row_key = ?',
+      rowKeyBytes(cells[0]?.row_key ?? ''),
     );
     expect(String(row?.[0])).toContain('refused for a while');
-    await store.client(primary).change({ sql: `DROP TRIGGER ${entity}.refuses`, parameters: [] });
+    await change(clientOf(0), `DROP TRIGGER ${database}.refuses`);
     await drained();
-    for (const cell of cells) expect((await trips.get(cell)).cell?.body).toBe(cell.body);
+    for (const cell of cells) expect(await bodyOf(cell)).toBe(cell.body);
   });
 
   it('drains what belongs to the other shards of a primary that refuses a table', async () => {
-    const [lost, well] = [newCell(), cellOf({ row_key: rowsOfShard(3, SHARDS, 1)[0] ?? '' })];
-    await buffer(lost);
-    await buffer(well, { shard: 3 });
-    const database = `\`${store.nameOf('trips')}_0000\``;
-    await store.client(primary).change({ sql: `RENAME TABLE ${database}.entity TO ${database}.away`, parameters: [] });
-    await expect
-      .poll(async () => {
-        await pass();
-        return (await waiting()).rows;
-      }, PATIENT)
-      .toBe(1);
-    expect((await trips.get(well)).cell?.body).toEqual(well.body);
-    await store.client(primary).change({ sql: `RENAME TABLE ${database}.away TO ${database}.entity`, parameters: [] });
+    const [lost, well] = [newCell(), cellIn(3)];
+    await buffer([lost]);
+    await buffer([well], { shard: 3 });
+    await change(clientOf(0), `RENAME TABLE ${entity(0)} TO ${database}.away`);
+    await passUntil('rows', 1);
+    expect(await bodyOf(well)).toEqual(well.body);
+    await change(clientOf(0), `RENAME TABLE ${database}.away TO ${entity(0)}`);
     await drained();
-    expect((await trips.get(lost)).cell?.body).toBe(lost.body);
+    expect(await bodyOf(lost)).toBe(lost.body);
   });
 
   it.skipIf(WRITER_ONLY)(
@@ -367,7 +314,7 @@ describe('the drain', () => {
     async () => {
       const cell = newCell();
       await trips.put(cell);
-      await buffer(cell);
+      await buffer([cell]);
       await expect.poll(async () => (await trips.get(cell, { read: 'reader' })).cell?.body).toBe(cell.body);
       switchingOver = true;
       await pass();
@@ -380,38 +327,31 @@ describe('the drain', () => {
 
   it('does not go by the times of rows, which are wrong where a clock was', async () => {
     const cell = newCell();
-    await buffer(cell);
-    await store.client(holder).change({
-      sql: 'UPDATE schemaless.buffer SET created_at = SYSDATE(6) + INTERVAL 1 HOUR WHERE row_key = ?',
-      parameters: [rowKeyBytes(cell.row_key)],
-    });
+    await buffer([cell]);
+    await changeCopy(cell, 'created_at = SYSDATE(6) + INTERVAL 1 HOUR');
     expect((await waiting()).oldest_age).toBe(0);
     await drained();
-    expect((await trips.get(cell)).cell?.body).toBe(cell.body);
+    expect(await bodyOf(cell)).toBe(cell.body);
 
     const young = newCell();
-    await buffer(young);
-    await store.client(holder).change({
-      sql: 'UPDATE schemaless.buffer SET created_at = SYSDATE(6) - INTERVAL 1 HOUR WHERE row_key = ?',
-      parameters: [rowKeyBytes(young.row_key)],
-    });
-    await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 30, appendsPerSecond: FAST });
+    await buffer([young]);
+    await changeCopy(young, 'created_at = SYSDATE(6) - INTERVAL 1 HOUR');
+    await drainPass(store.context, holder, () => true, YOUNG_ARE_LEFT);
     expect((await waiting()).rows).toBe(1);
     await drained();
   });
 
   it('reaches the rows behind thousands of a primary that is away, long before their turn at its pace', async () => {
-    const topology = await store.topology.datastore(store.nameOf('trips'));
-    const other = topology?.places.findIndex(({ group }) => group !== primary && group !== holder) ?? -1;
+    const other = [0, 1, 2, 3, 4, 5].findIndex((shard) => ![primary, holder].includes(groupOf(shard)));
     const many = rowsOfShard(0, SHARDS, 3000).map((row_key): BufferedCell => ({
       ...cellOf({ row_key }),
       shard: 0,
       encoded: encodeBody('away'),
     }));
     for (let start = 0; start < many.length; start += 500)
-      await store.client(holder).change(insertBuffered(store.nameOf('trips'), many.slice(start, start + 500)));
-    const living = cellOf({ row_key: rowsOfShard(other, SHARDS, 1)[0] ?? '' });
-    await buffer(living, { shard: other });
+      await store.client(holder).change(insertBuffered(name, many.slice(start, start + 500)));
+    const living = cellIn(other);
+    await buffer([living], { shard: other });
     broken.behaviours.set(primary, 'down');
     // At a hundred a second it would be their turn in half a minute.
     const end = performance.now() + 8000;
@@ -419,20 +359,15 @@ describe('the drain', () => {
       minimumAgeSeconds: 0,
       appendsPerSecond: 100,
     });
-    expect((await trips.get(living)).cell?.body).toEqual(living.body);
+    expect(await bodyOf(living)).toEqual(living.body);
     broken.behaviours.clear();
-    await store.client(holder).change({
-      sql: 'DELETE FROM schemaless.buffer WHERE datastore = ? AND shard = 0',
-      parameters: [store.nameOf('trips')],
-    });
+    await change(store.client(holder), 'DELETE FROM schemaless.buffer WHERE datastore = ? AND shard = 0', name);
     await drained();
   });
 
   it('does not touch rows that are younger than its minimum age', async () => {
-    await buffer(newCell());
-    expect(
-      (await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 30, appendsPerSecond: FAST })).drained,
-    ).toBe(0);
+    await buffer([newCell()]);
+    expect((await drainPass(store.context, holder, () => true, YOUNG_ARE_LEFT)).drained).toBe(0);
     expect((await waiting()).rows).toBe(1);
     await drained();
   });

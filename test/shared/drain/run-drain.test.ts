@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { encodeBody } from '../../../shared/body/codec.ts';
-import { drainPass } from '../../support/drain-pass.ts';
+import { describe, expect, inject, it } from 'vitest';
+import { drainAtOnce } from '../../support/drain-pass.ts';
 import { progressItems, type ProgressStore } from '../../../shared/drain/progress-item.ts';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
-import type { DynamoTable } from '../../../shared/dynamo/table.ts';
+import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
+import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const SHARDS = 6;
@@ -20,10 +18,6 @@ const WAITING = 400;
 const SLOW = { minimumAgeSeconds: 0, pageRows: 50, appendsPerSecond: 50 };
 const RUN_MS = 1200;
 
-let store: RealStore;
-let trips: Datastore & BufferOperations;
-let state: DynamoTable;
-let holder: string;
 let readersLag = false;
 
 /** A reader that shows nothing yet. */
@@ -37,23 +31,13 @@ const lagging = (client: SqlClient): SqlClient => ({
   },
 });
 
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, wrap: lagging });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  state = await newTable(dynamoClient(inject('servers').dynamo));
-  const primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
-  holder = store.groups.map(({ name }) => name).find((name) => name !== primary) ?? '';
-});
-afterAll(() => store.close());
+const { store, trips, name, others } = await sharedTrips(SHARDS, { wrap: lagging });
+const [holder = ''] = others;
+const state = await newTable(dynamoClient(inject('servers').dynamo));
 
 async function buffer(rowKeys: readonly string[]): Promise<void> {
-  const encoded = encodeBody('body');
-  await store.client(holder).change(
-    insertBuffered(
-      store.nameOf('trips'),
-      rowKeys.map((row_key): BufferedCell => ({ ...cellOf({ row_key, body: 'body' }), encoded, shard: 0 })),
-    ),
-  );
+  const copies = rowKeys.map((row_key) => copyOf(cellOf({ row_key })));
+  await store.client(holder).change(insertBuffered(name, copies));
 }
 
 async function run(progress: ProgressStore | undefined): Promise<void> {
@@ -76,7 +60,7 @@ describe('one run of the drain after the other', () => {
       const [behind = '', ...waiting] = rowsOfShard(0, SHARDS, WAITING + 1);
       readersLag = true;
       await buffer(waiting);
-      await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
+      await drainAtOnce(store.context, holder);
       expect(await isThere(waiting.at(-1))).toBe(true);
       await buffer([behind]);
 

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Json } from '../../../shared/cell.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { change } from '../../support/plain-sql.ts';
+import { promote } from './support/promotion.ts';
 import type { SmallHeapWork } from './support/small-heap.ts';
 
 const SHARDS = 3;
@@ -19,18 +20,9 @@ const HEAP_MB: Readonly<Record<SmallHeapWork['work'], number>> = { drain: 128, r
 /** As many as fit into 1 MiB of JSON: some hundred bytes as they are stored, 13 MB in memory. */
 const EMPTY_LISTS: Json = Array.from({ length: 349_000 }, () => []);
 
-let store: RealStore;
-let trips: Datastore & BufferOperations;
-let primary: string;
-let holder: string;
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS } });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
-  holder = store.groups.map(({ name }) => name).find((name) => name !== primary) ?? '';
-});
-afterAll(() => store.close());
+const opened = await sharedTrips(SHARDS);
+const { store, trips, name, primary, others } = opened;
+const [holder = ''] = others;
 
 async function bufferMany(): Promise<void> {
   const encoded = encodeBody(EMPTY_LISTS);
@@ -41,7 +33,7 @@ async function bufferMany(): Promise<void> {
     encoded,
     shard: 0,
   }));
-  await store.client(holder).change(insertBuffered(store.nameOf('trips'), cells));
+  await store.client(holder).change(insertBuffered(name, cells));
 }
 
 /** In a process that dies when it needs more. */
@@ -52,7 +44,7 @@ async function inSmallHeap(work: SmallHeapWork['work'], group: string): Promise<
     servers: { groups, dynamo },
     table: store.topologyTable.table,
     group,
-    datastore: store.nameOf('trips'),
+    datastore: name,
   };
   const script = fileURLToPath(new URL('support/small-heap.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(
@@ -69,22 +61,15 @@ describe('a hundred bodies that take 37 KB, and 1.3 GB when they are decoded', {
     expect(await inSmallHeap('drain', holder)).toBe(String(ROWS));
     const shard = (await trips.heads()).find((one) => one.shard === 0);
     expect(shard).toMatchObject({ head: ROWS });
-    await store.client(holder).change({
-      sql: "UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? LIMIT ?",
-      parameters: [store.nameOf('trips'), LISTED],
-    });
+    const conflict = "UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? LIMIT ?";
+    await change(store.client(holder), conflict, name, LISTED);
     expect(await inSmallHeap('list conflicts', holder)).toBe(String(LISTED));
-    await store
-      .client(holder)
-      .change({ sql: 'DELETE FROM schemaless.buffer WHERE datastore = ?', parameters: [store.nameOf('trips')] });
+    await change(store.client(holder), 'DELETE FROM schemaless.buffer WHERE datastore = ?', name);
   });
 
   it('are brought back in a process of a tenth of that', async () => {
     await bufferMany();
-    await store.client(primary).change({
-      sql: 'UPDATE schemaless.shard SET writer_id = 4294000000 WHERE datastore = ? AND shard = 0',
-      parameters: [store.nameOf('trips')],
-    });
+    await promote(opened);
     expect(JSON.parse(await inSmallHeap('recover', primary))).toEqual({ appended: ROWS, opened: 1, closed: [] });
   });
 });

@@ -1,38 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeBody } from '../../../shared/body/codec.ts';
+import { describe, expect, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
-import { drainPass } from '../../support/drain-pass.ts';
+import { drainAtOnce } from '../../support/drain-pass.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import { undecidedSince } from '../../../shared/drain/undecided-since.ts';
 import { releaseOpened } from '../../../shared/drain/release-undecided.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
-import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
-import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { copyOf } from '../../support/copy-of.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { promote, recordWriter } from './support/promotion.ts';
 
 const SHARDS = 6;
 /** Several passes over what all files left, on a machine that may be busy. */
 const PATIENT = { timeout: 15_000 };
-const ANOTHER_SERVER = 4_294_000_000;
 /** As long as requests live, in this test. */
 const LIFE_MS = 1000;
 
-let store: RealStore;
-let trips: Datastore & BufferOperations;
-let primary: string;
-let others: string[];
+const opened = await sharedTrips(SHARDS);
+const { store, trips, name, primary, others, cellIn } = opened;
 let clock = 0;
 const since = undecidedSince(LIFE_MS, () => clock);
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS } });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
-  others = store.groups.map(({ name }) => name).filter((name) => name !== primary);
-});
-afterAll(() => store.close());
-
-const newCell = (body: NewCell['body']) => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '', body });
+const newCell = (body: NewCell['body']) => cellIn(0, { body });
 const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
 const recover = () => recoverPrimary(store.context, primary, since);
 const sumOf = async (what: 'undecided' | 'conflicts') =>
@@ -41,16 +28,9 @@ const sumOf = async (what: 'undecided' | 'conflicts') =>
 /** A copy each of two bodies, on one group each, whose writers died without a word; the new writer has neither. */
 async function contested(): Promise<NewCell> {
   const cell = newCell('one');
-  const datastore = store.nameOf('trips');
-  for (const [place, body] of ['one', 'other'].entries()) {
-    await store
-      .client(others[place] ?? '')
-      .change(insertBuffered(datastore, [{ ...cell, body, shard: 0, encoded: encodeBody(body) }]));
-  }
-  await store.client(primary).change({
-    sql: 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?',
-    parameters: [ANOTHER_SERVER, datastore],
-  });
+  for (const [place, body] of ['one', 'other'].entries())
+    await store.client(others[place] ?? '').change(insertBuffered(name, [copyOf({ ...cell, body })]));
+  await promote(opened);
   return cell;
 }
 
@@ -65,15 +45,9 @@ describe('two bodies at one address whose writers died', () => {
     store.events.length = 0;
     await recover();
     await recover();
+    const { row_key, column_name, ref_key } = cell;
     expect(store.events.filter(({ kind }) => kind === 'undecided')).toEqual([
-      {
-        kind: 'undecided',
-        datastore: store.nameOf('trips'),
-        shard: 0,
-        row_key: cell.row_key,
-        column_name: cell.column_name,
-        ref_key: cell.ref_key,
-      },
+      { kind: 'undecided', datastore: name, shard: 0, row_key, column_name, ref_key },
     ]);
     const { undecided, next } = await trips.undecidedWrites();
     expect(undecided.map(({ body }) => body).sort()).toEqual(['one', 'other']);
@@ -99,7 +73,7 @@ describe('two bodies at one address whose writers died', () => {
       .poll(async () => {
         for (const group of others) {
           await releaseOpened(store.context, group);
-          await drainPass(store.context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
+          await drainAtOnce(store.context, group);
         }
         return [await sumOf('undecided'), await sumOf('conflicts')];
       }, PATIENT)
@@ -115,14 +89,10 @@ describe('two bodies at one address whose writers died', () => {
     clock += LIFE_MS;
     await recover();
     expect(await sumOf('undecided')).toBe(2);
-    await store.client(primary).change({
-      sql: 'UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = ?',
-      parameters: [store.nameOf('trips')],
-    });
+    await recordWriter(opened);
     for (const group of others) await releaseOpened(store.context, group);
     expect(await sumOf('undecided')).toBe(0);
-    for (const group of others)
-      await drainPass(store.context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
+    for (const group of others) await drainAtOnce(store.context, group);
     expect(await bodyOf(cell)).toBeDefined();
   });
 });

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { readState } from '../../../shared/dynamo/state-table.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { changeItem } from '../../../shared/dynamo/change-item.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { dynamoClient } from '../../support/dynamo.ts';
+import { sharedTable } from '../../support/shared-table.ts';
 
-let table: DynamoTable;
-beforeAll(async () => {
-  table = await newTable(dynamoClient(inject('servers').dynamo));
-});
-afterAll(() => table.client.destroy());
+const table = await sharedTable();
 
 const addOne = (to: DynamoTable, key: string): Promise<number> =>
   changeItem(to, key, (item) => {

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { leases } from '../../../shared/dynamo/lease.ts';
-import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { sharedTable } from '../../support/shared-table.ts';
 
 const DURATION_MS = 1000;
-let table: DynamoTable;
 let clock = 0;
 
-beforeAll(async () => {
-  table = await newTable(dynamoClient(inject('servers').dynamo));
-});
-afterAll(() => table.client.destroy());
+const table = await sharedTable();
 
 const runner = (owner: string) => leases(table, owner, DURATION_MS, () => clock);
 

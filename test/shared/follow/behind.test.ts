@@ -1,36 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { knownFor, withHead, type SeenHead } from '../../../shared/follow/seen-heads.ts';
-import {
-  newDeeds,
-  openFollowedStore,
-  startWorker,
-  until,
-  type Deeds,
-  type FollowedStore,
-} from './support/followed-store.ts';
+import { doneWith, newDeeds, sharedFollowed, startWorker, until } from './support/followed-store.ts';
 
 const SHARDS = 3;
-let followed: FollowedStore;
+const followed = await sharedFollowed(SHARDS);
 
-beforeAll(async () => {
-  followed = await openFollowedStore(SHARDS);
-});
-afterAll(() => followed.close());
-
-const idsOf = (deeds: Deeds, shard: number): number[] =>
-  deeds.handled.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, n) => n + 1);
 
 /** Gives a cell another time, as a server's clock would have that is wrong. */
-async function setTime(shard: number, added_id: number, time: string): Promise<void> {
-  await (
-    await followed.groupOf(shard)
-  ).change({
-    sql: `UPDATE \`${followed.datastore}_000${shard}\`.entity SET created_at = ? WHERE added_id = ?`,
-    parameters: [time, added_id],
-  });
-}
+const setTime = (shard: number, added_id: number, time: string) =>
+  followed.change(shard, 'UPDATE ENTITY SET created_at = ? WHERE added_id = ?', time, added_id);
 
 describe('a follower that keeps behind the logs', () => {
   it('is not stopped by a moment of a clock ahead', async () => {
@@ -40,11 +20,11 @@ describe('a follower that keeps behind the logs', () => {
     await followed.write(0, 4);
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { behindMs: 200 });
-    await until('all is handled', () => idsOf(deeds, 0).length === 5);
+    await until('all is handled', () => deeds.idsOf(0).length === 5);
     await followed.write(0, 3);
-    await until('what comes is handled, too', () => idsOf(deeds, 0).length === 8);
+    await until('what comes is handled, too', () => deeds.idsOf(0).length === 8);
     await worker.stop();
-    expect(idsOf(deeds, 0)).toEqual(upTo(8));
+    expect(deeds.idsOf(0)).toEqual(upTo(8));
   });
 
   it('hands out no cell that it has not known for so long, whatever time the cell has', async () => {
@@ -55,14 +35,11 @@ describe('a follower that keeps behind the logs', () => {
       follower: {
         async handle(_group, cells) {
           for (const { shard, added_id } of cells) if (shard === 1) times.set(added_id, performance.now());
-          return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
+          return doneWith(cells);
         },
       },
     });
-    await until(
-      'it holds its partitions',
-      () => deeds.events.filter(({ kind }) => kind === 'partition_taken').length >= SHARDS,
-    );
+    await until('it holds its partitions', () => deeds.eventsOf('partition_taken').length >= SHARDS);
     const written = new Map<number, number>();
     for (let id = 1; id <= 10; id += 1) {
       written.set(id, performance.now());
@@ -83,9 +60,9 @@ describe('a follower that keeps behind the logs', () => {
     const deeds = newDeeds();
     // Fifty pages: with a wait for each it would take a minute and more.
     const worker = startWorker(followed, deeds, { behindMs: 1500, pageCells: 10 });
-    await until('all is handled', () => idsOf(deeds, 2).length === 500, 50_000);
+    await until('all is handled', () => deeds.idsOf(2).length === 500, 50_000);
     await worker.stop();
-    expect(idsOf(deeds, 2)).toEqual(upTo(500));
+    expect(deeds.idsOf(2)).toEqual(upTo(500));
   });
 });
 

@@ -1,26 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { bellTower, type BellTower } from '../../../shared/follow/bells.ts';
 import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
+import { change, select } from '../../support/plain-sql.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import {
-  newDeeds,
-  openFollowedStore,
-  startWorker,
-  until,
-  type Deeds,
-  type FollowedStore,
-} from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker, until, type Deeds } from './support/followed-store.ts';
+import { triggerNamed } from '../../support/trigger-named.ts';
 
 const SHARDS = 24;
 /** Longer than a look at the bells on a busy machine, and shorter than until a shard that did not ring is looked at. */
 const SOON_MS = 6000;
 /** The same, where nothing is to come. */
 const NOTHING_MS = 3000;
-let followed: FollowedStore;
 let bells: BellTower;
 /** What followers ask the groups. */
 let asked: string[] = [];
@@ -51,35 +46,24 @@ function watched(client: SqlClient): SqlClient {
   };
 }
 
-beforeAll(async () => {
-  followed = await openFollowedStore(SHARDS, watched, [
-    {
-      definition: {
-        name: 'heard',
-        columns: undefined,
-        start: 'start',
-        maxAttempts: 5,
-        stopAfterParked: 100,
-        retryParkedEverySeconds: undefined,
-        timeoutSeconds: 30,
-      } as never,
-      queueUrl: 'http://127.0.0.1:1/queue',
-      parkedQueueUrl: 'http://127.0.0.1:1/parked',
-    },
-  ]);
-});
+const followed = await sharedFollowed(SHARDS, watched, [
+  {
+    definition: triggerNamed('heard'),
+    queueUrl: 'http://127.0.0.1:1/queue',
+    parkedQueueUrl: 'http://127.0.0.1:1/parked',
+  },
+]);
 beforeEach(() => {
   isMute = false;
   bells = bellTower(followed.store.context, { read: () => 'reader' });
 });
-afterAll(() => followed.close());
 
 /** A worker that has read all shards, so that nothing but a ring, or the slow look, makes it read one again. */
 async function heardBy(run: Partial<Pick<FollowerRun, 'bells'>>): Promise<{ deeds: Deeds; stop: () => Promise<void> }> {
   const deeds = newDeeds();
   const worker = startWorker(followed, deeds, { ...run, pauses: { leastMs: 5, mostMs: 100 } });
   await until('all that is there is handled', async () => deeds.names().size === (await followed.stored()).length);
-  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await sleep(2000);
   return { deeds, stop: () => worker.stop() };
 }
 
@@ -131,7 +115,7 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     expect(deeds.names().size, 'each once').toBe(deeds.handled.length);
     // Too large to share a transaction, and so to ring in one.
     const handled = deeds.handled.length;
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await sleep(3000);
     const [row_key = ''] = rowsOfShard(7, SHARDS, 1);
     await followed.trips.put(cellOf({ row_key, ref_key: 1_000_000, body: randomBytes(400 * 1024).toString('hex') }));
     await until('the large one is there', () => deeds.handled.length === handled + 1, SOON_MS);
@@ -143,7 +127,7 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     const before = deeds.handled.length;
     isMute = true;
     await followed.write(5, 1);
-    await new Promise((resolve) => setTimeout(resolve, NOTHING_MS));
+    await sleep(NOTHING_MS);
     expect(deeds.handled.length, 'nobody heard of it').toBe(before);
     await until('it is found', () => deeds.handled.length === before + 1, 15_000);
     await stop();
@@ -173,11 +157,11 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
   it('are few: old rings are taken away', async () => {
     const client = await followed.groupOf(0);
     const rows = async (): Promise<number> =>
-      Number((await client.select({ sql: 'SELECT COUNT(*) FROM schemaless.bell', parameters: [] }, 'writer'))[0]?.[0]);
-    await client.change({
-      sql: `INSERT INTO schemaless.bell (datastore, shards) SELECT 'none', X'0000' FROM (${'SELECT 1 UNION ALL '.repeat(99)}SELECT 1) AS a CROSS JOIN (${'SELECT 1 UNION ALL '.repeat(199)}SELECT 1) AS b`,
-      parameters: [],
-    });
+      Number((await select(client, 'SELECT COUNT(*) FROM schemaless.bell'))[0]?.[0]);
+    await change(
+      client,
+      `INSERT INTO schemaless.bell (datastore, shards) SELECT 'none', X'0000' FROM (${'SELECT 1 UNION ALL '.repeat(99)}SELECT 1) AS a CROSS JOIN (${'SELECT 1 UNION ALL '.repeat(199)}SELECT 1) AS b`,
+    );
     const before = await rows();
     expect(before).toBeGreaterThan(15_000);
     await until(

@@ -1,54 +1,33 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import { mendEpoch, raiseEpoch } from '../../../shared/access/raise-epoch.ts';
-import type { FollowEvent } from '../../../shared/follow/follower.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
-import {
-  newDeeds,
-  openFollowedStore,
-  startWorker,
-  until,
-  type Deeds,
-  type FollowedStore,
-} from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker, until, type Deeds } from './support/followed-store.ts';
+import { select } from '../../support/plain-sql.ts';
 
 const SHARDS = 6;
-let followed: FollowedStore;
-
-beforeAll(async () => {
-  followed = await openFollowedStore(SHARDS);
-});
-afterAll(() => followed.close());
+const followed = await sharedFollowed(SHARDS);
+const { datastore, caughtUp } = followed;
+const { topologyTable, context, topology } = followed.store;
 
 /** What a promotion of a replica without the last cells does to a log. */
-async function cutAfter(shard: number, addedId: number): Promise<void> {
-  const client = await followed.groupOf(shard);
-  await client.change({
-    sql: `DELETE FROM \`${followed.datastore}_000${shard}\`.entity WHERE added_id > ?`,
-    parameters: [addedId],
-  });
-}
+const cutAfter = (shard: number, addedId: number) =>
+  followed.change(shard, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
+/** And to a shard's row that was written last. */
+const forgetEpoch = (shard: number) =>
+  followed.change(shard, 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = ?', datastore, shard);
+const raising = (shard: number) => ({ table: topologyTable, groups: context.groups, datastore, shard });
 
 async function epochs(shard: number): Promise<{ readonly topology: number | undefined; readonly row: number }> {
-  const rows = await (
-    await followed.groupOf(shard)
-  ).select(
-    {
-      sql: 'SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = ?',
-      parameters: [followed.datastore, shard],
-    },
-    'writer',
-  );
+  const known = 'SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = ?';
+  const rows = await select(await followed.groupOf(shard), known, datastore, shard);
   return {
-    topology: (await readDatastore(followed.store.topologyTable, followed.datastore))?.places[shard]?.epoch,
+    topology: (await readDatastore(topologyTable, datastore))?.places[shard]?.epoch,
     row: Number(rows[0]?.[0]),
   };
 }
 
-const cuts = (deeds: Deeds): Extract<FollowEvent, { kind: 'cut' }>[] =>
-  deeds.events.filter((event) => event.kind === 'cut');
-const caughtUp = (deeds: Deeds) =>
-  until('everything is handled', async () => (await followed.stored()).every((cell) => deeds.names().has(cell)));
+const cuts = (deeds: Deeds) => deeds.eventsOf('cut');
 
 describe('a log that was cut', () => {
   it('is noticed by every follower, read again from a checkpoint, its epoch raised once, nothing skipped', async () => {
@@ -105,53 +84,26 @@ describe('a log that was cut', () => {
   });
 
   it('goes on from what a crash between the two halves of raising an epoch left', async () => {
-    const raise = {
-      table: followed.store.topologyTable,
-      groups: followed.store.context.groups,
-      datastore: followed.datastore,
-      shard: 4,
-    };
+    const raise = raising(4);
     expect(await Promise.all(Array.from({ length: 4 }, () => raiseEpoch(raise, 1)))).toEqual([2, 2, 2, 2]);
     expect(await epochs(4)).toEqual({ topology: 2, row: 2 });
     // The topology was written, the row was not.
-    await (
-      await followed.groupOf(4)
-    ).change({
-      sql: 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = 4',
-      parameters: [followed.datastore],
-    });
+    await forgetEpoch(4);
     expect(await raiseEpoch(raise, 1)).toBe(2);
     expect(await epochs(4)).toEqual({ topology: 2, row: 2 });
     expect(await raiseEpoch(raise, 2)).toBe(3);
-    expect(
-      await mendEpoch(raise, {
-        group: (await followed.store.topology.datastore(followed.datastore))?.places[4]?.group ?? '',
-        epoch: 3,
-      }),
-    ).toBe(false);
+    const group = (await topology.datastore(datastore))?.places[4]?.group ?? '';
+    expect(await mendEpoch(raise, { group, epoch: 3 })).toBe(false);
   });
 
   it('a row that a promotion left behind the topology is lifted, so that writes go on', async () => {
     const deeds = newDeeds();
-    followed.store.topology.refresh();
+    topology.refresh();
     await followed.write(5, 1);
-    await raiseEpoch(
-      {
-        table: followed.store.topologyTable,
-        groups: followed.store.context.groups,
-        datastore: followed.datastore,
-        shard: 5,
-      },
-      1,
-    );
-    followed.store.topology.refresh();
+    await raiseEpoch(raising(5), 1);
+    topology.refresh();
     await followed.write(5, 1);
-    await (
-      await followed.groupOf(5)
-    ).change({
-      sql: 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = 5',
-      parameters: [followed.datastore],
-    });
+    await forgetEpoch(5);
     await expect(followed.write(5, 1)).rejects.toThrow('unavailable');
     const worker = startWorker(followed, deeds);
     await until('lifted', () => deeds.events.some((event) => event.kind === 'epoch_mended' && event.shard === 5));

@@ -1,21 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection } from 'mysql2/promise';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { LogPlace } from '../../../shared/follow/follower.ts';
-import { followerLag } from '../../../shared/follow/follower-lag.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { peekFirst } from '../../../shared/follow/peek-first.ts';
 import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import { SqlError, type SqlClient, type Target } from '../../../shared/sql/client.ts';
-import { placeOf } from '../../../shared/access/context.ts';
+import { connectionTo } from '../../support/connection-to.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import {
-  newDeeds,
-  openFollowedStore,
-  startWorker,
-  until,
-  type Deeds,
-  type FollowedStore,
-} from './support/followed-store.ts';
+import { doneWith, newDeeds, sharedFollowed, startWorker, until, type Deeds } from './support/followed-store.ts';
 
 /** Of three groups: two pages of each. */
 const SHARDS = 201;
@@ -28,25 +18,19 @@ const DAMAGED = 21;
 const STATEMENT_MS = 4000;
 const ROUNDS = 4;
 
-let followed: FollowedStore;
 /** What statements to this node that name the shard's table are answered with. */
 let damage: { readonly target: Target; readonly error: () => SqlError } | undefined;
+const followed = await sharedFollowed(SHARDS, damaged);
+const topology = await followed.store.topology.datastore(followed.datastore);
+const groupOf = (shard: number): string => topology?.places[shard]?.group ?? '';
+const ofGroup = Array.from({ length: SHARDS }, (_, shard) => shard).filter(
+  (shard) => shard !== DAMAGED && groupOf(shard) === groupOf(DAMAGED),
+);
 /** Another two of its page, one of another page of its group, one of another group. */
-let others: readonly number[];
-
-beforeAll(async () => {
-  followed = await openFollowedStore(SHARDS, damaged);
-  const topology = await followed.store.topology.datastore(followed.datastore);
-  if (!topology) throw new Error('no topology');
-  const ofGroup = topology.places.flatMap(({ group }, shard) =>
-    group === placeOf(topology, DAMAGED).group ? [shard] : [],
-  );
-  others = [...ofGroup.filter((shard) => shard !== DAMAGED).slice(0, 2), ofGroup.at(-1) ?? -1, DAMAGED + 1];
-});
+const others: readonly number[] = [...ofGroup.slice(0, 2), ofGroup.at(-1) ?? -1, DAMAGED + 1];
 afterEach(() => {
   damage = undefined;
 });
-afterAll(() => followed.close());
 
 function damaged(client: SqlClient): SqlClient {
   return {
@@ -58,10 +42,7 @@ function damaged(client: SqlClient): SqlClient {
   };
 }
 
-const idsOf = (deeds: Deeds, shard: number): number[] =>
-  deeds.handled.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id);
-const failedShards = (deeds: Deeds): number[] =>
-  deeds.events.flatMap((event) => (event.kind === 'shard_failed' ? [event.shard] : []));
+const failedShards = (deeds: Deeds): number[] => deeds.eventsOf('shard_failed').map(({ shard }) => shard);
 async function headOf(shard: number): Promise<number> {
   const [log] = await followed.trips.log([{ shard, after: 0 }], { limit: 1000 });
   if (!log || log.error) throw new Error(`no log of ${shard}`);
@@ -73,14 +54,7 @@ async function writeToOthers(cells: number): Promise<void> {
 }
 
 async function onWriter<T>(use: (query: (sql: string) => Promise<unknown>, table: string) => Promise<T>): Promise<T> {
-  const group = (await followed.store.topology.datastore(followed.datastore))?.places[DAMAGED]?.group;
-  const address = inject('servers').groups.find(({ name }) => name === group);
-  const connection = await createConnection({
-    host: address?.writer.host ?? '',
-    port: address?.writer.port ?? 0,
-    user: address?.user ?? '',
-    password: address?.password ?? '',
-  });
+  const connection = await connectionTo(groupOf(DAMAGED));
   try {
     return await use((sql) => connection.query(sql), `\`${followed.datastore}_00${DAMAGED}\`.entity`);
   } finally {
@@ -96,30 +70,27 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
     const worker = startWorker(followed, deeds, { ...QUIET, fetch: shareFetches(peekFirst({ checkEveryMs: 500 })) });
     await until(
       'all is handled',
-      () => idsOf(deeds, DAMAGED).length === 3 && others.every((shard) => idsOf(deeds, shard).length === 2),
+      () => deeds.idsOf(DAMAGED).length === 3 && others.every((shard) => deeds.idsOf(shard).length === 2),
     );
     await onWriter(async (query, table) => {
       await query(`RENAME TABLE ${table} TO ${table}_away`);
       try {
         await until('it is told', () => failedShards(deeds).includes(DAMAGED));
         await writeToOthers(3);
-        await until('the others are handled', () => others.every((shard) => idsOf(deeds, shard).length === 5));
+        await until('the others are handled', () => others.every((shard) => deeds.idsOf(shard).length === 5));
         // Told once, however often it is tried.
         await sleep(1500);
         expect(failedShards(deeds)).toEqual([DAMAGED]);
-        const lag = await followerLag(followed.stateTable, followed.store.context, {
-          name: deeds.name,
-          datastore: followed.datastore,
-        });
+        const lag = await followed.lag(deeds);
         expect(lag.flatMap(({ shard, head }) => (head === undefined ? [shard] : []))).toEqual([DAMAGED]);
       } finally {
         await query(`RENAME TABLE ${table}_away TO ${table}`);
       }
     });
     await followed.write(DAMAGED, 2);
-    await until('it is handled again', () => idsOf(deeds, DAMAGED).length === 5);
+    await until('it is handled again', () => deeds.idsOf(DAMAGED).length === 5);
     await worker.stop();
-    for (const shard of [DAMAGED, ...others]) expect(idsOf(deeds, shard)).toEqual([1, 2, 3, 4, 5]);
+    for (const shard of [DAMAGED, ...others]) expect(deeds.idsOf(shard)).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('keeps no other from beginning now', async () => {
@@ -127,17 +98,15 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
     damage = { target: 'writer', error: () => new SqlError('rejected', 'Table is marked as crashed', { errno: 1034 }) };
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { ...QUIET, read: 'writer', follower: { start: 'now' } });
-    const lagOf = () =>
-      followerLag(followed.stateTable, followed.store.context, { name: deeds.name, datastore: followed.datastore });
     const begun = async (): Promise<number[]> =>
-      (await lagOf()).flatMap(({ shard, offset }) => (offset === undefined ? [] : [shard]));
+      (await followed.lag(deeds)).flatMap(({ shard, offset }) => (offset === undefined ? [] : [shard]));
     await until('the others have begun', async () => (await begun()).length >= (WRITER_ONLY ? SHARDS - 1 : SHARDS));
     damage = undefined;
     await until('it has begun', async () => (await begun()).length === SHARDS);
     await followed.write(DAMAGED, 1);
-    await until('it is handled', () => idsOf(deeds, DAMAGED).length === 1);
+    await until('it is handled', () => deeds.idsOf(DAMAGED).length === 1);
     await worker.stop();
-    expect(idsOf(deeds, DAMAGED)).toEqual([before + 1]);
+    expect(deeds.idsOf(DAMAGED)).toEqual([before + 1]);
   });
 
   it.skipIf(WRITER_ONLY)(
@@ -151,7 +120,7 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
       const worker = startWorker(followed, deeds, { ...QUIET });
       await followed.write(DAMAGED, 2);
       const all = await headOf(DAMAGED);
-      await until('it is handled', () => idsOf(deeds, DAMAGED).length === all);
+      await until('it is handled', () => deeds.idsOf(DAMAGED).length === all);
       await worker.stop();
       expect(failedShards(deeds)).toEqual([]);
     },
@@ -161,33 +130,30 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { ...QUIET, read: 'writer' });
     const all = await headOf(DAMAGED);
-    await until('all is handled', () => idsOf(deeds, DAMAGED).length === all);
+    await until('all is handled', () => deeds.idsOf(DAMAGED).length === all);
     await onWriter(async (query, table) => {
       await query(`LOCK TABLES ${table} WRITE`);
       // Until it is known which it is, its page waits for one time limit.
       await sleep(10_000);
       const from = Date.now();
       for (let round = 0; round < ROUNDS; round += 1) {
-        const counts = new Map(others.map((shard) => [shard, idsOf(deeds, shard).length]));
+        const counts = new Map(others.map((shard) => [shard, deeds.idsOf(shard).length]));
         await writeToOthers(1);
         await until('the others are handled', () =>
-          others.every((shard) => idsOf(deeds, shard).length === (counts.get(shard) ?? 0) + 1),
+          others.every((shard) => deeds.idsOf(shard).length === (counts.get(shard) ?? 0) + 1),
         );
       }
       expect(Date.now() - from).toBeLessThan((ROUNDS - 1) * STATEMENT_MS);
       await query('UNLOCK TABLES');
     });
-    const before = idsOf(deeds, DAMAGED).length;
+    const before = deeds.idsOf(DAMAGED).length;
     await followed.write(DAMAGED, 1);
-    await until('it is handled again', () => idsOf(deeds, DAMAGED).length === before + 1, 30_000);
+    await until('it is handled again', () => deeds.idsOf(DAMAGED).length === before + 1, 30_000);
     await worker.stop();
   });
 });
 
 describe('cells that a handler cannot do', { timeout: 120_000 }, () => {
-  const doneWith = (cells: readonly LogPlace[]): Map<number, number> =>
-    new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
-
   it('keep back their own shard alone', async () => {
     const deeds = newDeeds();
     const state = { isBroken: true };
@@ -204,15 +170,15 @@ describe('cells that a handler cannot do', { timeout: 120_000 }, () => {
     await writeToOthers(1);
     const heads = new Map(await Promise.all(others.map(async (shard) => [shard, await headOf(shard)] as const)));
     await until('the others are handled', () =>
-      others.every((shard) => idsOf(deeds, shard).length === heads.get(shard)),
+      others.every((shard) => deeds.idsOf(shard).length === heads.get(shard)),
     );
-    expect(idsOf(deeds, DAMAGED)).toEqual([]);
+    expect(deeds.idsOf(DAMAGED)).toEqual([]);
     await until('it is told', () => failedShards(deeds).includes(DAMAGED));
     state.isBroken = false;
     const head = await headOf(DAMAGED);
-    await until('they are handled', () => idsOf(deeds, DAMAGED).length === head);
+    await until('they are handled', () => deeds.idsOf(DAMAGED).length === head);
     await worker.stop();
-    expect(idsOf(deeds, DAMAGED)).toEqual(Array.from({ length: head }, (_, n) => n + 1));
+    expect(deeds.idsOf(DAMAGED)).toEqual(Array.from({ length: head }, (_, n) => n + 1));
   });
 
   it('keep back their own page alone while it takes its time', async () => {
@@ -232,14 +198,14 @@ describe('cells that a handler cannot do', { timeout: 120_000 }, () => {
     });
     await followed.write(DAMAGED, 1);
     const head = await headOf(last);
-    await until('another page is handled', () => idsOf(deeds, last).length === head);
+    await until('another page is handled', () => deeds.idsOf(last).length === head);
     await followed.write(last, 2);
-    await until('it is followed on', () => idsOf(deeds, last).length === head + 2);
-    expect(idsOf(deeds, DAMAGED)).toEqual([]);
+    await until('it is followed on', () => deeds.idsOf(last).length === head + 2);
+    expect(deeds.idsOf(DAMAGED)).toEqual([]);
     letGo();
     const all = await headOf(DAMAGED);
-    await until('its page is handled', () => idsOf(deeds, DAMAGED).length === all);
+    await until('its page is handled', () => deeds.idsOf(DAMAGED).length === all);
     await worker.stop();
-    expect(idsOf(deeds, DAMAGED)).toEqual(Array.from({ length: all }, (_, n) => n + 1));
+    expect(deeds.idsOf(DAMAGED)).toEqual(Array.from({ length: all }, (_, n) => n + 1));
   });
 });

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MAX_SHARDS } from '../../../shared/definitions/definitions.ts';
 import { defaultPartitions, openFollower } from '../../../shared/follow/follower-item.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { createDatastore, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
-import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { sharedTable } from '../../support/shared-table.ts';
 
 const FINGERPRINT = '0123456789abcdef';
 /** A year of a thousand cells a second in one shard. */
 const MANY = 31_536_000_000;
-let table: DynamoTable;
 
-beforeAll(async () => {
-  table = await newTable(dynamoClient(inject('servers').dynamo));
-});
-afterAll(() => table.client.destroy());
+const table = await sharedTable();
 
 describe('what is kept of the largest datastore, in items of 400 KB at most', () => {
   it('is taken: the offsets and checkpoints of as many shards as a partition may have', async () => {

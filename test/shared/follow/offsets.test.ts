@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { updateState } from '../../../shared/dynamo/state-table.ts';
-import { encodeOffsets } from '../../../shared/follow/encode-offsets.ts';
+import { encodeOffsets, type ShardOffset } from '../../../shared/follow/encode-offsets.ts';
 import { heldPartition } from '../../../shared/follow/held-partition.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { sharedTable } from '../../support/shared-table.ts';
 import { withoutCommitFence } from '../../support/without-commit-fence.ts';
 import { withoutGenerationFence } from '../../support/without-generation-fence.ts';
 
 const fingerprint = '0123456789abcdef';
-let table: DynamoTable;
 let follower = 0;
 
-beforeAll(async () => {
-  table = await newTable(dynamoClient(inject('servers').dynamo));
-});
-afterAll(() => table.client.destroy());
+const table = await sharedTable();
 
 /** @param through stands before the table @default the table itself */
 function newItems(through = (all: DynamoTable): DynamoTable => all) {
@@ -29,12 +25,27 @@ async function holder(items: ReturnType<typeof offsetItems>, owner: string, othe
   return taken && heldPartition(items, 1, taken, 2, await items.readCheckpoints(1));
 }
 
+/** Its two shards. */
+async function bothHeld(items: ReturnType<typeof offsetItems>) {
+  const held = await holder(items, 'a');
+  const [shard, other] = held?.shards ?? [];
+  if (!held || !shard || !other) throw new Error('not held');
+  return { held, shard, other };
+}
+
 type Held = NonNullable<Awaited<ReturnType<typeof holder>>>;
+
+const at = (added_id: number, more: { readonly epoch?: number; readonly given?: number } = {}): ShardOffset => ({
+  added_id,
+  fingerprint,
+  epoch: 1,
+  ...more,
+});
 
 function move(held: Held | undefined, added_id: number, tenure = held?.tenure()): void {
   const [shard] = held?.shards ?? [];
   if (!held || !shard || !tenure) throw new Error('not held');
-  held.move(shard, { added_id, fingerprint, epoch: 1 }, tenure);
+  held.move(shard, at(added_id), tenure);
 }
 
 const reached = async (items: ReturnType<typeof offsetItems>): Promise<number | undefined> =>
@@ -46,28 +57,18 @@ describe('the offsets of a partition', () => {
     const { token = 0, generation = 0 } = (await items.take(1, 'a', [])) ?? {};
     const given = async (): Promise<(number | undefined)[] | undefined> =>
       (await items.read(1))?.offsets.map((offset) => offset?.given);
-    await items.commit(1, { token, generation }, [
-      { added_id: 9, fingerprint, epoch: 1, given: 4 },
-      { added_id: 2, fingerprint, epoch: 1, given: 0 },
-    ]);
+    await items.commit(1, { token, generation }, [at(9, { given: 4 }), at(2, { given: 0 })]);
     expect(await given()).toEqual([4, 0]);
     // As a worker of an earlier version leaves it.
     const key = `offsets#f${follower}#trips#1`;
     await updateState(table, {
       key,
       update: 'SET #offsets = :offsets',
-      values: {
-        ':offsets': {
-          B: encodeOffsets([
-            { added_id: 12, fingerprint, epoch: 1 },
-            { added_id: 2, fingerprint, epoch: 1 },
-          ]),
-        },
-      },
+      values: { ':offsets': { B: encodeOffsets([at(12), at(2)]) } },
     });
     expect(await given()).toEqual([undefined, undefined]);
     expect((await items.read(1))?.offsets.map((offset) => offset?.added_id)).toEqual([12, 2]);
-    await items.commit(1, { token, generation }, [{ added_id: 12, fingerprint, epoch: 1, given: 11 }, undefined]);
+    await items.commit(1, { token, generation }, [at(12, { given: 11 }), undefined]);
     expect(await given()).toEqual([11, undefined]);
     await items.rewind(1, () => [unread(3), undefined]);
     expect(await given()).toEqual([undefined, undefined]);
@@ -152,13 +153,11 @@ describe('the offsets of a partition', () => {
 
   it('go back where a log was cut under the next generation, written at once: pages that were under way do not count', async () => {
     const items = newItems();
-    const held = await holder(items, 'a');
-    const [shard, other] = held?.shards ?? [];
-    if (!held || !shard || !other) throw new Error('not held');
+    const { held, shard, other } = await bothHeld(items);
     move(held, 20);
-    held.move(other, { added_id: 7, fingerprint, epoch: 1 }, held.tenure());
+    held.move(other, at(7), held.tenure());
     const before = held.tenure();
-    expect(await held.goBack(shard, { added_id: 3, fingerprint, epoch: 2 }, before)).toBe(true);
+    expect(await held.goBack(shard, at(3, { epoch: 2 }), before)).toBe(true);
     expect(await items.read(1)).toMatchObject({ generation: 1, offsets: [{ added_id: 3 }, { added_id: 7 }] });
     move(held, 30, before);
     expect([held.tenure().generation, shard.offset?.added_id, await held.goBack(shard, unread(1), before)]).toEqual([
@@ -174,9 +173,7 @@ describe('the offsets of a partition', () => {
 
   it('begin with what is written: a start counts from then on, and its cell is a place to go back to once it is known', async () => {
     const items = newItems();
-    const held = await holder(items, 'a');
-    const [shard, other] = held?.shards ?? [];
-    if (!held || !shard || !other) throw new Error('not held');
+    const { held, shard, other } = await bothHeld(items);
     held.startAt(shard, unread(7), held.tenure());
     expect([shard.offset, held.hasMoved()]).toEqual([undefined, true]);
     await held.commit();

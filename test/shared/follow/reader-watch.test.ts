@@ -1,17 +1,17 @@
-import { createConnection, type Connection } from 'mysql2/promise';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Connection } from 'mysql2/promise';
+import { afterAll, describe, expect, it } from 'vitest';
 import { bellTower } from '../../../shared/follow/bells.ts';
 import { readerWatch, type ReaderWatch } from '../../../shared/follow/reader-watch.ts';
 import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
 import type { SqlClient, SqlRow } from '../../../shared/sql/client.ts';
+import { connectionTo } from '../../support/connection-to.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import { newDeeds, openFollowedStore, startWorker, until, type FollowedStore } from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker, until } from './support/followed-store.ts';
 
 const SHARDS = 6;
 const GROUP = 'group-1';
 /** In place of ten seconds. */
 const EVERY_MS = 400;
-let followed: FollowedStore;
 /** While it is there, readers of the group show what they had when it began: their replication stands still. */
 let still: Connection | undefined;
 
@@ -26,22 +26,12 @@ function standingStill(client: SqlClient, group: string): SqlClient {
   };
 }
 
-beforeAll(async () => {
-  followed = await openFollowedStore(SHARDS, standingStill);
-  for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 3);
-});
-afterAll(async () => {
-  await still?.end();
-  await followed.close();
-});
+const followed = await sharedFollowed(SHARDS, standingStill);
+for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 3);
+afterAll(() => still?.end());
 
 async function stopReplication(): Promise<Connection> {
-  const address = inject('servers').groups.find(({ name }) => name === GROUP);
-  if (!address) throw new Error(`no ${GROUP}`);
-  const { host, port } = address.writer;
-  const options = { dateStrings: true, supportBigNumbers: true, bigNumberStrings: true, timezone: 'Z' };
-  const { user, password } = address;
-  const connection = await createConnection({ host, port, user, password, ...options });
+  const connection = await connectionTo(GROUP, { dateStrings: true, bigNumberStrings: true, timezone: 'Z' });
   await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT');
   return connection;
 }

@@ -1,28 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
+import { describe, expect, it } from 'vitest';
 import type { StartPlace } from '../../../shared/follow/follower.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
-import {
-  newDeeds,
-  openFollowedStore,
-  startWorker,
-  until,
-  type Deeds,
-  type FollowedStore,
-} from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker, until } from './support/followed-store.ts';
 
 const SHARDS = 3;
-let followed: FollowedStore;
-
-beforeAll(async () => {
-  followed = await openFollowedStore(SHARDS);
-});
-afterAll(() => followed.close());
-
-const idsOf = (deeds: Deeds, owner: string): number[] =>
-  deeds.handled.filter((cell) => cell.shard === 0 && cell.owner === owner).map(({ added_id }) => added_id);
-const committed = (deeds: Deeds): Promise<(number | undefined)[]> =>
-  committedOffsets(followed.stateTable, { name: deeds.name, datastore: followed.datastore }, SHARDS);
+const followed = await sharedFollowed(SHARDS);
 
 async function headOf(shard: number): Promise<number> {
   const head = (await followed.trips.heads())[shard];
@@ -42,28 +23,21 @@ describe('where a follower begins', () => {
     const deeds = newDeeds();
     const head = await headOf(0);
     const first = startWorker(followed, deeds, { follower: { start }, commitEveryMs: 60_000 });
-    const items = offsetItems(followed.stateTable, {
-      name: deeds.name,
-      datastore: followed.datastore,
-      shards: SHARDS,
-      partitions: SHARDS,
-    });
+    const items = followed.items(deeds);
     await until('the first worker holds all', async () =>
       (await Promise.all([0, 1, 2].map((partition) => items.read(partition)))).every(
         (item) => item?.owner === first.owner,
       ),
     );
-    await until('it knows where they begin', async () =>
-      (await committed(deeds)).every((offset) => offset !== undefined),
-    );
+    await followed.begun(deeds);
     await followed.write(0, 5);
-    await until('the first worker has handled them', () => idsOf(deeds, first.owner).length === 5);
+    await until('the first worker has handled them', () => deeds.idsOf(0, first.owner).length === 5);
     first.gate.state = 'paused';
     await followed.write(0, 5);
     const second = startWorker(followed, deeds, { follower: { start } });
     await followed.write(0, 5);
-    await until('the second worker has come to the end', () => idsOf(deeds, second.owner).at(-1) === head + 15);
-    expect(idsOf(deeds, second.owner)).toEqual(Array.from({ length: 15 }, (_, n) => head + 1 + n));
+    await until('the second worker has come to the end', () => deeds.idsOf(0, second.owner).at(-1) === head + 15);
+    expect(deeds.idsOf(0, second.owner)).toEqual(Array.from({ length: 15 }, (_, n) => head + 1 + n));
     await second.stop();
     first.gate.state = 'open';
     await first.stop();
@@ -73,17 +47,14 @@ describe('where a follower begins', () => {
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { follower: { start: 'now' } });
     worker.gate.state = 'no-commits';
-    const [before] = await Promise.all([
-      headOf(0),
-      until('it tried', () => deeds.events.some(({ kind }) => kind === 'state_failed')),
-    ]);
+    const [before] = await Promise.all([headOf(0), until('it tried', () => deeds.eventsOf('state_failed').length > 0)]);
     await followed.write(0, 5);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect([deeds.handled, await committed(deeds)]).toEqual([[], [undefined, undefined, undefined]]);
+    expect([deeds.handled, await followed.offsets(deeds)]).toEqual([[], [undefined, undefined, undefined]]);
     worker.gate.state = 'open';
     await until('it begins where it had looked first', () => deeds.handled.length === 5);
     await worker.stop();
-    expect(idsOf(deeds, worker.owner)).toEqual([1, 2, 3, 4, 5].map((n) => before + n));
+    expect(deeds.idsOf(0, worker.owner)).toEqual([1, 2, 3, 4, 5].map((n) => before + n));
   });
 
   it('is a place behind one certain cell: another that takes it, after the log was cut, is given', async () => {
@@ -91,11 +62,9 @@ describe('where a follower begins', () => {
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { read: 'writer', follower: { start: 'now' } });
     worker.gate.state = 'no-commits';
-    await until('it looked', () => deeds.events.some(({ kind }) => kind === 'state_failed'));
+    await until('it looked', () => deeds.eventsOf('state_failed').length > 0);
     const head = await headOf(1);
-    await (
-      await followed.groupOf(1)
-    ).change({ sql: `DELETE FROM \`${followed.datastore}_0001\`.entity WHERE added_id = ?`, parameters: [head] });
+    await followed.change(1, 'DELETE FROM ENTITY WHERE added_id = ?', head);
     await followed.write(1, 1);
     expect(await headOf(1)).toBe(head);
     worker.gate.state = 'open';
@@ -103,25 +72,25 @@ describe('where a follower begins', () => {
       deeds.handled.some(({ shard, added_id }) => shard === 1 && added_id === head),
     );
     await worker.stop();
-    expect(deeds.events.filter(({ kind }) => kind === 'cut')).toMatchObject([{ shard: 1, offset: head }]);
+    expect(deeds.eventsOf('cut')).toMatchObject([{ shard: 1, offset: head }]);
   });
 
   it('is that of the worker whose write counts, where one was paused between look and write', async () => {
     const deeds = newDeeds();
     const late = startWorker(followed, deeds, { follower: { start: 'now' } });
     late.gate.state = 'no-commits';
-    await until('the first one looked', () => deeds.events.some(({ kind }) => kind === 'state_failed'));
+    await until('the first one looked', () => deeds.eventsOf('state_failed').length > 0);
     late.gate.state = 'paused';
     await followed.write(0, 5);
     const head = await headOf(0);
     const worker = startWorker(followed, deeds, { follower: { start: 'now' } });
-    await until('the second one begins', async () => (await committed(deeds)).every((offset) => offset !== undefined));
+    await followed.begun(deeds);
     await followed.write(0, 2);
     await until('it handles', () => deeds.handled.length === 2);
     late.gate.state = 'open';
-    await until('the first one notices', () => deeds.events.some(({ kind }) => kind === 'partition_lost'));
+    await until('the first one notices', () => deeds.eventsOf('partition_lost').length > 0);
     await Promise.all([late.stop(), worker.stop()]);
-    expect(idsOf(deeds, worker.owner)).toEqual([head + 1, head + 2]);
-    expect(idsOf(deeds, late.owner)).toEqual([]);
+    expect(deeds.idsOf(0, worker.owner)).toEqual([head + 1, head + 2]);
+    expect(deeds.idsOf(0, late.owner)).toEqual([]);
   });
 });

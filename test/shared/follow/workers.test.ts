@@ -1,28 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutItemCommand, type UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
-import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { describe, expect, it } from 'vitest';
 import { joinWorkers } from '../../../shared/follow/workers.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { openGate } from './support/gate.ts';
-import {
-  newDeeds,
-  nameOf,
-  openFollowedStore,
-  startWorker,
-  until,
-  type FollowedStore,
-} from './support/followed-store.ts';
+import { newDeeds, nameOf, sharedFollowed, startWorker, until } from './support/followed-store.ts';
 
 const SHARDS = 12;
-let followed: FollowedStore;
-
-beforeAll(async () => {
-  followed = await openFollowedStore(SHARDS);
-});
-afterAll(() => followed.close());
+const followed = await sharedFollowed(SHARDS);
 
 /** Writers to all shards, until they are stopped. */
 function startWriters(writers: number) {
@@ -77,7 +63,7 @@ describe('workers of a follower', () => {
 
     expect(deeds.commits.length).toBeGreaterThan(10);
     expect(deeds.backwards()).toBe(0);
-    expect(deeds.events.filter(({ kind }) => kind === 'cut')).toEqual([]);
+    expect(deeds.eventsOf('cut')).toEqual([]);
     expect(orderBreaks(deeds.handled)).toBe(0);
   });
 
@@ -90,12 +76,7 @@ describe('workers of a follower', () => {
       startWorker(followed, deeds, { slot: '1', heartbeat }),
     ];
     const stored = await followed.stored();
-    const items = offsetItems(followed.stateTable, {
-      name: deeds.name,
-      datastore: followed.datastore,
-      shards: SHARDS,
-      partitions: SHARDS,
-    });
+    const items = followed.items(deeds);
     const owners = () =>
       Promise.all(Array.from({ length: SHARDS }, async (_, partition) => (await items.read(partition))?.owner));
     await until('everything is handled', () => stored.every((cell) => deeds.names().has(cell)));
@@ -121,18 +102,11 @@ describe('workers of a follower', () => {
   it('repeat, and never skip, when one dies between handling and committing', async () => {
     const deeds = newDeeds();
     const first = startWorker(followed, deeds, { follower: { start: 'now' } });
-    await until('the first has begun everywhere', async () =>
-      (await committedOffsets(followed.stateTable, { name: deeds.name, datastore: followed.datastore }, SHARDS)).every(
-        (offset) => offset !== undefined,
-      ),
-    );
+    await followed.begun(deeds);
     await first.stop();
     const before = new Set(await followed.stored());
     const doomed = startWorker(followed, deeds);
-    await until(
-      'the doomed worker holds everything',
-      () => deeds.events.filter(({ kind }) => kind === 'partition_taken').length >= 2 * SHARDS,
-    );
+    await until('the doomed worker holds everything', () => deeds.eventsOf('partition_taken').length >= 2 * SHARDS);
     doomed.gate.state = 'no-commits';
     for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 3);
     await until('it has handled them', () => deeds.names().size === 3 * SHARDS);

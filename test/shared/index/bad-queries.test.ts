@@ -7,6 +7,7 @@ import type { IndexVersion } from '../../../shared/topology/index-catalogue.ts';
 import type { IndexNow } from '../../../shared/topology/index-now.ts';
 import type { TopologySource } from '../../../shared/topology/topology.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
+import { eq } from '../../support/index-on.ts';
 
 const live: IndexVersion = {
   hash: 'a',
@@ -43,8 +44,8 @@ function reads() {
   return indexReads(openContext({ topology, connect, bufferCopies: 0 }), 'trips');
 }
 
-const driver: Condition = { field: 'driver', operator: 'eq', values: [randomUUID()] };
-const riders: Condition = { field: 'riders', operator: 'eq', values: [2] };
+const driver: Condition = eq('driver', randomUUID());
+const riders: Condition = eq('riders', 2);
 
 beforeEach(() => {
   indexNow.mockReset().mockResolvedValue(TOLD);

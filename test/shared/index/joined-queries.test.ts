@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LIMITS } from '../../../shared/cell.ts';
 import type { IndexQuery } from '../../../shared/contract/index-query.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { eq } from '../../support/index-on.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 12;
 const DRIVERS = 6;
@@ -17,23 +17,19 @@ const TRIPS = 9;
 const broken = faults();
 /** Whether unions answer their rows in another order than that of their parts. */
 let isShuffled = false;
-let store: RealStore;
-let trips: Datastore;
-let group: string;
+const {
+  trips,
+  primary: group,
+  groupOf,
+} = await sharedTrips(SHARDS, {
+  indexes: SUITE_INDEXES.slice(0, 1),
+  wrap: (client, name) => broken.wrap(shuffling(client), name),
+});
+const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => groupOf(shard) === group);
 /** Drivers whose entries are in several shards of one group. */
-let drivers: readonly string[];
+const drivers = Array.from({ length: DRIVERS }, (_, place) => driverOf(shards[place % shards.length] ?? 0));
 
 beforeAll(async () => {
-  store = await openRealStore({
-    datastores: { trips: SHARDS },
-    indexes: { trips: SUITE_INDEXES.slice(0, 1) },
-    wrap: (client, name) => broken.wrap(shuffling(client), name),
-  });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  const places = (await store.topology.datastore(store.nameOf('trips')))?.places ?? [];
-  group = places[0]?.group ?? '';
-  const shards = places.flatMap((place, shard) => (place.group === group ? [shard] : []));
-  drivers = Array.from({ length: DRIVERS }, (_, place) => driverOf(shards[place % shards.length] ?? 0));
   await trips.batchPut(
     drivers.flatMap((driver_uuid) =>
       Array.from({ length: TRIPS }, (_, place) =>
@@ -52,7 +48,6 @@ afterEach(() => {
   broken.behaviours.clear();
   broken.statements.length = 0;
 });
-afterAll(() => store.close());
 
 function shuffling(client: SqlClient): SqlClient {
   return {
@@ -73,7 +68,7 @@ function driverOf(shard: number): string {
 
 const queryOf = (driver: string, more: Partial<IndexQuery> = {}, ...conditions: IndexQuery['where']): IndexQuery => ({
   index: 'driver_index',
-  where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }, ...conditions],
+  where: [eq('driver_uuid', driver), ...conditions],
   ...more,
 });
 const ofFaro = { field: 'city', operator: 'eq', values: ['Faro'] } as const;
@@ -128,7 +123,7 @@ describe('queries of one group that are asked together', () => {
   it.each<[string, Partial<IndexQuery>, IndexQuery['where']]>([
     ['have an order of their own', { order: 'riders' }, []],
     ['ask for a range', {}, [{ field: 'riders', operator: 'gte', values: [3] }]],
-    ['ask for two values at once', {}, [ofFaro, { field: 'riders', operator: 'eq', values: [3] }]],
+    ['ask for two values at once', {}, [ofFaro, eq('riders', 3)]],
     // The RDS Data API's pages are shorter.
     ...(WRITER_ONLY
       ? []

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createConnection, type Connection } from 'mysql2/promise';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { indexTable, type PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { DEPTH } from '../../../shared/index/maintain.ts';
 import { parseQuery, type ParsedQuery } from '../../../shared/index/query.ts';
@@ -19,9 +17,11 @@ import { selectRowKeys } from '../../../shared/sql/statements/select-row-keys.ts
 import { selectRowStates } from '../../../shared/sql/statements/select-row-states.ts';
 import { unionOf } from '../../../shared/sql/union.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { rowsRead } from '../../support/rows-read.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
+import { connectionTo } from '../../support/connection-to.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { indexOn } from '../../support/index-on.ts';
 
 /**
  * How many rows each statement of the indexes reads, by the servers' own counters: in a shard of 3000 entries, of which
@@ -30,45 +30,24 @@ import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 const SHARDS = 4;
 const ENTRIES = 3000;
 const OF_DRIVER = 500;
-const DEFINITION: IndexDefinition = {
-  name: 'plan_index',
-  fields: [
-    { field: 'driver', type: 'UUID', column_key: 'BASE' },
-    { field: 'city', type: 'string', column_key: 'BASE' },
-    { field: 'created_at', type: 'datetime', column_key: 'BASE' },
-    { field: 'riders', type: 'integer', column_key: 'BASE' },
-  ],
-  keys: [['city', 'created_at']],
-};
+const DEFINITION = indexOn(
+  'plan_index',
+  { driver: 'UUID', city: 'string', created_at: 'datetime', riders: 'integer' },
+  [['city', 'created_at']],
+);
 
-let store: RealStore;
-let connection: Connection;
-let datastore: string;
-let index: PhysicalIndex;
-let driver: string;
-let shard: number;
+const { store, trips, name: datastore, groupOf } = await sharedTrips(SHARDS, { indexes: [DEFINITION] });
+const [version] = (await store.topology.indexes(datastore))[0]?.versions ?? [];
+const index: PhysicalIndex = { name: DEFINITION.name, hash: version?.hash ?? '', definition: DEFINITION };
+const driver = randomUUID();
+const shard = shardOfValue(driver, 'UUID', SHARDS);
+const connection = await connectionTo(groupOf(shard));
+afterAll(() => connection.end());
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { plans: SHARDS }, indexes: { plans: [DEFINITION] } });
-  datastore = store.nameOf('plans');
-  const [version] = (await store.topology.indexes(datastore))[0]?.versions ?? [];
-  if (!version) throw new Error('no index');
-  index = { name: DEFINITION.name, hash: version.hash, definition: DEFINITION };
-  driver = randomUUID();
-  shard = shardOfValue(driver, 'UUID', SHARDS);
-  const groupName = (await store.topology.datastore(datastore))?.places[shard]?.group;
-  const group = inject('servers').groups.find(({ name }) => name === groupName);
-  if (!group) throw new Error('no group');
-  connection = await createConnection({
-    ...group.writer,
-    user: group.user,
-    password: group.password,
-    supportBigNumbers: true,
-  });
   const rows = Array.from({ length: ENTRIES }, (_, place) => entry(place < OF_DRIVER ? driver : randomUUID(), place));
   for (let start = 0; start < ENTRIES; start += 500)
     await run(putEntries(datastore, shard, index, rows.slice(start, start + 500)));
-  const trips = await store.deployment.datastore(datastore);
   const keys = rowsOfShard(shard, SHARDS, 20);
   for (let start = 0; start < 400; start += 100) {
     await trips.batchPut(
@@ -83,11 +62,6 @@ beforeAll(async () => {
     );
   }
   await connection.query(`ANALYZE TABLE ${indexTable(datastore, shard, index)}`);
-});
-
-afterAll(async () => {
-  await connection.end();
-  await store.close();
 });
 
 /** Ten entries of a driver in each of 50 cities; one a minute; every tenth without riders. */

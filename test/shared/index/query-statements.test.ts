@@ -1,36 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { IndexQuery } from '../../../shared/contract/index-query.ts';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { eq } from '../../support/index-on.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
+import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 12;
 const broken = faults();
-let store: RealStore;
-let trips: Datastore;
+const { store, trips, groupOf } = await sharedTrips(SHARDS, {
+  indexes: SUITE_INDEXES.slice(0, 1),
+  wrap: broken.wrap,
+});
 /** A driver with trips in all groups. */
 const driver = randomUUID();
 const query: IndexQuery = {
   index: 'driver_index',
-  where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }],
+  where: [eq('driver_uuid', driver)],
 };
-let group: string;
+const group = groupOf(shardOfValue(driver, 'UUID', SHARDS));
 
 beforeAll(async () => {
-  store = await openRealStore({
-    datastores: { trips: SHARDS },
-    indexes: { trips: SUITE_INDEXES.slice(0, 1) },
-    wrap: broken.wrap,
-  });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
   await trips.batchPut(Array.from({ length: 40 }, () => cellOf({ body: { driver_uuid: driver } })));
-  group =
-    (await store.topology.datastore(store.nameOf('trips')))?.places[shardOfValue(driver, 'UUID', SHARDS)]?.group ?? '';
   // A write waits for its entries for a moment only.
   await vi.waitFor(async () => {
     if ((await trips.query(query)).entries.length < 40) throw new Error('entries are missing');
@@ -38,44 +32,33 @@ beforeAll(async () => {
 });
 
 afterEach(() => broken.behaviours.clear());
-afterAll(() => store.close());
 
 describe('a put', () => {
   it.skipIf(WRITER_ONLY)(
     'reads nothing by itself for its index entries: what its row holds comes with the append',
     async () => {
       const statements: string[] = [];
-      const watched = await openRealStore({
-        datastores: { trips: SHARDS },
-        indexes: { trips: SUITE_INDEXES.slice(0, 1) },
+      await using watched = await openTrips(SHARDS, {
+        indexes: SUITE_INDEXES.slice(0, 1),
         bufferCopies: 0,
         wrap: (client) => ({
           ...client,
           select: (statement, target) => (statements.push(statement.sql), client.select(statement, target)),
         }),
       });
-      try {
-        const datastore = await watched.deployment.datastore(watched.nameOf('trips'));
-        const [first, second] = [randomUUID(), randomUUID()];
-        const found = async (value: string): Promise<number> =>
-          (
-            await datastore.query({
-              ...query,
-              where: [{ field: 'driver_uuid', operator: 'eq', values: [value] }],
-            })
-          ).entries.length;
-        const cell = cellOf({ body: { driver_uuid: first } });
-        await datastore.put(cell);
-        await datastore.put({ ...cell, ref_key: cell.ref_key + 1, body: { driver_uuid: second } });
-        const others = Array.from({ length: 30 }, () => cellOf({ body: { driver_uuid: second } }));
-        await datastore.batchPut(others.slice(0, 20));
-        await Promise.all(others.slice(20).map((one) => datastore.put(one)));
-        expect(statements).toEqual([]);
-        await expect.poll(() => found(second), { timeout: 15_000 }).toBe(31);
-        expect(await found(first)).toBe(0);
-      } finally {
-        await watched.close();
-      }
+      const datastore = watched.trips;
+      const [first, second] = [randomUUID(), randomUUID()];
+      const found = async (value: string): Promise<number> =>
+        (await datastore.query({ ...query, where: [eq('driver_uuid', value)] })).entries.length;
+      const cell = cellOf({ body: { driver_uuid: first } });
+      await datastore.put(cell);
+      await datastore.put({ ...cell, ref_key: cell.ref_key + 1, body: { driver_uuid: second } });
+      const others = Array.from({ length: 30 }, () => cellOf({ body: { driver_uuid: second } }));
+      await datastore.batchPut(others.slice(0, 20));
+      await Promise.all(others.slice(20).map((one) => datastore.put(one)));
+      expect(statements).toEqual([]);
+      await expect.poll(() => found(second), { timeout: 15_000 }).toBe(31);
+      expect(await found(first)).toBe(0);
     },
   );
 });
@@ -129,11 +112,9 @@ describe('a query', () => {
 describe('a write', () => {
   it('is stored while the group of its index entries is down', async () => {
     const cells = Array.from({ length: 20 }, () => cellOf({ body: { driver_uuid: driver } }));
-    const topology = await store.topology.datastore(store.nameOf('trips'));
     broken.behaviours.set(group, 'down');
     const results = await trips.batchPut(cells);
-    for (const result of results)
-      expect(result.outcome).toBe(topology?.places[result.shard]?.group === group ? 'buffered' : 'stored');
+    for (const result of results) expect(result.outcome).toBe(groupOf(result.shard) === group ? 'buffered' : 'stored');
     expect(store.events.some((event) => event.kind === 'index_missed' && event.group === group)).toBe(true);
   });
 });

@@ -8,6 +8,7 @@ import { appendCell } from '../../../shared/sql/statements/append-cell.ts';
 import { raiseShardEpoch } from '../../../shared/sql/statements/raise-shard-epoch.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { userName, type MadeUser } from '../../../shared/topology/database-users.ts';
+import { clientTo } from '../../support/connection-to.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
 const datastore = `users_${randomBytes(4).toString('hex')}`;
@@ -34,11 +35,10 @@ const login = (user: MadeUser, secret = passwords[user]): SqlClient => {
 beforeAll(async () => {
   if (!group) throw new Error('no group');
   topologyTable = await newTable(dynamoClient(inject('servers').dynamo));
-  const connect = (): SqlClient => mysqlClient(group, async () => ({ username: group.user, password: group.password }));
-  owner = connect();
+  owner = clientTo(group);
   await migrate({
     topologyTable,
-    connect,
+    connect: clientTo,
     passwords: async () => passwords,
     wish: { groups: [group], datastores: [{ name: datastore, shards: 1, indexes: [] }] },
     mayGoOn: () => true,

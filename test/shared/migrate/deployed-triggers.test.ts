@@ -9,6 +9,7 @@ import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { triggerNamed } from '../../support/trigger-named.ts';
 
 const client = dynamoClient(inject('servers').dynamo);
 let topologyTable: DynamoTable;
@@ -20,19 +21,20 @@ beforeEach(async () => {
 afterAll(() => client.destroy());
 
 const trigger = (name: string, queueUrl = `http://localhost/${name}.fifo`): DeployedTrigger => ({
-  definition: {
-    name,
-    columns: ['BASE'],
-    start: { since: '2026-01-31T08:00:00.000000Z' },
-    maxAttempts: 5,
-    stopAfterParked: 100,
-    timeoutSeconds: 30,
-  },
+  definition: triggerNamed(name, { columns: ['BASE'], start: { since: '2026-01-31T08:00:00.000000Z' } }),
   queueUrl,
   parkedQueueUrl: `${queueUrl}-parked`,
 });
-const deploy = (datastores: readonly WishedTriggers[], minutesFromNow = 0): Promise<void> =>
-  deployTriggers({ topologyTable, stateTable }, datastores, { now: new Date(Date.now() + minutesFromNow * 60_000) });
+/** Triggers of datastores by their names; of one that is left out nothing is said. */
+type Named = Readonly<Record<string, readonly (string | DeployedTrigger)[] | undefined>>;
+const deploy = (wished: Named, minutesFromNow = 0): Promise<void> => {
+  const datastores = Object.entries(wished).map(([name, triggers]): WishedTriggers => ({
+    name,
+    ...(triggers && { triggers: triggers.map((one) => (typeof one === 'string' ? trigger(one) : one)) }),
+  }));
+  const now = new Date(Date.now() + minutesFromNow * 60_000);
+  return deployTriggers({ topologyTable, stateTable }, datastores, { now });
+};
 const listed = (datastore: string): Promise<readonly DeployedTrigger[]> =>
   dynamoTopology(topologyTable).triggers(datastore);
 const names = async (datastore: string): Promise<readonly string[]> =>
@@ -58,17 +60,11 @@ async function work(datastore: string, name: string): Promise<void> {
 
 describe('deployed triggers', () => {
   it('are listed by name for each datastore, as they are deployed now', async () => {
-    await deploy([
-      { name: 'trips', triggers: [trigger('b'), trigger('a')] },
-      { name: 'rides', triggers: [] },
-    ]);
+    await deploy({ trips: ['b', 'a'], rides: [] });
     expect(await listed('trips')).toEqual([trigger('a'), trigger('b')]);
     expect(await listed('rides')).toEqual([]);
     expect(await listed('unknown')).toEqual([]);
-    await deploy([
-      { name: 'trips', triggers: [trigger('a', 'http://localhost/moved.fifo'), trigger('b')] },
-      { name: 'rides', triggers: [] },
-    ]);
+    await deploy({ trips: [trigger('a', 'http://localhost/moved.fifo'), 'b'], rides: [] });
     expect((await listed('trips')).map(({ queueUrl }) => queueUrl)).toEqual([
       'http://localhost/moved.fifo',
       'http://localhost/b.fifo',
@@ -76,48 +72,36 @@ describe('deployed triggers', () => {
   });
 
   it('go with their definition, and with their datastore', async () => {
-    await deploy([
-      { name: 'trips', triggers: [trigger('a'), trigger('b')] },
-      { name: 'rides', triggers: [trigger('a')] },
-    ]);
-    await deploy([
-      { name: 'trips', triggers: [trigger('b')] },
-      { name: 'rides', triggers: [trigger('a')] },
-    ]);
+    await deploy({ trips: ['a', 'b'], rides: ['a'] });
+    await deploy({ trips: ['b'], rides: ['a'] });
     expect([await names('trips'), await names('rides')]).toEqual([['b'], ['a']]);
-    await deploy([{ name: 'trips', triggers: [trigger('b')] }]);
+    await deploy({ trips: ['b'] });
     expect([await names('trips'), await names('rides')]).toEqual([['b'], []]);
   });
 
   it('stay where nothing is said of them', async () => {
-    await deploy([
-      { name: 'trips', triggers: [trigger('a')] },
-      { name: 'rides', triggers: [trigger('a')] },
-    ]);
-    await deploy([{ name: 'trips' }]);
+    await deploy({ trips: ['a'], rides: ['a'] });
+    await deploy({ trips: undefined });
     expect([await names('trips'), await names('rides')]).toEqual([['a'], ['a']]);
   });
 
   it('go on where they were when they are deployed again', async () => {
-    await deploy([{ name: 'trips', triggers: [trigger('a')] }]);
+    await deploy({ trips: ['a'] });
     await work('trips', 'a');
     const before = await stateKeys();
-    await deploy(
-      [{ name: 'trips', triggers: [{ ...trigger('a'), definition: { ...trigger('a').definition, start: 'now' } }] }],
-      60,
-    );
+    await deploy({ trips: [{ ...trigger('a'), definition: { ...trigger('a').definition, start: 'now' } }] }, 60);
     expect(await stateKeys()).toEqual(before);
     expect(before).toHaveLength(4);
   });
 
   it('begin anew when they are added again, however soon', async () => {
-    await deploy([{ name: 'trips', triggers: [trigger('a'), trigger('b')] }]);
+    await deploy({ trips: ['a', 'b'] });
     await work('trips', 'a');
     await work('trips', 'b');
-    await deploy([{ name: 'trips', triggers: [trigger('b')] }]);
+    await deploy({ trips: ['b'] });
     // Whoever works for it may still write here, and must not begin anew.
     expect(await readFollower(stateTable, { name: triggerFollower('a'), datastore: 'trips' })).toBeDefined();
-    await deploy([{ name: 'trips', triggers: [trigger('a'), trigger('b')] }]);
+    await deploy({ trips: ['a', 'b'] });
     expect(await names('trips')).toEqual(['a', 'b']);
     expect((await triggerStore(stateTable, { datastore: 'trips', trigger: 'a' }).status()).state).toBe('running');
     expect((await stateKeys()).filter((key) => key.includes('#trips') && !/\bb\b/u.test(key))).toEqual([]);
@@ -125,12 +109,12 @@ describe('deployed triggers', () => {
   });
 
   it('are forgotten by a migration ten minutes after they were removed', async () => {
-    await deploy([{ name: 'trips', triggers: [trigger('a')] }]);
+    await deploy({ trips: ['a'] });
     await work('trips', 'a');
-    await deploy([{ name: 'trips', triggers: [] }]);
-    await deploy([{ name: 'trips', triggers: [] }], 9);
+    await deploy({ trips: [] });
+    await deploy({ trips: [] }, 9);
     expect(await stateKeys()).toHaveLength(4);
-    await deploy([{ name: 'trips', triggers: [] }], 11);
+    await deploy({ trips: [] }, 11);
     expect(await stateKeys()).toEqual([]);
     expect((await client.send(new ScanCommand({ TableName: topologyTable.table }))).Items).toEqual([]);
   });

@@ -2,12 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { wishedVersions } from '../../../shared/migrate/index-versions.ts';
 import { definitionHash, type IndexState, type IndexVersion } from '../../../shared/topology/index-catalogue.ts';
+import { indexOn } from '../../support/index-on.ts';
 
-const define = (field: string): IndexDefinition => ({
-  name: 'by_driver',
-  fields: [{ field, type: 'UUID', column_key: 'BASE' }],
-  keys: [],
-});
+const define = (field: string) => indexOn('by_driver', { [field]: 'UUID' });
 const [a, b, c] = [define('a'), define('b'), define('c')];
 const version = (definition: IndexDefinition, state: IndexState, round = 0): IndexVersion => ({
   hash: definitionHash(definition, round),
@@ -21,55 +18,42 @@ const retiredNow = (definition: IndexDefinition): IndexVersion => ({
   retired_at: NOW.toISOString(),
 });
 
+const DEFINITIONS = { a, b, c };
+/** Of words: which definition, in which state, of which round or since when: "a live, b retired now, a building 1". */
+const versionsOf = (text: string): readonly IndexVersion[] =>
+  text
+    .split(', ')
+    .filter(Boolean)
+    .map((words) => {
+      const [of, state, more] = words.split(' ') as [keyof typeof DEFINITIONS, IndexState, string | undefined];
+      return more === 'now' ? retiredNow(DEFINITIONS[of]) : version(DEFINITIONS[of], state, Number(more ?? 0));
+    });
+
 describe('the versions of an index', () => {
-  it.each<[string, readonly IndexVersion[], IndexDefinition | undefined, readonly IndexVersion[]]>([
-    ['new: it is built', [], a, [version(a, 'building')]],
-    [
-      'changed: the new version is built, and the live one answers meanwhile',
-      [version(a, 'live')],
-      b,
-      [version(a, 'live'), version(b, 'building')],
-    ],
+  it.each<[string, string, keyof typeof DEFINITIONS | undefined, string]>([
+    ['new: it is built', '', 'a', 'a building'],
+    ['changed: the new version is built, and the live one answers meanwhile', 'a live', 'b', 'a live, b building'],
     [
       'changed again: the version that was being built is retired',
-      [version(a, 'live'), version(b, 'building')],
-      c,
-      [version(a, 'live'), retiredNow(b), version(c, 'building')],
+      'a live, b building',
+      'c',
+      'a live, b retired now, c building',
     ],
-    [
-      'changed back: the live version stays',
-      [version(a, 'live'), version(b, 'building')],
-      a,
-      [version(a, 'live'), retiredNow(b)],
-    ],
-    ['changed while it was first built', [version(a, 'building')], b, [retiredNow(a), version(b, 'building')]],
+    ['changed back: the live version stays', 'a live, b building', 'a', 'a live, b retired now'],
+    ['changed while it was first built', 'a building', 'b', 'a retired now, b building'],
     [
       'removed: every version is retired',
-      [version(a, 'live'), version(b, 'building'), version(c, 'retired')],
+      'a live, b building, c retired',
       undefined,
-      [retiredNow(a), retiredNow(b), version(c, 'retired')],
+      'a retired now, b retired now, c retired',
     ],
-    [
-      'wanted again: a new version beside the retired one',
-      [version(a, 'retired'), version(b, 'live')],
-      a,
-      [version(a, 'retired'), version(b, 'live'), version(a, 'building', 1)],
-    ],
-    [
-      'wanted a third time',
-      [version(a, 'retired'), version(a, 'retired', 1)],
-      a,
-      [version(a, 'retired'), version(a, 'retired', 1), version(a, 'building', 2)],
-    ],
-    [
-      'wanted again after the first was forgotten',
-      [version(a, 'retired', 1)],
-      a,
-      [version(a, 'retired', 1), version(a, 'building')],
-    ],
-  ])('%s', (_, versions, wished, expected) => {
-    const changed = wishedVersions(versions, wished, 'building', NOW);
-    expect(changed).toEqual(expected);
+    ['wanted again: a new version beside the retired one', 'a retired, b live', 'a', 'a retired, b live, a building 1'],
+    ['wanted a third time', 'a retired, a retired 1', 'a', 'a retired, a retired 1, a building 2'],
+    ['wanted again after the first was forgotten', 'a retired 1', 'a', 'a retired 1, a building'],
+  ])('%s', (_, before, wish, after) => {
+    const wished = wish && DEFINITIONS[wish];
+    const changed = wishedVersions(versionsOf(before), wished, 'building', NOW);
+    expect(changed).toEqual(versionsOf(after));
     expect(wishedVersions(changed, wished, 'building')).toBe(changed);
     expect(new Set(changed.map(({ hash }) => hash)).size).toBe(changed.length);
   });

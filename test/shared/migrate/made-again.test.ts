@@ -1,105 +1,68 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { DeleteItemCommand, UpdateItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { encodeBody } from '../../../shared/body/codec.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { appliedQueues } from '../../../shared/migrate/applied-queues.ts';
-import { definitionManagement, type DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import { deleteDatastore } from '../../../shared/migrate/delete-datastore.ts';
-import { migrate } from '../../../shared/migrate/migrate.ts';
 import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
-import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { openContext } from '../../../shared/access/context.ts';
-import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
-import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
-import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
+import type { Deployment } from '../../../shared/store/deployment.ts';
+import { watchedClient } from '../../support/connection-to.ts';
+import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
 import { drainPass } from '../../support/drain-pass.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
-import { startSqs, type LocalSqs } from '../../support/sqs.ts';
+import { change, select } from '../../support/plain-sql.ts';
 import { PATIENT } from '../../support/store-access.ts';
 import { wrapped } from '../../support/wrapped-client.ts';
+import {
+  connect,
+  defined,
+  deploy,
+  groups,
+  instance as open,
+  manageWith,
+  parts,
+  shop,
+  topologyNow,
+  type Connect,
+} from './support/shop.ts';
 
 /** Databases are made and dropped by the dozen. */
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const SHARDS = 6;
-const { dynamo } = inject('servers');
-const groups: readonly GroupAddress[] = inject('servers').groups;
-let sqs: LocalSqs;
-let topologyTable: DynamoTable;
-let stateTable: DynamoTable;
-let name: string;
-const deployments: Deployment[] = [];
-
-beforeAll(async () => {
-  sqs = await startSqs();
-});
-beforeEach(async () => {
-  topologyTable = await newTable(dynamoClient(dynamo));
-  stateTable = await newTable(dynamoClient(dynamo));
-  name = `shop_${randomBytes(3).toString('hex')}`;
-  await migrate({ topologyTable, stateTable, connect, wish: { groups, datastores: [] }, mayGoOn: () => true });
-  await make(SHARDS);
-});
-afterEach(async () => {
-  await Promise.all(deployments.splice(0).map((deployment) => deployment.close()));
-});
-afterAll(() => sqs.stop());
-
-function connect(address: GroupAddress): SqlClient {
-  const group = inject('servers').groups.find((one) => one.name === address.name);
-  return mysqlClient(address, async () => ({ username: group?.user ?? '', password: group?.password ?? '' }), PATIENT);
-}
-
-/** Of the parts that a deletion works with, those that are as they always are. */
-const parts = () => ({
-  topologyTable,
-  stateTable,
-  connect,
-  bufferCopies: 1,
-  queues: appliedQueues(sqs.client, 'made-again'),
-  depths: sqsTriggerQueues(sqs.client),
-  mostShards: 64,
-});
-
-function manage(between: (address: GroupAddress) => SqlClient = connect, workMs = 60_000): DefinitionManagement {
-  return definitionManagement({ ...parts(), owner: randomUUID(), connect: between, workMs });
-}
+beforeEach(async () => void (await make(SHARDS)));
 
 /** An instance of a function, which knows what it has read for a minute. */
-function instance(): Deployment {
-  const opened = openDeployment({ topology: dynamoTopology(topologyTable), connect, bufferCopies: 1 });
-  deployments.push(opened);
-  return opened;
-}
-
-const definition = (shards: number) => ({ datastores: [{ name, shards, indexes: [], triggers: [] }] });
-const make = (shards: number) => manage().apply(definition(shards), false);
+const instance = (): Deployment => open(1);
+const make = (shards: number) => manageWith(1).apply(defined(shards), false);
+const byForce = () => ({ confirm: shop.name, force: true });
 const remove = (more: { readonly force?: boolean } = { force: true }) =>
-  manage().deleteDatastore(name, { confirm: name, ...more });
-const put = async (by: Deployment, cell: NewCell = cellOf({})): Promise<PutResult> =>
-  (await by.datastore(name)).put(cell);
-const read = async (by: Deployment, cell: NewCell) => (await (await by.datastore(name)).get(cell)).cell;
+  manageWith(1).deleteDatastore(shop.name, { confirm: shop.name, ...more });
+const put = async (by: Deployment, cell: NewCell = cellOf()): Promise<PutResult> =>
+  (await by.datastore(shop.name)).put(cell);
+const read = async (by: Deployment, cell: NewCell) => (await (await by.datastore(shop.name)).get(cell)).cell;
+/** As groups are reached by whoever is told of each change before it is sent. */
+const watching =
+  (beforeChange: (sql: string) => unknown): Connect =>
+  (group) =>
+    watchedClient(group, beforeChange, PATIENT);
 
 /** Whose shard is another one of so many. */
 function movingCell(from: number, to: number): NewCell {
   for (;;) {
-    const cell = cellOf({ row_key: randomUUID() });
+    const cell = cellOf();
     if (shardOf(cell.row_key, from) !== shardOf(cell.row_key, to)) return cell;
   }
 }
 
 /** Lets the deletion of the datastore be so long ago that no instance remembers it. */
 async function forgetDeletion(): Promise<void> {
-  await topologyTable.client.send(
+  await shop.topologyTable.client.send(
     new UpdateItemCommand({
-      TableName: topologyTable.table,
-      Key: { pk: { S: `deleted#${name}` } },
+      TableName: shop.topologyTable.table,
+      Key: { pk: { S: `deleted#${shop.name}` } },
       UpdateExpression: 'SET #at = :at',
       ExpressionAttributeNames: { '#at': 'at' },
       ExpressionAttributeValues: { ':at': { S: '2020-01-01T00:00:00.000Z' } },
@@ -121,28 +84,26 @@ async function onAll<T>(work: (client: SqlClient, group: string) => Promise<T>):
 }
 
 /** Copies of its writes, on all groups. */
-async function copies(of = name): Promise<number> {
-  const sql = 'SELECT COUNT(*) FROM schemaless.buffer WHERE datastore = ?';
-  const counts = await onAll(async (client) =>
-    Number((await client.select({ sql, parameters: [of] }, 'writer'))[0]?.[0]),
-  );
+async function copies(of = shop.name): Promise<number> {
+  const counting = 'SELECT COUNT(*) FROM schemaless.buffer WHERE datastore = ?';
+  const counts = await onAll(async (client) => Number((await select(client, counting, of))[0]?.[0]));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** A copy that came by itself to a group that is not the primary. */
-async function strayCopy(of = name): Promise<NewCell> {
-  const cell = cellOf({ row_key: randomUUID() });
+async function strayCopy(of = shop.name): Promise<NewCell> {
+  const cell = cellOf();
   const shard = shardOf(cell.row_key, SHARDS);
   const holder = groups[(shard + 1) % groups.length]?.name;
   await onAll(async (client, group) => {
-    if (group === holder) await client.change(insertBuffered(of, [{ ...cell, shard, encoded: encodeBody(cell.body) }]));
+    if (group === holder) await client.change(insertBuffered(of, [copyOf(cell, shard)]));
   });
   return cell;
 }
 
 /** Drains what waits on every group, as an instance that begins now. */
 async function drainAll(): Promise<void> {
-  const context = openContext({ topology: dynamoTopology(topologyTable), connect, bufferCopies: 1 });
+  const context = openContext({ topology: topologyNow(), connect, bufferCopies: 1 });
   for (const group of groups) await drainPass(context, group.name, () => true, { minimumAgeSeconds: 0 });
   await context.groups.close();
 }
@@ -166,8 +127,8 @@ describe('a datastore that was deleted and made again', () => {
 
   it('with another number of shards is there only when no instance reads by the former one any more', async () => {
     await remove();
-    expect(await manage(connect, 5000).apply(definition(SHARDS - 1), false)).toMatchObject({ done: false });
-    expect(await errorOf(() => instance().datastore(name))).toMatchObject({ code: 'unknown_datastore' });
+    expect(await manageWith(1, { workMs: 5000 }).apply(defined(SHARDS - 1), false)).toMatchObject({ done: false });
+    expect(await errorOf(() => instance().datastore(shop.name))).toMatchObject({ code: 'unknown_datastore' });
     await forgetDeletion();
     expect(await make(SHARDS - 1)).toMatchObject({ done: true });
     expect(await put(instance())).toMatchObject({ outcome: 'stored', added_id: 1 });
@@ -178,7 +139,7 @@ describe('a datastore that was deleted and made again', () => {
     await put(knowing);
     await remove();
     expect(await make(SHARDS)).toMatchObject({ done: true });
-    const cell = cellOf({ row_key: randomUUID() });
+    const cell = cellOf();
     expect(await put(knowing, cell)).toMatchObject({ outcome: 'stored', added_id: 1 });
     expect((await read(instance(), cell))?.body).toEqual(cell.body);
   });
@@ -186,7 +147,7 @@ describe('a datastore that was deleted and made again', () => {
   it('has epochs that none before it had', async () => {
     const epochs: number[] = [];
     for (let life = 0; life < 3; life += 1) {
-      epochs.push((await dynamoTopology(topologyTable).datastore(name))?.places[0]?.epoch ?? 0);
+      epochs.push((await topologyNow().datastore(shop.name))?.places[0]?.epoch ?? 0);
       await remove();
       await make(SHARDS);
     }
@@ -216,45 +177,33 @@ describe('a datastore that is gone', () => {
   it('loses the copies that come late by the drain, but one that nobody ever deleted keeps its own', async () => {
     await remove();
     await strayCopy();
-    const newer = `${name}_newer`;
+    const newer = `${shop.name}_newer`;
     await strayCopy(newer);
     await drainAll();
     expect([await copies(), await copies(newer)]).toEqual([0, 1]);
-    await onAll((client) =>
-      client.change({ sql: 'DELETE FROM schemaless.buffer WHERE datastore = ?', parameters: [newer] }),
-    );
+    await onAll((client) => change(client, 'DELETE FROM schemaless.buffer WHERE datastore = ?', newer));
   });
 });
 
 describe('a deletion without force', () => {
   /** Between the count that found nothing and the first shard that is closed a cell is written by who knew of it. */
-  function overtaken(
-    cell: NewCell,
-    by: Deployment,
-    dies: (sql: string) => boolean = () => false,
-  ): DefinitionManagement {
+  function overtaken(cell: NewCell, by: Deployment, dies: (sql: string) => boolean = () => false) {
     let isFirst = true;
-    return manage((group) => {
-      const client = connect(group);
-      return {
-        ...client,
-        change: async (statement) => {
-          if (isFirst && /^(UPDATE|DELETE FROM) `schemaless`\.shard /u.test(statement.sql)) {
-            isFirst = false;
-            expect(await put(by, cell)).toMatchObject({ outcome: 'stored' });
-          }
-          if (dies(statement.sql)) throw new Error('died');
-          return client.change(statement);
-        },
-      };
+    const connected = watching(async (sql) => {
+      if (isFirst && /^(UPDATE|DELETE FROM) `schemaless`\.shard /u.test(sql)) {
+        isFirst = false;
+        expect(await put(by, cell)).toMatchObject({ outcome: 'stored' });
+      }
+      if (dies(sql)) throw new Error('died');
     });
+    return manageWith(1, { connect: connected }).deleteDatastore(shop.name, { confirm: shop.name });
   }
 
   it('loses no cell that is acknowledged while it is judged', async () => {
     const running = instance();
-    await running.datastore(name);
-    const cell = cellOf({ row_key: randomUUID() });
-    expect(await errorOf(() => overtaken(cell, running).deleteDatastore(name, { confirm: name }))).toMatchObject({
+    await running.datastore(shop.name);
+    const cell = cellOf();
+    expect(await errorOf(() => overtaken(cell, running))).toMatchObject({
       code: 'would_lose',
       details: { more: { lost: { cells: 1 } } },
     });
@@ -268,60 +217,53 @@ describe('a deletion without force', () => {
       'judged by its repetition',
       async () => void expect(await errorOf(() => remove({}))).toMatchObject({ code: 'would_lose' }),
     ],
-    [
-      'taken back by a deployment',
-      async () =>
-        void (await migrate({
-          topologyTable,
-          stateTable,
-          connect,
-          wish: { groups, datastores: [] },
-          mayGoOn: () => true,
-        })),
-    ],
+    ['taken back by a deployment', async () => void (await deploy())],
   ])('that was cut off while it was judged is %s', async (_what, goOn) => {
     const running = instance();
-    await running.datastore(name);
-    const cell = cellOf({ row_key: randomUUID() });
+    await running.datastore(shop.name);
+    const cell = cellOf();
     const dying = overtaken(cell, running, (sql) => sql.includes("SET state = 'open'"));
-    await expect(dying.deleteDatastore(name, { confirm: name })).rejects.toThrow('died');
-    expect(await errorOf(() => instance().datastore(name))).toMatchObject({ code: 'unknown_datastore' });
+    await expect(dying).rejects.toThrow('died');
+    expect(await errorOf(() => instance().datastore(shop.name))).toMatchObject({ code: 'unknown_datastore' });
     await goOn();
     expect((await read(instance(), cell))?.body).toEqual(cell.body);
-    expect(await put(instance(), cellOf({ row_key: randomUUID() }))).toMatchObject({ outcome: 'stored' });
+    expect(await put(instance(), cellOf())).toMatchObject({ outcome: 'stored' });
   });
 
   /** The writer of every group is out of its reach, for a reason of its own. */
   function cutFromPrimaries(): Deployment {
-    const opened = openDeployment({
-      topology: dynamoTopology(topologyTable),
-      bufferCopies: 1,
-      connect: (group) =>
-        wrapped(connect(group), (client) => ({
-          ...client,
-          change: async (statement) => {
-            if (statement.sql.includes('.`entity`')) throw new SqlError('unreachable', 'cut off');
-            return client.change(statement);
-          },
-        })),
-    });
-    deployments.push(opened);
-    return opened;
+    return open(1, (group) =>
+      wrapped(connect(group), (client) => ({
+        ...client,
+        change: async (statement) => {
+          if (statement.sql.includes('.`entity`')) throw new SqlError('unreachable', 'cut off');
+          return client.change(statement);
+        },
+      })),
+    );
   }
 
   it('loses no write that was answered `buffered`: none is once the copies are counted', async () => {
     const writer = cutFromPrimaries();
     const other = cutFromPrimaries();
     const outcomeOf = (by: Deployment) =>
-      put(by, cellOf({ row_key: randomUUID() })).then(
+      put(by, cellOf()).then(
         ({ outcome }) => outcome,
         ({ code }) => code as string,
       );
-    await Promise.all([writer, other].map((by) => by.datastore(name)));
+    await Promise.all([writer, other].map((by) => by.datastore(shop.name)));
     const late: string[] = [];
     let isCounted = false;
-    const slow = manage((group) => {
-      const client = connect(group);
+    const slow = (group: GroupAddress): SqlClient => {
+      const client = watchedClient(
+        group,
+        async (sql) => {
+          // Decided by now, and nothing is deleted yet.
+          if (late.length === 0 && isCounted && sql.startsWith('DELETE FROM `schemaless`.shard'))
+            late.push(await outcomeOf(writer));
+        },
+        PATIENT,
+      );
       return {
         ...client,
         select: async (statement, target) => {
@@ -329,15 +271,10 @@ describe('a deletion without force', () => {
           if (statement.sql.includes('COUNT(*) FROM `schemaless`.buffer')) isCounted = true;
           return rows;
         },
-        change: async (statement) => {
-          // Decided by now, and nothing is deleted yet.
-          if (late.length === 0 && isCounted && statement.sql.startsWith('DELETE FROM `schemaless`.shard'))
-            late.push(await outcomeOf(writer));
-          return client.change(statement);
-        },
       };
-    });
-    expect(await slow.deleteDatastore(name, { confirm: name })).toMatchObject({ done: true });
+    };
+    const manager = manageWith(1, { connect: slow });
+    expect(await manager.deleteDatastore(shop.name, { confirm: shop.name })).toMatchObject({ done: true });
     expect(late).toEqual(['unknown_datastore']);
     expect(await copies()).toBe(0);
     // Nor when all is gone, by who knows it from before; and one of the name that is made again takes copies.
@@ -353,13 +290,13 @@ describe('a deletion without force', () => {
       code: 'would_lose',
       details: { more: { lost: { cells: 0, buffered: 2 } } },
     });
-    expect(await put(writer, cellOf({ row_key: randomUUID() }))).toMatchObject({ outcome: 'buffered' });
+    expect(await put(writer, cellOf())).toMatchObject({ outcome: 'buffered' });
   });
 
   it('of one that holds something begins nothing', async () => {
     await put(instance());
     expect(await errorOf(() => remove({}))).toMatchObject({ code: 'would_lose' });
-    expect(await dynamoTopology(topologyTable).datastores()).toEqual([name]);
+    expect(await topologyNow().datastores()).toEqual([shop.name]);
   });
 
   it('of one that is empty takes it', async () => {
@@ -368,113 +305,62 @@ describe('a deletion without force', () => {
 });
 
 describe('a deletion that was frozen', () => {
+  type Deletion = Parameters<typeof deleteDatastore>[0];
+  const deleteWith = (more: Partial<Deletion>) =>
+    deleteDatastore({ ...parts(1), deployed: { datastores: [] }, mayGoOn: () => true, ...more }, shop.name, byForce());
+
   it('and goes on when another has finished it leaves alone what was made since', async () => {
-    let thaw = (): void => undefined;
-    const frozen = new Promise<void>((resolve) => (thaw = resolve));
-    let isThere = (): void => undefined;
-    const reached = new Promise<void>((resolve) => (isThere = resolve));
+    const [reached, frozen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = {
       send: async (command: unknown) => {
-        if (command instanceof DeleteItemCommand && command.input.Key?.['pk']?.S === `datastore#${name}`) {
-          isThere();
-          await frozen;
+        if (command instanceof DeleteItemCommand && command.input.Key?.['pk']?.S === `datastore#${shop.name}`) {
+          reached.resolve();
+          await frozen.promise;
         }
-        return topologyTable.client.send(command as DeleteItemCommand);
+        return shop.topologyTable.client.send(command as DeleteItemCommand);
       },
     } as unknown as DynamoDBClient;
-    const late = deleteDatastore(
-      {
-        ...parts(),
-        deployed: { datastores: [] },
-        topologyTable: { ...topologyTable, client: slow },
-        mayGoOn: () => true,
-      },
-      name,
-      { confirm: name, force: true },
-    );
-    await reached;
+    const late = deleteWith({ topologyTable: { ...shop.topologyTable, client: slow } });
+    await reached.promise;
     await remove();
     await make(SHARDS);
-    thaw();
+    frozen.resolve();
     await late;
     expect(await put(instance())).toMatchObject({ outcome: 'stored' });
   });
 
   it('leaves alone the shards of one that was made since, whichever statement it was frozen at', async () => {
-    let thaw = (): void => undefined;
-    const frozen = new Promise<void>((resolve) => (thaw = resolve));
-    let isThere = (): void => undefined;
-    const reached = new Promise<void>((resolve) => (isThere = resolve));
+    const [reached, frozen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let isThawed = false;
-    const freezing = (address: GroupAddress): SqlClient => {
-      const client = connect(address);
-      return {
-        ...client,
-        change: async (statement) => {
-          if (statement.sql.startsWith('DELETE FROM `schemaless`.shard')) {
-            isThere();
-            await frozen;
-          }
-          return client.change(statement);
-        },
-      };
-    };
-    const late = deleteDatastore(
-      { ...parts(), deployed: { datastores: [] }, connect: freezing, mayGoOn: () => !isThawed },
-      name,
-      { confirm: name, force: true },
-    );
-    await reached;
+    const freezing = watching(async (sql) => {
+      if (!sql.startsWith('DELETE FROM `schemaless`.shard')) return;
+      reached.resolve();
+      await frozen.promise;
+    });
+    const late = deleteWith({ connect: freezing, mayGoOn: () => !isThawed });
+    await reached.promise;
     await remove();
     await make(SHARDS);
     isThawed = true;
-    thaw();
+    frozen.resolve();
     expect((await late).done).toBe(false);
-    for (let cell = 0; cell < 20; cell += 1)
-      expect(await put(instance(), cellOf({ row_key: randomUUID() }))).toMatchObject({ outcome: 'stored' });
+    for (let cell = 0; cell < 20; cell += 1) expect(await put(instance())).toMatchObject({ outcome: 'stored' });
   });
 
-  it('drops no database once its time is up', async () => {
+  /** One whose time is up once so many databases are dropped. */
+  async function dropping(most: number) {
     let drops = 0;
-    const counting = (address: GroupAddress): SqlClient => {
-      const client = connect(address);
-      return {
-        ...client,
-        change: async (statement) => {
-          if (statement.sql.startsWith('DROP DATABASE')) drops += 1;
-          return client.change(statement);
-        },
-      };
-    };
-    await deleteDatastore(
-      { ...parts(), deployed: { datastores: [] }, connect: counting, mayGoOn: () => drops === 0 },
-      name,
-      { confirm: name, force: true },
-    );
-    expect(drops).toBe(1);
+    const counting = watching((sql) => (drops += sql.startsWith('DROP DATABASE') ? 1 : 0));
+    const { done } = await deleteWith({ connect: counting, mayGoOn: () => drops < most });
+    return { done, drops };
+  }
+
+  it('drops no database once its time is up', async () => {
+    expect((await dropping(1)).drops).toBe(1);
   });
 
   it('forgets nothing once its time is up', async () => {
-    let drops = 0;
-    const ending = (address: GroupAddress): SqlClient => {
-      const client = connect(address);
-      return {
-        ...client,
-        change: async (statement) => {
-          if (statement.sql.startsWith('DROP DATABASE')) drops += 1;
-          return client.change(statement);
-        },
-      };
-    };
-    const outcome = await deleteDatastore(
-      { ...parts(), deployed: { datastores: [] }, connect: ending, mayGoOn: () => drops < SHARDS },
-      name,
-      {
-        confirm: name,
-        force: true,
-      },
-    );
-    expect(outcome.done).toBe(false);
+    expect((await dropping(SHARDS)).done).toBe(false);
     expect((await remove()).done).toBe(true);
   });
 });

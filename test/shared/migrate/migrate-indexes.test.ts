@@ -3,12 +3,14 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { definitionHash, setIndexState, forgetIndexVersion } from '../../../shared/topology/index-catalogue.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
+import { clientTo } from '../../support/connection-to.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { indexOn } from '../../support/index-on.ts';
+import { select } from '../../support/plain-sql.ts';
 
 const { groups, dynamo } = inject('servers');
 const client = dynamoClient(dynamo);
@@ -36,27 +38,18 @@ const byDriver: IndexDefinition = {
   ],
 };
 const changed: IndexDefinition = { ...byDriver, keys: [] };
-const byRider: IndexDefinition = {
-  name: 'by_rider',
-  fields: [{ field: 'rider', type: 'string', column_key: 'BASE' }],
-  keys: [],
-};
+const byRider = indexOn('by_rider', { rider: 'string' });
 const tableOf = (definition: IndexDefinition): string => `${definition.name}_${definitionHash(definition)}`;
-
-function connect(address: GroupAddress): SqlClient {
-  const group = groups.find((one) => one.name === address.name);
-  return mysqlClient(address, async () => ({ username: group?.user ?? '', password: group?.password ?? '' }));
-}
 
 interface Options {
   readonly shards?: number;
   readonly mayGoOn?: () => boolean;
-  readonly connectWith?: typeof connect;
+  readonly connectWith?: (address: GroupAddress) => SqlClient;
 }
 
 const run = (
   indexes: readonly IndexDefinition[],
-  { shards = 6, mayGoOn = () => true, connectWith = connect }: Options = {},
+  { shards = 6, mayGoOn = () => true, connectWith = clientTo }: Options = {},
 ): Promise<boolean> =>
   migrate({ topologyTable, connect: connectWith, wish: { groups, datastores: [{ name, shards, indexes }] }, mayGoOn });
 
@@ -64,13 +57,11 @@ const run = (
 async function tables(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const group of groups) {
-    const sql = connect(group);
-    const rows = await sql.select(
-      {
-        sql: "SELECT table_name FROM information_schema.tables WHERE table_schema LIKE ? AND table_name <> 'entity'",
-        parameters: [`${name.replaceAll('_', String.raw`\_`)}\\_%`],
-      },
-      'writer',
+    const sql = clientTo(group);
+    const rows = await select(
+      sql,
+      "SELECT table_name FROM information_schema.tables WHERE table_schema LIKE ? AND table_name <> 'entity'",
+      `${name.replaceAll('_', String.raw`\_`)}\\_%`,
     );
     await sql.close();
     for (const [table] of rows) counts[String(table)] = (counts[String(table)] ?? 0) + 1;
@@ -159,7 +150,7 @@ describe('migrate, with indexes', () => {
     const before = await dynamoTopology(topologyTable).indexes(name);
     const statements: string[] = [];
     const watched = (address: GroupAddress): SqlClient => {
-      const sql = connect(address);
+      const sql = clientTo(address);
       return {
         ...sql,
         select: (statement, target) => (statements.push(statement.sql), sql.select(statement, target)),
@@ -177,7 +168,7 @@ describe('migrate, with indexes', () => {
   it('lets a group that is gone fail it, and goes on when it is back', async () => {
     await run([byRider]);
     const failing = (address: GroupAddress): SqlClient => {
-      const sql = connect(address);
+      const sql = clientTo(address);
       return address.name === 'group-2' ? { ...sql, change: async () => Promise.reject(new Error('gone')) } : sql;
     };
     await expect(run([byRider, byDriver], { connectWith: failing })).rejects.toThrow('gone');

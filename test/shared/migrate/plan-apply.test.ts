@@ -5,22 +5,11 @@ import type {
   TriggerDefinition,
 } from '../../../shared/definitions/definitions.ts';
 import { planApply, type CurrentDatastore } from '../../../shared/migrate/plan-apply.ts';
+import { triggerNamed } from '../../support/trigger-named.ts';
+import { indexOn } from '../../support/index-on.ts';
 
-const INDEX: IndexDefinition = {
-  name: 'by_buyer',
-  fields: [
-    { field: 'buyer', type: 'UUID', column_key: 'BASE' },
-    { field: 'total', type: 'number', column_key: 'BASE' },
-  ],
-  keys: [],
-};
-const TRIGGER: TriggerDefinition = {
-  name: 'send',
-  start: 'start',
-  maxAttempts: 5,
-  stopAfterParked: 100,
-  timeoutSeconds: 30,
-};
+const INDEX = indexOn('by_buyer', { buyer: 'UUID', total: 'number' });
+const TRIGGER = triggerNamed('send');
 const NONE: CurrentDatastore = {
   shards: undefined,
   isBeingDeleted: false,

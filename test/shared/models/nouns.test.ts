@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { ModelDatastore } from '../../../shared/models/declaration.ts';
 import { defineModel } from '../../../shared/models/model.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import { hotelsIn, newHotel, rateOf, ratesIn, openRates, SHARDS, type RatesStore } from './support/rates.ts';
+import { hotelsIn, newHotel, rateOf, ratesIn, openRates, SHARDS } from './support/rates.ts';
 
 /** A test for each row of the table of nouns in `infra/docs/models.md`, by its name. Entries of an index may take a while. */
 const SOON = { timeout: 15_000 };
 
-let store: RatesStore;
-
-beforeAll(async () => {
-  store = await openRates();
-});
-
+const store = await openRates();
 afterAll(() => store.close());
 
 describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
-  let rates: ReturnType<typeof ratesIn>;
-  let datastore: ModelDatastore;
-
-  beforeAll(() => {
-    datastore = way === 'in process' ? store.datastore : store.overHttp;
-    rates = ratesIn(datastore);
-  });
+  const datastore: ModelDatastore = way === 'in process' ? store.datastore : store.overHttp;
+  const rates = ratesIn(datastore);
 
   /** A rate of a hotel of its own, once the index shows it. */
   async function newRate<Body extends object>(body: Body) {

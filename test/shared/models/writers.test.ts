@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { defineModel } from '../../../shared/models/model.ts';
-import { faults, type Faults } from '../../support/faulty-client.ts';
-import { newHotel, openRates, rateOf, ratesIn, type RatesStore } from './support/rates.ts';
+import { faults } from '../../support/faulty-client.ts';
+import { newHotel, openRates, rateOf, ratesIn } from './support/rates.ts';
 
 /** Many who write one record at the same moment, on real servers, in process and over HTTP in turn. */
 const WRITERS = 32;
 const PUTTERS = 6;
 
-let store: RatesStore;
-let between: Faults;
-
-beforeAll(async () => {
-  between = faults();
-  store = await openRates({ wrap: (client, group) => between.wrap(client, group) });
-});
-
+const between = faults();
+const store = await openRates({ wrap: between.wrap });
 afterAll(() => store.close());
 
 afterEach(() => between.behaviours.clear());

@@ -1,6 +1,4 @@
-import { createConnection, type Connection } from 'mysql2/promise';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { encodeBody } from '../../../shared/body/codec.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { selectBuffered, selectKept } from '../../../shared/sql/statements/select-buffered.ts';
@@ -10,8 +8,10 @@ import { selectUndecidedShards } from '../../../shared/sql/statements/select-und
 import { selectWaitingShards } from '../../../shared/sql/statements/select-waiting-shards.ts';
 import { selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { rowsRead } from '../../support/rows-read.ts';
+import { connectionTo } from '../../support/connection-to.ts';
+import { copyOf } from '../../support/copy-of.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 
 /**
  * How many rows the statements over a buffer table read, by the server's own counters, where thousands wait for other
@@ -21,32 +21,16 @@ const SHARDS = 8;
 const ROWS = 4000;
 const A_SHARD = ROWS / SHARDS;
 
-let store: RealStore;
-let connection: Connection;
-let datastore: string;
+const { store, name: datastore } = await sharedTrips(SHARDS);
+const connection = await connectionTo();
 let ids: number[];
 const addresses: BufferedCell[] = [];
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { plans: SHARDS } });
-  datastore = store.nameOf('plans');
-  const [group] = inject('servers').groups;
-  if (!group) throw new Error('no group');
-  connection = await createConnection({
-    ...group.writer,
-    user: group.user,
-    password: group.password,
-    supportBigNumbers: true,
-  });
-  const encoded = encodeBody('body');
   for (let shard = 0; shard < SHARDS; shard += 1) {
-    const cells = rowsOfShard(shard, SHARDS, A_SHARD).map((row_key): BufferedCell => ({
-      ...cellOf({ row_key }),
-      encoded,
-      shard,
-    }));
+    const cells = rowsOfShard(shard, SHARDS, A_SHARD).map((row_key) => copyOf(cellOf({ row_key }), shard));
     addresses.push(...cells.slice(0, 10));
-    await store.client(group.name).change(insertBuffered(datastore, cells));
+    await store.client(store.groups[0]?.name ?? '').change(insertBuffered(datastore, cells));
   }
   await connection.query("UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? AND shard = 7 LIMIT 50", [
     datastore,
@@ -62,7 +46,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await connection.query('DELETE FROM schemaless.buffer WHERE datastore = ?', [datastore]);
   await connection.end();
-  await store.close();
 });
 
 describe('rows read of a buffer table', () => {

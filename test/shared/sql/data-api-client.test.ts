@@ -1,17 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { SqlError, type SqlParameter, type Statement } from '../../../shared/sql/client.ts';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { SqlError } from '../../../shared/sql/client.ts';
 import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
 import { toDataApiError } from '../../../shared/sql/data-api-error.ts';
 import { namedParameters } from '../../../shared/sql/named-parameters.ts';
-import { openDataApi, TARGET, type TestApi } from '../../infra/local/data-api/with-data-api.ts';
+import { openDataApi, TARGET } from '../../infra/local/data-api/with-data-api.ts';
+import { sql } from '../../support/plain-sql.ts';
 
-const sql = (text: string, ...parameters: readonly SqlParameter[]): Statement => ({ sql: text, parameters });
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await openDataApi();
-  await api.run('CREATE TABLE done (id INT NOT NULL)');
-});
+const api = await openDataApi();
+await api.run('CREATE TABLE done (id INT NOT NULL)');
 afterEach(() => api.faults.clear());
 afterAll(() => api.close());
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
-import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
+import { guardedClient, type GuardedClient, type GuardOptions } from '../../../shared/sql/guarded-client.ts';
 import { watchStandstill, type Standstill } from '../../../shared/sql/standstill.ts';
 
 const QUICK = { failures: 3, slowMs: 40, silentMs: 50, probeAfterMs: 20, probeMostMs: 40, probeTimeoutMs: 60 };
@@ -40,6 +40,19 @@ function fakeClient() {
   return fake;
 }
 
+/** The same behind circuit breakers, and whom it told of one that opened. */
+function guarded(settings: Partial<typeof QUICK> = {}, more: GuardOptions = {}) {
+  const fake = fakeClient();
+  const told: string[] = [];
+  const client = guardedClient(fake.client, 'group-1', {
+    settings: { ...QUICK, ...settings },
+    onOpen: (role, by) => told.push(`${role}, ${by}`),
+    ...more,
+  });
+  const select = () => client.select(STATEMENT, 'writer');
+  return { fake, told, client, select, fails: () => failureOf(select()) };
+}
+
 const failureOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'none',
@@ -55,31 +68,25 @@ async function closes(client: GuardedClient): Promise<void> {
 
 describe('a guarded client', () => {
   it('sends nothing more to a role after a time limit that passed and a sign of life that did not come, until one does', async () => {
-    const fake = fakeClient();
-    const told: string[] = [];
-    const client = guardedClient(fake.client, 'group-1', {
-      settings: QUICK,
-      onOpen: (role, by) => told.push(`${role}, ${by}`),
-    });
+    const { fake, told, client, select, fails } = guarded();
     fake.answer = () => Promise.reject(timeout());
-    expect(await failureOf(client.select(STATEMENT, 'writer'))).toBe('unclear: no answer in time');
+    expect(await fails()).toBe('unclear: no answer in time');
     await opens(client);
     expect(await failureOf(client.change(STATEMENT))).toMatch(OPEN);
     expect(fake.statements).toBe(1);
     await sleep(200);
     expect(fake.probes).toBeGreaterThan(0);
-    expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
+    expect(await fails()).toMatch(OPEN);
     expect(told).toEqual(['writer, here']);
     fake.answer = async () => [['alive']];
     await closes(client);
-    expect(await client.select(STATEMENT, 'writer')).toEqual([['alive']]);
+    expect(await select()).toEqual([['alive']]);
   });
 
   it('leaves the other role and single nodes alone', async () => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
+    const { fake, client, fails } = guarded();
     fake.answer = () => Promise.reject(timeout());
-    await failureOf(client.select(STATEMENT, 'writer'));
+    await fails();
     await opens(client);
     fake.answer = async () => [];
     await expect(client.select(STATEMENT, 'reader')).resolves.toEqual([]);
@@ -88,20 +95,17 @@ describe('a guarded client', () => {
   });
 
   it('opens after some failures in a row, not after as many with successes between them', async () => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
+    const { fake, client, select, fails } = guarded({ probeAfterMs: 10_000 });
     for (let round = 0; round < 4; round += 1) {
       fake.answer = () => Promise.reject(refused());
-      for (let failure = 0; failure < QUICK.failures - 1; failure += 1)
-        await failureOf(client.select(STATEMENT, 'writer'));
+      for (let failure = 0; failure < QUICK.failures - 1; failure += 1) await fails();
       fake.answer = async () => [];
-      await client.select(STATEMENT, 'writer');
+      await select();
     }
     fake.answer = () => Promise.reject(refused());
-    for (let failure = 0; failure < QUICK.failures; failure += 1)
-      expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain('refused');
+    for (let failure = 0; failure < QUICK.failures; failure += 1) expect(await fails()).toContain('refused');
     await opens(client);
-    expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
+    expect(await fails()).toMatch(OPEN);
   });
 
   it.each([
@@ -110,25 +114,22 @@ describe('a guarded client', () => {
     ['a refused statement', new SqlError('rejected', 'syntax')],
     ['no free connection', new SqlError('unreachable', 'all in use', { poolExhausted: true })],
   ])('does not take %s for an outage', async (_what, error) => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
+    const { fake, client, fails } = guarded();
     fake.answer = () => Promise.reject(error);
-    for (let time = 0; time < 10; time += 1)
-      expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain(error.message);
+    for (let time = 0; time < 10; time += 1) expect(await fails()).toContain(error.message);
     expect(client.circuit('writer')).toBe('closed');
   });
 
   it('opens when all connections are in use, nothing has been answered for a while, and no sign of life comes', async () => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
-    await client.select(STATEMENT, 'writer');
+    const { fake, client, select, fails } = guarded({ probeAfterMs: 10_000 });
+    await select();
     fake.answer = () => Promise.reject(new SqlError('unreachable', 'all in use', { poolExhausted: true }));
-    await failureOf(client.select(STATEMENT, 'writer'));
+    await fails();
     expect([client.circuit('writer'), fake.probes]).toEqual(['closed', 0]);
     await sleep(QUICK.silentMs + 10);
-    expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain('all in use');
+    expect(await fails()).toContain('all in use');
     await opens(client);
-    expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
+    expect(await fails()).toMatch(OPEN);
   });
 
   it.each([
@@ -142,16 +143,14 @@ describe('a guarded client', () => {
   ])(
     'takes %s for no evidence against a node that gives a sign of life, and tells nobody',
     async (_what, times, failure) => {
-      const fake = fakeClient();
-      const told: string[] = [];
-      const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role) => told.push(role) });
+      const { fake, told, client, fails } = guarded();
       fake.alive = async () => [['alive']];
       fake.answer = () => Promise.reject(failure());
       // From here on it counts how long nothing was answered.
       expect(client.circuit('writer')).toBe('closed');
       await sleep(QUICK.silentMs + 10);
       for (let round = 1; round <= 3; round += 1) {
-        for (let time = 0; time < times; time += 1) await failureOf(client.select(STATEMENT, 'writer'));
+        for (let time = 0; time < times; time += 1) await fails();
         await expect.poll(() => fake.probes).toBe(round);
       }
       await sleep(QUICK.probeTimeoutMs * 2);
@@ -160,26 +159,24 @@ describe('a guarded client', () => {
   );
 
   it('answers statements as before while it asks for a sign of life', async () => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeTimeoutMs: 2000 } });
+    const { fake, select, fails } = guarded({ probeTimeoutMs: 2000 });
     fake.alive = () => new Promise(() => undefined);
     fake.answer = () => Promise.reject(timeout());
     const begun = performance.now();
-    await failureOf(client.select(STATEMENT, 'writer'));
+    await fails();
     fake.answer = async () => [['answered']];
-    expect(await client.select(STATEMENT, 'writer')).toEqual([['answered']]);
+    expect(await select()).toEqual([['answered']]);
     expect(performance.now() - begun).toBeLessThan(1000);
     expect(fake.probes).toBe(1);
   });
 
   it('opens after a time limit, whatever was answered before it asked', async () => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
+    const { fake, client, select, fails } = guarded();
     fake.alive = () => new Promise(() => undefined);
     fake.answer = async () => [];
-    await Promise.all(Array.from({ length: 5 }, () => client.select(STATEMENT, 'writer')));
+    await Promise.all(Array.from({ length: 5 }, () => select()));
     fake.answer = () => Promise.reject(timeout());
-    await failureOf(client.select(STATEMENT, 'writer'));
+    await fails();
     await opens(client);
     expect(fake.statements).toBe(6);
   });
@@ -188,43 +185,40 @@ describe('a guarded client', () => {
     ['an answer', async () => [['answered']]],
     ['a refusal', () => Promise.reject(new SqlError('duplicate', 'there already', { key: 'cell' }))],
   ])('takes %s that comes while it asks for a sign of life for one', async (_what, answer) => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
+    const { fake, client, fails } = guarded();
     fake.alive = () => new Promise(() => undefined);
     fake.answer = () => Promise.reject(timeout());
-    await failureOf(client.select(STATEMENT, 'writer'));
+    await fails();
     await sleep(5);
     fake.answer = answer;
-    await failureOf(client.select(STATEMENT, 'writer'));
+    await fails();
     await sleep(QUICK.probeTimeoutMs * 2);
     expect(client.circuit('writer')).toBe('closed');
   });
 
   it('takes slow for down where no sign of life comes either, and still gives the slow answers', async () => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
+    const { fake, client, select, fails } = guarded({ probeAfterMs: 10_000 });
     fake.alive = () => new Promise(() => undefined);
     fake.answer = () => sleep(QUICK.slowMs + 20, [['late']]);
     const answers = [];
-    for (let time = 0; time < QUICK.failures; time += 1) answers.push(await client.select(STATEMENT, 'writer'));
+    for (let time = 0; time < QUICK.failures; time += 1) answers.push(await select());
     expect(answers).toEqual([[['late']], [['late']], [['late']]]);
     await opens(client);
-    expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
+    expect(await fails()).toMatch(OPEN);
   });
 
   it('makes nobody wait for a sign of life that does not come', async () => {
-    const fake = fakeClient();
     const settings = { ...QUICK, probeTimeoutMs: 600 };
-    const client = guardedClient(fake.client, 'group-1', { settings });
+    const { fake, client, fails } = guarded(settings);
     fake.answer = () => Promise.reject(timeout());
-    await failureOf(client.select(STATEMENT, 'writer'));
+    await fails();
     await opens(client);
     fake.answer = () => new Promise(() => undefined);
     const start = performance.now();
     let slowest = 0;
     while (performance.now() - start < 300) {
       const begun = performance.now();
-      expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
+      expect(await fails()).toMatch(OPEN);
       slowest = Math.max(slowest, performance.now() - begun);
       await sleep(2);
     }
@@ -233,17 +227,16 @@ describe('a guarded client', () => {
   });
 
   it('does not open again for what began before it closed', async () => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
+    const { fake, client, fails } = guarded();
     let end = (): void => undefined;
     fake.answer = () =>
       new Promise((_, reject) => {
         end = () => reject(timeout());
       });
-    const hanging = failureOf(client.select(STATEMENT, 'writer'));
+    const hanging = fails();
     const endHanging = end;
     fake.answer = () => Promise.reject(timeout());
-    await failureOf(client.select(STATEMENT, 'writer'));
+    await fails();
     await opens(client);
     fake.answer = async () => [];
     await closes(client);
@@ -253,15 +246,10 @@ describe('a guarded client', () => {
   });
 
   it('asks for a sign of life where another instance found the role down, and opens without one, telling nobody', async () => {
-    const fake = fakeClient();
-    const told: string[] = [];
-    const client = guardedClient(fake.client, 'group-1', {
-      settings: QUICK,
-      onOpen: (role, by) => told.push(`${role}, ${by}`),
-    });
+    const { fake, told, client, fails } = guarded();
     fake.alive = () => new Promise(() => undefined);
     client.doubt('writer');
-    expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
+    expect(await fails()).toMatch(OPEN);
     fake.alive = undefined;
     await closes(client);
     expect(told).toEqual(['writer, elsewhere']);
@@ -269,29 +257,26 @@ describe('a guarded client', () => {
   });
 
   it('fails no statement for what another instance found, where a sign of life comes', async () => {
-    const fake = fakeClient();
-    const told: string[] = [];
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role) => told.push(role) });
+    const { fake, told, client, select } = guarded();
     fake.alive = () => sleep(QUICK.probeTimeoutMs / 2, [['alive']]);
     fake.answer = async () => [['answered']];
     client.doubt('writer');
-    expect(await Promise.all(Array.from({ length: 4 }, () => client.select(STATEMENT, 'writer')))).toEqual(
+    expect(await Promise.all(Array.from({ length: 4 }, () => select()))).toEqual(
       Array.from({ length: 4 }, () => [['answered']]),
     );
     expect([fake.probes, told]).toEqual([1, []]);
   });
 
   it('makes the first statements after a freeze wait for the sign of life that was due in it, and fails none', async () => {
-    const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
+    const { fake, client, select, fails } = guarded({ probeAfterMs: 10_000 });
     fake.answer = () => Promise.reject(timeout());
-    await failureOf(client.select(STATEMENT, 'writer'));
+    await fails();
     await opens(client);
     fake.alive = () => sleep(5, [['alive']]);
     fake.answer = async () => [['answered']];
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15_000 });
     try {
-      expect(await Promise.all(Array.from({ length: 4 }, () => client.select(STATEMENT, 'writer')))).toEqual(
+      expect(await Promise.all(Array.from({ length: 4 }, () => select()))).toEqual(
         Array.from({ length: 4 }, () => [['answered']]),
       );
     } finally {
@@ -301,13 +286,12 @@ describe('a guarded client', () => {
 
   it('asks again for a sign of life that this process was not awake to hear', async () => {
     const circuitAfterStall = async (standstill: Standstill): Promise<string> => {
-      const fake = fakeClient();
       const settings = { ...QUICK, probeAfterMs: 10_000, probeTimeoutMs: 300 };
-      const client = guardedClient(fake.client, 'group-1', { settings, standstill });
+      const { fake, client, fails } = guarded(settings, { standstill });
       // The answer is due long before the time limit, which fires first when the process wakes.
       fake.alive = () => sleep(settings.probeTimeoutMs / 3).then(() => sleep(1, [['alive']]));
       fake.answer = () => Promise.reject(timeout());
-      await failureOf(client.select(STATEMENT, 'writer'));
+      await fails();
       await expect.poll(() => fake.probes, { interval: 1 }).toBe(1);
       const end = performance.now() + 700;
       while (performance.now() < end);

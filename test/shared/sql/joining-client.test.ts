@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection, type Connection } from 'mysql2/promise';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SqlError, type SqlChange, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
 import { joiningClient } from '../../../shared/sql/joining-client.ts';
-import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+import { clientTo, connectionTo } from '../../support/connection-to.ts';
 
 const TABLES = 40;
 const DATABASE = `joining_${randomUUID().replaceAll('-', '')}`;
 
-let direct: SqlClient;
-let holder: Connection;
 /** What went to the server: the number of statements of each transaction, 1 for a lone statement. */
 let sent: number[];
 let client: SqlClient;
@@ -37,11 +34,10 @@ function counted(through: SqlClient): SqlClient {
   };
 }
 
+const direct = clientTo();
+const holder = await connectionTo();
+
 beforeAll(async () => {
-  const [group] = inject('servers').groups;
-  if (!group) throw new Error('wanted a group');
-  direct = mysqlClient(group, async () => ({ username: group.user, password: group.password }));
-  holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
   await holder.query(`CREATE DATABASE ${DATABASE}`);
   for (let number = 0; number < TABLES; number += 1)
     await holder.query(`CREATE TABLE ${tableOf(number)} (id INT NOT NULL PRIMARY KEY, note MEDIUMBLOB NOT NULL)`);
@@ -56,6 +52,9 @@ beforeEach(() => {
   client = joiningClient(counted(direct));
 });
 
+/** Into so many tables, from this one on. */
+const inserts = (count: number, from: number, note?: Uint8Array): Statement[] =>
+  Array.from({ length: count }, (_, number) => insertInto(tableOf((from + number) % TABLES), note));
 const all = (statements: readonly Statement[]): Promise<PromiseSettledResult<SqlChange>[]> =>
   Promise.allSettled(statements.map((statement) => client.change(statement)));
 const failures = (ends: readonly PromiseSettledResult<SqlChange>[]): unknown[] =>
@@ -63,7 +62,7 @@ const failures = (ends: readonly PromiseSettledResult<SqlChange>[]): unknown[] =
 
 describe('changes that come together', () => {
   it('are committed together, and each is told what became of it', async () => {
-    const statements = Array.from({ length: TABLES }, (_, number) => insertInto(tableOf(number)));
+    const statements = inserts(TABLES, 0);
     const ends = await all(statements);
     expect(ends).toEqual(
       statements.map(({ parameters: [id] }) => ({ status: 'fulfilled', value: { affectedRows: 1, insertId: id } })),
@@ -91,16 +90,10 @@ describe('changes that come together', () => {
   });
 
   it('are many at most, by number and by bytes', async () => {
-    expect(
-      failures(await all(Array.from({ length: 251 }, (_, number) => insertInto(tableOf(number % TABLES))))),
-    ).toEqual([]);
+    expect(failures(await all(inserts(251, 0)))).toEqual([]);
     expect(sent.toSorted((a, b) => a - b)).toEqual([1, 50, 50, 50, 50, 50]);
     sent = [];
-    expect(
-      failures(
-        await all(Array.from({ length: 9 }, (_, number) => insertInto(tableOf(number), Buffer.alloc(100 * 1024)))),
-      ),
-    ).toEqual([]);
+    expect(failures(await all(inserts(9, 0, Buffer.alloc(100 * 1024))))).toEqual([]);
     expect(Math.max(...sent)).toBe(2);
   });
 });
@@ -115,9 +108,7 @@ describe('what is to be read behind a change', () => {
   });
 
   it('comes with it, of one that comes alone and of each of several', async () => {
-    const statements = Array.from({ length: 4 }, (_, number) => insertInto(tableOf(number))).map((one, place) =>
-      place === 2 ? one : readBehind(one),
-    );
+    const statements = inserts(4, 0).map((one, place) => (place === 2 ? one : readBehind(one)));
     const [first, ...others] = statements as [Statement, ...Statement[]];
     const wanted = ({ parameters: [id], thenSelect }: Statement): unknown => ({
       affectedRows: 1,
@@ -176,13 +167,13 @@ describe('a statement at fault', () => {
     const run = (): Promise<never> =>
       Promise.reject(new SqlError('unreachable', 'too many connections', { errno: 1040 }));
     client = joiningClient({ ...direct, transactions: { atOnce: 2, spare: 2, run } });
-    expect(failures(await all([1, 2, 3, 4].map((number) => insertInto(tableOf(number)))))).toEqual([]);
+    expect(failures(await all(inserts(4, 1)))).toEqual([]);
   });
 
   it('is every one where the server is no writer any more', async () => {
     const run = (): Promise<never> => Promise.reject(new SqlError('unreachable', 'read only', { errno: 1290 }));
     client = joiningClient({ ...direct, transactions: { atOnce: 2, spare: 2, run } });
-    expect(failures(await all([1, 2, 3, 4].map((number) => insertInto(tableOf(number)))))).toHaveLength(3);
+    expect(failures(await all(inserts(4, 1)))).toHaveLength(3);
   });
 
   it('of which nobody knows how it ended leaves nobody in the dark about that', async () => {
@@ -198,7 +189,7 @@ describe('a statement at fault', () => {
         ),
       },
     });
-    const ends = await all([insertInto(tableOf(1)), insertInto(tableOf(2)), insertInto(tableOf(3))]);
+    const ends = await all(inserts(3, 1));
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect(failures(ends)).toEqual([
       expect.objectContaining({ failure: 'unclear' }),
@@ -207,24 +198,32 @@ describe('a statement at fault', () => {
   });
 });
 
+/** With a table that another connection has locked; `unlock` may come before the end of the work. */
+async function whileLocked(number: number, work: (unlock: () => Promise<unknown>) => Promise<void>): Promise<void> {
+  const unlock = () => holder.query('UNLOCK TABLES');
+  await holder.query(`LOCK TABLES ${tableOf(number)} WRITE`);
+  try {
+    await work(unlock);
+  } finally {
+    await unlock();
+  }
+}
+
 describe('a table that somebody locked', { timeout: 30_000 }, () => {
   it('keeps the others waiting for a second once, and for nothing while it is locked', async () => {
-    await holder.query(`LOCK TABLES ${tableOf(0)} WRITE`);
     const waiting: Promise<unknown>[] = [];
     /** How long the statements of the other tables take, one round after another. */
     const rounds: number[] = [];
-    try {
+    await whileLocked(0, async () => {
       for (let round = 0; round < 8; round += 1) {
         const begun = performance.now();
         waiting.push(client.change(insertInto(tableOf(0))).catch((error: unknown) => error));
-        const ends = await all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(1 + number))));
+        const ends = await all(inserts(30, 1));
         expect(failures(ends)).toEqual([]);
         rounds.push(performance.now() - begun);
         await sleep(20);
       }
-    } finally {
-      await holder.query('UNLOCK TABLES');
-    }
+    });
     await Promise.all(waiting);
     const [longest = 0, ...others] = rounds.toSorted((a, b) => b - a);
     expect(longest).toBeLessThan(2500);
@@ -232,46 +231,37 @@ describe('a table that somebody locked', { timeout: 30_000 }, () => {
   });
 
   it('keeps nobody waiting where its statements came alone, however many of them wait', async () => {
-    await holder.query(`LOCK TABLES ${tableOf(0)} WRITE`);
-    try {
+    await whileLocked(0, async (unlock) => {
       const stuck = [client.change(insertInto(tableOf(0)))];
       await sleep(50);
       stuck.push(client.change(insertInto(tableOf(0))));
       await sleep(300);
       stuck.push(client.change(insertInto(tableOf(0))), client.change(insertInto(tableOf(0))));
-      const others = all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(3 + number))));
+      const others = all(inserts(30, 3));
       expect(await Promise.race([others, Promise.race(stuck)])).toHaveLength(30);
       expect(failures(await others)).toEqual([]);
       // Each of the locked table by itself; of the others perhaps the first, alone as far as anybody knew, then all together.
       expect(sent.slice(0, 4)).toEqual([1, 1, 1, 1]);
       expect(sent.at(-1)).toBeGreaterThanOrEqual(29);
-      await holder.query('UNLOCK TABLES');
+      await unlock();
       await Promise.all(stuck);
-    } finally {
-      await holder.query('UNLOCK TABLES');
-    }
+    });
   });
 
   it('keeps those that come after nobody waiting, whatever went with it', async () => {
-    await holder.query(`LOCK TABLES ${tableOf(0)} WRITE`);
-    try {
+    await whileLocked(0, async (unlock) => {
       const stuck = all([insertInto(tableOf(1)), insertInto(tableOf(0)), insertInto(tableOf(2))]);
       await sleep(300);
-      expect(failures(await all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(3 + number)))))).toEqual(
-        [],
-      );
+      expect(failures(await all(inserts(30, 3)))).toEqual([]);
       // Sent before the transaction that holds the locked table had ended: its statements go one by one then.
       expect(sent.slice(0, 3)).toEqual([1, 2, 30]);
-      await holder.query('UNLOCK TABLES');
+      await unlock();
       expect(failures(await stuck)).toEqual([]);
-    } finally {
-      await holder.query('UNLOCK TABLES');
-    }
+    });
   });
 
   it('keeps those waiting whose tables are locked with it, and gives them no connection meanwhile', async () => {
-    await holder.query(`LOCK TABLES ${tableOf(9)} WRITE`);
-    try {
+    await whileLocked(9, async (unlock) => {
       const stuck = all([
         insertInto(tableOf(30)),
         insertInto(tableOf(1)),
@@ -281,39 +271,29 @@ describe('a table that somebody locked', { timeout: 30_000 }, () => {
       await sleep(400);
       sent = [];
       const waiting = all(Array.from({ length: 20 }, () => insertInto(tableOf(1))));
-      expect(failures(await all([insertInto(tableOf(31)), insertInto(tableOf(32))]))).toEqual([]);
+      expect(failures(await all(inserts(2, 31)))).toEqual([]);
       expect(failures(await waiting)).toEqual([]);
       // The others, then the three that were stuck, one by one, and only then those that wait.
       expect(sent).toEqual([2, 1, 1, 1, 20]);
-      await holder.query('UNLOCK TABLES');
+      await unlock();
       expect(failures(await stuck)).toEqual([]);
-    } finally {
-      await holder.query('UNLOCK TABLES');
-    }
+    });
   });
 
   it('keeps nobody waiting where there is one connection for transactions', async () => {
-    const [group] = inject('servers').groups;
-    if (!group) throw new Error('wanted a group');
     await using parts = new AsyncDisposableStack();
-    const login = async () => ({ username: group.user, password: group.password });
-    const narrow = parts.adopt(mysqlClient(group, login, { lanes: 1 }), (one) => one.close());
+    const narrow = parts.adopt(clientTo(undefined, { lanes: 1 }), (one) => one.close());
     client = joiningClient(counted(narrow));
-    await holder.query(`LOCK TABLES ${tableOf(9)} WRITE`);
-    try {
+    await whileLocked(9, async (unlock) => {
       const stuck = all([insertInto(tableOf(30)), insertInto(tableOf(9)), insertInto(tableOf(2))]);
       await sleep(400);
       expect(sent).toEqual([1, 2]);
-      expect(failures(await all([insertInto(tableOf(31)), insertInto(tableOf(32)), insertInto(tableOf(33))]))).toEqual(
-        [],
-      );
+      expect(failures(await all(inserts(3, 31)))).toEqual([]);
       // Each by itself: waiting for the connection they would go together.
       expect(sent.slice(2, 5)).toEqual([1, 1, 1]);
-      await holder.query('UNLOCK TABLES');
+      await unlock();
       expect(failures(await stuck)).toEqual([]);
-    } finally {
-      await holder.query('UNLOCK TABLES');
-    }
+    });
   });
 });
 
@@ -323,7 +303,7 @@ describe('a transaction that does not end', () => {
       ...direct,
       transactions: { atOnce: 1, spare: 0, run: () => new Promise(() => undefined) },
     });
-    void all([insertInto(tableOf(1)), insertInto(tableOf(2)), insertInto(tableOf(3))]);
+    void all(inserts(3, 1));
     await sleep(50);
     const begun = performance.now();
     const ends = await all([insertInto(tableOf(2)), insertInto(tableOf(3))]);
@@ -340,7 +320,7 @@ describe('a client that is closed', () => {
     const run = (some: readonly Statement[]): Promise<SqlChange[]> =>
       new Promise((resolve) => void (end = () => resolve(some.map(() => ({ affectedRows: 1, insertId: 0 })))));
     client = joiningClient({ ...direct, transactions: { atOnce: 1, spare: 0, run }, close: async () => undefined });
-    const first = all([insertInto(tableOf(1)), insertInto(tableOf(2)), insertInto(tableOf(3))]);
+    const first = all(inserts(3, 1));
     await sleep(50);
     const waiting = all([insertInto(tableOf(4)), insertInto(tableOf(5))]);
     await client.close();

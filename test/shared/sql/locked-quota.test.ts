@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createConnection, type Connection } from 'mysql2/promise';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { SqlError, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
-import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { MysqlPool } from '../../../shared/sql/mysql-pool.ts';
 import { unionOf } from '../../../shared/sql/union.ts';
+import { select } from '../../support/plain-sql.ts';
+import { clientTo, connectionTo, groupAccess } from '../../support/connection-to.ts';
 
 const CONNECTIONS = 8;
 const TABLES = 10;
@@ -20,16 +20,10 @@ const count = (number: number): Statement => ({
 });
 const LOCKED = 0;
 
-let client: SqlClient;
-let holder: Connection;
+const client = clientTo(undefined, { connections: CONNECTIONS });
+const holder = await connectionTo();
 
 beforeAll(async () => {
-  const [group] = inject('servers').groups;
-  if (!group) throw new Error('wanted a group');
-  client = mysqlClient(group, async () => ({ username: group.user, password: group.password }), {
-    connections: CONNECTIONS,
-  });
-  holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
   await holder.query(`CREATE DATABASE ${DATABASE}`);
   for (let number = 0; number < TABLES; number += 1)
     await holder.query(`CREATE TABLE ${tableOf(number)} (id INT NOT NULL)`);
@@ -58,7 +52,7 @@ describe('a table that somebody locks', { timeout: 30_000 }, () => {
       const begun = performance.now();
       for (let number = 1; number < TABLES; number += 1)
         expect(await client.select(count(number), 'writer')).toHaveLength(1);
-      expect(await client.select({ sql: 'SELECT 1', parameters: [] }, 'writer')).toHaveLength(1);
+      expect(await select(client, 'SELECT 1')).toHaveLength(1);
       expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
     } finally {
       await holder.query('UNLOCK TABLES');
@@ -69,8 +63,7 @@ describe('a table that somebody locks', { timeout: 30_000 }, () => {
 
 describe('a pool that ends', () => {
   it('tells those that wait for a connection at once that nothing was sent', async () => {
-    const [group] = inject('servers').groups;
-    if (!group) throw new Error('wanted a group');
+    const group = groupAccess();
     const pool = new MysqlPool({
       connection: { ...group.writer, user: group.user, password: group.password },
       connections: 1,

@@ -1,5 +1,4 @@
-import { createConnection, type Connection } from 'mysql2/promise';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { appendCell } from '../../../shared/sql/statements/append-cell.ts';
@@ -16,8 +15,9 @@ import { selectNextCells } from '../../../shared/sql/statements/select-next-cell
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { rowsRead } from '../../support/rows-read.ts';
+import { connectionTo } from '../../support/connection-to.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 
 /**
  * How many rows each statement reads, on a shard that is large enough to tell. A plan that scans the shard shows as
@@ -26,36 +26,18 @@ import { rowsRead } from '../../support/rows-read.ts';
 const CELLS = 3000;
 const COLUMNS = ['BASE', 'NOTES', 'STATUS'];
 
-let store: RealStore;
-let connection: Connection;
-let datastore: string;
-let rows: string[];
+const { trips, name: datastore, groupOf, entity } = await sharedTrips(4);
+// Many versions of the same few columns: an aggregate over them has to skip from column to column.
+const rows = rowsOfShard(1, 4, 3);
+const connection = await connectionTo(groupOf(1));
+afterAll(() => connection.end());
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { plans: 4 } });
-  datastore = store.nameOf('plans');
-  // Many versions of the same few columns: an aggregate over them has to skip from column to column.
-  rows = rowsOfShard(1, 4, 3);
   const cells = Array.from({ length: CELLS }, (_, place) =>
     cellOf({ row_key: rows[place % 3] ?? '', column_name: COLUMNS[Math.floor(place / 3) % 3] ?? '', ref_key: place }),
   );
-  const trips = await store.deployment.datastore(datastore);
   for (let start = 0; start < CELLS; start += 100) await trips.batchPut(cells.slice(start, start + 100));
-  const group = (await store.topology.datastore(datastore))?.places[1]?.group;
-  const address = inject('servers').groups.find(({ name }) => name === group);
-  if (!address) throw new Error('no group of shard 1');
-  connection = await createConnection({
-    ...address.writer,
-    user: address.user,
-    password: address.password,
-    supportBigNumbers: true,
-  });
-  await connection.query(`ANALYZE TABLE \`${datastore}_0001\`.entity`);
-});
-
-afterAll(async () => {
-  await connection.end();
-  await store.close();
+  await connection.query(`ANALYZE TABLE ${entity(1)}`);
 });
 
 function newCells(count: number): EncodedCell[] {
@@ -70,8 +52,18 @@ function restored(count: number): RestoredEncodedCell[] {
   return newCells(count).map((cell, place) => ({ ...cell, stored_at: `2026-01-01T00:00:00.${100_000 + place}Z` }));
 }
 
+/** The same, so many times. */
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
 describe('rows read', () => {
   const key = (ref_key?: number) => ({ key: { row_key: rows[0] ?? '', column_name: 'BASE', ref_key }, shard: 1 });
+  const ofRow = (columns: string[] | undefined) => ({
+    row_key: rows[1] ?? '',
+    columns,
+    after: undefined,
+    limit: 100,
+    bytes: 1e6,
+  });
   const range = { row_key: '', column_name: 'NOTES', after: undefined, ascending: false, limit: 10, bytes: 1e6 };
 
   it.each<[string, () => Statement, number]>([
@@ -81,61 +73,16 @@ describe('rows read', () => {
     ['append of 100 restored cells', () => appendRestored({ datastore, shard: 1, epoch: 1 }, restored(100)), 12 + 900],
     ['a cell by its address', () => selectCells(datastore, [key(3)], false), 6],
     ['the latest cell of a column of 333 versions', () => selectCells(datastore, [key()], false), 6],
-    [
-      '100 latest cells',
-      () =>
-        selectCells(
-          datastore,
-          Array.from({ length: 100 }, () => key()),
-          false,
-        ),
-      100 * 5,
-    ],
+    ['100 latest cells', () => selectCells(datastore, times(100, key()), false), 100 * 5],
     ['a page of 10 versions', () => selectVersions(datastore, 1, { ...range, row_key: rows[1] ?? '' }, false), 10 * 14],
-    [
-      'the latest cells of a row of 1000 cells',
-      () =>
-        selectRow(
-          datastore,
-          1,
-          { row_key: rows[1] ?? '', columns: undefined, after: undefined, limit: 100, bytes: 1e6 },
-          false,
-        ),
-      60,
-    ],
-    [
-      'two columns of that row',
-      () =>
-        selectRow(
-          datastore,
-          1,
-          { row_key: rows[1] ?? '', columns: ['BASE', 'STATUS'], after: undefined, limit: 100, bytes: 1e6 },
-          false,
-        ),
-      60,
-    ],
+    ['the latest cells of a row of 1000 cells', () => selectRow(datastore, 1, ofRow(undefined), false), 60],
+    ['two columns of that row', () => selectRow(datastore, 1, ofRow(['BASE', 'STATUS']), false), 60],
     ['20 cells of the log', () => selectLog(datastore, [{ shard: 1, after: 1500 }], 20, 1e6), 20 * 13],
     ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 1000 }], 20, 1e6), 12],
-    [
-      'whether 64 shards have a next cell',
-      () =>
-        selectNextCells(
-          datastore,
-          Array.from({ length: 64 }, () => ({ shard: 1, at: 1500 })),
-        ),
-      64 * 3,
-    ],
+    ['whether 64 shards have a next cell', () => selectNextCells(datastore, times(64, { shard: 1, at: 1500 })), 64 * 3],
     ['the head of a shard', () => selectHeads(datastore, [1]), 8],
     ['how far a shard is done', () => selectLags(datastore, [{ shard: 1, after: 1500 }]), 8],
-    [
-      'how far 64 shards are done',
-      () =>
-        selectLags(
-          datastore,
-          Array.from({ length: 64 }, () => ({ shard: 1, after: 1500 })),
-        ),
-      64 * 8,
-    ],
+    ['how far 64 shards are done', () => selectLags(datastore, times(64, { shard: 1, after: 1500 })), 64 * 8],
     [
       'the place of a time in the log',
       () => findLocations(datastore, [{ shard: 1, since: '2026-01-01T00:00:00.000000Z' }]),
@@ -143,14 +90,7 @@ describe('rows read', () => {
     ],
     [
       'hashes of 50 bodies',
-      () =>
-        selectBodyHashes(
-          Array.from({ length: 50 }, () => ({
-            ...cellOf({ row_key: rows[0] ?? '', ref_key: 3 }),
-            datastore,
-            shard: 1,
-          })),
-        ),
+      () => selectBodyHashes(times(50, { ...cellOf({ row_key: rows[0] ?? '', ref_key: 3 }), datastore, shard: 1 })),
       50 * 4,
     ],
   ])('for %s are few', async (_what, statement, most) => {
@@ -163,7 +103,7 @@ describe('rows read', () => {
   it('are many where a statement scans: the measure itself can fail', async () => {
     expect(
       await rowsRead(connection, {
-        sql: `SELECT COUNT(*) FROM \`${datastore}_0001\`.entity WHERE created_at > '2001-01-01'`,
+        sql: `SELECT COUNT(*) FROM ${entity(1)} WHERE created_at > '2001-01-01'`,
         parameters: [],
       }),
     ).toBeGreaterThan(CELLS);

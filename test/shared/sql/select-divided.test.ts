@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
-import { SqlError, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
+import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { selectDivided } from '../../../shared/sql/select-divided.ts';
 import { unionOf } from '../../../shared/sql/union.ts';
 import { faults } from '../../support/faulty-client.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 
 const PARTS = 64;
 const broken = faults();
 
-let store: RealStore;
-let client: SqlClient;
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: 3 } });
-  client = broken.wrap(store.client(store.groups[0]?.name ?? ''), 'group');
-});
-afterAll(() => store.close());
+const { store } = await sharedTrips(3);
+const client = broken.wrap(store.client(store.groups[0]?.name ?? ''), 'group');
 
 const good = (item: number): Statement => ({ sql: `SELECT ${item} AS item, ? AS bound`, parameters: [item] });
 const ofNoTable = (item: number): Statement => ({

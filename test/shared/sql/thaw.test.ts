@@ -1,13 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openForwarder, type Forwarder } from '../../../infra/local/mysql/forwarder.ts';
-import { SqlError, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
+import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
-import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+import { clientTo, groupAccess } from '../../support/connection-to.ts';
+import { sql } from '../../support/plain-sql.ts';
 
 const CONNECTIONS = 8;
 const DATABASE = `thaw_${randomUUID().replaceAll('-', '')}`;
-const sql = (text: string): Statement => ({ sql: text, parameters: [] });
 
 let between: Forwarder;
 let client: SqlClient;
@@ -15,13 +16,10 @@ let guarded: GuardedClient;
 let told: string[];
 
 beforeEach(async () => {
-  const [group] = inject('servers').groups;
-  if (!group) throw new Error('wanted a group');
+  const group = groupAccess();
   between = await openForwarder({ host: '127.0.0.1', port: 0, target: () => group.writer });
   const address = { ...group, writer: { host: between.host, port: between.port } };
-  client = mysqlClient(address, async () => ({ username: group.user, password: group.password }), {
-    connections: CONNECTIONS,
-  });
+  client = clientTo(address, { connections: CONNECTIONS });
   told = [];
   guarded = guardedClient(client, 'group-1', { onOpen: (role) => told.push(role) });
   await guarded.change(sql(`CREATE DATABASE ${DATABASE}`));
@@ -107,21 +105,14 @@ function stall(milliseconds: number): void {
 
 describe('reads that a request left behind', () => {
   it('open no circuit when their time limits pass after the thaw, and keep nothing from being done', async () => {
-    const [group] = inject('servers').groups;
-    if (!group) throw new Error('wanted a group');
-    const hasty = mysqlClient(
-      { ...group, writer: { host: between.host, port: between.port } },
-      async () => ({ username: group.user, password: group.password }),
-      { connections: CONNECTIONS, queryTimeoutMs: 1000 },
-    );
+    const address = { ...groupAccess(), writer: { host: between.host, port: between.port } };
+    const hasty = clientTo(address, { connections: CONNECTIONS, queryTimeoutMs: 1000 });
     const found: string[] = [];
     const instance = guardedClient(hasty, 'group-1', { onOpen: (role) => found.push(role) });
     try {
       await Promise.all(Array.from({ length: CONNECTIONS }, () => instance.select(sql('SELECT SLEEP(0.1)'), 'writer')));
       const left = timesOf(6, () => outcome(instance.select(sql('SELECT SLEEP(0.2)'), 'writer')));
-      await new Promise((resolve) => {
-        setTimeout(resolve, 50);
-      });
+      await sleep(50);
       freeze(180_000);
       // No answer to them ever comes; theirs are six of the eight connections.
       expect(await timesOf(2, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(done(2));
@@ -139,11 +130,7 @@ describe('reads that a request left behind', () => {
 
 describe('a process that stood still', () => {
   it('waits for no second time limit, and blames nobody: whoever asked has waited for one', async () => {
-    const [group] = inject('servers').groups;
-    if (!group) throw new Error('wanted a group');
-    const hasty = mysqlClient(group, async () => ({ username: group.user, password: group.password }), {
-      queryTimeoutMs: 1500,
-    });
+    const hasty = clientTo(undefined, { queryTimeoutMs: 1500 });
     let probes = 0;
     const counted: SqlClient = {
       ...hasty,
@@ -157,9 +144,7 @@ describe('a process that stood still', () => {
       await hasty.select(sql('SELECT 2'), 'writer');
       const begun = performance.now();
       const late = instance.select(sql('SELECT SLEEP(5)'), 'writer').catch((error: unknown) => error);
-      await new Promise((resolve) => {
-        setTimeout(resolve, 100);
-      });
+      await sleep(100);
       stall(700);
       expect(await late).toMatchObject({ failure: 'unclear', stoodStill: true, timedOut: false });
       expect(performance.now() - begun).toBeLessThan(2 * 1500);
@@ -170,12 +155,7 @@ describe('a process that stood still', () => {
   });
 
   it('finishes what its time limits cut short: connections that it opens, and answers that came meanwhile', async () => {
-    const [group] = inject('servers').groups;
-    if (!group) throw new Error('wanted a group');
-    const hasty = mysqlClient(group, async () => ({ username: group.user, password: group.password }), {
-      queryTimeoutMs: 600,
-      connectTimeoutMs: 600,
-    });
+    const hasty = clientTo(undefined, { queryTimeoutMs: 600, connectTimeoutMs: 600 });
     try {
       await hasty.select(sql('SELECT 1'), 'writer');
       // The first has a connection, the others open theirs in that time.

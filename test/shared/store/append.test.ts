@@ -1,29 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NewCell } from '../../../shared/cell.ts';
+import { describe, expect, it } from 'vitest';
+import type { Cell, NewCell } from '../../../shared/cell.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
-import type { Datastore, ShardLog } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { change } from '../../support/plain-sql.ts';
 
-let store: RealStore;
-let trips: Datastore;
+const { store, trips, name, clientOf, entity, rowIn, logOf } = await sharedTrips(2, { bufferCopies: 0 });
 
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: 2 }, bufferCopies: 0 });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-});
-
-afterAll(() => store.close());
-
-async function wholeLog(shard: number): Promise<Extract<ShardLog, { cells: unknown }>> {
-  const cells = [];
-  for (let after = 0; ;) {
-    const [log] = await trips.log([{ shard, after }], { limit: 1000 });
-    if (!log || log.error) throw new Error('no log');
-    if (log.cells.length === 0) return { ...log, cells };
-    cells.push(...log.cells);
-    after = log.next;
+async function wholeLog(shard: number): Promise<readonly Cell[]> {
+  const cells: Cell[] = [];
+  for (;;) {
+    const page = await logOf(shard, cells.at(-1)?.added_id);
+    if (page.length === 0) return cells;
+    cells.push(...page);
   }
 }
 
@@ -47,7 +37,7 @@ describe('the append, with writers side by side', () => {
     })();
     await Promise.all(
       writers.map(async (instance, writer) => {
-        const own = await instance.datastore(store.nameOf('trips'));
+        const own = await instance.datastore(name);
         for (let round = 0; round < 25; round += 1) {
           const cells: NewCell[] = Array.from({ length: writer % 3 === 0 ? 4 : 1 }, (_unused, place) =>
             // A third of the addresses are shared by all writers.
@@ -72,7 +62,7 @@ describe('the append, with writers side by side', () => {
     writing = false;
     await tail;
     await Promise.all(writers.map((instance) => instance.close()));
-    const { cells } = await wholeLog(0);
+    const cells = await wholeLog(0);
     expect(cells.map(({ added_id }) => added_id)).toEqual(cells.map((_, place) => place + 1));
     expect(tailed).toEqual(cells.map(({ added_id }) => added_id));
     expect(cells).toHaveLength(acknowledged.size);
@@ -83,52 +73,48 @@ describe('the append, with writers side by side', () => {
   });
 
   it('writes nothing to a shard that is closed, or has another epoch, and finds it again once it is open', async () => {
-    const [row_key = ''] = rowsOfShard(1, 2, 1);
-    const place = (await store.topology.datastore(store.nameOf('trips')))?.places[1];
-    const client = store.client(place?.group ?? '');
-    const change = (assignment: string) =>
-      client.change({
-        sql: `UPDATE schemaless.shard SET ${assignment} WHERE datastore = ? AND shard = 1`,
-        parameters: [store.nameOf('trips')],
-      });
+    const row_key = rowIn(1);
+    const assign = (assignment: string) =>
+      change(clientOf(1), `UPDATE schemaless.shard SET ${assignment} WHERE datastore = ? AND shard = 1`, name);
     for (const [off, on] of [
       ["state = 'closed'", "state = 'open'"],
       ['epoch = 2', 'epoch = 1'],
     ] as const) {
-      await change(off);
+      await assign(off);
       const cell = cellOf({ row_key, ref_key: 1 });
       const batch = [cell, cellOf({ row_key, ref_key: 2 })];
       expect((await trips.put(cell)).outcome).toBe('unavailable');
       expect((await trips.batchPut(batch)).map(({ outcome }) => outcome)).toEqual(['unavailable', 'unavailable']);
       expect((await trips.get(cell)).cell).toBeNull();
-      await change(on);
+      await assign(on);
       await trips.batchPut(batch);
       expect((await trips.put(cell)).outcome).toBe('stored_before');
-      await client.change({ sql: `DELETE FROM \`${store.nameOf('trips')}_0001\`.entity`, parameters: [] });
+      await change(clientOf(1), `DELETE FROM ${entity(1)}`);
     }
   });
 });
 
 describe('damaged and erased bodies', () => {
   it('fail the read of their cell with its address, and nothing else', async () => {
-    const [row_key = ''] = rowsOfShard(1, 2, 1);
+    const row_key = rowIn(1);
     const cells = [1, 2, 3].map((ref_key) =>
       cellOf({ row_key, column_name: 'DAMAGE', ref_key, body: 'x'.repeat(200) }),
     );
     await trips.batchPut(cells);
-    const place = (await store.topology.datastore(store.nameOf('trips')))?.places[1];
-    const client = store.client(place?.group ?? '');
     const spoil = (body: Uint8Array | null, ref_key: number) =>
-      client.change({
-        sql: `UPDATE \`${store.nameOf('trips')}_0001\`.entity SET body = ? WHERE column_name = 'DAMAGE' AND ref_key = ?`,
-        parameters: [body, ref_key],
-      });
+      change(
+        clientOf(1),
+        `UPDATE ${entity(1)} SET body = ? WHERE column_name = 'DAMAGE' AND ref_key = ?`,
+        body,
+        ref_key,
+      );
     await spoil(Buffer.from([1, 2, 3]), 2);
     await spoil(null, 3);
 
-    await expect(trips.get(cellOf({ row_key, column_name: 'DAMAGE', ref_key: 2 }))).rejects.toMatchObject({
+    const address = (ref_key: number) => ({ row_key, column_name: 'DAMAGE', ref_key });
+    await expect(trips.get(address(2))).rejects.toMatchObject({
       code: 'undecodable_body',
-      details: { address: { row_key, column_name: 'DAMAGE', ref_key: 2 } },
+      details: { address: address(2) },
     });
     const batch = await trips.batchGet(cells);
     expect(batch.map((item) => item && ('body' in item ? item.body : item.error.code))).toEqual([
@@ -142,10 +128,7 @@ describe('damaged and erased bodies', () => {
       'undecodable_body',
       true,
     ]);
-    expect((await trips.get(cellOf({ row_key, column_name: 'DAMAGE', ref_key: 3 }))).cell).toMatchObject({
-      body: null,
-      erased: true,
-    });
+    expect((await trips.get(address(3))).cell).toMatchObject({ body: null, erased: true });
     // An erased cell keeps its address.
     expect((await trips.put(cells[2] as NewCell)).outcome).toBe('conflict');
   });
@@ -153,13 +136,13 @@ describe('damaged and erased bodies', () => {
 
 describe('what the append relies on', () => {
   it('is refused by the server when an added id is taken: nothing else gives ids', async () => {
-    const name = store.nameOf('trips');
-    const client = store.client((await store.topology.datastore(name))?.places[0]?.group ?? '');
     const insert = (id: number) =>
-      client.change({
-        sql: `INSERT INTO \`${name}_0000\`.entity VALUES (?, UNHEX(REPLACE(?, '-', '')), 'X', 1, NULL, NOW(6))`,
-        parameters: [id, randomUUID()],
-      });
+      change(
+        clientOf(0),
+        `INSERT INTO ${entity(0)} VALUES (?, UNHEX(REPLACE(?, '-', '')), 'X', 1, NULL, NOW(6))`,
+        id,
+        randomUUID(),
+      );
     await insert(1_000_000);
     await expect(insert(1_000_000)).rejects.toMatchObject({ failure: 'duplicate', key: 'PRIMARY' });
     await expect(insert(1_000_000)).rejects.toBeInstanceOf(SqlError);

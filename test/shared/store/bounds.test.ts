@@ -1,23 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeBody } from '../../../shared/body/codec.ts';
+import { describe, expect, it } from 'vitest';
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
-import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { drainPass } from '../../support/drain-pass.ts';
 import { DEPTH, wantedEntries } from '../../../shared/index/maintain.ts';
 import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import type { BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { bufferOnSecondaries } from '../../../shared/store/buffer-writes.ts';
 import { joinWrites } from '../../../shared/store/join-writes.ts';
-import type {
-  BufferConflict,
-  BufferOperations,
-  Datastore,
-  IndexOperations,
-} from '../../../shared/contract/datastore.ts';
-import { cellOf, errorOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import type { BufferConflict } from '../../../shared/contract/datastore.ts';
+import { copyOf } from '../../support/copy-of.ts';
+import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
+import { eq, indexOn } from '../../support/index-on.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 3;
 /** Random bytes of a body that just may be written, and of one that may not: encoded they are a little more. */
@@ -26,22 +20,12 @@ const TOO_LARGE = 62_000;
 /** Of the largest bodies: more than a result of 1 MiB holds, and as many as a request of 4 MiB. */
 const COUNT = 45;
 const AT_ONCE = 8;
-const INDEX: IndexDefinition = {
-  name: 'city_index',
-  fields: [{ field: 'city', type: 'string', column_key: 'BASE' }],
-  keys: [],
-};
-
-let store: RealStore;
-let trips: Datastore & BufferOperations & IndexOperations;
 
 // What the RDS Data API carries: 64 KiB a row, 1 MiB a result, 4 MiB a request.
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: [INDEX] }, access: 'data-api' });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
+const { store, trips, name, primary, rowIn } = await sharedTrips(SHARDS, {
+  indexes: [indexOn('city_index', { city: 'string' })],
+  access: 'data-api',
 });
-
-afterAll(() => store.close());
 
 function randomText(bytes = LARGEST): string {
   return randomBytes(bytes).toString('base64');
@@ -71,6 +55,8 @@ async function readAll<Next>(
 }
 
 const bodiesOf = (cells: readonly { readonly body: Json }[]): Json[] => cells.map(({ body }) => body);
+const sortedBodies = (cells: readonly { readonly body: Json }[]): string[] =>
+  cells.map(({ body }) => String(body)).sort();
 
 describe('over the RDS Data API, writes', () => {
   it('take the largest body that can be read again, and refuse a larger one beforehand, by its field', async () => {
@@ -110,7 +96,7 @@ describe('over the RDS Data API, writes', () => {
 
 describe('over the RDS Data API, reads', () => {
   it('of versions, rows and logs come to their end in pages, and say that the writer answered', async () => {
-    const rows = Array.from({ length: SHARDS }, (_, shard) => rowsOfShard(shard, SHARDS, 1)[0] ?? '');
+    const rows = Array.from({ length: SHARDS }, (_, shard) => rowIn(shard));
     const before = await trips.heads();
     const written = rows.flatMap((row_key) =>
       Array.from({ length: COUNT / 3 }, (_, ref_key) => large({ row_key, ref_key })),
@@ -143,9 +129,7 @@ describe('over the RDS Data API, reads', () => {
       for (const log of logs) if (!log.error) seen.push(...log.cells);
       after = logs.map((log) => (log.error ? Number.NaN : log.next));
     }
-    expect(seen.map(({ body }) => String(body)).sort()).toEqual(
-      [...written, ...columns].map(({ body }) => String(body)).sort(),
-    );
+    expect(sortedBodies(seen)).toEqual(sortedBodies([...written, ...columns]));
   });
 
   it('of a thousand shards at once need no statement that is too long', async () => {
@@ -164,13 +148,10 @@ describe('over the RDS Data API, an index', () => {
     );
     const beside = cellOf({ row_key: randomUUID(), body: { city: 'beside' } });
     await putAll([...versions, beside]);
-    const indexes = await maintainedIndexes(store.topology, store.nameOf('trips'));
+    const indexes = await maintainedIndexes(store.topology, name);
     const rows = [row_key, beside.row_key].map((key) => ({ row_key: key, shard: shardOf(key, SHARDS) }));
-    const { entries } = await wantedEntries(
-      store.context,
-      { datastore: store.nameOf('trips'), indexes, depth: DEPTH.all },
-      rows,
-    );
+    const wanted = { datastore: name, indexes, depth: DEPTH.all };
+    const { entries } = await wantedEntries(store.context, wanted, rows);
     const values = (tombstone: boolean): unknown[] =>
       entries
         .filter(({ row }) => row.tombstone === tombstone)
@@ -193,8 +174,7 @@ describe('over the RDS Data API, an index', () => {
       ...Array.from({ length: 20 }, (_, place) => large({ row_key, column_name: `COLUMN ${place}` })),
     ]);
     const ask = async (columns: readonly string[] | '*') =>
-      (await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: [city] }], columns }))
-        .entries;
+      (await trips.query({ index: 'city_index', where: [eq('city', city)], columns })).entries;
     await expect
       .poll(() => ask('*'), { timeout: 10_000 })
       .toMatchObject([{ row_key, cells: { error: { code: 'answer_too_large' } } }]);
@@ -205,33 +185,26 @@ describe('over the RDS Data API, an index', () => {
 
 describe('over the RDS Data API, the buffer', () => {
   it('of large bodies is drained, and its conflicts are listed in pages', async () => {
-    const datastore = store.nameOf('trips');
-    const [row_key = ''] = rowsOfShard(0, SHARDS, 1);
-    const primary = (await store.topology.datastore(datastore))?.places[0]?.group ?? '';
-    const buffered = (cells: readonly NewCell[]): BufferedCell[] =>
-      cells.map((cell) => ({ ...cell, encoded: encodeBody(cell.body, 'body'), shard: 0 }));
+    const row_key = rowIn(0);
+    const buffer = (cells: readonly NewCell[]) =>
+      bufferOnSecondaries(
+        { ...store.context, ...joinWrites(store.context, name, SHARDS) },
+        cells.map((cell) => copyOf(cell)),
+        1,
+        [primary],
+      );
+    const drain = (holder: string) =>
+      drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
     const cells = Array.from({ length: COUNT }, (_, ref_key) => large({ row_key, ref_key: 1000 + ref_key }));
-    const holders = await bufferOnSecondaries(
-      { ...store.context, ...joinWrites(store.context, datastore, SHARDS) },
-      buffered(cells),
-      1,
-      [primary],
-    );
-    const [holder = ''] = holders;
-    await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
+    const [holder = ''] = await buffer(cells);
+    await drain(holder);
     expect(await trips.versions({ row_key, column_name: 'BASE' }, { limit: 1000 })).toMatchObject({
       cells: expect.arrayContaining([expect.objectContaining({ ref_key: 1000 + COUNT - 1 })]),
     });
 
     const others = cells.map((cell) => ({ ...cell, body: randomText() }));
-    await bufferOnSecondaries(
-      { ...store.context, ...joinWrites(store.context, datastore, SHARDS) },
-      buffered(others),
-      1,
-      [primary],
-    );
-    for (const group of store.groups)
-      await drainPass(store.context, group.name, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
+    await buffer(others);
+    for (const group of store.groups) await drain(group.name);
     const conflicts: BufferConflict[] = [];
     for (let after: string | undefined; ;) {
       const page = await trips.bufferConflicts({ limit: 1000, ...(after === undefined ? {} : { after }) });
@@ -240,7 +213,7 @@ describe('over the RDS Data API, the buffer', () => {
       if (page.next === null) break;
       after = page.next;
     }
-    expect(conflicts.map(({ body }) => String(body)).sort()).toEqual(others.map(({ body }) => String(body)).sort());
+    expect(sortedBodies(conflicts)).toEqual(sortedBodies(others));
     await trips.discardConflicts(conflicts.map(({ id }) => id));
   });
 });

@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { expect, it } from 'vitest';
 import { counted, type Sent } from '../../support/counted-client.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { openTrips, sharedTrips } from '../../support/open-trips.ts';
+import { indexOn } from '../../support/index-on.ts';
 
 /** What a put costs that says when its cell was stored. Alone, so that it shares nothing with others. */
 const sent: Sent = { statements: 0, commits: 0, roundTrips: 0 };
-let store: RealStore;
-let trips: Datastore;
-
-beforeAll(async () => {
-  store = await openRealStore({
-    datastores: { trips: 4 },
-    indexes: {
-      trips: [{ name: 'city_index', fields: [{ field: 'city', type: 'string', column_key: 'BASE' }], keys: [] }],
-    },
-    wrap: (client) => counted(client, sent),
-  });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  // Connections, and what is known of the topology.
-  await trips.put(cellOf({ body: { city: 'Lisbon' } }));
+const { store, trips } = await sharedTrips(4, {
+  indexes: [indexOn('city_index', { city: 'string' })],
+  wrap: (client) => counted(client, sent),
 });
-
-afterAll(() => store.close());
+const canShare = store.client(store.groups[0]?.name ?? '').transactions !== undefined;
+// Connections, and what is known of the topology.
+await trips.put(cellOf({ body: { city: 'Lisbon' } }));
 
 async function costOf(work: () => Promise<unknown>): Promise<Sent> {
   Object.assign(sent, { statements: 0, commits: 0, roundTrips: 0 });
@@ -43,12 +33,10 @@ it('a put without an index costs one statement more when it says so, and no roun
     });
   });
   expect(created_at).toEqual(expect.any(String));
-  const canShare = store.client(store.groups[0]?.name ?? '').transactions !== undefined;
   expect(timed).toEqual({ statements: 3, commits: 2, roundTrips: canShare ? 2 : 3 });
 });
 
 it('a put of a column that is indexed says so for nothing, where rows are read behind the append', async () => {
-  const canShare = store.client(store.groups[0]?.name ?? '').transactions !== undefined;
   const put = (options = {}) => trips.put(cellOf({ body: { city: 'Lisbon' } }), options);
   const plain = await costOf(put);
   const timed = await costOf(() => put({ with: 'created_at' }));
@@ -58,15 +46,12 @@ it('a put of a column that is indexed says so for nothing, where rows are read b
 });
 
 it('a cell whose time cannot be read is stored all the same', async () => {
-  const failing = await openRealStore({
-    datastores: { trips: 4 },
+  await using failing = await openTrips(4, {
     wrap: ({ transactions: _none, ...client }) => ({
       ...client,
       select: () => Promise.reject(new SqlError('unclear', 'test')),
     }),
   });
-  const datastore = await failing.deployment.datastore(failing.nameOf('trips'));
-  const result = await datastore.put(cellOf(), { with: 'created_at' });
+  const result = await failing.trips.put(cellOf(), { with: 'created_at' });
   expect(result).toEqual({ outcome: 'stored', shard: expect.any(Number), added_id: 1 });
-  await failing.close();
 });

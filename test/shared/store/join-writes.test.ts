@@ -1,27 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { faults, type Faults } from '../../support/faulty-client.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { faults } from '../../support/faulty-client.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const WRITERS = 24;
 const SHARDS = 3;
 
-let store: RealStore;
-let between: Faults;
-let trips: Datastore;
-let primary: string;
-
-beforeAll(async () => {
-  between = faults();
-  store = await openRealStore({ datastores: { trips: SHARDS }, wrap: (client, group) => between.wrap(client, group) });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
-});
-
-afterAll(() => store.close());
+const between = faults();
+const { trips, primary, rowIn, logOf } = await sharedTrips(SHARDS, { wrap: between.wrap });
 
 afterEach(() => {
   between.behaviours.clear();
@@ -56,14 +44,13 @@ describe('writes that come to one shard at the same time', () => {
 
     const ids = results.map((result) => ('added_id' in result ? result.added_id : undefined));
     expect(ids.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids.map((_, place) => place + 1));
-    const [log] = await trips.log([{ shard: 0, after: 0 }]);
-    const bodies = new Map(log && !log.error ? log.cells.map(({ added_id, body }) => [added_id, body]) : []);
+    const bodies = new Map((await logOf(0)).map(({ added_id, body }) => [added_id, body]));
     const wanted = rows.flatMap((_, place) => (place % 4 === 0 ? [{ place }, { place }] : [{ place }]));
     expect(ids.map((id) => bodies.get(id ?? 0))).toEqual(wanted);
   });
 
   it('with one address are stored once: who has the same body is told so, who has another is refused', async () => {
-    const [row_key = ''] = rowsOfShard(0, SHARDS, 1);
+    const row_key = rowIn(0);
     const cells = Array.from({ length: WRITERS }, (_, writer): NewCell =>
       cellOf({ row_key, ref_key: 77, body: { writer: writer % 3 } }),
     );

@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS, type Cell } from '../../../shared/cell.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
-import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { cellOf } from '../../support/datastore-conformance.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { change } from '../../support/plain-sql.ts';
+import type { ShardLog } from '../../../shared/contract/datastore.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 /** Seven do not fit into one answer of 4 MiB; deflated they are tiny, so that only their decoded size can tell. */
 const LARGE = 'x'.repeat(650_000);
 const COUNT = 14;
 const SHARDS = 4;
-
-let store: RealStore;
-let trips: Datastore;
-let row_key: string;
 
 /** Bytes of bodies that came from the servers. */
 let fetched = 0;
@@ -30,23 +27,22 @@ function counting(client: SqlClient): SqlClient {
   };
 }
 
+const { trips, clientOf, entity, rowIn, logOf } = await sharedTrips(SHARDS, { bufferCopies: 0, wrap: counting });
+const row_key = rowIn(0);
+const randomBody = (bytes: number): string => randomBytes((bytes * 3) / 4).toString('base64');
+
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, bufferCopies: 0, wrap: counting });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  [row_key = ''] = rowsOfShard(0, SHARDS, 1);
   for (let ref_key = 0; ref_key < COUNT; ref_key += 1) await trips.put(cellOf({ row_key, ref_key, body: LARGE }));
   for (let ref_key = 0; ref_key < COUNT; ref_key += 1)
     await trips.put(cellOf({ row_key, column_name: `COLUMN ${String(ref_key).padStart(2, '0')}`, body: LARGE }));
 });
 
-afterAll(() => store.close());
-
 /** Writes cells of a shard whose bodies hardly deflate; returns where its log ended before. */
 async function putRandom(shard: number, count: number, bytes: number): Promise<number> {
-  const [key = ''] = rowsOfShard(shard, SHARDS, 1);
+  const key = rowIn(shard);
   const head = (await trips.heads())[shard];
   for (let ref_key = 0; ref_key < count; ref_key += 1)
-    await trips.put(cellOf({ row_key: key, ref_key, body: randomBytes((bytes * 3) / 4).toString('base64') }));
+    await trips.put(cellOf({ row_key: key, ref_key, body: randomBody(bytes) }));
   return !head || head.error ? Number.NaN : head.head;
 }
 
@@ -78,34 +74,27 @@ describe('an answer of 4 MiB', () => {
 
     const ids: number[] = [];
     for (let after = 0; ids.length < 2 * COUNT;) {
-      const [log] = await trips.log([{ shard: 0, after }], { limit: 1000 });
-      if (!log || log.error) throw new Error('no log');
-      expect(log.cells.length).toBeLessThan(7);
-      ids.push(...log.cells.map(({ added_id }) => added_id));
-      after = log.next;
+      const cells = await logOf(0, after);
+      expect(cells.length).toBeLessThan(7);
+      ids.push(...cells.map(({ added_id }) => added_id));
+      after = ids.at(-1) ?? 0;
     }
     expect(ids).toEqual(ids.map((_, place) => place + 1));
   });
 
   it('is shared evenly by the shards of one log read: those that find no room stay where they are, and say that there is more', async () => {
-    const logs = await trips.log(
-      [
-        { shard: 0, after: 0 },
-        { shard: 0, after: 0 },
-        { shard: 0, after: 0 },
-      ],
-      { limit: 1000 },
-    );
-    expect(logs.map((log) => (log.error ? Number.NaN : log.cells.length)).sort()).toEqual([2, 2, 2]);
+    const read = (times: number) =>
+      trips.log(
+        Array.from({ length: times }, () => ({ shard: 0, after: 0 })),
+        { limit: 1000 },
+      );
+    const countsOf = (logs: readonly ShardLog[]) =>
+      logs.map((log) => (log.error ? Number.NaN : log.cells.length)).sort();
+    const logs = await read(3);
+    expect(countsOf(logs)).toEqual([2, 2, 2]);
     for (const log of logs) expect(log).toMatchObject({ next: 2, more: true });
-    const many = await trips.log(
-      Array.from({ length: 20 }, () => ({ shard: 0, after: 0 })),
-      { limit: 1000 },
-    );
-    expect(many.map((log) => (log.error ? Number.NaN : log.cells.length)).sort()).toEqual([
-      ...Array.from({ length: 14 }, () => 0),
-      ...Array.from({ length: 6 }, () => 1),
-    ]);
+    const many = await read(20);
+    expect(countsOf(many)).toEqual([...Array.from({ length: 14 }, () => 0), ...Array.from({ length: 6 }, () => 1)]);
     for (const log of many) expect(!log.error && [log.next, log.more]).toEqual([!log.error && log.cells.length, true]);
   });
 
@@ -142,14 +131,14 @@ describe('an answer of 4 MiB', () => {
 
 describe.skipIf(WRITER_ONLY)('bodies that do not deflate', () => {
   it('are not fetched where the answer has no room for them', async () => {
-    const [key = ''] = rowsOfShard(0, SHARDS, 1);
+    const key = rowIn(0);
     const sizes = [
       ...Array.from({ length: 40 }, () => 300),
       ...Array.from({ length: 30 }, () => 400_000),
       ...Array.from({ length: 30 }, () => 20_000),
     ];
     for (const [ref_key, bytes] of sizes.entries())
-      await trips.put(cellOf({ row_key: key, ref_key, body: randomBytes((bytes * 3) / 4).toString('base64') }));
+      await trips.put(cellOf({ row_key: key, ref_key, body: randomBody(bytes) }));
     fetched = 0;
     const items = await trips.batchGet(sizes.map((_, ref_key) => ({ row_key: key, column_name: 'BASE', ref_key })));
     const outcomes = items.map((item) => (item && 'body' in item ? 'read' : item?.error.code));
@@ -165,14 +154,14 @@ describe.skipIf(WRITER_ONLY)('bodies that do not deflate', () => {
 
 describe('a hole in the log', () => {
   it('stops every reader in front of it until it is filled', async () => {
-    const name = store.nameOf('trips');
-    const client = store.client((await store.topology.datastore(name))?.places[3]?.group ?? '');
     // As a reader meets a commit that its snapshot does not show yet.
     const insert = (id: number) =>
-      client.change({
-        sql: `INSERT INTO \`${name}_0003\`.entity VALUES (?, UNHEX('00000000000000000000000000000000'), 'X', ?, X'02C0', '2026-01-01 00:00:00')`,
-        parameters: [id, id],
-      });
+      change(
+        clientOf(3),
+        `INSERT INTO ${entity(3)} VALUES (?, UNHEX('00000000000000000000000000000000'), 'X', ?, X'02C0', '2026-01-01 00:00:00')`,
+        id,
+        id,
+      );
     for (const id of [1, 2, 4, 5]) await insert(id);
     const read = async (after: number) => {
       const [log] = await trips.log([{ shard: 3, after }]);

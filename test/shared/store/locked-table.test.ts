@@ -1,20 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection, type Connection } from 'mysql2/promise';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { PutResult } from '../../../shared/cell.ts';
-import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
-import { shardDatabase, shardOf } from '../../../shared/shard.ts';
-import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { shardDatabase } from '../../../shared/shard.ts';
+import { connectionTo } from '../../support/connection-to.ts';
+import { eq, indexOn } from '../../support/index-on.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 
 const SHARDS = 12;
-const INDEX: IndexDefinition = {
-  name: 'city_index',
-  fields: [{ field: 'city', type: 'string', column_key: 'BASE' }],
-  keys: [],
-};
 const WRITERS = 32;
 const READERS = 16;
 /** Longer than both tries of an append. */
@@ -26,40 +19,20 @@ const QUICK_MS = 2500;
 /** Less than any time limit, on a machine that does much else. */
 const PROMPT_MS = 3500;
 
-let store: RealStore;
-let datastore: Datastore & BufferOperations;
+const { store, trips, name, primary, groupOf, entity, rowIn } = await sharedTrips(SHARDS, {
+  indexes: [indexOn('city_index', { city: 'string' })],
+  access: 'mysql',
+});
 /** The locked shard, and the others of its group. */
-let locked: number;
-let others: readonly number[];
-let group: string;
-let holder: Connection;
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: [INDEX] }, access: 'mysql' });
-  datastore = await store.deployment.datastore(store.nameOf('trips'));
-  const heads = await datastore.heads();
-  const [first] = heads;
-  if (!first) throw new Error('wanted shards');
-  group = first.group;
-  locked = first.shard;
-  others = heads.filter((head) => head.group === group && head.shard !== locked).map(({ shard }) => shard);
-  const address = inject('servers').groups.find(({ name }) => name === group);
-  if (!address) throw new Error(`wanted ${group}`);
-  holder = await createConnection({ ...address.writer, user: address.user, password: address.password });
-});
-afterAll(async () => {
-  await holder.end();
-  await store.close();
-});
+const locked = 0;
+const others = Array.from({ length: SHARDS }, (_, shard) => shard).filter(
+  (shard) => shard !== locked && groupOf(shard) === primary,
+);
+const holder = await connectionTo(primary);
+afterAll(() => holder.end());
 
 const COLUMN = { column_name: 'BASE', ref_key: 1 };
-
-function rowIn(shard: number): string {
-  for (;;) {
-    const row_key = randomUUID();
-    if (shardOf(row_key, SHARDS) === shard) return row_key;
-  }
-}
+const put = (shard: number): Promise<PutResult> => trips.put({ row_key: rowIn(shard), ...COLUMN, body: { shard } });
 
 function cityIn(shard: number): string {
   for (let number = 0; ; number += 1) {
@@ -93,7 +66,7 @@ async function workers<T>(count: number, until: number, work: (shard: number) =>
 
 /** With the cells of the shard locked, and its index. */
 async function whileAllIsLocked<T>(work: () => Promise<T>): Promise<T> {
-  const database = shardDatabase(store.nameOf('trips'), locked);
+  const database = shardDatabase(name, locked);
   const [rows] = await holder.query('SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ?', [
     database,
   ]);
@@ -108,7 +81,7 @@ async function whileAllIsLocked<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function whileLocked<T>(work: (until: number) => Promise<T>): Promise<T> {
-  await holder.query(`LOCK TABLES \`${shardDatabase(store.nameOf('trips'), locked)}\`.entity WRITE`);
+  await holder.query(`LOCK TABLES ${entity(locked)} WRITE`);
   const unlock = sleep(LOCKED_MS).then(() => holder.query('UNLOCK TABLES'));
   try {
     return await work(performance.now() + LOCKED_MS);
@@ -131,8 +104,6 @@ const circuitsOpened = (): unknown[] => store.events.filter(({ kind }) => kind =
 
 describe('a table that somebody locks', { timeout: 60_000 }, () => {
   it('keeps no write of another shard of its group from being stored, and opens no circuit', async () => {
-    const put = (shard: number): Promise<PutResult> =>
-      datastore.put({ row_key: rowIn(shard), ...COLUMN, body: { shard } });
     const done = await whileLocked((until) => workers(WRITERS, until, put));
     const ofOthers = done.filter(({ shard }) => shard !== locked);
     expect(ofOthers.length).toBeGreaterThan(WRITERS * 10);
@@ -145,13 +116,11 @@ describe('a table that somebody locks', { timeout: 60_000 }, () => {
 
   it('leaves connections for the other shards, however many statements wait for it', async () => {
     const rows = new Map([locked, ...others].map((shard) => [shard, rowIn(shard)]));
-    for (const row_key of rows.values()) await datastore.put({ row_key, ...COLUMN, body: 'read' });
+    for (const row_key of rows.values()) await trips.put({ row_key, ...COLUMN, body: 'read' });
     const read = async (shard: number) => {
-      const { cells, ...served } = await datastore.row(rows.get(shard) as string);
+      const { cells, ...served } = await trips.row(rows.get(shard) as string);
       return { count: cells.length, served_by: served.served_by };
     };
-    const put = (shard: number): Promise<PutResult> =>
-      datastore.put({ row_key: rowIn(shard), ...COLUMN, body: { shard } });
     const [reads, writes] = await whileLocked((until) =>
       Promise.all([workers(READERS, until, read), workers(READERS, until, put)]),
     );
@@ -171,22 +140,17 @@ describe('a table that somebody locks', { timeout: 60_000 }, () => {
     const rows = shards.map(rowIn);
     const cities = shards.map(cityIn);
     for (const [place, row_key] of rows.entries())
-      await datastore.put({ row_key, ...COLUMN, body: { city: cities[place] ?? '' } });
-    const query = (city: string) =>
-      datastore.query({
-        index: 'city_index',
-        where: [{ field: 'city', operator: 'eq', values: [city] }],
-        together: true,
-      });
+      await trips.put({ row_key, ...COLUMN, body: { city: cities[place] ?? '' } });
+    const query = (city: string) => trips.query({ index: 'city_index', where: [eq('city', city)], together: true });
     await expect
       .poll(async () => (await Promise.all(cities.map(query))).every(({ entries }) => entries.length === 1))
       .toBe(true);
     const served = (one: unknown): string => String(Object(one).error ? 'error' : Object(one).served_by);
     const reads: Readonly<Record<string, () => Promise<readonly string[]>>> = {
-      get: async () => (await Promise.all(rows.map((row_key) => datastore.get({ row_key, ...COLUMN })))).map(served),
+      get: async () => (await Promise.all(rows.map((row_key) => trips.get({ row_key, ...COLUMN })))).map(served),
       batchGet: async () =>
-        (await datastore.batchGet(rows.map((row_key) => ({ row_key, column_name: 'BASE' })))).map(served),
-      log: async () => (await datastore.log(shards.map((shard) => ({ shard, after: 0 })))).map(served),
+        (await trips.batchGet(rows.map((row_key) => ({ row_key, column_name: 'BASE' })))).map(served),
+      log: async () => (await trips.log(shards.map((shard) => ({ shard, after: 0 })))).map(served),
       query: async () => (await Promise.all(cities.map(query))).map(served),
     };
     const ofWriter = others.map(() => 'writer');

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../shared/cell.ts';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { gateway } from '../../functions/support/gateway.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
-import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { cellOf } from '../../support/datastore-conformance.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 
 /** `SCHEMALESS_EXPORT_CELLS=100000 npx vitest run test/shared/store/log-export.test.ts` exports as many. */
 const CELLS = Number(process.env['SCHEMALESS_EXPORT_CELLS'] ?? 3000);
@@ -17,30 +16,21 @@ const BODY_BYTES = Math.max(300, Math.floor(BYTES / CELLS));
 const AT_ONCE = 3;
 const TIME_LIMIT_MS = 20_000 + CELLS * 10;
 
-let store: RealStore;
-let trips: Datastore;
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, bufferCopies: 0 });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  const rows = Array.from({ length: SHARDS }, (_, shard) => rowsOfShard(shard, SHARDS, 1)[0] ?? '');
-  // Shards of very different lengths, one of them empty; a batch is of one shard.
-  const batches = Array.from({ length: Math.ceil(CELLS / LIMITS.batchCells) }, (_, batch) => {
-    const row_key = rows[[batch % (SHARDS - 1), batch % 7, 3][batch % 3] ?? 0] ?? '';
-    const count = Math.min(LIMITS.batchCells, CELLS - batch * LIMITS.batchCells);
-    return Array.from({ length: count }, (_, place) => cellOf({ row_key, ref_key: batch * LIMITS.batchCells + place }));
-  });
-  for (let from = 0; from < batches.length; from += AT_ONCE) {
-    const results = await Promise.all(
-      batches
-        .slice(from, from + AT_ONCE)
-        .map((cells) => trips.batchPut(cells.map((cell) => ({ ...cell, body: bodyOf() })))),
-    );
-    if (results.flat().some(({ outcome }) => outcome !== 'stored')) throw new Error('a cell was not stored');
-  }
-}, TIME_LIMIT_MS);
-
-afterAll(() => store.close());
+const { store, trips, name, rowIn } = await sharedTrips(SHARDS, { bufferCopies: 0 });
+const rows = Array.from({ length: SHARDS }, (_, shard) => rowIn(shard));
+// Shards of very different lengths, one of them empty; a batch is of one shard.
+const batches = Array.from({ length: Math.ceil(CELLS / LIMITS.batchCells) }, (_, batch) => {
+  const row_key = rows[[batch % (SHARDS - 1), batch % 7, 3][batch % 3] ?? 0] ?? '';
+  const count = Math.min(LIMITS.batchCells, CELLS - batch * LIMITS.batchCells);
+  return Array.from({ length: count }, (_, place) => cellOf({ row_key, ref_key: batch * LIMITS.batchCells + place }));
+});
+for (let from = 0; from < batches.length; from += AT_ONCE) {
+  const some = batches.slice(from, from + AT_ONCE);
+  const results = await Promise.all(
+    some.map((cells) => trips.batchPut(cells.map((cell) => ({ ...cell, body: bodyOf() })))),
+  );
+  if (results.flat().some(({ outcome }) => outcome !== 'stored')) throw new Error('a cell was not stored');
+}
 
 function bodyOf(): string {
   return randomBytes(Math.floor(BODY_BYTES / 8))
@@ -68,7 +58,7 @@ describe('an export by POST /log that follows nothing but the answers', () => {
           locations: open.map((shard) => ({ shard, after: next[shard] })),
           limit: LIMITS.logCells,
         });
-        const answer = await ask({ method: 'POST', path: `/v1/${store.nameOf('trips')}/log`, body });
+        const answer = await ask({ method: 'POST', path: `/v1/${name}/log`, body });
         expect(answer.status).toBe(200);
         expect(answer.text.length).toBeLessThan(LIMITS.answerBytes + open.length * 200);
         const logs = answer.json['logs'] as readonly Log[];

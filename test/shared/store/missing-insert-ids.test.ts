@@ -1,39 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { RDSDataClient, type ExecuteStatementCommandOutput } from '@aws-sdk/client-rds-data';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 
-let store: RealStore;
-let deployment: Deployment;
-let sdk: RDSDataClient;
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: 1 }, access: 'data-api' });
-  sdk = new RDSDataClient({
-    endpoint: inject('servers').dataApi,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  });
-  // Answers lose their insert ids on the way.
-  sdk.middlewareStack.add(
-    (next) => async (args) => {
-      const { output, response } = await next(args);
-      delete (output as Partial<ExecuteStatementCommandOutput>).generatedFields;
-      return { output, response };
-    },
-    { step: 'initialize' },
-  );
-  const connect = ({ clusterArn, secret }: { readonly clusterArn: string; readonly secret: string }) =>
-    dataApiClient(sdk, { resourceArn: clusterArn, secretArn: secret });
-  deployment = openDeployment({ topology: store.topology, connect, bufferCopies: 1 });
+const { store, name } = await sharedTrips(1, { access: 'data-api' });
+const sdk = new RDSDataClient({
+  endpoint: inject('servers').dataApi,
+  region: 'us-east-1',
+  credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+  maxAttempts: 1,
+});
+// Answers lose their insert ids on the way.
+sdk.middlewareStack.add(
+  (next) => async (args) => {
+    const { output, response } = await next(args);
+    delete (output as Partial<ExecuteStatementCommandOutput>).generatedFields;
+    return { output, response };
+  },
+  { step: 'initialize' },
+);
+const deployment = openDeployment({
+  topology: store.topology,
+  connect: ({ clusterArn, secret }) => dataApiClient(sdk, { resourceArn: clusterArn, secretArn: secret }),
+  bufferCopies: 1,
 });
 afterAll(async () => {
   await deployment.close();
   sdk.destroy();
-  await store.close();
 });
 
 /** Puts a cell, and a batch of two, into an empty shard: the added ids that were told, and those that they have. */
@@ -54,25 +49,20 @@ async function toldAndKept(
 
 describe('a change whose insert id does not come', () => {
   it('is no acknowledgement: cells are answered with the added ids that they have', async () => {
-    const { told, kept } = await toldAndKept(deployment, store.nameOf('trips'));
+    const { told, kept } = await toldAndKept(deployment, name);
     expect(kept.toSorted()).toEqual([1, 2, 3]);
     expect(told).toEqual(kept);
   });
 
   it.each([0, -1])('is none where the server says %d: a trigger of the table sets it so', async (insertId) => {
-    const silent = await openRealStore({
-      datastores: { trips: 1 },
+    await using silent = await openTrips(1, {
       wrap: (client) => ({
         ...client,
         change: async (statement) => ({ ...(await client.change(statement)), insertId }),
       }),
     });
-    try {
-      const { told, kept } = await toldAndKept(silent.deployment, silent.nameOf('trips'));
-      expect(kept.toSorted()).toEqual([1, 2, 3]);
-      expect(told).toEqual(kept);
-    } finally {
-      await silent.close();
-    }
+    const { told, kept } = await toldAndKept(silent.store.deployment, silent.name);
+    expect(kept.toSorted()).toEqual([1, 2, 3]);
+    expect(told).toEqual(kept);
   });
 });

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { IndexAnswer } from '../../../shared/contract/index-query.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { describeIndexes, describeLongQueries, SUITE_INDEXES } from '../../support/index-conformance.ts';
-import { describeDatastore, type Subject } from '../../support/datastore-conformance.ts';
+import { describeDatastore } from '../../support/datastore-conformance.ts';
 import { describeRestoring } from '../../support/restore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { openRealStore } from '../../support/real-store.ts';
 
-let store: RealStore;
-let subject: Subject;
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: 64, smoke: 7 }, indexes: { trips: SUITE_INDEXES } });
-  subject = {
-    first: await store.deployment.datastore(store.nameOf('trips')),
-    second: await store.deployment.datastore(store.nameOf('smoke')),
-  };
-});
-
+const store = await openRealStore({ datastores: { trips: 64, smoke: 7 }, indexes: { trips: SUITE_INDEXES } });
 afterAll(() => store.close());
+const subject = {
+  first: await store.deployment.datastore(store.nameOf('trips')),
+  second: await store.deployment.datastore(store.nameOf('smoke')),
+};
 
 // First, while shards are empty.
 describeRestoring('MySQL store', async () => subject.first);

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeBody, FORMAT } from '../../../shared/body/codec.ts';
 import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
 import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
 import { LIMITS, type Json } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import { gateway, type Gateway, type GatewayRequest } from '../../functions/support/gateway.ts';
+import { gateway, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { failingDeployment } from '../../functions/support/fake-deployment.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { change } from '../../support/plain-sql.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const DRIVER = '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';
@@ -38,27 +39,14 @@ const DAMAGE: Readonly<Record<string, Buffer | null>> = {
   ERASED: null,
 };
 
-let store: RealStore;
-let ask: Gateway;
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: SUITE_INDEXES } });
-  const { deployment } = store;
-  ask = gateway({ ...failingDeployment(new Error('no triggers here')), ...deployment });
-  const trips = await deployment.datastore(store.nameOf('trips'));
-  for (const [column_name, body] of Object.entries(BODIES))
-    await trips.put({ row_key: ROW, column_name, ref_key: 0, body });
-  for (let ref_key = 0; ref_key < 30; ref_key += 1)
-    await trips.put({ row_key: DRIVER, column_name: 'FULL', ref_key, body: largeBody(ref_key) });
-  const place = (await store.topology.datastore(store.nameOf('trips')))?.places[SHARD];
-  for (const [column, body] of Object.entries(DAMAGE))
-    await store.client(place?.group ?? '').change({
-      sql: `UPDATE \`${store.nameOf('trips')}_000${SHARD}\`.entity SET body = ? WHERE column_name = ?`,
-      parameters: [body, column],
-    });
-});
-
-afterAll(() => store.close());
+const { store, trips, name, clientOf, entity } = await sharedTrips(SHARDS, { indexes: SUITE_INDEXES });
+const ask = gateway({ ...failingDeployment(new Error('no triggers here')), ...store.deployment });
+for (const [column_name, body] of Object.entries(BODIES))
+  await trips.put({ row_key: ROW, column_name, ref_key: 0, body });
+for (let ref_key = 0; ref_key < 30; ref_key += 1)
+  await trips.put({ row_key: DRIVER, column_name: 'FULL', ref_key, body: largeBody(ref_key) });
+for (const [column, body] of Object.entries(DAMAGE))
+  await change(clientOf(SHARD), `UPDATE ${entity(SHARD)} SET body = ? WHERE column_name = ?`, body, column);
 
 /** Of so many decimals, each of which takes more in MessagePack, and of text that deflates to next to nothing. */
 function largeBody(ref_key: number): Json {
@@ -67,10 +55,10 @@ function largeBody(ref_key: number): Json {
     : { ref_key, text: '"'.repeat(200_000) };
 }
 
-const get = (path: string): GatewayRequest => ({ method: 'GET', path: `/v1/${store.nameOf('trips')}/${path}` });
+const get = (path: string): GatewayRequest => ({ method: 'GET', path: `/v1/${name}/${path}` });
 const post = (path: string, body: object): GatewayRequest => ({
   method: 'POST',
-  path: `/v1/${store.nameOf('trips')}/${path}`,
+  path: `/v1/${name}/${path}`,
   body: JSON.stringify(body),
 });
 
@@ -123,7 +111,6 @@ describe('reads of a store whose bodies stay packed', () => {
   });
 
   it('are JSON where one of the bodies is nothing for MessagePack', async () => {
-    const trips = await store.deployment.datastore(store.nameOf('trips'));
     await trips.put({ row_key: ROW, column_name: 'ODD', ref_key: 0, body: parseJson(ODD) });
     for (const request of [
       get(`cells/${ROW}/ODD`),

@@ -1,41 +1,32 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { encodeBody } from '../../../shared/body/codec.ts';
-import type { Cell, RestoredCell } from '../../../shared/cell.ts';
-import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { RestoredCell } from '../../../shared/cell.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { joinWrites } from '../../../shared/store/join-writes.ts';
+import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { drainPass } from '../../support/drain-pass.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 6;
 const broken = faults();
-let store: RealStore;
-let trips: Datastore & BufferOperations;
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, wrap: broken.wrap });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-});
-
+const { store, trips, name, groupOf, rowIn, logOf } = await sharedTrips(SHARDS, { wrap: broken.wrap });
 afterEach(() => broken.behaviours.clear());
-afterAll(() => store.close());
 
 /** A second apart each, of the year 2020. */
 function restoredIn(shard: number, count: number): readonly RestoredCell[] {
-  const [row_key = ''] = rowsOfShard(shard, SHARDS, 1);
+  const row_key = rowIn(shard);
   return Array.from({ length: count }, (_, ref_key) => ({
     ...cellOf({ row_key, ref_key, body: { ref_key } }),
     created_at: new Date(Date.UTC(2020, 0, 1, 0, 0, ref_key)).toISOString().replace('Z', '123Z'),
   }));
 }
 
-async function logOf(shard: number): Promise<readonly Cell[]> {
-  const [log] = await trips.log([{ shard, after: 0 }], { limit: 1000 });
-  if (!log || log.error !== undefined) throw log?.error ?? new Error('no log');
-  return log.cells;
-}
+/** As it waits in a buffer. */
+const restoredCopy = ({ created_at, ...cell }: RestoredCell, shard: number): BufferedCell => ({
+  ...copyOf(cell, shard),
+  stored_at: created_at,
+});
 
 const timesOf = (cells: readonly { readonly created_at: string }[]) => cells.map(({ created_at }) => created_at);
 
@@ -47,13 +38,9 @@ async function copies(): Promise<number> {
 describe('cells that are restored', () => {
   it('do not share a statement with new ones, which would store them with the time of now', async () => {
     const cells = restoredIn(0, 3);
-    const { append } = joinWrites(store.context, store.nameOf('trips'), SHARDS);
-    const ready = ({ created_at, ...cell }: Partial<RestoredCell> & RestoredCell, isNew: boolean): BufferedCell => ({
-      ...cell,
-      shard: 0,
-      encoded: encodeBody(cell.body),
-      ...(!isNew && { stored_at: created_at }),
-    });
+    const { append } = joinWrites(store.context, name, SHARDS);
+    const ready = ({ created_at, ...cell }: RestoredCell, isNew: boolean): BufferedCell =>
+      isNew ? copyOf(cell) : restoredCopy({ ...cell, created_at }, 0);
 
     // The first goes alone; the others wait for it, and could go together.
     await Promise.all(cells.map((cell, place) => append(0, [ready(cell, place === 2)])));
@@ -69,7 +56,7 @@ describe('cells that are restored', () => {
     const restored = restoredIn(1, 100);
     await Promise.all([
       ...instances.map(async (instance, writer) => {
-        const own = await instance.datastore(store.nameOf('trips'));
+        const own = await instance.datastore(name);
         for (let ref_key = 0; ref_key < 20; ref_key += 1)
           await own.put(cellOf({ row_key: rows[writer] ?? '', ref_key }));
       }),
@@ -89,7 +76,7 @@ describe('cells that are restored', () => {
     'are not buffered while their primary is %s: stored once it is back, they have their times, and leave no copies',
     async (behaviour) => {
       const shard = behaviour === 'down' ? 2 : 3;
-      const primary = (await store.topology.datastore(store.nameOf('trips')))?.places[shard]?.group ?? '';
+      const primary = groupOf(shard);
       const cells = restoredIn(shard, 5);
       const before = await copies();
 
@@ -111,25 +98,17 @@ describe('cells that are restored', () => {
 
   it('whose copies are appended in their place have their times, among copies of new ones', async () => {
     const cells = restoredIn(5, 4);
-    const places = (await store.topology.datastore(store.nameOf('trips')))?.places ?? [];
-    const holder = store.groups.find(({ name }) => name !== places[5]?.group)?.name ?? '';
-    const [, other = ''] = rowsOfShard(5, SHARDS, 2);
-    const fresh = cellOf({ row_key: other });
-    const copy = ({ created_at, ...cell }: RestoredCell): BufferedCell => ({
-      ...cell,
-      shard: 5,
-      encoded: encodeBody(cell.body),
-      stored_at: created_at,
-    });
-    const waiting = [...cells.slice(0, 3).map(copy), { ...fresh, shard: 5, encoded: encodeBody(fresh.body) }];
-    await store.client(holder).change(insertBuffered(store.nameOf('trips'), waiting));
+    const holder = store.groups.find((group) => group.name !== groupOf(5))?.name ?? '';
+    const waiting: BufferedCell[] = [
+      ...cells.slice(0, 3).map((cell) => restoredCopy(cell, 5)),
+      copyOf(cellOf({ row_key: rowIn(5) }), 5),
+    ];
+    await store.client(holder).change(insertBuffered(name, waiting));
 
     await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0 });
 
     const log = await logOf(5);
-    expect(log.slice(0, 3).map(({ created_at }) => created_at)).toEqual(
-      waiting.slice(0, 3).map((cell) => (cell as BufferedCell).stored_at),
-    );
+    expect(timesOf(log.slice(0, 3))).toEqual(waiting.slice(0, 3).map((cell) => cell.stored_at));
     expect([log.length, String(log[3]?.created_at) > '2021']).toEqual([4, true]);
     // Whose request still waits is told that it is there, with its own time.
     expect(await trips.batchRestore(cells.slice(0, 1), { with: 'created_at' })).toMatchObject([

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { LIMITS } from '../../../shared/cell.ts';
-import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
-import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { cellOf } from '../../support/datastore-conformance.ts';
+import { eq, indexOn } from '../../support/index-on.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { change } from '../../support/plain-sql.ts';
 import type { SmallHeapRead } from './support/reads-in-small-heap.ts';
 
 /** 1 MiB of JSON, some 400 bytes stored, 14 MB of heap; a hundred of them are 1.4 GB. */
@@ -19,61 +19,52 @@ const COUNT = 100;
 const SHARDS = 3;
 const HEAP_MB = 192;
 const CHILD = fileURLToPath(new URL('support/reads-in-small-heap.ts', import.meta.url));
-const INDEX: IndexDefinition = {
-  name: 'city_index',
-  fields: [{ field: 'city', type: 'string', column_key: 'BASE' }],
-  keys: [],
-};
 
 const run = promisify(execFile);
-let store: RealStore;
-let trips: Datastore;
-let row: string;
-let rows: string[];
+const { store, trips, name, clientOf, entity, rowIn } = await sharedTrips(SHARDS, {
+  indexes: [indexOn('city_index', { city: 'string' })],
+  bufferCopies: 0,
+});
+const row = rowIn(0);
+const cells = Array.from({ length: COUNT }, () => cellOf({ body: { city: 'Lisbon' } }));
+const rows = cells.map(({ row_key }) => row_key);
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: [INDEX] }, bufferCopies: 0 });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  [row = ''] = rowsOfShard(0, SHARDS, 1);
-  const cells = Array.from({ length: COUNT }, () => cellOf({ body: { city: 'Lisbon' } }));
-  rows = cells.map(({ row_key }) => row_key);
   await trips.batchPut(cells);
   for (const [ref_key, row_key] of rows.entries()) {
     await insert(row, 'LARGE', ref_key);
     await insert(row, `COLUMN ${ref_key}`, 0);
     await insert(row_key, 'LARGE', 0);
   }
-  const client = store.client(store.groups[0]?.name ?? '');
-  for (let ref_key = 0; ref_key < COUNT; ref_key += 1) {
-    await client.change({
-      sql: "INSERT INTO schemaless.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, state) VALUES (?, 0, ?, 'LARGE', ?, ?, ?, '2026-01-01 00:00:00', 'conflict')",
-      parameters: [
-        store.nameOf('trips'),
-        rowKeyBytes(row),
-        ref_key,
-        LARGE,
-        createHash('sha256').update(LARGE).digest(),
-      ],
-    });
-  }
+  const hash = createHash('sha256').update(LARGE).digest();
+  for (let ref_key = 0; ref_key < COUNT; ref_key += 1)
+    await change(
+      store.client(store.groups[0]?.name ?? ''),
+      "INSERT INTO schemaless.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, state) VALUES (?, 0, ?, 'LARGE', ?, ?, ?, '2026-01-01 00:00:00', 'conflict')",
+      name,
+      rowKeyBytes(row),
+      ref_key,
+      LARGE,
+      hash,
+    );
 }, 120_000);
 
 afterAll(async () => {
-  for (const { name } of store.groups)
-    await store
-      .client(name)
-      .change({ sql: 'DELETE FROM schemaless.buffer WHERE datastore = ?', parameters: [store.nameOf('trips')] });
-  await store.close();
+  for (const group of store.groups)
+    await change(store.client(group.name), 'DELETE FROM schemaless.buffer WHERE datastore = ?', name);
 });
 
 /** Writes a cell as the store would, without the time that it takes to encode it. */
 async function insert(row_key: string, column_name: string, ref_key: number): Promise<void> {
   const shard = shardOf(row_key, SHARDS);
-  const table = `\`${store.nameOf('trips')}_000${shard}\`.entity`;
-  await store.client((await store.topology.datastore(store.nameOf('trips')))?.places[shard]?.group ?? '').change({
-    sql: `INSERT INTO ${table} SELECT COALESCE(MAX(added_id), 0) + 1, ?, ?, ?, ?, COALESCE(MAX(created_at), '2026-01-01') FROM ${table}`,
-    parameters: [rowKeyBytes(row_key), column_name, ref_key, LARGE],
-  });
+  await change(
+    clientOf(shard),
+    `INSERT INTO ${entity(shard)} SELECT COALESCE(MAX(added_id), 0) + 1, ?, ?, ?, ?, COALESCE(MAX(created_at), '2026-01-01') FROM ${entity(shard)}`,
+    rowKeyBytes(row_key),
+    column_name,
+    ref_key,
+    LARGE,
+  );
 }
 
 interface Answered {
@@ -84,11 +75,13 @@ interface Answered {
   readonly refused: number;
 }
 
-async function ask(
-  routeKey: string,
-  parameters: Readonly<Record<string, string>>,
-  more: { readonly query?: string; readonly body?: unknown } = {},
-): Promise<Answered> {
+interface Asked {
+  readonly at?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: unknown;
+}
+
+async function ask(routeKey: string, { at = {}, query = '', body }: Asked): Promise<Answered> {
   const [method = '', path = ''] = routeKey.split(' ');
   const request: SmallHeapRead = {
     servers: inject('servers'),
@@ -97,13 +90,13 @@ async function ask(
     event: {
       routeKey,
       rawPath: path,
-      rawQueryString: more.query ?? '',
+      rawQueryString: query,
       headers: {},
-      pathParameters: { datastore: store.nameOf('trips'), ...parameters },
+      pathParameters: { datastore: name, ...at },
       requestContext: { requestId: 'request', http: { method, path } } as SmallHeapRead['event']['requestContext'] &
         object,
       isBase64Encoded: false,
-      ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     },
   };
   const { stdout } = await run(
@@ -115,108 +108,73 @@ async function ask(
 }
 
 const FULL = { status: 200, bodies: 4 };
-const D = '/v1/{datastore}';
+/** None of the reads that go together is answered. */
+const NONE = { status: 200, bodies: 0, nulls: LIMITS.batchReads };
+const GET = 'GET /v1/{datastore}';
+const POST = 'POST /v1/{datastore}';
+const index = 'city_index';
+const many = <T>(target: (place: number) => T): T[] =>
+  Array.from({ length: LIMITS.batchReads }, (_, place) => target(place));
+const ofAllShards = Array.from({ length: 99 }, (_, place) => ({ shard: place % SHARDS, after: COUNT }));
 
 describe(
   `a heap of ${HEAP_MB} MB is enough for an answer made of bodies that deflate a thousandfold`,
   { timeout: 60_000 },
   () => {
-    it.each<[string, () => Promise<Answered>, Partial<Answered>]>([
+    it.each<[string, string, Asked, Partial<Answered>]>([
       [
         'versions',
-        () =>
-          ask(
-            `GET ${D}/cells/{row_key}/{column_name}/versions`,
-            { row_key: row, column_name: 'LARGE' },
-            { query: 'limit=100' },
-          ),
+        `${GET}/cells/{row_key}/{column_name}/versions`,
+        { at: { row_key: row, column_name: 'LARGE' }, query: 'limit=100' },
         FULL,
       ],
-      ['a row', () => ask(`GET ${D}/rows/{row_key}`, { row_key: row }), FULL],
+      ['a row', `${GET}/rows/{row_key}`, { at: { row_key: row } }, FULL],
       [
         'the log of one shard',
-        () => ask(`GET ${D}/shards/{shard}/cells`, { shard: '0' }, { query: `after=${COUNT}&limit=100` }),
+        `${GET}/shards/{shard}/cells`,
+        { at: { shard: '0' }, query: `after=${COUNT}&limit=100` },
         FULL,
       ],
-      [
-        'logs of all shards',
-        () =>
-          ask(
-            `POST ${D}/log`,
-            {},
-            {
-              body: {
-                locations: Array.from({ length: 99 }, (_, place) => ({ shard: place % SHARDS, after: COUNT })),
-                limit: 1000,
-              },
-            },
-          ),
-        FULL,
-      ],
+      ['logs of all shards', `${POST}/log`, { body: { locations: ofAllShards, limit: 1000 } }, FULL],
       [
         'a batch of cells',
-        () =>
-          ask(
-            `POST ${D}/batch-get`,
-            {},
-            { body: { keys: rows.map((row_key) => ({ row_key, column_name: 'LARGE' })) } },
-          ),
+        `${POST}/batch-get`,
+        { body: { keys: rows.map((row_key) => ({ row_key, column_name: 'LARGE' })) } },
         { ...FULL, refused: COUNT - 4 },
       ],
-      ['kept conflicts', () => ask(`GET ${D}/buffer/conflicts`, {}, { query: 'limit=100' }), FULL],
+      ['kept conflicts', `${GET}/buffer/conflicts`, { query: 'limit=100' }, FULL],
       [
         'cells of the rows that a query found',
-        () =>
-          ask(`GET ${D}/indexes/{index}`, { index: 'city_index' }, { query: 'city=Lisbon&column=LARGE&limit=1000' }),
-        { status: 200, bodies: 4 },
+        `${GET}/indexes/{index}`,
+        { at: { index }, query: 'city=Lisbon&column=LARGE&limit=1000' },
+        FULL,
       ],
       [
         'whole rows that a query found',
-        () => ask(`GET ${D}/indexes/{index}`, { index: 'city_index' }, { query: 'city=Lisbon&column=*&limit=1000' }),
-        { status: 200, bodies: 4 },
+        `${GET}/indexes/{index}`,
+        { at: { index }, query: 'city=Lisbon&column=*&limit=1000' },
+        FULL,
       ],
       [
         'many reads of one cell',
-        () =>
-          ask(
-            `POST ${D}/batch-read`,
-            {},
-            { body: { targets: rows.slice(0, LIMITS.batchReads).map((row_key) => `cells/${row_key}/LARGE`) } },
-          ),
+        `${POST}/batch-read`,
+        { body: { targets: many((place) => `cells/${rows[place]}/LARGE`) } },
         { status: 200 },
       ],
       [
         'many reads of rows and versions',
-        () =>
-          ask(
-            `POST ${D}/batch-read`,
-            {},
-            {
-              body: {
-                targets: Array.from({ length: LIMITS.batchReads }, (_, place) =>
-                  place % 2 ? `rows/${row}` : `cells/${row}/LARGE/versions`,
-                ),
-              },
-            },
-          ),
-        { status: 200, bodies: 0, nulls: LIMITS.batchReads },
+        `${POST}/batch-read`,
+        { body: { targets: many((place) => (place % 2 ? `rows/${row}` : `cells/${row}/LARGE/versions`)) } },
+        NONE,
       ],
       [
         'many queries',
-        () =>
-          ask(
-            `POST ${D}/batch-query`,
-            {},
-            {
-              body: {
-                targets: Array.from({ length: LIMITS.batchReads }, () => 'indexes/city_index?city=Lisbon&column=LARGE'),
-              },
-            },
-          ),
-        { status: 200, bodies: 0, nulls: LIMITS.batchReads },
+        `${POST}/batch-query`,
+        { body: { targets: many(() => 'indexes/city_index?city=Lisbon&column=LARGE') } },
+        NONE,
       ],
-    ])('%s', async (_what, answered, wanted) => {
-      const answer = await answered();
+    ])('%s', async (_what, route, asked, wanted) => {
+      const answer = await ask(route, asked);
       expect(answer).toMatchObject(wanted);
       // Of reads that go together those alone are answered that are done soon.
       expect(answer.bodies).toBeLessThan(5);
@@ -233,11 +191,8 @@ describe(
         after = page.next;
       }
       expect(cells).toBeGreaterThan(12);
-      const { entries, next } = await trips.query({
-        index: 'city_index',
-        where: [{ field: 'city', operator: 'eq', values: ['Lisbon'] }],
-        columns: ['LARGE'],
-      });
+      const lisbon = { index, where: [eq('city', 'Lisbon')], columns: ['LARGE'] };
+      const { entries, next } = await trips.query(lisbon);
       expect([entries.length, next]).toEqual([4, expect.any(String)]);
     });
   },

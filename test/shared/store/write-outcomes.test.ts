@@ -1,30 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { shardOf } from '../../../shared/shard.ts';
-import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const SHARDS = 9;
 const broken = faults();
-let store: RealStore;
-let trips: Datastore & BufferOperations;
-/** Holds shard 0. */
-let primary: string;
-let secondaries: string[];
-
-beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, wrap: broken.wrap });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
-  primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
-  secondaries = store.groups.map(({ name }) => name).filter((name) => name !== primary);
-});
+const { store, trips, primary, others, groupOf, cellIn } = await sharedTrips(SHARDS, { wrap: broken.wrap });
 
 afterEach(() => broken.behaviours.clear());
-afterAll(() => store.close());
 
-const newCell = () => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '' });
+const newCell = () => cellIn(0);
 
 /** Waiting copies of this datastore, group by group. */
 async function copies(): Promise<number[]> {
@@ -44,7 +31,7 @@ describe('a write', () => {
       '`schemaless`.buffer',
       expect.stringContaining('_0000`.`entity`'),
     ]);
-    expect(secondaries).toContain(changed[0]?.group);
+    expect(others).toContain(changed[0]?.group);
     expect(changed[1]?.group).toBe(primary);
     expect(total(await copies()) - total(before)).toBe(1);
   });
@@ -52,18 +39,17 @@ describe('a write', () => {
   it('is buffered on two groups while its primary is down, and not readable', async () => {
     const before = await copies();
     const cell = newCell();
-    broken.behaviours.set(primary, 'down');
-    expect(await trips.put(cell)).toEqual({ outcome: 'buffered', shard: 0, copies: 2 });
-    expect(total(await copies()) - total(before)).toBe(2);
-    expect((await trips.get(cell)).cell).toBeNull();
     // A retry makes no further rows.
-    broken.behaviours.set(primary, 'down');
-    expect(await trips.put(cell)).toEqual({ outcome: 'buffered', shard: 0, copies: 2 });
-    expect(total(await copies()) - total(before)).toBe(2);
+    for (let time = 0; time < 2; time += 1) {
+      broken.behaviours.set(primary, 'down');
+      expect(await trips.put(cell)).toEqual({ outcome: 'buffered', shard: 0, copies: 2 });
+      expect(total(await copies()) - total(before)).toBe(2);
+      expect((await trips.get(cell)).cell).toBeNull();
+    }
   });
 
   it('is buffered once where only one other group lives', async () => {
-    broken.behaviours.set(primary, 'down').set(secondaries[0] ?? '', 'down');
+    broken.behaviours.set(primary, 'down').set(others[0] ?? '', 'down');
     expect(await trips.put(newCell())).toEqual({ outcome: 'buffered', shard: 0, copies: 1 });
   });
 
@@ -78,7 +64,7 @@ describe('a write', () => {
 
   it('is unavailable without any secondary, and the primary is not tried', async () => {
     const cell = newCell();
-    for (const group of secondaries) broken.behaviours.set(group, 'down');
+    for (const group of others) broken.behaviours.set(group, 'down');
     broken.statements.length = 0;
     expect(await trips.put(cell)).toMatchObject({ outcome: 'unavailable', shard: 0 });
     expect(broken.statements.filter(({ group }) => group === primary)).toEqual([]);
@@ -88,7 +74,7 @@ describe('a write', () => {
   });
 
   it('takes another secondary when the chosen one fails', async () => {
-    broken.behaviours.set(secondaries[1] ?? '', 'down');
+    broken.behaviours.set(others[1] ?? '', 'down');
     for (let round = 0; round < 8; round += 1) expect((await trips.put(newCell())).outcome).toBe('stored');
   });
 
@@ -129,25 +115,20 @@ describe('a write', () => {
     const cells = Array.from({ length: 30 }, () => cellOf());
     broken.behaviours.set(primary, 'down');
     const results = await trips.batchPut(cells);
-    const topology = await store.topology.datastore(store.nameOf('trips'));
     for (const [place, result] of results.entries()) {
-      const group = topology?.places[shardOf(cells[place]?.row_key ?? '', SHARDS)]?.group;
+      const group = groupOf(shardOf(cells[place]?.row_key ?? '', SHARDS));
       expect(result.outcome).toBe(group === primary ? 'buffered' : 'stored');
     }
   });
 
   it('without buffering is unavailable while its primary is down', async () => {
-    const plain = await openRealStore({ datastores: { plain: 3 }, bufferCopies: 0, wrap: broken.wrap });
-    const datastore = await plain.deployment.datastore(plain.nameOf('plain'));
+    await using plain = await openTrips(3, { bufferCopies: 0, wrap: broken.wrap });
     const cell = cellOf();
-    const group =
-      (await plain.topology.datastore(plain.nameOf('plain')))?.places[shardOf(cell.row_key, 3)]?.group ?? '';
-    broken.behaviours.set(group, 'down');
-    expect((await datastore.put(cell)).outcome).toBe('unavailable');
+    broken.behaviours.set(plain.groupOf(shardOf(cell.row_key, 3)), 'down');
+    expect((await plain.trips.put(cell)).outcome).toBe('unavailable');
     broken.behaviours.clear();
-    expect((await datastore.put(cell)).outcome).toBe('stored');
-    expect(total((await datastore.buffer()).map((one) => (one.error ? Number.NaN : one.rows)))).toBe(0);
-    await plain.close();
+    expect((await plain.trips.put(cell)).outcome).toBe('stored');
+    expect(total((await plain.trips.buffer()).map((one) => (one.error ? Number.NaN : one.rows)))).toBe(0);
   });
 
   it('of many cells costs one statement a shard, and at most one a group for the buffer', async () => {
@@ -221,15 +202,13 @@ describe('a read', () => {
     await trips.batchPut(cells);
     broken.behaviours.set(primary, 'down');
     await expect(trips.get(newCell())).rejects.toMatchObject({ code: 'unavailable', status: 503, retry: 'later' });
-    const topology = await store.topology.datastore(store.nameOf('trips'));
     for (const [place, item] of (await trips.batchGet(cells)).entries()) {
-      const group = topology?.places[shardOf(cells[place]?.row_key ?? '', SHARDS)]?.group;
+      const group = groupOf(shardOf(cells[place]?.row_key ?? '', SHARDS));
       if (group === primary) expect(item).toMatchObject({ error: { code: 'unavailable' } });
       else expect(item).toMatchObject({ row_key: cells[place]?.row_key });
     }
     const logs = await trips.log(Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 })));
-    for (const log of logs)
-      expect(log.error?.code).toBe(topology?.places[log.shard]?.group === primary ? 'unavailable' : undefined);
+    for (const log of logs) expect(log.error?.code).toBe(groupOf(log.shard) === primary ? 'unavailable' : undefined);
     for (const head of await trips.heads())
       expect(head.error?.code).toBe(head.group === primary ? 'unavailable' : undefined);
   });

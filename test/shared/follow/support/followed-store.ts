@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { decodeOffsets } from '../../../../shared/follow/encode-offsets.ts';
+import { committedOffsets, followerLag } from '../../../../shared/follow/follower-lag.ts';
+import type { FollowerName } from '../../../../shared/follow/follower-item.ts';
+import { offsetItems } from '../../../../shared/follow/offset-items.ts';
 import type { Follower, FollowEvent, LogPlace } from '../../../../shared/follow/follower.ts';
 import { runFollower, type FollowerRun } from '../../../../shared/follow/run-follower.ts';
-import type { SqlClient } from '../../../../shared/sql/client.ts';
+import type { SqlChange, SqlClient, SqlParameter } from '../../../../shared/sql/client.ts';
+import { entityTable } from '../../../../shared/sql/names.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import type { StoreContext } from '../../../../shared/access/context.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
 import { cellOf, rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { change } from '../../../support/plain-sql.ts';
 import { openRealStore, type RealStore } from '../../../support/real-store.ts';
 import { openGate, type Gate } from './gate.ts';
 
@@ -24,7 +29,27 @@ export interface FollowedStore {
   /** Every cell that is in the logs: `shard/added id/row key/ref key`. */
   stored(): Promise<string[]>;
   groupOf(shard: number): Promise<SqlClient>;
+  /** Plain SQL to the shard's group, in which `ENTITY` is the shard's table of cells. */
+  change(shard: number, text: string, ...parameters: readonly SqlParameter[]): Promise<SqlChange>;
+  /** Whose deeds these are, as the state table knows it. */
+  idOf(deeds: Pick<Deeds, 'name'>): FollowerName;
+  /** What it has committed, by shard; undefined where it does not know yet where it begins. */
+  offsets(deeds: Pick<Deeds, 'name'>): Promise<(number | undefined)[]>;
+  lag(deeds: Pick<Deeds, 'name'>): ReturnType<typeof followerLag>;
+  /** Its partitions, of which there is one for each shard. */
+  items(deeds: Pick<Deeds, 'name'>): ReturnType<typeof offsetItems>;
+  /** Waits until it knows where it begins in every shard. */
+  begun(deeds: Pick<Deeds, 'name'>): Promise<void>;
+  /** Waits until it has handled all that is there. */
+  caughtUp(deeds: Deeds): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A store that the tests of a file share, after which it is closed. */
+export async function sharedFollowed(...given: Parameters<typeof openFollowedStore>): Promise<FollowedStore> {
+  const followed = await openFollowedStore(...given);
+  afterAll(() => followed.close());
+  return followed;
 }
 
 export async function openFollowedStore(
@@ -43,7 +68,10 @@ export async function openFollowedStore(
   const stateTable = await newTable(dynamoClient(inject('servers').dynamo));
   const rows = Array.from({ length: shards }, (_, shard) => rowsOfShard(shard, shards, 1)[0] ?? '');
   let ref_key = 0;
-  return {
+  const groupOf = async (shard: number): Promise<SqlClient> =>
+    store.client((await store.topology.datastore(datastore))?.places[shard]?.group ?? '');
+  const idOf = ({ name }: Pick<Deeds, 'name'>): FollowerName => ({ name, datastore });
+  const followed: FollowedStore = {
     store,
     datastore,
     trips,
@@ -73,12 +101,32 @@ export async function openFollowedStore(
       }
       return found;
     },
-    groupOf: async (shard) => store.client((await store.topology.datastore(datastore))?.places[shard]?.group ?? ''),
+    groupOf,
+    change: async (shard, text, ...parameters) =>
+      change(await groupOf(shard), text.replace('ENTITY', entityTable(datastore, shard)), ...parameters),
+    idOf,
+    offsets: (deeds) => committedOffsets(stateTable, idOf(deeds), shards),
+    lag: (deeds) => followerLag(stateTable, store.context, idOf(deeds)),
+    items: (deeds) => offsetItems(stateTable, { ...idOf(deeds), shards, partitions: shards }),
+    begun: (deeds) =>
+      until(
+        'it has begun everywhere',
+        async () => (await followed.offsets(deeds)).every((offset) => offset !== undefined),
+        40_000,
+      ),
+    caughtUp: (deeds) =>
+      until('everything is handled', async () => (await followed.stored()).every((cell) => deeds.names().has(cell))),
     async close() {
       stateTable.client.destroy();
       await store.close();
     },
   };
+  return followed;
+}
+
+/** What a handler answers that has done all that it was given. */
+export function doneWith(cells: readonly Pick<LogPlace, 'shard' | 'added_id'>[]): Map<number, number> {
+  return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
 }
 
 export const nameOf = ({
@@ -98,6 +146,9 @@ export interface Deeds {
   readonly commits: { readonly key: string; readonly offsets: readonly (number | undefined)[] }[];
   readonly events: FollowEvent[];
   names(): Set<string>;
+  /** The added ids that were handled of a shard, in order. @param by one worker @default all of them */
+  idsOf(shard: number, by?: string): number[];
+  eventsOf<Kind extends FollowEvent['kind']>(kind: Kind): Extract<FollowEvent, { kind: Kind }>[];
   /** Commits that set a shard back. */
   backwards(): number;
 }
@@ -109,6 +160,12 @@ export function newDeeds(): Deeds {
     commits: [],
     events: [],
     names: () => new Set(deeds.handled.map(nameOf)),
+    idsOf: (shard, by) =>
+      deeds.handled
+        .filter((cell) => cell.shard === shard && (by === undefined || cell.owner === by))
+        .map(({ added_id }) => added_id),
+    eventsOf: <Kind extends FollowEvent['kind']>(kind: Kind) =>
+      deeds.events.filter((event): event is Extract<FollowEvent, { kind: Kind }> => event.kind === kind),
     backwards() {
       const last = new Map<string, number>();
       let back = 0;
@@ -191,7 +248,7 @@ export function startWorker(
       async handle(_group, cells) {
         deeds.handled.push(...cells.map((cell) => ({ ...cell, owner })));
         await gate.pass();
-        return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
+        return doneWith(cells);
       },
       ...follower,
     },

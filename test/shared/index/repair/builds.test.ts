@@ -1,45 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { IndexDefinition } from '../../../../shared/definitions/definitions.ts';
+import { describe, expect, it } from 'vitest';
 import { committedOffsets } from '../../../../shared/follow/follower-lag.ts';
+import { shardDatabase } from '../../../../shared/shard.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
+import { eq, indexOn } from '../../../support/index-on.ts';
+import { select } from '../../../support/plain-sql.ts';
 import { until } from '../../follow/support/followed-store.ts';
 import { noEntries } from './support/entry-writes.ts';
-import { countKinds, DRIVERS, openIndexedStore, type IndexedStore, type Wrap } from './support/indexed-store.ts';
+import { changeable, countKinds, DRIVERS, sharedIndexed } from './support/indexed-store.ts';
 
 const SHARDS = 6;
 const CELLS = 600;
 const NONE = { missing: 0, extra: 0, wrong: 0 };
-const CITIES: IndexDefinition = {
-  name: 'cities',
-  fields: [
-    { field: 'city', type: 'string', column_key: 'BASE' },
-    { field: 'driver', type: 'UUID', column_key: 'BASE' },
-  ],
-  keys: [],
-};
-let through: Wrap = (client) => client;
-let indexed: IndexedStore;
-
-beforeAll(async () => {
-  // No index yet: what was written so far only a build can find.
-  indexed = await openIndexedStore(
-    SHARDS,
-    (client, group) => ({ ...client, change: (statement) => through(client, group).change(statement) }),
-    [],
-  );
-  await indexed.write(Array.from({ length: CELLS }, newTrip));
-});
-afterAll(() => indexed.close());
+const CITIES = indexOn('cities', { city: 'string', driver: 'UUID' });
 
 const newTrip = (_?: unknown, place = 0) => ({
   row_key: randomUUID(),
   body: { driver: randomUUID(), city: `city ${place % 20}` },
 });
+
+const { between, wrap } = changeable();
+// No index yet: what was written so far only a build can find.
+const indexed = await sharedIndexed(SHARDS, wrap, []);
+await indexed.write(Array.from({ length: CELLS }, newTrip));
 const catalogue = async (name: string) =>
   (await dynamoTopology(indexed.store.topologyTable).indexes(indexed.datastore)).find((one) => one.name === name)
     ?.versions ?? [];
+const progress = async () => (await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress;
 
 /** Writes rows, and changes some, until told to stop. */
 function keepWriting(): () => Promise<number> {
@@ -64,42 +52,19 @@ describe('an index added to a datastore', () => {
     await indexed.deploy([DRIVERS]);
     const building = await indexed.version('drivers', 'building');
     if (!building) throw new Error('not listed');
+    const follower = { name: `build/drivers/${building.hash}`, datastore: indexed.datastore };
     const offsets = async (): Promise<number> =>
-      (
-        await committedOffsets(
-          indexed.stateTable,
-          { name: `build/drivers/${building.hash}`, datastore: indexed.datastore },
-          SHARDS,
-        )
-      ).reduce<number>((sum, id = 0) => sum + id, 0);
-    expect(
-      (
-        await errorOf(() =>
-          indexed.trips.query({
-            index: 'drivers',
-            where: [{ field: 'driver', operator: 'eq', values: [randomUUID()] }],
-          }),
-        )
-      ).code,
-    ).toBe('index_building');
+      (await committedOffsets(indexed.stateTable, follower, SHARDS)).reduce<number>((sum, id = 0) => sum + id, 0);
+    expect((await errorOf(() => indexed.found(randomUUID()))).code).toBe('index_building');
     // Writers that have not heard of the index: what they write is the repair's.
-    through = noEntries;
+    between.now = noEntries;
     const stopWriting = keepWriting();
 
     const first = indexed.repair({ settings: { buildCellsPerSecond: 100 } });
     await until('it is under way', async () => (await offsets()) > 100);
-    const progress = await (async () => {
-      let { progress: shown } = await indexed.store.topology.indexNow(indexed.datastore, 'drivers');
-      await until(
-        'progress is shown',
-        async () =>
-          ((shown = (await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress)?.builds[
-            building.hash
-          ]?.done ?? 0) > 0,
-      );
-      return shown?.builds[building.hash];
-    })();
-    expect(progress?.total).toBeGreaterThanOrEqual(CELLS);
+    const built = async () => (await progress())?.builds[building.hash];
+    await until('progress is shown', async () => ((await built())?.done ?? 0) > 0);
+    expect((await built())?.total).toBeGreaterThanOrEqual(CELLS);
     await first.stop();
     const reached = await offsets();
     expect(reached).toBeLessThan(CELLS);
@@ -113,14 +78,9 @@ describe('an index added to a datastore', () => {
     await until('no problems', async () => (await indexed.problems()).length === 0, 20_000);
     expect(written).toBeGreaterThan(0);
     await until('its offsets are forgotten', async () => (await offsets()) === 0);
-    await until(
-      'its spread is known',
-      async () =>
-        ((await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress?.largest_share ?? 0) >
-        1 / SHARDS,
-    );
+    await until('its spread is known', async () => ((await progress())?.largest_share ?? 0) > 1 / SHARDS);
     await second.stop();
-    through = (client) => client;
+    between.now = (client) => client;
     expect(second.events.filter(({ kind }) => kind === 'failed')).toEqual([]);
   }, 60_000);
 
@@ -135,7 +95,7 @@ describe('an index added to a datastore', () => {
     const ask = () =>
       indexed.trips.query({
         index: 'drivers',
-        where: [{ field: 'driver', operator: 'eq', values: [trip.body.driver] }],
+        where: [eq('driver', trip.body.driver)],
         explain: true,
       });
     const old = await ask();
@@ -160,15 +120,9 @@ describe('an index added to a datastore', () => {
     await until('the old version is forgotten', async () => (await catalogue('drivers')).length === 1);
     await run.stop();
     for (let shard = 0; shard < SHARDS; shard += 1) {
-      const tables = await (
-        await indexed.client(shard)
-      ).select(
-        {
-          sql: 'SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_name = ?',
-          parameters: [`${indexed.datastore}_000${shard}`, `drivers_${before?.hash}`],
-        },
-        'writer',
-      );
+      const named = 'SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_name = ?';
+      const database = shardDatabase(indexed.datastore, shard);
+      const tables = await select(await indexed.client(shard), named, database, `drivers_${before?.hash}`);
       expect(tables).toEqual([]);
     }
     expect(run.events.filter(({ kind }) => kind === 'failed')).toEqual([]);

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { IndexDefinition } from '../../../../shared/definitions/definitions.ts';
 import { committedOffsets } from '../../../../shared/follow/follower-lag.ts';
 import type { Condition } from '../../../../shared/contract/index-query.ts';
-import type { Datastore, IndexOperations } from '../../../../shared/contract/datastore.ts';
-import type { Deployment } from '../../../../shared/store/deployment.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
+import { eq, indexOn } from '../../../support/index-on.ts';
 import { until } from '../../follow/support/followed-store.ts';
-import { DRIVERS, openIndexedStore, type IndexedStore } from './support/indexed-store.ts';
+import { DRIVERS, sharedIndexed } from './support/indexed-store.ts';
 import { startRepairProcess } from './support/start-repair-process.ts';
 
 const SHARDS = 16;
@@ -20,32 +19,18 @@ const CHANGED: IndexDefinition = {
   ...DRIVERS,
   fields: [...DRIVERS.fields, { field: 'riders', type: 'integer', column_key: 'BASE' }],
 };
-const CITIES: IndexDefinition = {
-  name: 'cities',
-  fields: [{ field: 'city', type: 'string', column_key: 'BASE' }],
-  keys: [],
-};
+const CITIES = indexOn('cities', { city: 'string' });
 
-let indexed: IndexedStore;
-let instance: Deployment;
+const indexed = await sharedIndexed(SHARDS);
+const instance = indexed.store.open();
+afterAll(() => instance.close());
 /** As an instance sees it that has cached, a moment before, what is going to change. */
-let trips: Datastore & IndexOperations;
-
-beforeAll(async () => {
-  indexed = await openIndexedStore(SHARDS);
-  instance = indexed.store.open();
-  trips = await instance.datastore(indexed.datastore);
-});
-afterAll(async () => {
-  await instance.close();
-  await indexed.close();
-});
+const trips = await instance.datastore(indexed.datastore);
 
 const driver = randomUUID();
-const ask = (...where: Condition[]) =>
-  trips.query({ index: 'drivers', where: [{ field: 'driver', operator: 'eq', values: [driver] }, ...where] });
-const byRiders = (riders: number): Condition => ({ field: 'riders', operator: 'eq', values: [riders] });
-const inCity = () => trips.query({ index: 'cities', where: [{ field: 'city', operator: 'eq', values: ['Porto'] }] });
+const ask = (...where: Condition[]) => trips.query({ index: 'drivers', where: [eq('driver', driver), ...where] });
+const byRiders = (riders: number): Condition => eq('riders', riders);
+const inCity = () => trips.query({ index: 'cities', where: [eq('city', 'Porto')] });
 
 describe('a changed definition, of a small index', () => {
   it(`answers within ${WITHIN_MS / 1000} s, also after a run that was killed, and its state is right until then and from then on`, async () => {
@@ -81,10 +66,10 @@ describe('a changed definition, of a small index', () => {
       details: { more: { index: 'drivers', progress: null } },
     });
     expect(await errorOf(inCity)).toMatchObject({ code: 'index_building' });
-    expect(await errorOf(() => ask({ field: 'rider', operator: 'eq', values: [1] }))).toMatchObject({
+    expect(await errorOf(() => ask(eq('rider', 1)))).toMatchObject({
       code: 'unknown_field',
     });
-    expect(await errorOf(() => ask({ field: 'riders', operator: 'eq', values: ['two'] }))).toMatchObject({
+    expect(await errorOf(() => ask(eq('riders', 'two')))).toMatchObject({
       status: 400,
     });
 

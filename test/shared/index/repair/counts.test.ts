@@ -1,24 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { indexTable } from '../../../../shared/index/index-table.ts';
 import { until } from '../../follow/support/followed-store.ts';
-import { openIndexedStore, type IndexedStore } from './support/indexed-store.ts';
+import { sharedIndexed } from './support/indexed-store.ts';
+import { change } from '../../../support/plain-sql.ts';
 
 const SHARDS = 3;
 /** More than a statement counts, and more than it goes on by; fewer; none. */
 const ENTRIES = [100_000, 25_000, 0];
 
-let indexed: IndexedStore;
-
-beforeAll(async () => {
-  indexed = await openIndexedStore(SHARDS);
-});
-afterAll(() => indexed.close());
+const indexed = await sharedIndexed(SHARDS);
 
 describe('the count of entries', () => {
   it('is exact, and no statement reads more than a bounded number of them', async () => {
-    const index = await indexed.version('drivers');
-    if (!index) throw new Error('no index');
+    const index = await indexed.live();
     for (const [shard, entries] of ENTRIES.entries()) {
       const client = await indexed.client(shard);
       for (let start = 0; start < entries; start += 500) {
@@ -26,10 +21,10 @@ describe('the count of entries', () => {
           { length: 500 },
           () => `(X'${randomBytes(16).toString('hex')}', X'${randomBytes(16).toString('hex')}', 1, 1)`,
         );
-        await client.change({
-          sql: `INSERT INTO ${indexTable(indexed.datastore, shard, index)} (f0, row_key, epoch, added_id) VALUES ${rows.join(', ')}`,
-          parameters: [],
-        });
+        await change(
+          client,
+          `INSERT INTO ${indexTable(indexed.datastore, shard, index)} (f0, row_key, epoch, added_id) VALUES ${rows.join(', ')}`,
+        );
       }
     }
     const counting = new Set<string>();

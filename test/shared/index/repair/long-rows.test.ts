@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../../shared/body/codec.ts';
 import type { Json } from '../../../../shared/cell.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { until } from '../../follow/support/followed-store.ts';
 import { noEntries } from './support/entry-writes.ts';
-import { openIndexedStore, type IndexedStore, type Wrap } from './support/indexed-store.ts';
+import { sharedIndexed } from './support/indexed-store.ts';
 import { startRepairProcess } from './support/start-repair-process.ts';
 
 const SHARDS = 3;
@@ -17,16 +17,7 @@ const EMPTY: Json = Array.from({ length: 345_000 }, () => []);
 /** Rows of the same shard, written after it. */
 const BESIDE = 60;
 
-let through: Wrap = noEntries;
-let indexed: IndexedStore;
-
-beforeAll(async () => {
-  indexed = await openIndexedStore(SHARDS, (client, group) => ({
-    ...client,
-    change: (statement) => through(client, group).change(statement),
-  }));
-});
-afterAll(() => indexed.close());
+const indexed = await sharedIndexed(SHARDS, noEntries);
 
 describe('a row of many cells', () => {
   it('waits until the entries of the rows beside it are written', async () => {
@@ -63,23 +54,7 @@ describe('a row whose bodies are small as they are stored and large as objects',
     await indexed.write(others.map((key) => ({ row_key: key, body: { driver: randomUUID(), city: 'beside' } })));
     expect((await indexed.problems()).length, 'with the repair off').toBe(BESIDE + 1);
 
-    const tombstones = async (): Promise<number> => {
-      const index = await indexed.version('drivers');
-      let sum = 0;
-      for (let shard = 0; shard < SHARDS; shard += 1) {
-        const [[rows] = []] = await (
-          await indexed.client(shard)
-        ).select(
-          {
-            sql: `SELECT COUNT(*) FROM \`${indexed.datastore}_000${shard}\`.\`drivers_${index?.hash}\` WHERE tombstone_at IS NOT NULL`,
-            parameters: [],
-          },
-          'writer',
-        );
-        sum += Number(rows);
-      }
-      return sum;
-    };
+    const tombstones = () => indexed.countEntries('tombstone_at IS NOT NULL');
     const before = await tombstones();
     const process = startRepairProcess(indexed, { settings: { behindMs: 100, lookMs: 500 }, heapMb: HEAP_MB });
     try {

@@ -1,34 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../../shared/definitions/definitions.ts';
-import type { Datastore, IndexOperations } from '../../../../shared/contract/datastore.ts';
 import { readIndexNow } from '../../../../shared/topology/index-now.ts';
 import { until } from '../../follow/support/followed-store.ts';
-import { openIndexedStore, type IndexedStore } from './support/indexed-store.ts';
+import { sharedIndexed } from './support/indexed-store.ts';
+import { eq, indexOn } from '../../../support/index-on.ts';
 
-const ORDERS: IndexDefinition = {
-  name: 'orders',
-  fields: [
-    { field: 'buyer', type: 'UUID', column_key: 'BASE' },
-    { field: 'items', type: 'integer', column_key: 'BASE' },
-    { field: 'total', type: 'number', column_key: 'BASE' },
-  ],
-  keys: [],
-};
+const ORDERS = indexOn('orders', { buyer: 'UUID', items: 'integer', total: 'number' });
 const CHANGED: IndexDefinition = {
   ...ORDERS,
   fields: [...ORDERS.fields, { field: 'note', type: 'string', column_key: 'BASE' }],
 };
 
-let indexed: IndexedStore;
-let trips: Datastore & IndexOperations;
-
-beforeAll(async () => {
-  indexed = await openIndexedStore(4, (client) => client, [ORDERS]);
-  trips = await indexed.store.deployment.datastore(indexed.datastore);
-});
-afterAll(() => indexed.close());
+const indexed = await sharedIndexed(4, (client) => client, [ORDERS]);
+const trips = await indexed.store.deployment.datastore(indexed.datastore);
+const known = () => readIndexNow(indexed.store.topologyTable, { datastore: indexed.datastore, name: 'orders' });
 
 const order = (more: { readonly [field: string]: Json }, ref_key = 1, row_key: string = randomUUID()) => ({
   row_key,
@@ -51,9 +38,9 @@ describe('fields of another type than the index says', () => {
     ]);
     // Kept as before: null, and no entry.
     const itemsOf = async () =>
-      (
-        await trips.query({ index: 'orders', where: [{ field: 'buyer', operator: 'eq', values: [text.body.buyer] }] })
-      ).entries.map(({ fields }) => fields['items']);
+      (await trips.query({ index: 'orders', where: [eq('buyer', text.body.buyer)] })).entries.map(
+        ({ fields }) => fields['items'],
+      );
     await until('it has its entry', async () => (await itemsOf()).length === 1);
     expect(await itemsOf()).toEqual([null]);
     const found = [
@@ -97,17 +84,9 @@ describe('fields of another type than the index says', () => {
       ['items', 20],
       ['note', 1],
     ]);
-    await until(
-      'the old one is forgotten',
-      async () =>
-        (await readIndexNow(indexed.store.topologyTable, { datastore: indexed.datastore, name: 'orders' })).versions
-          .length === 1,
-    );
+    await until('the old one is forgotten', async () => (await known()).versions.length === 1);
     await run.stop();
-    const { mistyped: kept, versions } = await readIndexNow(indexed.store.topologyTable, {
-      datastore: indexed.datastore,
-      name: 'orders',
-    });
+    const { mistyped: kept, versions } = await known();
     expect(new Set(kept.map(({ hash }) => hash))).toEqual(new Set(versions.map(({ hash }) => hash)));
   }, 60_000);
 });

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { MAX_SHARDS } from '../../../../shared/definitions/definitions.ts';
-import { pendingMarks, type PendingMarks } from '../../../../shared/index/repair/pending-marks.ts';
-import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
-import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { pendingMarks } from '../../../../shared/index/repair/pending-marks.ts';
+import { sharedTable } from '../../../support/shared-table.ts';
 
 /** One shard of so many is marked: more than one item of 400 KB takes. */
 const SPREAD = 4;
-let table: DynamoTable;
-let marks: PendingMarks;
 
-beforeAll(async () => {
-  table = await newTable(dynamoClient(inject('servers').dynamo));
-  marks = pendingMarks(table, 'trips');
-});
-afterAll(() => table.client.destroy());
+const table = await sharedTable();
+const marks = pendingMarks(table, 'trips');
 
 const one = async (group: string) => (await marks.read(group, 60))[0] ?? { shard: -1, from: 0, marks: 0 };
 

@@ -1,26 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { faults } from '../../../support/faulty-client.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { until } from '../../follow/support/followed-store.ts';
 import { noEntries, noTombstones, unreliableEntries } from './support/entry-writes.ts';
-import { countKinds, openIndexedStore, type IndexedStore, type Wrap } from './support/indexed-store.ts';
+import { changeable, countKinds, sharedIndexed } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
 
 const SHARDS = 6;
 const NONE = { missing: 0, extra: 0, wrong: 0 };
 const faulty = faults();
-let through: Wrap = (client) => client;
-let indexed: IndexedStore;
-
-beforeAll(async () => {
-  indexed = await openIndexedStore(SHARDS, (client, group) => {
-    const broken = faulty.wrap(client, group);
-    return { ...broken, change: (statement) => through(broken, group).change(statement) };
-  });
-});
-afterAll(() => indexed.close());
+const { between, wrap } = changeable();
+const indexed = await sharedIndexed(SHARDS, (client, group) => wrap(faulty.wrap(client, group), group));
 
 const clean = () => until('no problems', async () => (await indexed.problems()).length === 0, 20_000);
 
@@ -43,20 +35,15 @@ async function race(writers: number, versions: number): Promise<void> {
 describe('the repair', () => {
   it('writes the entries that writes could not, and only those', async () => {
     const drivers = Array.from({ length: 3 }, () => randomUUID());
-    await indexed.write(
-      Array.from({ length: 30 }, (_, place) => ({
+    const trips = (count: number) =>
+      Array.from({ length: count }, (_, place) => ({
         row_key: randomUUID(),
         body: { driver: drivers[place % 3] ?? '', city: 'Porto' },
-      })),
-    );
-    through = noEntries;
-    await indexed.write(
-      Array.from({ length: 60 }, (_, place) => ({
-        row_key: randomUUID(),
-        body: { driver: drivers[place % 3] ?? '', city: 'Porto' },
-      })),
-    );
-    through = (client) => client;
+      }));
+    await indexed.write(trips(30));
+    between.now = noEntries;
+    await indexed.write(trips(60));
+    between.now = (client) => client;
     expect(countKinds(await indexed.problems()), 'with the repair off').toEqual({ ...NONE, missing: 60 });
     const run = indexed.repair();
     await clean();
@@ -78,22 +65,20 @@ describe('the repair', () => {
       .filter((shard) => groupOf(shard) !== 'group-2')
       .flatMap((shard) => rowsOfShard(shard, SHARDS, 10));
     const [there, elsewhere] = [driverIn('group-2', true), driverIn('group-2', false)];
-    through = noEntries;
+    between.now = noEntries;
     const run = indexed.repair({ wrap: faulty.wrap });
     faulty.behaviours.set('group-2', 'down');
     await indexed.write(
       rows.map((row_key, place) => ({ row_key, ref_key: 5, body: { driver: place % 2 === 0 ? there : elsewhere } })),
     );
-    const found = async (driver: string): Promise<number> =>
-      (await indexed.trips.query({ index: 'drivers', where: [{ field: 'driver', operator: 'eq', values: [driver] }] }))
-        .entries.length;
+    const found = async (driver: string) => (await indexed.found(driver)).length;
     await until('the entries of other groups are there', async () => (await found(elsewhere)) === rows.length / 2);
     await until('marked', () => run.events.some(({ kind }) => kind === 'pending'));
     const back = performance.now();
     faulty.behaviours.clear();
     await until('those of the group are there', async () => (await found(there)) === rows.length / 2, 15_000);
     expect(performance.now() - back).toBeLessThan(15_000);
-    through = (client) => client;
+    between.now = (client) => client;
     await clean();
     await until('no mark is left', () => run.events.some(({ kind }) => kind === 'caught_up'));
     await run.stop();
@@ -101,43 +86,32 @@ describe('the repair', () => {
 
   it('makes good what racing writers leave behind', async () => {
     // Eight rows, each with a last write that is lost nine times in ten: all right less than once in 500,000 runs.
-    through = unreliableEntries(0.9, 60);
+    between.now = unreliableEntries(0.9, 60);
     await race(6, 10);
     expect((await indexed.problems()).length, 'with the repair off').toBeGreaterThan(0);
-    through = unreliableEntries(0.3, 60);
+    between.now = unreliableEntries(0.3, 60);
     const run = indexed.repair();
     await race(6, 15);
-    through = (client) => client;
+    between.now = (client) => client;
     await clean();
     await run.stop();
     expect(countKinds(await indexed.problems())).toEqual(NONE);
   }, 40_000);
 
   it('would leave entries under former values if there were no tombstones', async () => {
-    through = noTombstones;
+    between.now = noTombstones;
     const run = indexed.repair({ wrap: noTombstones });
     await race(2, 20);
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(countKinds(await indexed.problems()).extra).toBeGreaterThan(0);
     await run.stop();
-    through = (client) => client;
+    between.now = (client) => client;
     await indexed.problems('drivers', true);
     expect(countKinds(await indexed.problems())).toEqual(NONE);
   });
 
   it('purges tombstones that are old, and entries never', async () => {
-    const count = async (condition: string): Promise<number> => {
-      const index = await indexed.version('drivers');
-      let sum = 0;
-      for (let shard = 0; shard < SHARDS; shard += 1) {
-        const table = `\`${indexed.datastore}_000${shard}\`.\`drivers_${index?.hash}\``;
-        const [[rows] = []] = await (
-          await indexed.client(shard)
-        ).select({ sql: `SELECT COUNT(*) FROM ${table} WHERE tombstone_at IS ${condition}`, parameters: [] }, 'writer');
-        sum += Number(rows);
-      }
-      return sum;
-    };
+    const count = (is: string) => indexed.countEntries(`tombstone_at IS ${is}`);
     const [tombstones, entries] = [await count('NOT NULL'), await count('NULL')];
     expect(tombstones).toBeGreaterThan(0);
     const before = indexed.repair();
@@ -161,9 +135,9 @@ describe('the repair', () => {
     const second = indexed.repair();
     await first.ended;
     const before = first.events.length;
-    through = noEntries;
+    between.now = noEntries;
     await indexed.write([{ row_key: randomUUID(), body: { driver: randomUUID() } }]);
-    through = (client) => client;
+    between.now = (client) => client;
     await clean();
     await second.stop();
     expect(second.events.some(({ kind }) => kind === 'repaired')).toBe(true);

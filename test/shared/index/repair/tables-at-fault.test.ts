@@ -1,43 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { indexTable, type PhysicalIndex } from '../../../../shared/index/index-table.ts';
+import { describe, expect, it } from 'vitest';
+import { indexTable } from '../../../../shared/index/index-table.ts';
 import { verifyIndex } from '../../../../shared/index/verify.ts';
 import { SqlError, type SqlClient } from '../../../../shared/sql/client.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { until } from '../../follow/support/followed-store.ts';
 import { noEntries } from './support/entry-writes.ts';
-import { openIndexedStore, type IndexedStore, type Wrap } from './support/indexed-store.ts';
+import { changeable, sharedIndexed, type Wrap } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
 
 const SHARDS = 12;
 const ROWS = 10;
 
-let through: Wrap = (client) => client;
-let indexed: IndexedStore;
-let index: PhysicalIndex;
-
-beforeAll(async () => {
-  indexed = await openIndexedStore(SHARDS, (client, group) => ({
-    ...client,
-    change: (statement) => through(client, group).change(statement),
-  }));
-  const live = await indexed.version('drivers');
-  if (!live) throw new Error('no index');
-  index = live;
-});
-afterAll(() => indexed.close());
-
-const groupOf = async (shard: number): Promise<string> =>
-  (await indexed.store.topology.datastore(indexed.datastore))?.places[shard]?.group ?? '';
-
-/** Shards of one group. */
-async function shardsOf(group: string): Promise<number[]> {
-  const all = await Promise.all(
-    Array.from({ length: SHARDS }, async (_, shard) => ((await groupOf(shard)) === group ? [shard] : [])),
-  );
-  return all.flat();
-}
+const { between, wrap } = changeable();
+const indexed = await sharedIndexed(SHARDS, wrap);
+const index = await indexed.live();
+const places = (await indexed.store.topology.datastore(indexed.datastore))?.places ?? [];
+const shardsOf = (group: string): number[] => places.flatMap((place, shard) => (place.group === group ? [shard] : []));
 
 /** Refuses, as a server does whose table is damaged, or hangs as it does while one is locked. */
 const atFault =
@@ -64,9 +44,9 @@ async function rowsWithoutEntries(
   const rows = shards.flatMap((shard) =>
     rowsOfShard(shard, SHARDS, ROWS).map((row_key) => ({ row_key, driver: driver?.() ?? one, shard })),
   );
-  through = noEntries;
+  between.now = noEntries;
   await indexed.write(rows.map(({ row_key, driver: of }) => ({ row_key, body: { driver: of } })));
-  through = (client) => client;
+  between.now = (client) => client;
   return rows;
 }
 
@@ -78,17 +58,7 @@ function driverWhere(isBad: (row: { readonly driver: string }) => boolean, wante
 }
 
 async function entriesOf(drivers: ReadonlySet<string>): Promise<Set<string>> {
-  const found = new Set<string>();
-  for (const driver of drivers)
-    for (const { row_key } of (
-      await indexed.trips.query({
-        index: 'drivers',
-        where: [{ field: 'driver', operator: 'eq', values: [driver] }],
-        limit: 1000,
-      })
-    ).entries)
-      found.add(row_key);
-  return found;
+  return new Set((await Promise.all([...drivers].map(indexed.found))).flat());
 }
 
 describe('the repair, of tables of one group, one of which', () => {
@@ -97,14 +67,14 @@ describe('the repair, of tables of one group, one of which', () => {
     ['is locked', locked],
   ] as const)(
     'holds cells and %s, keeps the other shards of the group in order, and this one once it can be read',
-    async (_what, fault) => {
-      const [bad = 0, ...good] = await shardsOf('group-2');
-      const wrap: { now: Wrap } = { now: atFault(entityTable(indexed.datastore, bad), fault) };
+    async (_what, failing) => {
+      const [bad = 0, ...good] = shardsOf('group-2');
+      const fault: { now: Wrap } = { now: atFault(entityTable(indexed.datastore, bad), failing) };
       const run = indexed.repair({
         wrap: (client, group) => ({
           ...client,
           select: (statement, target) =>
-            target === 'writer' ? wrap.now(client, group).select(statement, target) : client.select(statement, target),
+            target === 'writer' ? fault.now(client, group).select(statement, target) : client.select(statement, target),
         }),
       });
       try {
@@ -121,7 +91,7 @@ describe('the repair, of tables of one group, one of which', () => {
               (event.kind === 'followed' && event.event.kind === 'shard_failed' && event.event.shard === bad),
           );
         await until('it is told', () => told().length > 0);
-        wrap.now = (client) => client;
+        fault.now = (client) => client;
         await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length, 40_000);
         expect(told()).toHaveLength(1);
       } finally {
@@ -132,14 +102,14 @@ describe('the repair, of tables of one group, one of which', () => {
   );
 
   it('holds entries and is damaged, keeps those of the others in order, and gives it its own once it can take them', async () => {
-    const [bad = 0] = await shardsOf('group-3');
-    const shards = await shardsOf('group-1');
-    const wrap: { now: Wrap } = { now: atFault(indexTable(indexed.datastore, bad, index), damaged) };
+    const [bad = 0] = shardsOf('group-3');
+    const shards = shardsOf('group-1');
+    const fault: { now: Wrap } = { now: atFault(indexTable(indexed.datastore, bad, index), damaged) };
     const run = indexed.repair({
       wrap: (client, group) => ({
         ...client,
-        select: (statement, target) => wrap.now(client, group).select(statement, target),
-        change: (statement) => wrap.now(client, group).change(statement),
+        select: (statement, target) => fault.now(client, group).select(statement, target),
+        change: (statement) => fault.now(client, group).change(statement),
       }),
     });
     try {
@@ -157,7 +127,7 @@ describe('the repair, of tables of one group, one of which', () => {
         () => [...drivers].find((driver) => !isBad({ driver })) ?? '',
       );
       await until('later ones too', async () => (await entriesOf(drivers)).size === wanted.size + later.length, 60_000);
-      wrap.now = (client) => client;
+      fault.now = (client) => client;
       await until(
         'all are repaired',
         async () => (await entriesOf(drivers)).size === rows.length + later.length,
@@ -173,7 +143,7 @@ describe('the repair, of tables of one group, one of which', () => {
 
 describe('the verification, of a datastore of which one table is damaged', () => {
   it('compares and mends the rest, and says which shard it could not', async () => {
-    const [bad = 0, good = 1] = await shardsOf('group-2');
+    const [bad = 0, good = 1] = shardsOf('group-2');
     const rows = await rowsWithoutEntries([bad, good]);
     const wrapped = {
       ...indexed.store.context,

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { rowKeyBytes } from '../../../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../../../shared/body/codec.ts';
 import type { Json } from '../../../../shared/cell.ts';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
-import { indexTable, type PhysicalIndex } from '../../../../shared/index/index-table.ts';
+import { indexTable } from '../../../../shared/index/index-table.ts';
 import type { VerifyPlace } from '../../../../shared/index/verify.ts';
 import { putEntries } from '../../../../shared/index/statements/put-entries.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
+import { change, select } from '../../../support/plain-sql.ts';
 import { until } from '../../follow/support/followed-store.ts';
-import { countKinds, openIndexedStore, type IndexedStore } from './support/indexed-store.ts';
+import { countKinds, sharedIndexed } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
 
 /** Hundreds of rows are compared several times. */
@@ -17,16 +18,8 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const SHARDS = 4;
 const NONE = { missing: 0, extra: 0, wrong: 0 };
-let indexed: IndexedStore;
-let index: PhysicalIndex;
-
-beforeAll(async () => {
-  indexed = await openIndexedStore(SHARDS);
-  const live = await indexed.version('drivers');
-  if (!live) throw new Error('no index');
-  index = live;
-});
-afterAll(() => indexed.close());
+const indexed = await sharedIndexed(SHARDS);
+const index = await indexed.live();
 
 const shardOf = (driver: string): number => shardOfValue(driver, 'UUID', SHARDS);
 
@@ -155,12 +148,12 @@ describe('verification', () => {
 
     const client = await indexed.client(2);
     const entity = `\`${indexed.datastore}_0002\`.entity`;
-    const [[head] = []] = await client.select({ sql: `SELECT MAX(added_id) FROM ${entity}`, parameters: [] }, 'writer');
+    const [[head] = []] = await select(client, `SELECT MAX(added_id) FROM ${entity}`);
     // Only the writer had these, and the index on other groups.
     await indexed.write(
       [2, 3, 4].map((ref_key) => ({ row_key, ref_key, body: { driver: randomUUID(), city: 'lost' } })),
     );
-    await client.change({ sql: `DELETE FROM ${entity} WHERE added_id > ?`, parameters: [String(head)] });
+    await change(client, `DELETE FROM ${entity} WHERE added_id > ?`, String(head));
     await indexed.write([
       { row_key: other, body: { driver: randomUUID(), city: 'taken' } },
       { row_key, ref_key: 9, body: { driver: randomUUID(), city: 'new' } },

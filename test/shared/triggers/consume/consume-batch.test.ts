@@ -1,25 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PermanentFailure } from '../../../../shared/triggers/consume/permanent-failure.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { encodeMessage } from '../../../../shared/triggers/state/queue-message.ts';
-import { cellOf, messageOf, openStage, startEmulators, type Emulators, type Stage } from './support/stage.ts';
+import { cellOf, messageOf, sharedStages, type Stage } from './support/stage.ts';
 
-let emulators: Emulators;
-beforeAll(async () => {
-  emulators = await startEmulators();
-});
-afterAll(() => emulators.stop());
+const open = await sharedStages();
 
+const decline = (): never => {
+  throw new Error('card declined');
+};
 const failOn =
   (...cells: readonly string[]) =>
   (_rowKey: string, message: TriggerMessage): void => {
-    if (cells.includes(cellOf(message))) throw new Error('card declined');
+    if (cells.includes(cellOf(message))) decline();
   };
-
-async function parkedOf({ store }: Stage, shard: number) {
-  return (await store.shards([shard])).flatMap(({ cells }) => cells).filter(({ parked_at }) => parked_at !== undefined);
-}
 
 /** Until all is done; what goes back is shown at once. */
 async function consumeAll(stage: Stage): Promise<void> {
@@ -33,14 +28,13 @@ async function consumeAll(stage: Stage): Promise<void> {
 describe('a batch', () => {
   it('calls the function with the row key and the message, in order, and is done with what it answered', async () => {
     const seen: [string, TriggerMessage, number][] = [];
-    const stage = await openStage(emulators, {
+    const stage = await open({
       fn: (rowKey, message, _schemaless, { attempt }) => seen.push([rowKey, message, attempt]),
     });
-    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 9));
+    const messages = [messageOf(17, 1), messageOf(17, 2), messageOf(4, 9)];
+    await stage.send(...messages);
     expect(await stage.consume()).toEqual([]);
-    expect(seen).toEqual(
-      [messageOf(17, 1), messageOf(17, 2), messageOf(4, 9)].map((message) => [message.row_key, message, 1]),
-    );
+    expect(seen).toEqual(messages.map((message) => [message.row_key, message, 1]));
     expect(await stage.depth()).toBe(0);
     expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
   });
@@ -48,7 +42,7 @@ describe('a batch', () => {
   it('does not look at the trigger again while what is known of it is fresh', async () => {
     const looks = async (statusMs: number): Promise<number> => {
       let looked = 0;
-      const stage = await openStage(emulators, {
+      const stage = await open({
         settings: { statusMs },
         store: (store) => ({ status: () => ((looked += 1), store.status()) }),
       });
@@ -64,7 +58,7 @@ describe('a batch', () => {
   });
 
   it('parks messages that name no cell of this trigger, and goes on with those behind them', async () => {
-    const stage = await openStage(emulators);
+    const stage = await open();
     await stage.sendText('{"shard": 17', '17');
     await stage.send(
       messageOf(17, 2, { trigger: 'feed_warehouse' }),
@@ -86,7 +80,7 @@ describe('a batch', () => {
 
 describe('a message whose cell was sent again since', () => {
   it('is void, and done; one of an earlier release, which names no generation, never is: nobody knows whether its cell was', async () => {
-    const stage = await openStage(emulators, {
+    const stage = await open({
       store: (store) => ({ status: async () => ({ ...(await store.status()), least_generation: 2 }) }),
     });
     const { generation: _generation, ...unnamed } = messageOf(17, 2);
@@ -100,19 +94,19 @@ describe('a message whose cell was sent again since', () => {
 
 describe('a failure', () => {
   it('takes back the message and those behind it in its group, longer each time, while other groups go on', async () => {
-    const stage = await openStage(emulators, { fn: failOn('17/2') });
+    const stage = await open({ fn: failOn('17/2') });
     await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1), messageOf(4, 2));
     expect(await stage.consume()).toEqual(['17/2', '17/3']);
     expect(stage.called).toEqual(['17/1', '17/2', '4/1', '4/2']);
-    expect([stage.hidden.get('17/2')?.at(-1), stage.hidden.get('17/3')?.at(-1)]).toEqual([1, 1]);
+    expect([stage.hiddenFor('17/2'), stage.hiddenFor('17/3')]).toEqual([1, 1]);
     expect(await stage.receive(0)).toEqual([]);
     expect(await stage.consume()).toEqual(['17/2', '17/3']);
-    expect([stage.hidden.get('17/2')?.at(-1), stage.hidden.get('17/3')?.at(-1)]).toEqual([2, 2]);
+    expect([stage.hiddenFor('17/2'), stage.hiddenFor('17/3')]).toEqual([2, 2]);
     expect(stage.called.slice(4)).toEqual(['17/2']);
   });
 
   it('never hides messages for more than the longest backoff', async () => {
-    const stage = await openStage(emulators, {
+    const stage = await open({
       definition: { maxAttempts: 100 },
       fn: failOn('17/1'),
       settings: { longestBackoffSeconds: 4 },
@@ -122,7 +116,7 @@ describe('a failure', () => {
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const records = await stage.receive();
       await stage.consume(records);
-      seconds.push(stage.hidden.get('17/1')?.at(-1));
+      seconds.push(stage.hiddenFor('17/1'));
       await stage.show(records);
     }
     expect(seconds).toEqual([1, 2, 4, 4, 4]);
@@ -131,15 +125,15 @@ describe('a failure', () => {
   it('is forgotten when the cell succeeds', async () => {
     let failures = 2;
     const attempts: number[] = [];
-    const stage = await openStage(emulators, {
+    const stage = await open({
       fn(_rowKey, _message, _schemaless, { attempt }) {
         attempts.push(attempt);
-        if (failures-- > 0) throw new Error('card declined');
+        if (failures-- > 0) decline();
       },
     });
     await stage.send(messageOf(17, 1), messageOf(17, 2));
     await stage.consume();
-    const [failing] = (await stage.store.shards([17])).flatMap(({ cells }) => cells);
+    const [failing] = await stage.failing(17);
     expect(failing).toMatchObject({ message: messageOf(17, 1), attempts: 1, last_error: 'card declined' });
     await consumeAll(stage);
     expect(stage.called).toEqual(['17/1', '17/1', '17/1', '17/2']);
@@ -148,17 +142,17 @@ describe('a failure', () => {
   });
 
   it('parks the cell after as many attempts as the trigger has, and those behind it go on', async () => {
-    const stage = await openStage(emulators, { fn: failOn('17/1') });
+    const stage = await open({ fn: failOn('17/1') });
     await stage.send(messageOf(17, 1), messageOf(17, 2));
     await consumeAll(stage);
     expect(stage.called).toEqual(['17/1', '17/1', '17/1', '17/2']);
-    expect(await parkedOf(stage, 17)).toEqual([
+    expect(await stage.parked(17)).toEqual([
       expect.objectContaining({ message: messageOf(17, 1), attempts: 3, last_error: 'card declined' }),
     ]);
   });
 
   it('parks the cell at once when it is permanent', async () => {
-    const stage = await openStage(emulators, {
+    const stage = await open({
       fn(_rowKey, message) {
         if (message.added_id === 1) throw new PermanentFailure('fare.total: wanted a number, got string');
       },
@@ -166,14 +160,14 @@ describe('a failure', () => {
     await stage.send(messageOf(17, 1), messageOf(17, 2));
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/1', '17/2']);
-    expect(await parkedOf(stage, 17)).toEqual([
+    expect(await stage.parked(17)).toEqual([
       expect.objectContaining({ attempts: 1, last_error: 'PermanentFailure: fare.total: wanted a number, got string' }),
     ]);
   });
 
   it('counts a function that does not answer in time, and tells it', async () => {
     const signals: AbortSignal[] = [];
-    const stage = await openStage(emulators, {
+    const stage = await open({
       definition: { timeoutSeconds: 0.2, maxAttempts: 1 },
       fn: (_rowKey, _message, _schemaless, { signal }) => (
         signals.push(signal),
@@ -183,13 +177,13 @@ describe('a failure', () => {
     await stage.send(messageOf(17, 1));
     await stage.consume();
     expect(signals[0]?.aborted).toBe(true);
-    expect(await parkedOf(stage, 17)).toEqual([
+    expect(await stage.parked(17)).toEqual([
       expect.objectContaining({ attempts: 1, last_error: 'it did not answer within 0.2 s' }),
     ]);
   });
 
   it('also counts a function that is not async and throws something else than an Error', async () => {
-    const stage = await openStage(emulators, {
+    const stage = await open({
       definition: { maxAttempts: 1 },
       fn() {
         // oxlint-disable-next-line no-throw-literal -- functions do
@@ -198,13 +192,13 @@ describe('a failure', () => {
     });
     await stage.send(messageOf(17, 1));
     await stage.consume();
-    expect(await parkedOf(stage, 17)).toEqual([expect.objectContaining({ last_error: 'no card' })]);
+    expect(await stage.parked(17)).toEqual([expect.objectContaining({ last_error: 'no card' })]);
   });
 });
 
 describe('a function that ends its process', () => {
   it('is counted from the second receipt on, before it is called, and its cell is parked without another call', async () => {
-    const stage = await openStage(emulators, { definition: { maxAttempts: 2 } });
+    const stage = await open({ definition: { maxAttempts: 2 } });
     await stage.send(messageOf(17, 1), messageOf(17, 2));
     // As a consumer that is gone after it was called: nothing is written the first time, an attempt each further time.
     await stage.show(await stage.receive());
@@ -215,17 +209,17 @@ describe('a function that ends its process', () => {
     }
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/2']);
-    expect(await parkedOf(stage, 17)).toEqual([
+    expect(await stage.parked(17)).toEqual([
       expect.objectContaining({ message: messageOf(17, 1), attempts: 2, last_error: 'it ended before it answered' }),
     ]);
     // Received as often, but never begun in vain.
-    expect((await stage.store.shards([17])).flatMap(({ cells }) => cells)).toHaveLength(1);
+    expect(await stage.failing(17)).toHaveLength(1);
   });
 
   it('has its attempt counted when it is called, not afterwards', async () => {
     const counted: number[] = [];
-    const stage: Stage = await openStage(emulators, {
-      fn: async () => counted.push((await stage.store.shards([17])).flatMap(({ cells }) => cells)[0]?.attempts ?? 0),
+    const stage: Stage = await open({
+      fn: async () => counted.push((await stage.failing(17))[0]?.attempts ?? 0),
     });
     await stage.send(messageOf(17, 1));
     await stage.show(await stage.receive());
@@ -235,7 +229,7 @@ describe('a function that ends its process', () => {
   });
 
   it('keeps the error that it had before', async () => {
-    const stage = await openStage(emulators, { definition: { maxAttempts: 2 }, fn: failOn('17/1') });
+    const stage = await open({ definition: { maxAttempts: 2 }, fn: failOn('17/1') });
     await stage.send(messageOf(17, 1));
     const records = await stage.receive();
     await stage.consume(records);
@@ -243,7 +237,7 @@ describe('a function that ends its process', () => {
     await stage.receive();
     await stage.store.begin(messageOf(17, 1));
     await stage.consume(records.map((record) => ({ ...record, receipts: 3 })));
-    expect(await parkedOf(stage, 17)).toEqual([
+    expect(await stage.parked(17)).toEqual([
       expect.objectContaining({ last_error: 'it ended before it answered; before that: card declined' }),
     ]);
   });
@@ -252,7 +246,7 @@ describe('a function that ends its process', () => {
 describe('messages that are consumed', () => {
   it('stay hidden as long as that takes, however short the queue hides them', async () => {
     let call: Promise<void> | undefined;
-    const stage = await openStage(emulators, {
+    const stage = await open({
       visibilitySeconds: 1,
       settings: { holdSeconds: 2, holdEveryMs: 300 },
       fn: () => (call ??= sleep(3500)),
@@ -266,7 +260,7 @@ describe('messages that are consumed', () => {
   });
 
   it('come back soon when their consumer is gone, however long the queue hides them', async () => {
-    const stage = await openStage(emulators, { visibilitySeconds: 1000 });
+    const stage = await open({ visibilitySeconds: 1000 });
     await stage.send(messageOf(17, 1), messageOf(17, 2));
     await stage.consume();
     expect([stage.hidden.get('17/1'), stage.hidden.get('17/2')]).toEqual([[60], [60]]);
@@ -276,19 +270,19 @@ describe('messages that are consumed', () => {
 describe('the time of a batch', () => {
   it('is not cut from a call: what there is no time for goes back at once, uncounted', async () => {
     let left = 6000;
-    const stage = await openStage(emulators, {
+    const stage = await open({
       definition: { timeoutSeconds: 5 },
       settings: { marginMs: 500 },
       fn: () => void (left -= 1500),
     });
     await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1));
     expect(await stage.consume(undefined, { remainingMs: () => left })).toEqual(['17/2', '17/3', '4/1']);
-    expect(stage.hidden.get('17/2')?.at(-1)).toBe(0);
+    expect(stage.hiddenFor('17/2')).toBe(0);
     expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
   });
 
   it('limits the first call, which never has more', async () => {
-    const stage = await openStage(emulators, {
+    const stage = await open({
       definition: { timeoutSeconds: 60 },
       settings: { marginMs: 100 },
       fn: () => sleep(30_000, undefined, { ref: false }),
@@ -302,7 +296,7 @@ describe('the time of a batch', () => {
 
   it('ends with the process: the call under way is waited for, the rest goes back at once', async () => {
     const stopping = new AbortController();
-    const stage = await openStage(emulators, {
+    const stage = await open({
       async fn() {
         stopping.abort();
         await sleep(100);

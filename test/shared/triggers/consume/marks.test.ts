@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { messageOf, openStage, startEmulators, type Emulators, type Stage } from './support/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { messageOf, sharedStages, type Stage } from './support/stage.ts';
 
-let emulators: Emulators;
-beforeAll(async () => {
-  emulators = await startEmulators();
-});
-afterAll(() => emulators.stop());
+const open = await sharedStages();
 
 const markOf = async ({ store }: Stage, shard: number) => (await store.shards([shard]))[0]?.mark?.added_id;
 
@@ -18,7 +14,7 @@ async function consumeLate(stage: Stage, lateMs: number): Promise<void> {
 describe('the mark of a shard', () => {
   it('is set where a cell fails first, and cleared once the shard is consumed again', async () => {
     let failures = 1;
-    const stage = await openStage(emulators, {
+    const stage = await open({
       fn(_rowKey, { added_id }) {
         if (added_id === 2 && failures-- > 0) throw new Error('card declined');
       },
@@ -32,7 +28,7 @@ describe('the mark of a shard', () => {
   });
 
   it('is cleared when the cell is parked', async () => {
-    const stage = await openStage(emulators, {
+    const stage = await open({
       definition: { maxAttempts: 1 },
       fn() {
         throw new Error('card declined');
@@ -44,7 +40,7 @@ describe('the mark of a shard', () => {
   });
 
   it('is set where messages wait for more than a minute, every ten seconds at most', async () => {
-    const stage = await openStage(emulators);
+    const stage = await open();
     await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
     await consumeLate(stage, 61_000);
     expect([await markOf(stage, 17), await markOf(stage, 4)]).toEqual([1, 1]);
@@ -54,7 +50,7 @@ describe('the mark of a shard', () => {
   });
 
   it('moves on while messages wait for more than half a minute, and goes when they do not', async () => {
-    const stage = await openStage(emulators, { settings: { markEveryMs: 0, statusMs: 0 } });
+    const stage = await open({ settings: { markEveryMs: 0, statusMs: 0 } });
     await stage.store.mark(17, 1);
     await stage.send(messageOf(17, 5), messageOf(17, 6));
     await consumeLate(stage, 31_000);
@@ -65,7 +61,7 @@ describe('the mark of a shard', () => {
   });
 
   it('stays while a cell further on has failed and is not parked yet, as after a rewind', async () => {
-    const stage = await openStage(emulators, { settings: { statusMs: 0 } });
+    const stage = await open({ settings: { statusMs: 0 } });
     await stage.store.failed(messageOf(17, 9), 'card declined', false);
     await stage.store.mark(17, 9);
     await stage.send(messageOf(17, 3, { replay: true }));
@@ -77,7 +73,7 @@ describe('the mark of a shard', () => {
   });
 
   it('goes although cells further on are parked, and although one before failed that the queue has given up', async () => {
-    const stage = await openStage(emulators, { settings: { statusMs: 0 } });
+    const stage = await open({ settings: { statusMs: 0 } });
     await stage.store.failed(messageOf(17, 9), 'card declined', false);
     await stage.store.park(messageOf(17, 9), 'card declined', 100);
     await stage.store.failed(messageOf(17, 1), 'card declined', false);
@@ -88,12 +84,8 @@ describe('the mark of a shard', () => {
   });
 
   it('is not needed: without it cells are consumed as ever', async () => {
-    const stage = await openStage(emulators, {
-      store: () => ({
-        async mark(): Promise<never> {
-          throw new Error('no DynamoDB');
-        },
-      }),
+    const stage = await open({
+      store: () => ({ mark: () => Promise.reject(new Error('no DynamoDB')) }),
     });
     await stage.send(messageOf(17, 1));
     await consumeLate(stage, 61_000);

@@ -1,23 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { messageOf, openStage, startEmulators, type Emulators, type Stage } from './support/stage.ts';
+import { describe, expect, it } from 'vitest';
+import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
+import { messageOf, sharedStages, type Stage } from './support/stage.ts';
 
-let emulators: Emulators;
-beforeAll(async () => {
-  emulators = await startEmulators();
-});
-afterAll(() => emulators.stop());
+const open = await sharedStages();
 
 const fail = (): never => {
   throw new Error('card declined');
 };
+const noState = (): Promise<never> => Promise.reject(new Error('no DynamoDB'));
 const stateOf = async ({ store }: Stage) => (await store.status()).state;
-const cellsOf = async ({ store }: Stage, shard: number) => (await store.shards([shard])).flatMap(({ cells }) => cells);
 
 /** A trigger of which 17/1 is parked, and which answers `fn` from then on. */
 async function openWithParked(fn: () => unknown = () => undefined): Promise<Stage> {
   let answer: () => unknown = fail;
-  const stage = await openStage(emulators, {
+  const stage = await open({
     definition: { maxAttempts: 1 },
     settings: { statusMs: 0 },
     fn: () => answer(),
@@ -26,13 +23,13 @@ async function openWithParked(fn: () => unknown = () => undefined): Promise<Stag
   await stage.consume();
   answer = fn;
   stage.called.length = 0;
-  expect(await cellsOf(stage, 17)).toEqual([expect.objectContaining({ attempts: 1, parked_at: expect.any(String) })]);
+  expect(await stage.failing(17)).toEqual([expect.objectContaining({ attempts: 1, parked_at: expect.any(String) })]);
   return stage;
 }
 
 describe('a trigger that does not run', () => {
   it('calls nothing and parks nothing: messages go back for longer each time, and are consumed in order once it is resumed', async () => {
-    const stage = await openStage(emulators, { settings: { statusMs: 0, longestPauseSeconds: 4 } });
+    const stage = await open({ settings: { statusMs: 0, longestPauseSeconds: 4 } });
     await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
     await stage.sendText('no JSON', '4');
     await stage.store.setState('paused', 'card service away');
@@ -40,7 +37,7 @@ describe('a trigger that does not run', () => {
     for (let receipt = 1; receipt <= 3; receipt += 1) {
       const records = await stage.receive();
       expect(await stage.consume(records)).toEqual(['17/1', '17/2', '4/1', 'no JSON']);
-      seconds.push(stage.hidden.get('17/2')?.at(-1));
+      seconds.push(stage.hiddenFor('17/2'));
       await stage.show(records);
     }
     expect(seconds).toEqual([2, 4, 4]);
@@ -53,7 +50,7 @@ describe('a trigger that does not run', () => {
   });
 
   it('is stopped by so many parked cells, and consumes nothing more of the batch, nor of the next', async () => {
-    const stage = await openStage(emulators, { definition: { maxAttempts: 1, stopAfterParked: 2 }, fn: fail });
+    const stage = await open({ definition: { maxAttempts: 1, stopAfterParked: 2 }, fn: fail });
     await stage.send(messageOf(17, 1), messageOf(4, 1), messageOf(17, 2), messageOf(9, 1));
     const records = await stage.receive();
     expect(await stage.consume(records)).toHaveLength(2);
@@ -66,14 +63,13 @@ describe('a trigger that does not run', () => {
 
   it('consumes nothing more of the batch that stopped it, also when nobody can be asked from then on', async () => {
     let looked = 0;
-    const stage = await openStage(emulators, {
+    const stage = await open({
       definition: { maxAttempts: 1, stopAfterParked: 1 },
       fn: fail,
       store: (store) => ({
         async status() {
           looked += 1;
-          if (looked > 1) throw new Error('no DynamoDB');
-          return store.status();
+          return looked > 1 ? noState() : store.status();
         },
       }),
     });
@@ -83,7 +79,7 @@ describe('a trigger that does not run', () => {
   });
 
   it('parks no cell whose last attempt fails after it was paused: it goes back, and is called for once that is over', async () => {
-    const stage: Stage = await openStage(emulators, {
+    const stage: Stage = await open({
       definition: { maxAttempts: 1 },
       settings: { statusMs: 0 },
       async fn() {
@@ -96,23 +92,23 @@ describe('a trigger that does not run', () => {
     const records = await stage.receive();
     expect(await stage.consume(records)).toEqual(['17/1', '17/2', '4/1']);
     expect(stage.called).toEqual(['17/1']);
-    expect(stage.hidden.get('17/1')?.at(-1)).toBe(2);
+    expect(stage.hiddenFor('17/1')).toBe(2);
     await stage.show(records);
     await stage.store.resume();
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/1', '17/1', '17/2', '4/1']);
-    expect(await cellsOf(stage, 17)).toEqual([]);
+    expect(await stage.failing(17)).toEqual([]);
   });
 
   it('calls once more for a cell that had all its attempts but could not be parked, when the trigger is resumed', async () => {
     let isAway = true;
     let isMended = false;
-    const stage = await openStage(emulators, {
+    const stage = await open({
       definition: { maxAttempts: 2 },
       settings: { statusMs: 0 },
       fn: () => isMended || fail(),
       store: (store) => ({
-        park: (...parking) => (isAway ? Promise.reject(new Error('no DynamoDB')) : store.park(...parking)),
+        park: (...parking) => (isAway ? noState() : store.park(...parking)),
       }),
     });
     await stage.send(messageOf(17, 1));
@@ -130,7 +126,7 @@ describe('a trigger that does not run', () => {
   });
 
   it('stops within a second for a consumer that has looked before', async () => {
-    const stage = await openStage(emulators, { settings: { statusMs: 300 } });
+    const stage = await open({ settings: { statusMs: 300 } });
     await stage.send(messageOf(17, 1));
     await stage.consume();
     await stage.store.setState('paused');
@@ -146,7 +142,7 @@ describe('a parked cell', () => {
     await stage.send(messageOf(17, 1), messageOf(17, 2));
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/2']);
-    expect(await cellsOf(stage, 17)).toHaveLength(1);
+    expect(await stage.failing(17)).toHaveLength(1);
   });
 
   it('is called for when it is sent again, and forgotten when that succeeds', async () => {
@@ -163,7 +159,7 @@ describe('a parked cell', () => {
     });
     await stage.sendRetry(messageOf(17, 1));
     expect(await stage.consume()).toEqual([]);
-    expect(await cellsOf(stage, 17)).toEqual([
+    expect(await stage.failing(17)).toEqual([
       expect.objectContaining({ attempts: 2, last_error: 'still declined', parked_at: expect.any(String) }),
     ]);
     expect(await stage.depth()).toBe(0);
@@ -174,7 +170,7 @@ describe('a parked cell', () => {
     await stage.send(messageOf(17, 1, { replay: true }));
     await stage.consume();
     expect(stage.called).toEqual(['17/1']);
-    expect(await cellsOf(stage, 17)).toEqual([]);
+    expect(await stage.failing(17)).toEqual([]);
   });
 
   it('stays parked when a retry was received before and never answered', async () => {
@@ -183,7 +179,7 @@ describe('a parked cell', () => {
     await stage.show(await stage.receive());
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual([]);
-    expect(await cellsOf(stage, 17)).toEqual([
+    expect(await stage.failing(17)).toEqual([
       expect.objectContaining({ attempts: 2, last_error: 'it ended before it answered' }),
     ]);
   });
@@ -198,77 +194,74 @@ describe('a parked cell', () => {
 
   it('is wanted again when its retry comes while the trigger is paused', async () => {
     const stage = await openWithParked();
-    const [parked] = await cellsOf(stage, 17);
+    const [parked] = await stage.failing(17);
     if (parked) await stage.store.takeRetry(parked);
     await stage.store.setState('paused');
     await stage.sendRetry(messageOf(17, 1));
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual([]);
-    expect(await cellsOf(stage, 17)).toEqual([expect.objectContaining({ retry: 'wanted', attempts: 1 })]);
+    expect(await stage.failing(17)).toEqual([expect.objectContaining({ retry: 'wanted', attempts: 1 })]);
   });
 
-  it('is not taken for another cell that got its added id after the log was cut', async () => {
-    const stage = await openWithParked();
-    await stage.send(
-      messageOf(17, 1, { row_key: '99999999-0000-4000-8000-000000000000', created_at: '2026-01-31T09:00:00.000000Z' }),
-    );
-    await stage.consume();
-    expect(stage.called).toEqual(['17/1']);
-    expect(await cellsOf(stage, 17)).toEqual([]);
-    // And a late message of the cell that is gone, when the other is the one that failed.
-    const other = await openWithParked();
-    await other.send(
-      messageOf(17, 1, {
-        row_key: '99999999-0000-4000-8000-000000000000',
-        created_at: '2026-01-30T09:00:00.000000Z',
-        replay: true,
-      }),
-    );
-    await other.consume();
-    expect(other.called).toEqual([]);
-    expect(await cellsOf(other, 17)).toHaveLength(1);
-  });
+  /** Another cell that has the added id of the parked one, since the log was cut. */
+  const other = (time: string, more: Partial<TriggerMessage> = {}) =>
+    messageOf(17, 1, {
+      row_key: '99999999-0000-4000-8000-000000000000',
+      created_at: `2026-01-${time}.000000Z`,
+      ...more,
+    });
 
-  it('is told from that other cell by what a cut counts, also when the new writer’s clock is an hour behind', async () => {
-    const row_key = '99999999-0000-4000-8000-000000000000';
+  it.each([
+    ['not taken for another cell that got its added id after the log was cut', other('31T09:00:00')],
+    [
+      'told from that other cell by what a cut counts, also when the new writer’s clock is an hour behind',
+      other('31T07:00:00', { generation: 1 }),
+    ],
+  ])('is %s', async (_how, later) => {
     const stage = await openWithParked();
-    const later = messageOf(17, 1, { row_key, generation: 1, created_at: '2026-01-31T07:00:00.000000Z' });
     await stage.send(later);
     await stage.consume();
     expect(stage.called).toEqual(['17/1']);
-    expect(await cellsOf(stage, 17)).toEqual([]);
+    expect(await stage.failing(17)).toEqual([]);
+  });
 
-    const other = await openWithParked(fail);
-    await other.send(later);
-    await other.consume();
-    other.called.length = 0;
-    await other.send(messageOf(17, 1, { replay: true }));
-    await other.consume();
-    expect(other.called).toEqual([]);
-    expect(await cellsOf(other, 17)).toEqual([
-      expect.objectContaining({ message: expect.objectContaining({ row_key }) }),
-    ]);
+  it('is not called for by a late message of the cell that is gone, when the other is the one that failed', async () => {
+    const stage = await openWithParked();
+    await stage.send(other('30T09:00:00', { replay: true }));
+    await stage.consume();
+    expect(stage.called).toEqual([]);
+    expect(await stage.failing(17)).toHaveLength(1);
+  });
+
+  it('is the other one, whatever the new writer’s clock says, once that has failed', async () => {
+    const stage = await openWithParked(fail);
+    const later = other('31T07:00:00', { generation: 1 });
+    await stage.send(later);
+    await stage.consume();
+    stage.called.length = 0;
+    await stage.send(messageOf(17, 1, { replay: true }));
+    await stage.consume();
+    expect(stage.called).toEqual([]);
+    const message = expect.objectContaining({ row_key: later.row_key });
+    expect(await stage.failing(17)).toEqual([expect.objectContaining({ message })]);
   });
 });
 
 describe('while the state table is away', () => {
   it('cells of shards in order are consumed; what failed goes back, and nothing is lost', async () => {
     let isAway = false;
-    const away = async (): Promise<never> => {
-      throw new Error('no DynamoDB');
-    };
     let failures = 1;
-    const stage = await openStage(emulators, {
+    const stage = await open({
       settings: { statusMs: 0 },
       fn: () => (failures-- === 1 ? fail() : undefined),
       store: (store) => ({
-        status: () => (isAway ? away() : store.status()),
-        shards: (shards) => (isAway ? away() : store.shards(shards)),
-        failed: (...parts) => (isAway ? away() : store.failed(...parts)),
-        begin: (message) => (isAway ? away() : store.begin(message)),
-        mark: (...parts) => (isAway ? away() : store.mark(...parts)),
-        succeeded: (message) => (isAway ? away() : store.succeeded(message)),
-        parkMalformed: (message) => (isAway ? away() : store.parkMalformed(message)),
+        status: () => (isAway ? noState() : store.status()),
+        shards: (shards) => (isAway ? noState() : store.shards(shards)),
+        failed: (...parts) => (isAway ? noState() : store.failed(...parts)),
+        begin: (message) => (isAway ? noState() : store.begin(message)),
+        mark: (...parts) => (isAway ? noState() : store.mark(...parts)),
+        succeeded: (message) => (isAway ? noState() : store.succeeded(message)),
+        parkMalformed: (message) => (isAway ? noState() : store.parkMalformed(message)),
       }),
     });
     await stage.send(messageOf(4, 1));
@@ -281,7 +274,7 @@ describe('while the state table is away', () => {
     expect((await stage.consume(records)).toSorted()).toEqual(['4/1', 'no JSON']);
     expect(stage.called).toEqual(['4/1', '17/1', '17/2', '5/1']);
     expect(stage.events).toContainEqual({ kind: 'state_away', error: new Error('no DynamoDB') });
-    expect(stage.hidden.get('4/1')?.at(-1)).toBe(2);
+    expect(stage.hiddenFor('4/1')).toBe(2);
 
     isAway = false;
     await stage.show(records);
@@ -292,12 +285,8 @@ describe('while the state table is away', () => {
   });
 
   it('nothing is consumed by a consumer that has never known the trigger', async () => {
-    const stage = await openStage(emulators, {
-      store: () => ({
-        async status(): Promise<never> {
-          throw new Error('no DynamoDB');
-        },
-      }),
+    const stage = await open({
+      store: () => ({ status: noState }),
     });
     await stage.send(messageOf(17, 1));
     expect(await stage.consume()).toEqual(['17/1']);
@@ -307,14 +296,10 @@ describe('while the state table is away', () => {
 
 describe('while the queue is away', () => {
   it('what was received is consumed, and what goes back does so when its time is over', async () => {
-    const stage = await openStage(emulators, {
+    const stage = await open({
       visibilitySeconds: 2,
       fn: (_rowKey, { added_id }) => (added_id === 2 ? fail() : undefined),
-      queue: () => ({
-        async setVisibility(): Promise<never> {
-          throw new Error('no SQS');
-        },
-      }),
+      queue: () => ({ setVisibility: () => Promise.reject(new Error('no SQS')) }),
     });
     await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1));
     expect(await stage.consume()).toEqual(['17/2', '17/3']);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import type { ShardOffset } from '../../../../shared/follow/encode-offsets.ts';
 import { offsetItems } from '../../../../shared/follow/offset-items.ts';
@@ -10,36 +10,32 @@ import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-s
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
-import type { TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
+import type { RewindOptions, RewindTo, TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
 import type { TriggerQueues } from '../../../../shared/triggers/state/trigger-queues.ts';
 import type { TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { cellOf, errorOf, rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { faults } from '../../../support/faulty-client.ts';
-import { openRealStore, type RealStore } from '../../../support/real-store.ts';
+import { openRealStore } from '../../../support/real-store.ts';
 import { triggerMessage } from './support/trigger-message.ts';
+import { triggerNamed } from '../../../support/trigger-named.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const SHARDS = 6;
 const PARTITIONS = 2;
-const DEFINITION: TriggerDefinition = {
-  name: 'bill_rider',
+const DEFINITION = triggerNamed('bill_rider', {
   columns: ['BASE'],
   function: 'functions/examples/bill-rider.ts',
-  start: 'start',
-  maxAttempts: 5,
-  stopAfterParked: 100,
   retryParkedEveryMs: 600_000,
-  timeoutSeconds: 30,
-};
-const FROM_TIME: TriggerDefinition = {
-  name: 'count_cells',
-  start: { since: '2026-01-31T08:00:00.000000Z' },
+});
+const since = '2026-01-31T08:00:00.000000Z';
+const FROM_TIME = triggerNamed('count_cells', {
+  start: { since },
   maxAttempts: 3,
   stopAfterParked: 10,
   timeoutSeconds: 5,
-};
+});
 const deployed = (definition: TriggerDefinition) => ({
   definition,
   queueUrl: `http://queue/${definition.name}.fifo`,
@@ -57,31 +53,31 @@ const queues: TriggerQueues = {
   show: async () => undefined,
   remove: async () => undefined,
 };
-let store: RealStore;
-let datastore: string;
 let stateTable: DynamoTable;
 let triggers: TriggerOperations;
 let state: TriggerStore;
 
-beforeAll(async () => {
-  store = await openRealStore({
-    datastores: { trips: SHARDS, late: 1 },
-    triggers: { trips: [deployed(DEFINITION), deployed(FROM_TIME)], late: [deployed(DEFINITION)] },
-    bufferCopies: 0,
-    wrap: broken.wrap,
-  });
-  datastore = store.nameOf('trips');
-  const trips = await store.deployment.datastore(datastore);
-  for (const [shard, cells] of HEADS.entries()) {
-    for (const row_key of rowsOfShard(shard, SHARDS, cells)) await trips.put(cellOf({ row_key }));
-  }
+const store = await openRealStore({
+  datastores: { trips: SHARDS, late: 1 },
+  triggers: { trips: [deployed(DEFINITION), deployed(FROM_TIME)], late: [deployed(DEFINITION)] },
+  bufferCopies: 0,
+  wrap: broken.wrap,
 });
 afterAll(() => store.close());
+const datastore = store.nameOf('trips');
+const trips = await store.deployment.datastore(datastore);
+const places = (await store.topology.datastore(datastore))?.places ?? [];
+const groups = places.map(({ group }) => group);
+for (const [shard, cells] of HEADS.entries())
+  for (const row_key of rowsOfShard(shard, SHARDS, cells)) await trips.put(cellOf({ row_key }));
+
+const managing = (of = datastore, table = stateTable) =>
+  triggerManagement({ context: store.context, stateTable: table, queues }).triggers(of);
 
 beforeEach(async () => {
   broken.behaviours.clear();
   stateTable = await newTable(dynamoClient(inject('servers').dynamo));
-  triggers = await triggerManagement({ context: store.context, stateTable, queues }).triggers(datastore);
+  triggers = await managing();
   state = triggerStore(stateTable, { datastore, trigger: 'bill_rider' });
 });
 
@@ -93,7 +89,7 @@ const follower = () => ({ name: triggerFollower('bill_rider'), datastore });
  * @param given the last cells that were wanted, by shard @default nobody has noted it
  */
 async function commitOffsets(
-  offsets: readonly (number | undefined)[],
+  offsets: readonly (number | undefined)[] = HEADS,
   given: readonly (number | undefined)[] = [],
 ): Promise<void> {
   await openFollower(stateTable, follower(), SHARDS, PARTITIONS);
@@ -111,8 +107,17 @@ async function commitOffsets(
   }
 }
 
-const offsets = async (): Promise<(number | null)[]> =>
-  (await triggers.trigger('bill_rider')).shards.map(({ offset }) => offset);
+const trigger = () => triggers.trigger('bill_rider');
+const offsets = async (): Promise<(number | null)[]> => (await trigger()).shards.map(({ offset }) => offset);
+const rewind = (to: RewindTo, options?: RewindOptions) => triggers.rewindTrigger('bill_rider', to, options);
+/** Added ids by shard. */
+const at = (ids: Readonly<Record<number, number>>): ReadonlyMap<number, number> =>
+  new Map(Object.entries(ids).map(([shard, id]) => [Number(shard), id]));
+/** So far the cells of shards are known to be consumed. */
+const consume = (ids: Readonly<Record<number, number>>) =>
+  state.consumed.raise(
+    new Map([...at(ids)].map(([shard, added_id]) => [shard, { generation: 0, added_id, fingerprint: '' }])),
+  );
 
 const messageOf = (shard: number, addedId: number): TriggerMessage =>
   triggerMessage(shard, addedId, { datastore, row_key: ROW });
@@ -120,10 +125,6 @@ const messageOf = (shard: number, addedId: number): TriggerMessage =>
 async function park(shard: number, added_id: number): Promise<void> {
   await state.failed(messageOf(shard, added_id), 'Error: no money', false);
   expect(await state.park(messageOf(shard, added_id), 'Error: no money', 100)).toBe('parked');
-}
-
-async function groupOf(shard: number): Promise<string> {
-  return (await store.topology.datastore(datastore))?.places[shard]?.group ?? '';
 }
 
 describe('a trigger, as its operator sees it', () => {
@@ -155,15 +156,15 @@ describe('a trigger, as its operator sees it', () => {
 
   it('is behind by what its offsets have before them', async () => {
     await commitOffsets([1, 0, 7, undefined, undefined, 0]);
-    const { lag, shards, next } = await triggers.trigger('bill_rider');
-    expect(shards.map(({ shard, offset, head, cells }) => [shard, offset, head, cells])).toEqual([
-      [0, 1, 4, 3],
-      [1, 0, 0, 0],
-      [2, 7, 7, 0],
+    const { lag, shards, next } = await trigger();
+    expect(shards.map(({ shard, offset, head, cells }) => `${shard}: ${offset} of ${head}, ${cells} to go`)).toEqual([
+      '0: 1 of 4, 3 to go',
+      '1: 0 of 0, 0 to go',
+      '2: 7 of 7, 0 to go',
       // Not begun, but it will begin at the log's start.
-      [3, null, 2, 2],
-      [4, null, 0, 0],
-      [5, 0, 0, 0],
+      '3: null of 2, 2 to go',
+      '4: null of 0, 0 to go',
+      '5: 0 of 0, 0 to go',
     ]);
     expect(lag).toEqual({
       cells: 5,
@@ -175,20 +176,11 @@ describe('a trigger, as its operator sees it', () => {
   });
 
   it('is behind by what is not consumed; what is sent of that, and what waits on its queue, are told apart', async () => {
-    await commitOffsets([4, 0, 7, 2, 0, 0]);
-    await state.consumed.raise(
-      new Map(
-        [
-          [0, 3],
-          [1, 0],
-          [2, 2],
-          [3, 2],
-        ].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }]),
-      ),
-    );
+    await commitOffsets();
+    await consume({ 0: 3, 1: 0, 2: 2, 3: 2 });
     held.set('http://queue/bill_rider.fifo', 4);
     held.set('http://queue/bill_rider-parked.fifo', 1);
-    const { lag, sent, waiting, dead, shards } = await triggers.trigger('bill_rider');
+    const { lag, sent, waiting, dead, shards } = await trigger();
     // Six come after the marks; two of them are of other columns, or were consumed since.
     expect({ lag: lag.cells, sent, waiting, dead }).toEqual({
       lag: 4,
@@ -197,43 +189,35 @@ describe('a trigger, as its operator sees it', () => {
       dead: 1,
     });
     expect(lag.seconds).toBeGreaterThan(0);
-    expect(shards.slice(0, 3).map(({ offset, consumed, cells }) => [offset, consumed, cells])).toEqual([
-      [4, 3, 1],
-      [0, 0, 0],
-      [7, 2, 5],
+    expect(shards.slice(0, 3).map(({ offset, consumed, cells }) => `${offset} ${consumed} ${cells}`)).toEqual([
+      '4 3 1',
+      '0 0 0',
+      '7 2 5',
     ]);
     held.clear();
     // Nothing waits: all that was sent is consumed, whatever was written down.
-    expect(await triggers.trigger('bill_rider')).toMatchObject({ lag: { cells: 0, seconds: 0 }, waiting: 0 });
+    expect(await trigger()).toMatchObject({ lag: { cells: 0, seconds: 0 }, waiting: 0 });
   });
 
   it('is not behind in a shard by cells of other columns that came after the last one sent, whatever waits of the others', async () => {
-    await commitOffsets([4, 0, 7, 2, 0, 0], [4, 0, 2, 0]);
-    await state.consumed.raise(
-      new Map(
-        [
-          [0, 3],
-          [2, 2],
-          [3, 0],
-        ].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }]),
-      ),
-    );
+    await commitOffsets(HEADS, [4, 0, 2, 0]);
+    await consume({ 0: 3, 2: 2, 3: 0 });
     held.set('http://queue/bill_rider.fifo', 1);
-    const { lag, shards } = await triggers.trigger('bill_rider');
+    const { lag, shards } = await trigger();
     held.clear();
-    expect(shards.slice(0, 4).map(({ consumed, cells, seconds }) => [consumed, cells, seconds === 0])).toEqual([
-      [3, 1, false],
-      [0, 0, true],
-      [7, 0, true],
-      [2, 0, true],
+    expect(shards.slice(0, 4).map(({ consumed, cells, seconds }) => `${consumed} ${cells} ${seconds === 0}`)).toEqual([
+      '3 1 false',
+      '0 0 true',
+      '7 0 true',
+      '2 0 true',
     ]);
     expect(lag).toEqual({ cells: 1, seconds: shards[0]?.seconds, unknown_shards: 0 });
   });
 
   it('names what its function last failed with', async () => {
-    expect(await triggers.trigger('bill_rider')).toMatchObject({ last_error: null });
+    expect(await trigger()).toMatchObject({ last_error: null });
     await state.failed(messageOf(2, 5), 'Error: no money', false);
-    expect(await triggers.trigger('bill_rider')).toMatchObject({
+    expect(await trigger()).toMatchObject({
       failing: 1,
       last_error: { error: 'Error: no money', at: expect.any(String), shard: 2, added_id: 5 },
     });
@@ -244,20 +228,20 @@ describe('a trigger, as its operator sees it', () => {
     ] as const) {
       await sleep(5);
       await state.failed(messageOf(shard, added_id), error, false);
-      expect(await triggers.trigger('bill_rider')).toMatchObject({ last_error: { error, shard, added_id } });
+      expect(await trigger()).toMatchObject({ last_error: { error, shard, added_id } });
     }
   });
 
   it('is as late as the oldest cell that it has not sent, by the clock of the group', async () => {
     const late = store.nameOf('late');
-    const trips = await store.deployment.datastore(late);
+    const young = await store.deployment.datastore(late);
     const [first, second, third] = rowsOfShard(0, 1, 3);
-    await trips.put(cellOf({ row_key: first ?? '' }));
+    await young.put(cellOf({ row_key: first ?? '' }));
     await sleep(1100);
-    for (const row_key of [second, third]) await trips.put(cellOf({ row_key: row_key ?? '' }));
-    const operations = await triggerManagement({ context: store.context, stateTable, queues }).triggers(late);
+    for (const row_key of [second, third]) await young.put(cellOf({ row_key: row_key ?? '' }));
+    const operations = await managing(late);
     const secondsAt = async (offset: number): Promise<number> => {
-      await operations.rewindTrigger('bill_rider', { shards: new Map([[0, offset]]) });
+      await operations.rewindTrigger('bill_rider', { shards: at({ 0: offset }) });
       const { lag, shards } = await operations.trigger('bill_rider');
       expect(shards[0]?.seconds).toBe(lag.seconds);
       return lag.seconds;
@@ -290,10 +274,9 @@ describe('a trigger, as its operator sees it', () => {
 
   it('is shown with the groups that answer while one does not', async () => {
     await commitOffsets([0, 0, 0, 0, 0, 0]);
-    const group = await groupOf(2);
+    const group = groups[2] ?? '';
     broken.behaviours.set(group, 'down');
-    const { lag, shards } = await triggers.trigger('bill_rider');
-    const groups = await Promise.all(HEADS.map((_, shard) => groupOf(shard)));
+    const { lag, shards } = await trigger();
     expect(shards.map(({ head }) => head)).toEqual(HEADS.map((head, shard) => (groups[shard] === group ? null : head)));
     expect(lag).toMatchObject({
       unknown_shards: groups.filter((one) => one === group).length,
@@ -330,18 +313,12 @@ describe('a trigger, as its operator sees it', () => {
     ]);
     for (const call of calls)
       expect(await errorOf(call)).toMatchObject({ code: 'unknown_trigger', details: { field: 'trigger' } });
-    expect(
-      await errorOf(() => triggerManagement({ context: store.context, stateTable, queues }).triggers('nope')),
-    ).toMatchObject({ code: 'unknown_datastore' });
+    expect(await errorOf(() => managing('nope'))).toMatchObject({ code: 'unknown_datastore' });
   });
 
   it('cannot be seen nor changed while DynamoDB is away', async () => {
     const client = dynamoClient('http://127.0.0.1:9');
-    const away = await triggerManagement({
-      context: store.context,
-      stateTable: { client, table: 'gone' },
-      queues,
-    }).triggers(datastore);
+    const away = await managing(datastore, { client, table: 'gone' });
     for (const call of [
       () => away.triggers(),
       () => away.pauseTrigger('bill_rider'),
@@ -369,29 +346,26 @@ describe('the switches of a trigger', () => {
       { state: 'running' },
     ]);
     // Once more, without one: the first one holds.
-    expect(await triggers.pauseTrigger('bill_rider')).toMatchObject({
-      state: 'paused',
-      reason: 'the card service is down',
-    });
-    expect(await triggers.pauseTrigger('bill_rider', 'it is still down')).toMatchObject({
-      state: 'paused',
-      reason: 'it is still down',
-    });
+    for (const [again, reason] of [
+      [undefined, 'the card service is down'],
+      ['it is still down', 'it is still down'],
+    ])
+      expect(await triggers.pauseTrigger('bill_rider', again)).toMatchObject({ state: 'paused', reason });
     expect(await triggers.resumeTrigger('bill_rider')).toMatchObject({ state: 'running', reason: null });
   });
 
   it('resume one that had stopped', async () => {
     await state.setState('stopped', '100 cells are parked');
-    expect(await triggers.trigger('bill_rider')).toMatchObject({ state: 'stopped', reason: '100 cells are parked' });
+    expect(await trigger()).toMatchObject({ state: 'stopped', reason: '100 cells are parked' });
     expect(await triggers.resumeTrigger('bill_rider')).toMatchObject({ state: 'running', reason: null });
   });
 });
 
 describe('a rewind', () => {
   it('goes to the start, and is known by its time', async () => {
-    await commitOffsets([4, 0, 7, 2, 0, 0]);
+    await commitOffsets();
     const before = Date.now();
-    const { rewound_at } = await triggers.rewindTrigger('bill_rider', 'start');
+    const { rewound_at } = await rewind('start');
     expect(await offsets()).toEqual([0, 0, 0, 0, 0, 0]);
     expect(rewound_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
     expect(Date.parse(rewound_at ?? '')).toBeGreaterThanOrEqual(before);
@@ -399,38 +373,38 @@ describe('a rewind', () => {
   });
 
   it('that cannot find its place changes nothing', async () => {
-    await commitOffsets([4, 0, 7, 2, 0, 0]);
-    broken.behaviours.set(await groupOf(2), 'down');
-    expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { since: '2026-01-31T08:00:00Z' }))).toMatchObject({
+    await commitOffsets();
+    broken.behaviours.set(groups[2] ?? '', 'down');
+    expect(await errorOf(() => rewind({ since: '2026-01-31T08:00:00Z' }))).toMatchObject({
       code: 'unavailable',
     });
     expect((await state.status()).rewound_at).toBeUndefined();
     broken.behaviours.clear();
-    expect(await offsets()).toEqual([4, 0, 7, 2, 0, 0]);
+    expect(await offsets()).toEqual(HEADS);
   });
 
   it('goes to a time', async () => {
-    await commitOffsets([4, 0, 7, 2, 0, 0]);
-    const [log] = await (await store.deployment.datastore(datastore)).log([{ shard: 2, after: 4 }]);
+    await commitOffsets();
+    const [log] = await trips.log([{ shard: 2, after: 4 }]);
     const since = log?.error === undefined ? (log?.cells[0]?.created_at ?? '') : '';
-    await triggers.rewindTrigger('bill_rider', { since });
+    await rewind({ since });
     expect(await offsets()).toEqual([4, 0, 4, 0, 0, 0]);
   });
 
   it('to now skips what was not sent, and says so before and after', async () => {
     await commitOffsets([1, 0, 7, 2, 0, 0]);
     const skips = [{ shard: 0, after: 1, to: 4, cells: 3 }];
-    expect(await triggers.rewindTrigger('bill_rider', 'now', { dry_run: true })).toMatchObject({
+    expect(await rewind('now', { dry_run: true })).toMatchObject({
       dry_run: true,
       rewound_at: null,
       skipped: null,
       skips,
     });
     expect(await offsets()).toEqual([1, 0, 7, 2, 0, 0]);
-    const done = await triggers.rewindTrigger('bill_rider', 'now');
+    const done = await rewind('now');
     expect(done).toMatchObject({ dry_run: false, skipped: { cells: 3, shards: 1 }, skips });
     expect(await offsets()).toEqual(HEADS);
-    const { skipped, lag, sent, rewound_at } = await triggers.trigger('bill_rider');
+    const { skipped, lag, sent, rewound_at } = await trigger();
     expect({ skipped, lag: lag.cells, sent: sent.cells }).toEqual({
       skipped: { cells: 3, shards: 1 },
       lag: 0,
@@ -438,13 +412,13 @@ describe('a rewind', () => {
     });
     expect(rewound_at).toBe(done.rewound_at);
     // There is nothing more to skip, and a rewind to before those cells sends them after all.
-    expect((await triggers.rewindTrigger('bill_rider', 'now')).skips).toEqual([]);
-    expect((await triggers.trigger('bill_rider')).skipped).toBeNull();
+    expect((await rewind('now')).skips).toEqual([]);
+    expect((await trigger()).skipped).toBeNull();
   });
 
   it('to now skips all of a log whose start it had not come to', async () => {
     const all = HEADS.flatMap((head, shard) => (head > 0 ? [{ shard, after: 0, to: head, cells: head }] : []));
-    expect((await triggers.rewindTrigger('bill_rider', 'now', { dry_run: true })).skips).toEqual(all);
+    expect((await rewind('now', { dry_run: true })).skips).toEqual(all);
     // All of them are later than the time that it begins with.
     for (const dry_run of [true, false])
       expect((await triggers.rewindTrigger('count_cells', 'now', { dry_run })).skips).toEqual(all);
@@ -463,11 +437,7 @@ describe('a rewind', () => {
       }
       return client.send(command as UpdateItemCommand);
     }) as typeof client.send;
-    const away = await triggerManagement({
-      context: store.context,
-      stateTable: { ...stateTable, client: failing },
-      queues,
-    }).triggers(datastore);
+    const away = await managing(datastore, { ...stateTable, client: failing });
     await expect(away.rewindTrigger('bill_rider', 'now')).rejects.toThrow('away');
     // Of the two shards that have cells to skip, whichever partition was written.
     expect([
@@ -475,62 +445,39 @@ describe('a rewind', () => {
       [1, 0, 7, 2, 0, 0],
     ]).toContainEqual(await offsets());
     const cells = (await offsets())[0] === 4 ? 3 : 2;
-    expect((await triggers.trigger('bill_rider')).skipped).toEqual({ cells, shards: 1 });
+    expect((await trigger()).skipped).toEqual({ cells, shards: 1 });
   });
 
   it('moves the shards named and no other', async () => {
-    await commitOffsets([4, 0, 7, 2, 0, 0]);
-    await triggers.rewindTrigger('bill_rider', {
-      shards: new Map([
-        [0, 1],
-        [3, 0],
-      ]),
-    });
+    await commitOffsets();
+    await rewind({ shards: at({ 0: 1, 3: 0 }) });
     expect(await offsets()).toEqual([1, 0, 7, 0, 0, 0]);
-    await triggers.rewindTrigger('bill_rider', { shards: new Map([[0, 4]]) });
+    await rewind({ shards: at({ 0: 4 }) });
     expect(await offsets()).toEqual([4, 0, 7, 0, 0, 0]);
   });
 
-  it.each<[string, [number, number][], string, string, string]>([
-    [
-      'past the end of a log',
-      [
-        [0, 4],
-        [2, 8],
-      ],
-      'invalid_field',
-      'to.2',
-      'from 0 to 7, where the log of shard 2 ends',
-    ],
-    ['past the end of an empty log', [[1, 1]], 'invalid_field', 'to.1', 'from 0 to 0'],
-    ['below zero', [[0, -1]], 'invalid_field', 'to.0', 'from 0 to 4'],
-    [
-      'of a shard that is not there',
-      [
-        [0, 1],
-        [SHARDS, 0],
-      ],
-      'unknown_shard',
-      `to.${SHARDS}`,
-      `0 to ${SHARDS - 1}`,
-    ],
+  it.each<[string, Readonly<Record<number, number>>, string, string, string]>([
+    ['past the end of a log', { 0: 4, 2: 8 }, 'invalid_field', 'to.2', 'from 0 to 7, where the log of shard 2 ends'],
+    ['past the end of an empty log', { 1: 1 }, 'invalid_field', 'to.1', 'from 0 to 0'],
+    ['below zero', { 0: -1 }, 'invalid_field', 'to.0', 'from 0 to 4'],
+    ['of a shard that is not there', { 0: 1, [SHARDS]: 0 }, 'unknown_shard', `to.${SHARDS}`, `0 to ${SHARDS - 1}`],
   ])('%s is refused, and changes nothing', async (_what, shards, code, field, wanted) => {
-    await commitOffsets([4, 0, 7, 2, 0, 0]);
-    expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { shards: new Map(shards) }))).toMatchObject({
+    await commitOffsets();
+    expect(await errorOf(() => rewind({ shards: at(shards) }))).toMatchObject({
       code,
       details: { field, wanted: expect.stringContaining(wanted) },
     });
-    expect(await offsets()).toEqual([4, 0, 7, 2, 0, 0]);
+    expect(await offsets()).toEqual(HEADS);
     expect((await state.status()).rewound_at).toBeUndefined();
   });
 
   it('to a time to come is refused, and changes nothing', async () => {
-    await commitOffsets([4, 0, 7, 2, 0, 0]);
-    expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { since: '2999-01-01T00:00:00Z' }))).toMatchObject({
+    await commitOffsets();
+    expect(await errorOf(() => rewind({ since: '2999-01-01T00:00:00Z' }))).toMatchObject({
       code: 'invalid_field',
       details: { field: 'to' },
     });
-    expect(await offsets()).toEqual([4, 0, 7, 2, 0, 0]);
+    expect(await offsets()).toEqual(HEADS);
   });
 });
 
@@ -544,16 +491,10 @@ describe('parked cells', () => {
   });
 
   it('are counted, by shard and in all; those still tried apart', async () => {
-    const { parked, malformed, failing, shards } = await triggers.trigger('bill_rider');
+    const { parked, malformed, failing, shards } = await trigger();
     expect({ parked, malformed, failing }).toEqual({ parked: 3, malformed: 1, failing: 1 });
-    expect(shards.map((shard) => [shard.parked, shard.failing])).toEqual([
-      [1, 0],
-      [0, 0],
-      [2, 0],
-      [0, 1],
-      [0, 0],
-      [0, 0],
-    ]);
+    expect(shards.map((shard) => shard.parked)).toEqual([1, 0, 2, 0, 0, 0]);
+    expect(shards.map((shard) => shard.failing)).toEqual([0, 0, 0, 1, 0, 0]);
     expect(await triggers.triggers()).toMatchObject([{ parked: 3 }, { parked: 0, malformed: 0 }]);
   });
 
@@ -584,19 +525,12 @@ describe('parked cells', () => {
   });
 
   it('are sent again as wished: those named, or all', async () => {
-    expect(
-      await triggers.retryParked('bill_rider', [
-        { shard: 2, added_id: 5 },
-        { shard: 3, added_id: 2 },
-        { shard: 1, added_id: 9 },
-      ]),
-    ).toEqual({
-      count: 1,
-      not_parked: [
-        { shard: 3, added_id: 2 },
-        { shard: 1, added_id: 9 },
-      ],
-    });
+    const named = [
+      { shard: 2, added_id: 5 },
+      { shard: 3, added_id: 2 },
+      { shard: 1, added_id: 9 },
+    ];
+    expect(await triggers.retryParked('bill_rider', named)).toEqual({ count: 1, not_parked: named.slice(1) });
     const wished = async () =>
       (await triggers.parkedCells('bill_rider')).cells
         .filter(({ retry }) => retry === 'wanted')
@@ -611,22 +545,22 @@ describe('parked cells', () => {
       count: 1,
       not_parked: [],
     });
-    expect(await triggers.trigger('bill_rider')).toMatchObject({ parked: 2, malformed: 1, failing: 1 });
+    expect(await trigger()).toMatchObject({ parked: 2, malformed: 1, failing: 1 });
     expect(await triggers.discardParked('bill_rider', '*')).toMatchObject({ count: 3 });
-    expect(await triggers.trigger('bill_rider')).toMatchObject({ parked: 0, malformed: 0, failing: 1 });
+    expect(await trigger()).toMatchObject({ parked: 0, malformed: 0, failing: 1 });
     expect(await triggers.discardParked('bill_rider', '*')).toMatchObject({ count: 0 });
   });
 
   it('of a shard that is not there, or none at all, are refused', async () => {
     for (const call of [triggers.retryParked, triggers.discardParked]) {
-      expect(
-        await errorOf(() =>
-          call('bill_rider', [
-            { shard: 0, added_id: 3 },
-            { shard: SHARDS, added_id: 1 },
-          ]),
-        ),
-      ).toMatchObject({ code: 'unknown_shard', details: { field: 'cells[1].shard' } });
+      const unknown = [
+        { shard: 0, added_id: 3 },
+        { shard: SHARDS, added_id: 1 },
+      ];
+      expect(await errorOf(() => call('bill_rider', unknown))).toMatchObject({
+        code: 'unknown_shard',
+        details: { field: 'cells[1].shard' },
+      });
       expect(await errorOf(() => call('bill_rider', []))).toMatchObject({
         code: 'invalid_field',
         details: { field: 'cells' },

@@ -3,10 +3,18 @@ import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TriggerStart } from '../../../../shared/definitions/definitions.ts';
 import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
-import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
+import { entityTable } from '../../../../shared/sql/names.ts';
+import { select } from '../../../support/plain-sql.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { startConsuming, type Consuming } from './support/consuming.ts';
-import { openTailedStore, startTailer, stopTailers, until, type TailedStore } from './support/tailed-store.ts';
+import {
+  followEvents,
+  openTailedStore,
+  startTailer,
+  stopTailers,
+  until,
+  type TailedStore,
+} from './support/tailed-store.ts';
 
 const NAME = 'bill_rider';
 const SHARD = 1;
@@ -29,20 +37,12 @@ async function open(start: TriggerStart): Promise<void> {
 }
 
 /** What a promotion of a replica without the last cells does to a log. */
-async function cutAfter(addedId: number): Promise<void> {
-  await (
-    await tailed.groupOf(SHARD)
-  ).change({ sql: `DELETE FROM \`${tailed.datastore}_000${SHARD}\`.entity WHERE added_id > ?`, parameters: [addedId] });
-}
+const cutAfter = (addedId: number) => tailed.change(SHARD, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
 
 /** Of the cells that the log has, in order. Each is written once. */
 async function refKeys(): Promise<readonly number[]> {
-  const rows = await (
-    await tailed.groupOf(SHARD)
-  ).select(
-    { sql: `SELECT ref_key FROM \`${tailed.datastore}_000${SHARD}\`.entity ORDER BY added_id`, parameters: [] },
-    'writer',
-  );
+  const keys = `SELECT ref_key FROM ${entityTable(tailed.datastore, SHARD)} ORDER BY added_id`;
+  const rows = await select(await tailed.groupOf(SHARD), keys);
   return rows.map(([key]) => Number(key));
 }
 
@@ -51,20 +51,14 @@ describe('a trigger whose log was cut', { timeout: 120_000 }, () => {
     await open('start');
     const { deployed, store } = tailed.trigger(NAME);
     const queues = sqsTriggerQueues(sqs.client);
-    const operations = await triggerManagement({
-      context: tailed.store.context,
-      stateTable: tailed.stateTable,
-      queues,
-    }).triggers(tailed.datastore);
+    const operations = await tailed.operations();
     const depth = () => queues.depth(deployed.queueUrl);
     const tailer = startTailer(sqs, tailed);
     await tailed.write(SHARD, 30);
     await until('the cells are on the queue', async () => (await depth()) === 30);
     const before = new Set(await refKeys());
     await cutAfter(10);
-    await until('the cut is noticed', () =>
-      tailer.events.some((event) => event.kind === 'followed' && event.event.kind === 'cut'),
-    );
+    await until('the cut is noticed', () => followEvents(tailer, 'cut').length > 0);
     await tailed.write(SHARD, 30);
     await until('the cells that took their added ids are behind them', async () => (await depth()) >= 60);
 
@@ -99,11 +93,7 @@ describe('a trigger whose log was cut', { timeout: 120_000 }, () => {
     await tailed.write(SHARD, 10);
     const { deployed, store } = tailed.trigger(NAME);
     const queues = sqsTriggerQueues(sqs.client);
-    const operations = await triggerManagement({
-      context: tailed.store.context,
-      stateTable: tailed.stateTable,
-      queues,
-    }).triggers(tailed.datastore);
+    const operations = await tailed.operations();
     startTailer(sqs, tailed);
     await until('it is known where it began', async () => (await store.consumed.read([SHARD])).has(SHARD));
     await tailed.write(SHARD, 10);

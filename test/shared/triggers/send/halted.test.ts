@@ -1,42 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PurgeQueueCommand, ReceiveMessageCommand, DeleteMessageBatchCommand } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { deployTriggers } from '../../../../shared/migrate/deployed-triggers.ts';
 import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import type { TriggerManagementOptions } from '../../../../shared/triggers/manage/managed-trigger.ts';
-import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
 import type { TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
-import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { startConsuming, type Consuming, type ConsumingOptions } from './support/consuming.ts';
-import {
-  deployedTrigger,
-  openWithTriggers,
-  startTailer,
-  stopTailers,
-  until,
-  type TailedStore,
-} from './support/tailed-store.ts';
+import { deployedTrigger, sharedTailing, startTailer, until, type TailedStore } from './support/tailed-store.ts';
 
 const SHARDS = 4;
 const NAME = 'bill_rider';
 const FUNCTION = { name: NAME, function: 'functions/examples/bill-rider.ts' };
 const NEVER_MS = 3_600_000;
-let sqs: LocalSqs;
-const opened: TailedStore[] = [];
+const { sqs, openDeployed } = await sharedTailing(SHARDS);
 const consumers: Consuming[] = [];
-
-beforeAll(async () => {
-  sqs = await startSqs();
-});
 afterEach(async () => {
   await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
-  await stopTailers();
-});
-afterAll(async () => {
-  for (const tailed of opened) await tailed.close();
-  await sqs.stop();
 });
 
 interface Scene {
@@ -52,15 +33,8 @@ async function open({
   receipts,
   ...options
 }: Partial<TriggerManagementOptions> & { readonly receipts?: number } = {}): Promise<Scene> {
-  const tailed = await openWithTriggers(sqs, SHARDS, [await deployedTrigger(sqs, FUNCTION, receipts)]);
-  opened.push(tailed);
-  const { context } = tailed.store;
-  const operations = await triggerManagement({
-    context,
-    stateTable: tailed.stateTable,
-    queues: sqsTriggerQueues(sqs.client),
-    ...options,
-  }).triggers(tailed.datastore);
+  const tailed = await openDeployed([await deployedTrigger(sqs, FUNCTION, receipts)]);
+  const operations = await tailed.operations(options);
   const { deployed } = tailed.trigger(NAME);
   return {
     tailed,
@@ -110,6 +84,12 @@ const allInOrder = (count: number) => Array.from({ length: SHARDS }, () => ids(c
 const areIn = (consumer: Consuming, count: number): boolean =>
   firstCalls(consumer.called).every(({ length }) => length === count);
 
+/** Its first calls, once it has made so many for each shard. */
+async function callsOf(consumer: Consuming, count: number) {
+  await until('all are called for', () => areIn(consumer, count));
+  return firstCalls(consumer.called);
+}
+
 describe('a trigger that was halted', { timeout: 120_000 }, () => {
   it('goes on with the oldest cell that was not consumed, in order, when SQS has moved the first of its messages to the last queue', async () => {
     const { tailed, deployed, operations, consume, queueTen } = await open({ receipts: 3 });
@@ -123,8 +103,7 @@ describe('a trigger that was halted', { timeout: 120_000 }, () => {
     expect(consumer.called).toEqual([]);
     await operations.resumeTrigger(NAME);
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 2);
-    await until('all are called for', () => areIn(consumer, 12));
-    expect(firstCalls(consumer.called)).toEqual(allInOrder(12));
+    expect(await callsOf(consumer, 12)).toEqual(allInOrder(12));
   });
 
   it('does so when it was halted for longer than is safe: its oldest messages have expired', async () => {
@@ -135,8 +114,7 @@ describe('a trigger that was halted', { timeout: 120_000 }, () => {
     await expireHeads(deployed.queueUrl);
     const consumer = consume({ settings: { safeHaltMs: NEVER_MS } });
     await operations.resumeTrigger(NAME);
-    await until('all are called for', () => areIn(consumer, 10));
-    expect(firstCalls(consumer.called)).toEqual(allInOrder(10));
+    expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
   });
 
   it('does so when its queue was purged', async () => {
@@ -148,8 +126,7 @@ describe('a trigger that was halted', { timeout: 120_000 }, () => {
     await until('the queue is empty', async () => (await depthOf(deployed.queueUrl)) === 0);
     const consumer = consume();
     await operations.resumeTrigger(NAME);
-    await until('all are called for', () => areIn(consumer, 10));
-    expect(firstCalls(consumer.called)).toEqual(allInOrder(10));
+    expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
   });
 
   it('does so when its queue was replaced meanwhile, and also when it ran on', async () => {
@@ -168,8 +145,7 @@ describe('a trigger that was halted', { timeout: 120_000 }, () => {
         expect(consumer.called).toEqual([]);
         await operations.resumeTrigger(NAME);
       }
-      await until('all are called for', () => areIn(consumer, 10));
-      expect(firstCalls(consumer.called)).toEqual(allInOrder(10));
+      expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
     }
   });
 
@@ -265,8 +241,7 @@ describe('a trigger whose consumer was away', { timeout: 120_000 }, () => {
     await expireHeads(deployed.queueUrl);
     await sleep(4000);
     const consumer = consume({ settings: { safeHaltMs: 4000 } });
-    await until('all are called for', () => areIn(consumer, 10));
-    expect(firstCalls(consumer.called)).toEqual(allInOrder(10));
+    expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
   });
 });
 

@@ -12,6 +12,8 @@ import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { statusKey } from '../../../../shared/triggers/state/trigger-items.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { until } from '../../follow/support/followed-store.ts';
+import { triggerNamed } from '../../../support/trigger-named.ts';
 
 const NAME = { datastore: 'trips', trigger: 'bill_rider' };
 const EMPTY_MS = 200;
@@ -45,14 +47,7 @@ async function mind(definition: { readonly function?: string } = { function: 'fu
     settings,
     report,
     deployed: {
-      definition: {
-        name: NAME.trigger,
-        start: 'start',
-        maxAttempts: 5,
-        stopAfterParked: 100,
-        timeoutSeconds: 30,
-        ...definition,
-      },
+      definition: triggerNamed(NAME.trigger, definition),
       queueUrl: 'here',
       parkedQueueUrl: '',
     },
@@ -71,6 +66,8 @@ async function mind(definition: { readonly function?: string } = { function: 'fu
     items,
     happened,
     placeOf: async () => (await store.consumed.read([0])).get(0)?.added_id,
+    /** For how long its queue has been sound. */
+    soundFor: async () => Date.now() - Date.parse((await store.status()).sound_at ?? ''),
     soundSince: async (milliseconds: number) =>
       void (await updateState(stateTable, {
         key: statusKey(NAME),
@@ -90,19 +87,20 @@ async function mind(definition: { readonly function?: string } = { function: 'fu
   };
 }
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 10_000; !(await holds()); await sleep(20))
-    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
+/** The same, whose queue has been sent to. */
+async function mindBegun(...definition: Parameters<typeof mind>) {
+  const minded = await mind(...definition);
+  await minded.store.beginQueue('here', new Date().toISOString());
+  return minded;
 }
 
-/** Looks that all find it empty: one after the other, or none after this one. */
-const lookNow = (): EmptyQueue => ({ since: performance.now(), at: performance.now() });
+/** Looks that all find it empty, the last one so much later. */
+const lookNow = (lastMs = 0): EmptyQueue => ({ since: performance.now(), at: performance.now() + lastMs });
 
 describe('a queue that is empty', () => {
   it('has had all consumed only once it is found empty again, a minute after it was: SQS may count what it holds that late', async () => {
     expect(TAIL_SETTINGS.emptyMs).toBeGreaterThanOrEqual(60_000);
-    const { world, store, begin, placeOf } = await mind();
-    await store.beginQueue('here', new Date().toISOString());
+    const { world, begin, placeOf } = await mindBegun();
     const end = begin();
     world.empty = lookNow();
     await sleep(3 * EMPTY_MS);
@@ -114,12 +112,11 @@ describe('a queue that is empty', () => {
   });
 
   it('says nothing of what was sent before a rewind came', async () => {
-    const { world, store, items, begin } = await mind();
-    await store.beginQueue('here', new Date().toISOString());
+    const { world, store, items, begin } = await mindBegun();
     // Its marks come first.
     await store.consumed.change([0], (_shard, mark) => mark && { ...mark, generation: 1, added_id: 0 });
     const end = begin();
-    world.empty = { since: performance.now(), at: performance.now() + HOUR };
+    world.empty = lookNow(HOUR);
     await sleep(3 * EMPTY_MS);
     await items.rewind(0, ([offset]) => [offset && { ...offset, added_id: 0 }]);
     expect((await store.consumed.read([0])).get(0)).toMatchObject({ generation: 1, added_id: 0 });
@@ -132,11 +129,10 @@ describe('a queue that is empty', () => {
   ])(
     'is not taken for consumed when nothing was %s: what expired leaves it as empty',
     async (_name, definition, waited) => {
-      const { world, store, begin, soundSince, happened } = await mind(definition);
-      await store.beginQueue('here', new Date().toISOString());
+      const { world, store, begin, soundSince, happened } = await mindBegun(definition);
       await soundSince(waited);
       const end = begin();
-      world.empty = { since: performance.now(), at: performance.now() + HOUR };
+      world.empty = lookNow(HOUR);
       await until('all of it is sent again', async () => happened.some(({ kind }) => kind === 'resent'));
       expect((await store.consumed.read([0])).get(0)).toMatchObject({ generation: 100, added_id: 3 });
       await end();
@@ -144,42 +140,33 @@ describe('a queue that is empty', () => {
   );
 
   it('of consumers elsewhere is taken for consumed within the time that it keeps messages, and not while the trigger is paused', async () => {
-    const { world, store, begin, soundSince, placeOf } = await mind({});
-    await store.beginQueue('here', new Date().toISOString());
+    const { world, store, begin, soundSince, placeOf, soundFor } = await mindBegun({});
     await soundSince(12 * DAY);
     await store.setState('paused');
     const end = begin();
-    world.empty = { since: performance.now(), at: performance.now() + HOUR };
+    world.empty = lookNow(HOUR);
     await sleep(4 * EMPTY_MS);
     // It may have been purged.
-    expect([await placeOf(), Date.now() - Date.parse((await store.status()).sound_at ?? '') > 11 * DAY]).toEqual([
-      3,
-      true,
-    ]);
+    expect([await placeOf(), (await soundFor()) > 11 * DAY]).toEqual([3, true]);
     await store.resume();
     await until('it is known to be consumed', async () => (await placeOf()) === 7);
-    await until(
-      'its queue is sound',
-      async () => Date.now() - Date.parse((await store.status()).sound_at ?? '') < HOUR,
-    );
+    await until('its queue is sound', async () => (await soundFor()) < HOUR);
     await end();
   });
 });
 
 describe('the queue of a trigger', () => {
   it('that is not empty is not known to be sound where the consumer is elsewhere', async () => {
-    const { store, begin, soundSince } = await mind({});
-    await store.beginQueue('here', new Date().toISOString());
+    const { begin, soundSince, soundFor } = await mindBegun({});
     await soundSince(DAY);
     const end = begin();
     await sleep(2 * EMPTY_MS);
     await end();
-    expect(Date.now() - Date.parse((await store.status()).sound_at ?? '')).toBeGreaterThan(DAY - HOUR);
+    expect(await soundFor()).toBeGreaterThan(DAY - HOUR);
   });
 
   it('is the one that is deployed, where a deploy that wanted all sent again to another was taken back', async () => {
-    const { store, begin, happened } = await mind();
-    await store.beginQueue('here', new Date().toISOString());
+    const { store, begin, happened } = await mindBegun();
     await store.wantResend({ why: 'its queue was replaced', seen: {}, queueUrl: 'taken back' });
     const end = begin();
     await until('it goes on', async () => (await store.status()).resend?.id === undefined);

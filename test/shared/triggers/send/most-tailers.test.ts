@@ -8,6 +8,8 @@ import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { temporaryFolder } from '../../../infra/support/temporary-folder.ts';
 import { until as untilWithin } from '../../follow/support/followed-store.ts';
 import {
+  followEvents,
+  heldBy,
   openTailedStore,
   orderBreaks,
   startTailer,
@@ -58,12 +60,6 @@ function startAll(): Tailer[] {
 const until = (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> =>
   untilWithin(what, isTrue, 120_000);
 
-const held = ({ events }: Tailer): number => {
-  const count = (kind: string): number =>
-    events.filter((event) => event.kind === 'followed' && event.event.kind === kind).length;
-  return count('partition_taken') - count('partition_released') - count('partition_lost');
-};
-
 /**
  * Writes to each shard, and returns how many cells there are then: on a busy machine a write may have to be repeated.
  */
@@ -84,26 +80,21 @@ describe('as many tailers as there may be', { timeout: 500_000 }, () => {
   it('have a partition each, and hand them over to as many successors, who all send', async () => {
     const crowded = tailed.trigger('crowded');
     const first = startAll();
-    await until('each has a partition', () => first.every((tailer) => held(tailer) === 1));
+    await until('each has a partition', () => first.every((tailer) => heldBy(tailer) === 1));
     const some = await writeToAll();
     await until('the first cells are received', async () => (await crowded.receive()).length === some);
     const next = startAll();
-    await until('the successors have them', () => next.every((tailer) => held(tailer) === 1));
+    await until('the successors have them', () => next.every((tailer) => heldBy(tailer) === 1));
     await Promise.all(first.map((tailer) => tailer.stop()));
     const all = await writeToAll();
     await until('the next cells are received', async () => (await crowded.receive()).length === all);
     await Promise.all(next.map((tailer) => tailer.stop()));
     expect(orderBreaks(crowded.received)).toBe(0);
     // On a busy machine DynamoDB may be late; that it refuses something is another matter.
-    const errors = [...first, ...next].flatMap(({ events }) =>
-      events.flatMap((event) =>
-        event.kind === 'failed'
-          ? [event.error]
-          : event.kind === 'followed' && event.event.kind === 'state_failed'
-            ? [event.event.error]
-            : [],
-      ),
-    );
+    const errors = [...first, ...next].flatMap((tailer) => [
+      ...tailer.events.flatMap((event) => (event.kind === 'failed' ? [event.error] : [])),
+      ...followEvents(tailer, 'state_failed').map(({ error }) => error),
+    ]);
     expect(errors.filter((error) => error instanceof Error && error.name === 'ValidationException')).toEqual([]);
   });
 });

@@ -1,35 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
-import {
-  idsOf,
-  openTailedStore,
-  startTailer,
-  type TailedStore,
-  type TailedTrigger,
-  stopTailers,
-  until,
-} from './support/tailed-store.ts';
+import { describe, expect, it } from 'vitest';
+import { cellsOf, idsOf, sharedTailing, startTailer, until, type TailedTrigger } from './support/tailed-store.ts';
 
 const SHARDS = 4;
-let sqs: LocalSqs;
-let tailed: TailedStore;
-
-beforeAll(async () => {
-  sqs = await startSqs();
-  tailed = await openTailedStore(sqs, SHARDS, [
-    { name: 'by_hand' },
-    { name: 'by_time', retryParkedEveryMs: 1000 },
-    { name: 'limited' },
-    { name: 'lost' },
-    { name: 'rare', columns: ['REFUND'] },
-  ]);
-});
-afterEach(stopTailers);
-afterAll(async () => {
-  await tailed.close();
-  await sqs.stop();
-});
+const { sqs, open } = await sharedTailing(SHARDS);
+const tailed = await open([
+  { name: 'by_hand' },
+  { name: 'by_time', retryParkedEveryMs: 1000 },
+  { name: 'limited' },
+  { name: 'lost' },
+  { name: 'rare', columns: ['REFUND'] },
+]);
 
 /** Takes cells off the queue and parks those of one shard, as a consumer that fails does. */
 async function parkOf(trigger: TailedTrigger, shard: number, count: number): Promise<void> {
@@ -45,6 +26,8 @@ async function parkOf(trigger: TailedTrigger, shard: number, count: number): Pro
 }
 
 const retries = ({ received }: TailedTrigger) => received.filter(({ group }) => group.endsWith('-retry'));
+/** With what is on the queue now. */
+const retriesNow = async (trigger: TailedTrigger) => (await trigger.receive(), retries(trigger));
 
 describe('parked cells', { timeout: 120_000 }, () => {
   it('are sent again once when somebody wants it, in a group of their own, as replays, by one worker', async () => {
@@ -65,21 +48,16 @@ describe('parked cells', { timeout: 120_000 }, () => {
     );
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
     await sleep(300);
-    await trigger.receive();
     // Neither while it is paused.
-    expect(retries(trigger)).toEqual([]);
+    expect(await retriesNow(trigger)).toEqual([]);
     await trigger.store.resume();
-    await until('they are sent', async () => retries({ ...trigger, received: await trigger.receive() }).length === 2);
+    await until('they are sent', async () => (await retriesNow(trigger)).length === 2);
     expect(retries(trigger)).toMatchObject(wanted.map((cell) => ({ ...cell, group: '1-retry', replay: true })));
     // And again, within five minutes.
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
-    await until(
-      'they are sent again',
-      async () => retries({ ...trigger, received: await trigger.receive() }).length === 4,
-    );
+    await until('they are sent again', async () => (await retriesNow(trigger)).length === 4);
     await sleep(500);
-    await trigger.receive();
-    expect(retries(trigger)).toHaveLength(4);
+    expect(await retriesNow(trigger)).toHaveLength(4);
     expect(idsOf(trigger.received, 1)).toEqual([1, 2, 3, 4, 5]);
     const [shard] = await trigger.store.shards([1]);
     expect(shard?.cells.map(({ message, round, retry }) => [message.added_id, round, retry])).toEqual([
@@ -88,11 +66,7 @@ describe('parked cells', { timeout: 120_000 }, () => {
       [3, 2, 'sent'],
     ]);
     await Promise.all(tailers.map((tailer) => tailer.stop()));
-    expect(
-      tailers
-        .flatMap(({ events }) => events)
-        .reduce((sum, event) => sum + (event.kind === 'retried' ? event.cells : 0), 0),
-    ).toBe(4);
+    expect(tailers.reduce((sum, tailer) => sum + cellsOf(tailer, 'retried'), 0)).toBe(4);
   });
 
   it('are sent again when their time has come, and each time it has come anew', async () => {
@@ -101,12 +75,9 @@ describe('parked cells', { timeout: 120_000 }, () => {
     await tailed.write(2, 1);
     await parkOf(trigger, 2, 1);
     const start = performance.now();
-    await until('it is sent', async () => retries({ ...trigger, received: await trigger.receive() }).length === 1);
+    await until('it is sent', async () => (await retriesNow(trigger)).length === 1);
     expect(performance.now() - start).toBeGreaterThan(500);
-    await until(
-      'it is sent again',
-      async () => retries({ ...trigger, received: await trigger.receive() }).length === 2,
-    );
+    await until('it is sent again', async () => (await retriesNow(trigger)).length === 2);
     expect(performance.now() - start).toBeGreaterThan(1500);
     await tailer.stop();
   });
@@ -120,9 +91,9 @@ describe('parked cells', { timeout: 120_000 }, () => {
     await trigger.store.wantRetry();
     await until('it is taken', async () => (await trigger.store.shards([2]))[0]?.cells[0]?.retry === 'sent');
     await tailer.stop();
-    expect(retries({ ...trigger, received: await trigger.receive() })).toEqual([]);
+    expect(await retriesNow(trigger)).toEqual([]);
     const next = startTailer(sqs, tailed, { settings: { lostRetryMs: 1500 } });
-    await until('it is sent', async () => retries({ ...trigger, received: await trigger.receive() }).length > 0);
+    await until('it is sent', async () => (await retriesNow(trigger)).length > 0);
     await next.stop();
   });
 
@@ -159,19 +130,19 @@ describe('parked cells', { timeout: 120_000 }, () => {
       const tailer = startTailer(sqs, tailed, { settings: { pastMark: 10, pastOldMark: 2, ...settings } });
       const seen = (await trigger.receive()).length;
       await tailed.write(1, 1, 'REFUND');
-      await until('its last cell is received', async () => (await trigger.receive()).length === seen + 1);
+      await trigger.gets(seen + 1);
       await trigger.store.mark(1, trigger.received.at(-1)?.added_id ?? 0);
       await sleep(400);
       await tailed.write(1, 60);
       await tailed.write(1, 1, 'REFUND');
-      await until('the next one is', async () => (await trigger.receive()).length === seen + 2);
+      await trigger.gets(seen + 2);
       // And what is sent past the mark is bounded as ever: by then the consumer has had its message for long.
       await tailed.write(1, 60);
       await tailed.write(1, 1, 'REFUND');
       await sleep(1000);
       expect(await trigger.receive()).toHaveLength(seen + 2);
       await trigger.store.mark(1, undefined);
-      await until('all are', async () => (await trigger.receive()).length === seen + 3);
+      await trigger.gets(seen + 3);
       await tailer.stop();
     },
   );

@@ -1,47 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { committedOffsets } from '../../../../shared/follow/follower-lag.ts';
+import { describe, expect, it } from 'vitest';
 import { sqsQueues } from '../../../../shared/triggers/send/sqs-queues.ts';
-import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
-import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
-import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import {
+  cellsOf,
+  followEvents,
   idsOf,
-  namesIn,
   newFaults,
-  openTailedStore,
   orderBreaks,
+  sharedTailing,
   startTailer,
-  type TailedStore,
-  stopTailers,
   until,
 } from './support/tailed-store.ts';
 
 const SHARDS = 12;
-let sqs: LocalSqs;
-const opened: TailedStore[] = [];
-
-beforeAll(async () => {
-  sqs = await startSqs();
-});
-afterEach(stopTailers);
-afterAll(async () => {
-  for (const tailed of opened) await tailed.close();
-  await sqs.stop();
-});
-
-async function open(...wishes: Parameters<typeof openTailedStore>[2]): Promise<TailedStore> {
-  const tailed = await openTailedStore(sqs, SHARDS, wishes);
-  opened.push(tailed);
-  return tailed;
-}
-
+const { sqs, open } = await sharedTailing(SHARDS);
 const now = (): string => new Date().toISOString().replace('Z', '000Z');
 
 describe("a trigger's queue", { timeout: 120_000 }, () => {
   it('gets every cell of its columns once, in log order, with what is needed to fetch it', async () => {
-    const tailed = await open({ name: 'base', columns: ['BASE'] }, { name: 'all' });
+    const tailed = await open([{ name: 'base', columns: ['BASE'] }, { name: 'all' }]);
     for (let shard = 0; shard < SHARDS; shard += 1) {
       await tailed.write(shard, 3);
       await tailed.write(shard, 2, 'STATUS');
@@ -77,45 +55,32 @@ describe("a trigger's queue", { timeout: 120_000 }, () => {
       generation: 0,
     });
     expect(tailer.events.filter(({ kind }) => kind === 'failed' || kind === 'send_failed')).toEqual([]);
-    expect(tailer.events.reduce((sum, event) => sum + (event.kind === 'sent' ? event.cells : 0), 0)).toBe(12 * SHARDS);
+    expect(cellsOf(tailer, 'sent')).toBe(12 * SHARDS);
   });
 
   it('begins at the start, at the end, or at a time', async () => {
-    const before = await open({ name: 'unused' });
+    const before = await open([{ name: 'unused' }]);
     await before.write(0, 4);
     await sleep(5);
     const since = now();
-    const tailed = await open(
+    const tailed = await open([
       { name: 'from_start' },
       { name: 'from_now', start: 'now' },
       { name: 'from_time', start: { since } },
-    );
+    ]);
     await tailed.write(3, 2);
     const tailer = startTailer(sqs, tailed);
-    const ends = ['from_start', 'from_now', 'from_time'].map((name) => tailed.trigger(name));
+    const names = ['from_start', 'from_now', 'from_time'];
+    const ends = names.map((name) => tailed.trigger(name));
     await until(
       'the start and the time are received',
       async () => (await ends[0]?.receive())?.length === 2 && (await ends[2]?.receive())?.length === 2,
     );
     await until(
       'every trigger has begun everywhere',
-      () =>
-        tailer.events.filter((event) => event.kind === 'followed' && event.event.kind === 'partition_taken').length >=
-        3 * SHARDS,
+      () => followEvents(tailer, 'partition_taken').length >= 3 * SHARDS,
     );
-    await until('every trigger knows where its logs begin', async () =>
-      (
-        await Promise.all(
-          ['from_start', 'from_now', 'from_time'].map((trigger) =>
-            committedOffsets(
-              tailed.stateTable,
-              { name: triggerFollower(trigger), datastore: tailed.datastore },
-              SHARDS,
-            ),
-          ),
-        )
-      ).every((offsets) => offsets.every((offset) => offset !== undefined)),
-    );
+    for (const trigger of names) await tailed.begun({ name: triggerFollower(trigger) });
     await tailed.write(3, 1);
     await until('the new cell is received', async () =>
       (await Promise.all(ends.map((end) => end.receive()))).every((received) =>
@@ -127,53 +92,49 @@ describe("a trigger's queue", { timeout: 120_000 }, () => {
   });
 
   it("of one trigger is none of another's: a paused one waits, and its queue gets nothing until it is resumed", async () => {
-    const tailed = await open({ name: 'paused' }, { name: 'other' });
+    const tailed = await open([{ name: 'paused' }, { name: 'other' }]);
     const [paused, other] = [tailed.trigger('paused'), tailed.trigger('other')];
     await paused.store.setState('paused', 'by hand');
     await tailed.write(1, 30);
     const tailer = startTailer(sqs, tailed);
-    await until('the other one gets all', async () => (await other.receive()).length === 30);
+    await other.gets(30);
     await sleep(300);
     expect(await paused.receive()).toEqual([]);
     expect(tailer.events.filter(({ kind }) => kind === 'held_back')).toMatchObject([
       { trigger: 'paused', why: 'it is paused: by hand' },
     ]);
     await paused.store.resume();
-    await until('it gets all', async () => (await paused.receive()).length === 30);
+    await paused.gets(30);
     await paused.store.setState('stopped', 'too many');
     await until('it is held back again', () =>
       tailer.events.some((event) => event.kind === 'held_back' && event.why === 'it is stopped: too many'),
     );
     await tailed.write(1, 5);
-    await until('the other one goes on', async () => (await other.receive()).length === 35);
+    await other.gets(35);
     await sleep(200);
     expect(await paused.receive()).toHaveLength(30);
     await paused.store.resume();
-    await until('it goes on', async () => (await paused.receive()).length === 35);
+    await paused.gets(35);
     await tailer.stop();
     expect(idsOf(paused.received, 1)).toEqual(Array.from({ length: 35 }, (_, at) => at + 1));
   });
 
   it('gets cells again after a rewind, within five minutes too, marked as replays; newer ones are not', async () => {
-    const tailed = await open({ name: 'rewound' });
+    const tailed = await open([{ name: 'rewound' }]);
     const rewound = tailed.trigger('rewound');
     const tailer = startTailer(sqs, tailed);
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 4);
-    await until('all is received', async () => (await rewound.receive()).length === 4 * SHARDS);
-    const operations = await triggerManagement({
-      context: tailed.store.context,
-      stateTable: tailed.stateTable,
-      queues: sqsTriggerQueues(sqs.client),
-    }).triggers(tailed.datastore);
+    await rewound.gets(4 * SHARDS);
+    const operations = await tailed.operations();
     await operations.rewindTrigger('rewound', {
       shards: new Map([
         [2, 1],
         [5, 0],
       ]),
     });
-    await until('they are received again', async () => (await rewound.receive()).length === 4 * SHARDS + 3 + 4);
+    await rewound.gets(4 * SHARDS + 3 + 4);
     await tailed.write(2, 2);
-    await until('new ones are received', async () => (await rewound.receive()).length === 4 * SHARDS + 3 + 4 + 2);
+    await rewound.gets(4 * SHARDS + 3 + 4 + 2);
     await tailer.stop();
     const again = rewound.received.slice(4 * SHARDS);
     const seen = (shard: number) =>
@@ -183,7 +144,7 @@ describe("a trigger's queue", { timeout: 120_000 }, () => {
   });
 
   it('is in log order and lacks nothing while messages, whole requests and SQS itself fail', async () => {
-    const tailed = await open({ name: 'failing' });
+    const tailed = await open([{ name: 'failing' }]);
     const failing = tailed.trigger('failing');
     const faults = newFaults();
     faults.failing = 0.3;
@@ -194,7 +155,7 @@ describe("a trigger's queue", { timeout: 120_000 }, () => {
       await sleep(100);
     }
     faults.away = false;
-    await until('all is received', async () => namesIn(await failing.receive()).size === 20 * SHARDS);
+    await failing.getsCells(20 * SHARDS);
     await tailer.stop();
     expect(orderBreaks(failing.received)).toBe(0);
     expect(faults.beside).toBe(0);
@@ -204,7 +165,7 @@ describe("a trigger's queue", { timeout: 120_000 }, () => {
   });
 
   it('gets no more than it may hold', async () => {
-    const tailed = await open({ name: 'full' });
+    const tailed = await open([{ name: 'full' }]);
     const full = tailed.trigger('full');
     const tailer = startTailer(sqs, tailed, { settings: { depthLimit: 50 } });
     // Asked, not received: what is taken off makes room for more.
@@ -218,7 +179,7 @@ describe("a trigger's queue", { timeout: 120_000 }, () => {
     // One page more at most: how full it is is looked at before each.
     expect(held).toBeGreaterThanOrEqual(50);
     expect(held).toBeLessThan(20 * SHARDS);
-    await until('it gets the rest', async () => (await full.receive()).length === 20 * SHARDS);
+    await full.gets(20 * SHARDS);
     await tailer.stop();
     expect(orderBreaks(full.received)).toBe(0);
   });

@@ -7,6 +7,7 @@ import { tailFollower } from '../../../../shared/triggers/send/tail-follower.ts'
 import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
 import { parseMessage } from '../../../../shared/triggers/state/queue-message.ts';
 import type { TriggerStatus, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
+import { triggerNamed } from '../../../support/trigger-named.ts';
 
 const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:00.000000Z'): LogPlace => ({
   shard: 3,
@@ -19,10 +20,12 @@ const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:0
   fingerprint: '0123456789abcdef',
 });
 
+const RUNNING: TriggerStatus = { state: 'running', queue_url: 'url', troubled: [] };
+
 /** A follower over a state and a queue that tests set. */
 function following(status?: Partial<TriggerStatus>) {
   const world = {
-    status: status && ({ state: 'running', troubled: [], queue_url: 'url', ...status } as TriggerStatus),
+    status: status && { ...RUNNING, ...status },
     replayedTo: undefined as number | undefined,
     marked: true,
     limit: Number.POSITIVE_INFINITY,
@@ -34,14 +37,7 @@ function following(status?: Partial<TriggerStatus>) {
     {
       datastore: 'trips',
       deployed: {
-        definition: {
-          name: 'bill_rider',
-          columns: ['BASE'],
-          start: 'now',
-          maxAttempts: 5,
-          stopAfterParked: 100,
-          timeoutSeconds: 30,
-        },
+        definition: triggerNamed('bill_rider', { columns: ['BASE'], start: 'now' }),
         queueUrl: 'url',
         parkedQueueUrl: '',
       },
@@ -90,7 +86,7 @@ describe('the follower of a trigger', () => {
     expect([await isOpen(), follower.wants?.(3, unread(0))]).toEqual([false, false]);
     world.status = { state: 'stopped', reason: '100 cells are parked', troubled: [] };
     expect(await isOpen()).toBe(false);
-    world.status = { state: 'running', queue_url: 'url', troubled: [] };
+    world.status = RUNNING;
     expect(await isOpen()).toBe(true);
     world.full = true;
     expect([await isOpen(), follower.wants?.(3, unread(0))]).toEqual([false, false]);
@@ -141,14 +137,10 @@ describe('the follower of a trigger', () => {
     world.marked = false;
     expect(follower.wants?.(3, unread(0))).toBe(false);
     world.marked = true;
-    world.status = { state: 'running', queue_url: 'another url', troubled: [] };
+    world.status = { ...RUNNING, queue_url: 'another url' };
     expect(await follower.handle('group-1', [cell(1)])).toEqual(new Map());
-    world.status = {
-      state: 'running',
-      queue_url: 'url',
-      troubled: [],
-      resend: { id: '1', why: 'its queue was replaced', asked_at: '2026-01-31T08:00:00.000Z' },
-    };
+    const resend = { id: '1', why: 'its queue was replaced', asked_at: '2026-01-31T08:00:00.000Z' };
+    world.status = { ...RUNNING, resend };
     expect(await follower.handle('group-1', [cell(1)])).toEqual(new Map());
     expect(messages).toEqual([]);
     expect(happened).toEqual([

@@ -5,9 +5,12 @@ import type { TailHappening } from '../../../../shared/triggers/send/tail-work.t
 import { watchDepth } from '../../../../shared/triggers/send/watch-depth.ts';
 import { watchTrigger } from '../../../../shared/triggers/send/watch-trigger.ts';
 import type { TriggerStatus, TriggerStore, TroubledShard } from '../../../../shared/triggers/state/trigger-store.ts';
+import { triggerNamed } from '../../../support/trigger-named.ts';
 
 const ago = (milliseconds: number): string => new Date(Date.now() - milliseconds).toISOString();
 const MINUTE = 60_000;
+/** Shard 3, whose mark was set so long ago. */
+const marked = (agoMs: number): TroubledShard => ({ shard: 3, cells: [], mark: { added_id: 70, at: ago(agoMs) } });
 
 /** A watch over a state that tests set; `away` makes every read fail. */
 function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledShard[] = []) {
@@ -40,10 +43,7 @@ function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledSha
 
 describe('the watch over a trigger', () => {
   it('lets a shard that is in order go as far as it goes, and one with a mark a thousand further', async () => {
-    const { watch, state } = watching({ troubled: [3, 4, 5] }, [
-      { shard: 3, cells: [], mark: { added_id: 70, at: ago(0) } },
-      { shard: 4, cells: [] },
-    ]);
+    const { watch, state } = watching({ troubled: [3, 4, 5] }, [marked(0), { shard: 4, cells: [] }]);
     expect(watch.status()).toBeUndefined();
     await watch.look();
     expect(watch.limitOf(1, 0)).toBe(Number.POSITIVE_INFINITY);
@@ -61,34 +61,28 @@ describe('the watch over a trigger', () => {
   });
 
   it("lets ten more past a mark that may be a dead consumer's, once for each mark, wherever the shard is", async () => {
-    const { watch, state } = watching({ troubled: [3] }, [
-      { shard: 3, cells: [], mark: { added_id: 70, at: ago(16 * MINUTE) } },
-    ]);
+    const { watch, state } = watching({ troubled: [3] }, [marked(16 * MINUTE)]);
     watch.limitOf(3, 0);
     await watch.look();
     expect(watch.limitOf(3, 1070)).toBe(1080);
     expect(watch.limitOf(3, 1080)).toBe(1080);
-    state.troubled = [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(15.5 * MINUTE) } }];
+    state.troubled = [marked(15.5 * MINUTE)];
     await watch.look();
     expect(watch.limitOf(3, 5000)).toBe(5010);
-    state.troubled = [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(14 * MINUTE) } }];
+    state.troubled = [marked(14 * MINUTE)];
     await watch.look();
     expect(watch.limitOf(3, 1080)).toBe(1070);
   });
 
   it('waits for nobody whose clock was an hour ahead: its mark is taken for an old one', async () => {
-    const { watch } = watching({ troubled: [3] }, [
-      { shard: 3, cells: [], mark: { added_id: 70, at: ago(-3_600_000) } },
-    ]);
+    const { watch } = watching({ troubled: [3] }, [marked(-3_600_000)]);
     watch.limitOf(3, 0);
     await watch.look();
     expect(watch.limitOf(3, 1070)).toBe(1080);
   });
 
   it('goes on with what it saw while DynamoDB is away, and tells it once', async () => {
-    const { watch, state, happened } = watching({ troubled: [3] }, [
-      { shard: 3, cells: [], mark: { added_id: 70, at: ago(0) } },
-    ]);
+    const { watch, state, happened } = watching({ troubled: [3] }, [marked(0)]);
     watch.limitOf(3, 0);
     await watch.look();
     state.away = true;
@@ -121,7 +115,7 @@ describe('the watch over a queue', () => {
     const depth = watchDepth({
       settings: { ...TAIL_SETTINGS, depthLimit: 100, depthEveryMs: 20 },
       deployed: {
-        definition: { name: 'a', start: 'start', maxAttempts: 1, stopAfterParked: 1, timeoutSeconds: 1 },
+        definition: triggerNamed('a'),
         queueUrl: 'url',
         parkedQueueUrl: '',
       },

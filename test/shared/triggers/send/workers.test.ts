@@ -1,50 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { committedOffsets } from '../../../../shared/follow/follower-lag.ts';
+import { describe, expect, it } from 'vitest';
 import { writeTailerCount } from '../../../../shared/triggers/send/tailer-count.ts';
 import type { TailEvent } from '../../../../shared/triggers/send/tail-work.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { removeTrigger, writeTrigger } from '../../../../shared/topology/trigger-catalogue.ts';
-import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { withoutWaiting } from '../../../support/without-waiting.ts';
 import {
+  cellsOf,
   definitionOf,
+  followEvents,
+  heldBy,
   idsOf,
-  namesIn,
-  openTailedStore,
   orderBreaks,
+  sharedTailing,
   startTailer,
   tailedTrigger,
-  type TailedStore,
-  type Tailer,
-  type TriggerWish,
-  stopTailers,
   until,
+  type TailedStore,
 } from './support/tailed-store.ts';
 
 const SHARDS = 12;
 /** On a busy machine nobody is to be taken for dead where it is not about that. */
 const PATIENT = { heartbeatMs: 100, silenceMs: 20_000 };
-let sqs: LocalSqs;
-const opened: TailedStore[] = [];
-
-beforeAll(async () => {
-  sqs = await startSqs();
-});
-afterEach(stopTailers);
-afterAll(async () => {
-  for (const tailed of opened) await tailed.close();
-  await sqs.stop();
-});
-
-async function open(
-  wishes: readonly TriggerWish[],
-  wrap?: Parameters<typeof openTailedStore>[3],
-): Promise<TailedStore> {
-  const tailed = await openTailedStore(sqs, SHARDS, wishes, wrap);
-  opened.push(tailed);
-  return tailed;
-}
+const { sqs, open } = await sharedTailing(SHARDS);
 
 /** Writes to every shard in turn until it is stopped; returns how many cells there are then. */
 function startWriting(tailed: TailedStore) {
@@ -62,13 +40,6 @@ function startWriting(tailed: TailedStore) {
     return (await tailed.stored()).length;
   };
 }
-
-const held = (tailers: readonly Tailer[]): number[] =>
-  tailers.map(({ events }) => {
-    const count = (kind: string): number =>
-      events.filter((event) => event.kind === 'followed' && event.event.kind === kind).length;
-    return count('partition_taken') - count('partition_released') - count('partition_lost');
-  });
 
 describe('tailers', { timeout: 120_000 }, () => {
   it('hand over to the next of their slot, again and again, without skipping, breaking the order or pausing', async () => {
@@ -89,10 +60,7 @@ describe('tailers', { timeout: 120_000 }, () => {
       tailer = next;
     }
     const cells = await stopWriting();
-    await until(
-      'all is received',
-      async () => namesIn(await one.receive()).size === cells && namesIn(await other.receive()).size === cells,
-    );
+    await Promise.all([one.getsCells(cells), other.getsCells(cells)]);
     await tailer.stop();
     expect([orderBreaks(one.received), orderBreaks(other.received)]).toEqual([0, 0]);
     // Handed over in order: what was sent was committed.
@@ -114,12 +82,12 @@ describe('tailers', { timeout: 120_000 }, () => {
     await Promise.all(rest.map(({ ended }) => ended));
     await writeTailerCount(tailed.stateTable, 4);
     const four = [first, ...all.slice(1).map((start) => start())].flatMap((tailer) => tailer ?? []);
-    await until('four share the shards', () => held(four).every((count) => count === 3));
+    await until('four share the shards', () => four.map(heldBy).every((count) => count === 3));
     await writeTailerCount(tailed.stateTable, 2);
     await Promise.all(four.slice(2).map(({ ended }) => ended));
-    await until('two share the shards', () => held(four).join() === '6,6,0,0');
+    await until('two share the shards', () => four.map(heldBy).join() === '6,6,0,0');
     const cells = await stopWriting();
-    await until('all is received', async () => namesIn(await shared.receive()).size === cells);
+    await shared.getsCells(cells);
     await Promise.all(four.map((tailer) => tailer.stop()));
     expect(orderBreaks(shared.received)).toBe(0);
     await expect(writeTailerCount(tailed.stateTable, 65)).rejects.toThrow(
@@ -131,15 +99,15 @@ describe('tailers', { timeout: 120_000 }, () => {
     const tailed = await open([{ name: 'orphaned' }]);
     const orphaned = tailed.trigger('orphaned');
     const doomed = startTailer(sqs, tailed, { heartbeat: { heartbeatMs: 100, silenceMs: 1000 } });
-    await until('it has begun', () => held([doomed])[0] === SHARDS);
+    await until('it has begun', () => heldBy(doomed) === SHARDS);
     doomed.gate.state = 'no-commits';
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 3);
-    await until('it has sent them', async () => (await orphaned.receive()).length === 3 * SHARDS);
+    await orphaned.gets(3 * SHARDS);
     doomed.gate.state = 'paused';
     const next = startTailer(sqs, tailed, { heartbeat: { heartbeatMs: 100, silenceMs: 1000 } });
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 1);
-    await until('the next one sends', async () => (await orphaned.receive()).length === 4 * SHARDS);
-    expect(next.events.reduce((sum, event) => sum + (event.kind === 'sent' ? event.cells : 0), 0)).toBe(4 * SHARDS);
+    await orphaned.gets(4 * SHARDS);
+    expect(cellsOf(next, 'sent')).toBe(4 * SHARDS);
     doomed.gate.state = 'open';
     await Promise.all([doomed.stop(), next.stop()]);
     await orphaned.receive();
@@ -150,20 +118,11 @@ describe('tailers', { timeout: 120_000 }, () => {
     const tailed = await open([{ name: 'control' }]);
     const control = tailed.trigger('control');
     const doomed = startTailer(sqs, tailed, { wrapQueues: (queues) => withoutWaiting(queues, 300) });
-    await until('it has begun', () => held([doomed])[0] === SHARDS);
+    await until('it has begun', () => heldBy(doomed) === SHARDS);
     doomed.faults.away = true;
     await tailed.write(3, 5);
-    await until(
-      'the offset is committed',
-      async () =>
-        (
-          await committedOffsets(
-            tailed.stateTable,
-            { name: triggerFollower('control'), datastore: tailed.datastore },
-            SHARDS,
-          )
-        )[3] === 5,
-    );
+    const offsets = () => tailed.offsets({ name: triggerFollower('control') });
+    await until('the offset is committed', async () => (await offsets())[3] === 5);
     await doomed.stop();
     const next = startTailer(sqs, tailed);
     await tailed.write(3, 1);
@@ -179,26 +138,24 @@ describe('tailers', { timeout: 120_000 }, () => {
     const steady = tailed.trigger('steady');
     const tailer = startTailer(sqs, tailed);
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 1);
-    await until('it has begun', async () => (await steady.receive()).length === SHARDS);
+    await steady.gets(SHARDS);
     tailer.gate.state = 'away';
     await tailed.write(1, 3);
-    await until('cells are received without DynamoDB', async () => (await steady.receive()).length === SHARDS + 3);
+    await steady.gets(SHARDS + 3);
     // Longer than the silence after which others take it for dead.
     await sleep(3500);
     await tailed.write(2, 3);
-    await until('they still are', async () => (await steady.receive()).length === SHARDS + 6);
+    await steady.gets(SHARDS + 6);
     tailer.gate.state = 'open';
     await service.kill();
     await tailed.write(3, 3);
     await sleep(500);
     await service.resume();
     await tailed.write(3, 3);
-    await until('what was written meanwhile is received', async () => (await steady.receive()).length === SHARDS + 12);
+    await steady.gets(SHARDS + 12);
     await tailer.stop();
     expect(orderBreaks(steady.received)).toBe(0);
-    expect(tailer.events.filter((event) => event.kind === 'followed' && event.event.kind === 'partition_lost')).toEqual(
-      [],
-    );
+    expect(followEvents(tailer, 'partition_lost')).toEqual([]);
   });
 
   it('take up triggers that are added, with their own queues, and leave those that are removed', async () => {
@@ -213,19 +170,13 @@ describe('tailers', { timeout: 120_000 }, () => {
     ];
     const tailer = startTailer(sqs, tailed);
     await tailed.write(4, 2);
-    await until('the old one gets cells', async () => (await old.receive()).length === 2);
+    await old.gets(2);
     await writeTrigger(tailed.store.topologyTable, tailed.datastore, added.deployed);
-    await until('the added one gets cells', async () => (await added.receive()).length === 2);
+    await added.gets(2);
     await removeTrigger(tailed.store.topologyTable, tailed.datastore, 'old');
-    await until(
-      'the old one is let go',
-      () =>
-        tailer.events.filter(
-          (event) => event.trigger === 'old' && event.kind === 'followed' && event.event.kind === 'partition_released',
-        ).length === SHARDS,
-    );
+    await until('the old one is let go', () => followEvents(tailer, 'partition_released', 'old').length === SHARDS);
     await tailed.write(4, 2);
-    await until('the added one goes on', async () => (await added.receive()).length === 4);
+    await added.gets(4);
     expect(await old.receive()).toHaveLength(2);
     // Of other columns, and another queue.
     const changed = tailedTrigger(sqs, tailed, {
@@ -234,17 +185,10 @@ describe('tailers', { timeout: 120_000 }, () => {
       queueUrl: await sqs.newQueue(),
     });
     await writeTrigger(tailed.store.topologyTable, tailed.datastore, changed.deployed);
-    await until(
-      'it is begun anew',
-      () =>
-        tailer.events.filter(
-          (event) => event.trigger === 'added' && event.kind === 'followed' && event.event.kind === 'partition_taken',
-        ).length ===
-        2 * SHARDS,
-    );
+    await until('it is begun anew', () => followEvents(tailer, 'partition_taken', 'added').length === 2 * SHARDS);
     await tailed.write(4, 1);
     await tailed.write(4, 1, 'STATUS');
-    await until('the new queue gets what it wants', async () => (await changed.receive()).length === 1);
+    await changed.gets(1);
     await tailer.stop();
     expect(idsOf(changed.received, 4)).toEqual([6]);
   });
@@ -260,7 +204,7 @@ describe('tailers', { timeout: 120_000 }, () => {
     }));
     const settings = { pauses: { leastMs: 50, mostMs: 50, aligned: true } };
     const tailer = startTailer(sqs, tailed, { settings });
-    await until('it has begun', () => held([tailer])[0] === 3 * SHARDS);
+    await until('it has begun', () => heldBy(tailer) === 3 * SHARDS);
     counts.statements = 0;
     const start = performance.now();
     await sleep(2000);

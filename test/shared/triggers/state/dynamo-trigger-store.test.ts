@@ -1,25 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { changeItem, pack } from '../../../../shared/dynamo/change-item.ts';
 import { forgetTrigger, malformedKey } from '../../../../shared/triggers/state/trigger-items.ts';
 import type { TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
-import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { triggerMessage } from '../manage/support/trigger-message.ts';
+import { client, forEachTest, NAME } from './support/each-trigger.ts';
 
-const NAME = { datastore: 'trips', trigger: 'bill_rider' };
-const client = dynamoClient(inject('servers').dynamo);
 let table: DynamoTable;
 let store: TriggerStore;
-
-beforeEach(async () => {
-  table = await newTable(client);
-  store = triggerStore(table, NAME);
-});
-afterAll(() => client.destroy());
+forEachTest((...made) => ([table, store] = made));
 
 const keys = async (): Promise<string[]> =>
   ((await client.send(new ScanCommand({ TableName: table.table }))).Items ?? [])

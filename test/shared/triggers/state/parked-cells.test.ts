@@ -1,24 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { fits, troubledShards } from '../../../../shared/triggers/state/troubled-shards.ts';
 import { stopRunning } from '../../../../shared/triggers/state/trigger-status.ts';
 import type { FailingCell, ParkEnd, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
-import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { triggerMessage } from '../manage/support/trigger-message.ts';
+import { forEachTest, NAME } from './support/each-trigger.ts';
 
-const NAME = { datastore: 'trips', trigger: 'bill_rider' };
-const client = dynamoClient(inject('servers').dynamo);
 let table: DynamoTable;
 let store: TriggerStore;
-
-beforeEach(async () => {
-  table = await newTable(client);
-  store = triggerStore(table, NAME);
-});
-afterAll(() => client.destroy());
+forEachTest((...made) => ([table, store] = made));
 
 const parked = async (): Promise<readonly FailingCell[]> => {
   const { troubled } = await store.status();

@@ -1,17 +1,13 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
-import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { dynamoClient } from '../../../support/dynamo.ts';
 import { triggerMessage } from '../manage/support/trigger-message.ts';
+import { forEachTest, NAME } from './support/each-trigger.ts';
 
-const NAME = { datastore: 'trips', trigger: 'bill_rider' };
-const client = dynamoClient(inject('servers').dynamo);
 let table: DynamoTable;
-beforeEach(async () => {
-  table = await newTable(client);
-});
-afterAll(() => client.destroy());
+forEachTest((made) => (table = made));
 
 /** A client that does something else, once, before a certain request is sent. */
 function interrupted(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import type { Json } from '../../../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../../../shared/definitions/definitions.ts';
-import type { PhysicalIndex } from '../../../../../shared/index/index-table.ts';
+import { indexTable, type PhysicalIndex } from '../../../../../shared/index/index-table.ts';
 import {
   verifyIndex,
   type IndexProblem,
@@ -14,13 +14,15 @@ import type { RepairEvent } from '../../../../../shared/index/repair/repair-work
 import { runRepair, type RepairRun } from '../../../../../shared/index/repair/run-repair.ts';
 import type { RepairSettings } from '../../../../../shared/index/repair/settings.ts';
 import type { SqlClient } from '../../../../../shared/sql/client.ts';
-import { mysqlClient } from '../../../../../shared/sql/mysql-client.ts';
 import type { StoreContext } from '../../../../../shared/access/context.ts';
 import type { Datastore } from '../../../../../shared/contract/datastore.ts';
 import { dynamoTopology } from '../../../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
+import { clientTo } from '../../../../support/connection-to.ts';
 import { cellOf } from '../../../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
+import { eq } from '../../../../support/index-on.ts';
+import { select } from '../../../../support/plain-sql.ts';
 import { openRealStore, type RealStore } from '../../../../support/real-store.ts';
 
 export const DRIVERS: IndexDefinition = {
@@ -54,6 +56,12 @@ export interface IndexedStore {
     run?: Partial<Omit<RepairRun, 'settings'>> & { readonly settings?: Partial<RepairSettings>; readonly wrap?: Wrap },
   ): RunningRepair;
   client(shard: number): Promise<SqlClient>;
+  /** The version of `drivers` that answers. */
+  live(): Promise<PhysicalIndex>;
+  /** How many entries of `drivers` there are, in all shards, of which this holds. */
+  countEntries(condition: string): Promise<number>;
+  /** Rows that a query of `drivers` finds by the driver. */
+  found(driver: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -64,6 +72,23 @@ export interface RunningRepair {
 }
 
 const QUICK: Partial<RepairSettings> = { behindMs: 100, lookMs: 100, versionsAgeMs: 100, afterCutMs: 200 };
+
+/** An indexed store that the tests of a file share, after which it is closed. */
+export async function sharedIndexed(...given: Parameters<typeof openIndexedStore>): Promise<IndexedStore> {
+  const indexed = await openIndexedStore(...given);
+  afterAll(() => indexed.close());
+  return indexed;
+}
+
+/** What stands before the changes of all groups, and can be another thing from one moment to the next. */
+export function changeable(first: Wrap = (client) => client) {
+  const between = { now: first };
+  const wrap: Wrap = (client, group) => ({
+    ...client,
+    change: (statement) => between.now(client, group).change(statement),
+  });
+  return { between, wrap };
+}
 
 /** @param wrap stands before what the writes do; the repair has clients of its own */
 export async function openIndexedStore(
@@ -102,14 +127,9 @@ export async function openIndexedStore(
       }
     },
     async deploy(wished) {
-      const connect = (address: { readonly name: string }): SqlClient => {
-        const group = inject('servers').groups.find(({ name }) => name === address.name);
-        if (!group) throw new Error(`no group ${address.name}`);
-        return mysqlClient(group, async () => ({ username: group.user, password: group.password }));
-      };
       await migrate({
         topologyTable: store.topologyTable,
-        connect,
+        connect: clientTo,
         wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished }] },
         mayGoOn: () => true,
       });
@@ -128,9 +148,7 @@ export async function openIndexedStore(
       return problems;
     },
     async verify(options) {
-      const index = await indexed.version(DRIVERS.name);
-      if (!index) throw new Error('no index');
-      return verifyIndex(plain, datastore, index, { settleMs: 50, ...options });
+      return verifyIndex(plain, datastore, await indexed.live(), { settleMs: 50, ...options });
     },
     repair({ settings, wrap: through = (client: SqlClient) => client, ...run } = {}) {
       const events: RepairEvent[] = [];
@@ -155,6 +173,24 @@ export async function openIndexedStore(
           await ended;
         },
       };
+    },
+    async live() {
+      const live = await indexed.version(DRIVERS.name);
+      if (!live) throw new Error(`${DRIVERS.name} is not live`);
+      return live;
+    },
+    async countEntries(condition) {
+      const index = await indexed.live();
+      let sum = 0;
+      for (let shard = 0; shard < shards; shard += 1) {
+        const counting = `SELECT COUNT(*) FROM ${indexTable(datastore, shard, index)} WHERE ${condition}`;
+        sum += Number((await select(await indexed.client(shard), counting))[0]?.[0]);
+      }
+      return sum;
+    },
+    async found(driver) {
+      const { entries } = await trips.query({ index: DRIVERS.name, where: [eq('driver', driver)], limit: 1000 });
+      return entries.map(({ row_key }) => row_key);
     },
     client: async (shard) => store.client((await store.topology.datastore(datastore))?.places[shard]?.group ?? ''),
     async close() {

@@ -7,7 +7,7 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
 import type { BatchLimits } from '../../../../../shared/triggers/consume/batch.ts';
 import {
@@ -25,7 +25,7 @@ import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
 import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
-import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
+import type { FailingCell, TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
 import { receiveRecords, startSqs } from '../../../../support/sqs.ts';
 
@@ -146,6 +146,18 @@ export interface Stage {
   show(records: readonly QueueRecord[]): Promise<void>;
   /** Messages in the queue. */
   depth(): Promise<number>;
+  /** What is known of cells of a shard that failed. */
+  failing(shard: number): Promise<readonly FailingCell[]>;
+  parked(shard: number): Promise<readonly FailingCell[]>;
+  /** For how many seconds a message was hidden last. */
+  hiddenFor(name: string): number | undefined;
+}
+
+/** Emulators for the tests of a file, which open stages of their own on them. */
+export async function sharedStages(): Promise<(options?: StageOptions) => Promise<Stage>> {
+  const emulators = await startEmulators();
+  afterAll(() => emulators.stop());
+  return (options) => openStage(emulators, options);
 }
 
 export async function openStage({ sqs, newTable }: Emulators, options: StageOptions = {}): Promise<Stage> {
@@ -181,6 +193,7 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
     ...(options.settings && { settings: options.settings }),
   });
 
+  const failing = async (shard: number) => (await store.shards([shard])).flatMap(({ cells }) => cells);
   const receive = (waitSeconds = 2): Promise<QueueRecord[]> => receiveRecords(sqs, queueUrl, waitSeconds);
 
   return {
@@ -205,6 +218,9 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
     },
     show: (records) => queue.setVisibility(records, 0),
     depth: () => depthOf(sqs, queueUrl),
+    failing,
+    parked: async (shard) => (await failing(shard)).filter(({ parked_at }) => parked_at !== undefined),
+    hiddenFor: (name) => hidden.get(name)?.at(-1),
   };
 }
 

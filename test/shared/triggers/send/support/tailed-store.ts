@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach } from 'vitest';
+import type { TriggerOperations } from '../../../../../shared/contract/trigger-operations.ts';
+import type { FollowEvent } from '../../../../../shared/follow/follower.ts';
+import type { TriggerManagementOptions } from '../../../../../shared/triggers/manage/managed-trigger.ts';
+import { triggerManagement } from '../../../../../shared/triggers/manage/trigger-management.ts';
+import { sqsTriggerQueues } from '../../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
 import type { SqlClient } from '../../../../../shared/sql/client.ts';
 import type { StoreContext } from '../../../../../shared/access/context.ts';
@@ -13,12 +19,14 @@ import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigge
 import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
 import { parseMessage } from '../../../../../shared/triggers/state/queue-message.ts';
 import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
-import { drainQueue, type LocalSqs } from '../../../../support/sqs.ts';
+import { drainQueue, startSqs, type LocalSqs } from '../../../../support/sqs.ts';
 import { openFollowedStore, until as untilWithin, type FollowedStore } from '../../../follow/support/followed-store.ts';
 import { openGate, type Gate } from '../../../follow/support/gate.ts';
 
 export interface TailedStore extends FollowedStore {
   trigger(name: string): TailedTrigger;
+  /** What operators do with its triggers. */
+  operations(options?: Partial<TriggerManagementOptions>): Promise<TriggerOperations>;
 }
 
 /** A trigger as its consumers see it. */
@@ -29,6 +37,10 @@ export interface TailedTrigger {
   readonly received: (TriggerMessage & { readonly group: string })[];
   /** Takes off the queue what is there, and returns all that was received so far. */
   receive(): Promise<(TriggerMessage & { readonly group: string })[]>;
+  /** Waits until so many messages were received. */
+  gets(count: number): Promise<void>;
+  /** Waits until so many cells were, however often. */
+  getsCells(count: number): Promise<void>;
 }
 
 export type TriggerWish = Partial<TriggerDefinition> & { readonly name: string };
@@ -74,6 +86,13 @@ export async function openWithTriggers(
   const triggers = new Map(deployed.map((one) => [one.definition.name, tailedTrigger(sqs, followed, one)]));
   return {
     ...followed,
+    operations: (options) =>
+      triggerManagement({
+        context: followed.store.context,
+        stateTable: followed.stateTable,
+        queues: sqsTriggerQueues(sqs.client),
+        ...options,
+      }).triggers(followed.datastore),
     trigger(name) {
       const trigger = triggers.get(name);
       if (!trigger) throw new Error(`no trigger ${name}`);
@@ -88,7 +107,8 @@ export function tailedTrigger(
   deployed: DeployedTrigger,
 ): TailedTrigger {
   const received: TailedTrigger['received'] = [];
-  return {
+  const { name } = deployed.definition;
+  const trigger: TailedTrigger = {
     deployed,
     received,
     store: triggerStore(stateTable, { datastore, trigger: deployed.definition.name }),
@@ -97,7 +117,53 @@ export function tailedTrigger(
         received.push({ ...parseMessage(Body), group: Attributes?.MessageGroupId ?? '' });
       return received;
     },
+    gets: (count) => until(`${name} gets ${count} messages`, async () => (await trigger.receive()).length === count),
+    getsCells: (count) =>
+      until(`${name} gets ${count} cells`, async () => namesIn(await trigger.receive()).size === count),
   };
+  return trigger;
+}
+
+/** SQS for the tests of a file, and stores with triggers that they open. Tailers are stopped after each test. */
+export async function sharedTailing(shards: number) {
+  const sqs = await startSqs();
+  afterAll(() => sqs.stop());
+  const opened: TailedStore[] = [];
+  const keep = (tailed: TailedStore): TailedStore => (opened.push(tailed), tailed);
+  afterEach(stopTailers);
+  afterAll(async () => {
+    for (const tailed of opened) await tailed.close();
+  });
+  return {
+    sqs,
+    open: async (wishes: readonly TriggerWish[], wrap?: Parameters<typeof openTailedStore>[3]) =>
+      keep(await openTailedStore(sqs, shards, wishes, wrap)),
+    openDeployed: async (deployed: readonly DeployedTrigger[]) => keep(await openWithTriggers(sqs, shards, deployed)),
+  };
+}
+
+/** What the worker told of what it follows. */
+export function followEvents<Kind extends FollowEvent['kind']>(
+  { events }: Pick<Tailer, 'events'>,
+  kind: Kind,
+  trigger?: string,
+): Extract<FollowEvent, { kind: Kind }>[] {
+  return events.flatMap((event) =>
+    event.kind === 'followed' && event.event.kind === kind && (trigger === undefined || event.trigger === trigger)
+      ? [event.event as Extract<FollowEvent, { kind: Kind }>]
+      : [],
+  );
+}
+
+/** How many partitions it has. */
+export function heldBy(tailer: Tailer): number {
+  const count = (kind: FollowEvent['kind']): number => followEvents(tailer, kind).length;
+  return count('partition_taken') - count('partition_released') - count('partition_lost');
+}
+
+/** How many cells it has sent, or sent again. */
+export function cellsOf({ events }: Tailer, kind: 'sent' | 'retried'): number {
+  return events.reduce((sum, event) => sum + (event.kind === kind ? event.cells : 0), 0);
 }
 
 /** How the queues of a tailer behave. */

@@ -1,0 +1,81 @@
+import { afterAll } from 'vitest';
+import type { Cell, NewCell } from '../../shared/cell.ts';
+import type { BufferOperations, Datastore, IndexOperations } from '../../shared/contract/datastore.ts';
+import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
+import type { SqlClient } from '../../shared/sql/client.ts';
+import { entityTable } from '../../shared/sql/names.ts';
+import type { DeployedTrigger } from '../../shared/topology/topology.ts';
+import { cellOf, rowsOfShard } from './datastore-conformance.ts';
+import { openRealStore, type RealStore, type RealStoreOptions } from './real-store.ts';
+
+/** A datastore of a test's own, on real servers. */
+export interface OpenTrips extends AsyncDisposable {
+  readonly store: RealStore;
+  readonly trips: Datastore & BufferOperations & IndexOperations;
+  /** Its unique name. */
+  readonly name: string;
+  /** The group that holds shard 0. */
+  readonly primary: string;
+  /** All groups but the primary. */
+  readonly others: readonly string[];
+  groupOf(shard: number): string;
+  /** Of the group that holds a shard; nothing stands in front of it. */
+  clientOf(shard: number): SqlClient;
+  /** The shard's table of cells, as statements name it. */
+  entity(shard: number): string;
+  /** A new row key, whose row falls into the shard. */
+  rowIn(shard: number): string;
+  /** A new cell in the shard. */
+  cellIn(shard: number, more?: Partial<NewCell>): NewCell;
+  /** As much of the shard's log as one page holds. */
+  logOf(shard: number, after?: number): Promise<readonly Cell[]>;
+}
+
+export interface OpenTripsOptions extends Omit<RealStoreOptions, 'datastores' | 'indexes' | 'triggers'> {
+  /** Live from the start. @default none */
+  readonly indexes?: readonly IndexDefinition[];
+  /** @default none */
+  readonly triggers?: readonly DeployedTrigger[];
+}
+
+/** A datastore that the tests of a file share, after which it is closed. */
+export async function sharedTrips(shards: number, options?: OpenTripsOptions): Promise<OpenTrips> {
+  const opened = await openTrips(shards, options);
+  afterAll(() => opened[Symbol.asyncDispose]());
+  return opened;
+}
+
+export async function openTrips(
+  shards: number,
+  { indexes = [], triggers = [], ...options }: OpenTripsOptions = {},
+): Promise<OpenTrips> {
+  const store = await openRealStore({
+    datastores: { trips: shards },
+    indexes: { trips: indexes },
+    triggers: { trips: triggers },
+    ...options,
+  });
+  const name = store.nameOf('trips');
+  const trips = await store.deployment.datastore(name);
+  const places = (await store.topology.datastore(name))?.places ?? [];
+  const groupOf = (shard: number): string => places[shard]?.group ?? '';
+  const rowIn = (shard: number): string => rowsOfShard(shard, shards, 1)[0] ?? '';
+  return {
+    store,
+    trips,
+    name,
+    primary: groupOf(0),
+    others: store.groups.map((group) => group.name).filter((group) => group !== groupOf(0)),
+    groupOf,
+    clientOf: (shard) => store.client(groupOf(shard)),
+    entity: (shard) => entityTable(name, shard),
+    rowIn,
+    cellIn: (shard, more) => cellOf({ row_key: rowIn(shard), ...more }),
+    async logOf(shard, after = 0) {
+      const [log] = await trips.log([{ shard, after }], { limit: 1000 });
+      if (!log || log.error) throw log?.error ?? new Error(`no log of shard ${shard}`);
+      return log.cells;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
