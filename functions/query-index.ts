@@ -2,9 +2,8 @@ import type { Deployment } from '../shared/store/deployment.ts';
 import { deployment } from './environment/deployment.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { batchQuery } from './http/operations/batch-query.ts';
-import { countEntries } from './http/operations/count-entries.ts';
 import { listIndexes } from './http/operations/list-indexes.ts';
-import { queryIndex } from './http/operations/query-index.ts';
+import { queryIndex, countEntries } from './http/operations/query-index.ts';
 
 /** The routes of indexes. */
 export function makeQueryHandler(deployment: () => Deployment): HttpHandler {

@@ -1,5 +1,6 @@
-import { LIMITS, type CellAddress, type CellKey } from './cell.ts';
-import { invalidField, missingField } from './errors.ts';
+import { LIMITS, type CellAddress, type CellKey, type Location, type Role } from './cell.ts';
+import { invalidField, missingField, SchemalessError } from './errors.ts';
+import { parseTime } from './time.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const WANTED_NAME = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8`;
@@ -21,6 +22,19 @@ export function parseColumnName(value: unknown, field = 'column_name'): string {
   if (bytes > LIMITS.columnNameBytes)
     throw invalidField(field, WANTED_NAME, `${value.slice(0, 20)}… of ${bytes} bytes`);
   return value;
+}
+
+/** What the paths of routes take as a column name; the batch routes take any. */
+export const PATH_COLUMN_NAME = `^(?!\\.{1,2}$)[A-Za-z0-9_. -]{1,${LIMITS.columnNameBytes}}$`;
+
+const PATH_COLUMN = /* @__PURE__ */ new RegExp(PATH_COLUMN_NAME);
+
+/**
+ * Whether a column name can stand in a path. Gateways, proxies and URL parsers decode paths in their own ways, and
+ * drop `.` and `..`; these characters come through all of them.
+ */
+export function isPathColumnName(name: string): boolean {
+  return PATH_COLUMN.test(name);
 }
 
 /** A ref key: an integer, 0 to 2^53-1. Throws `invalid_field`. */
@@ -72,6 +86,64 @@ export function parseCount(
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most)
     throw invalidField(field, wanted, value);
   return value === 0 ? 0 : value;
+}
+
+/** `limit` of any list. */
+export function parseLimit(value: unknown, field = 'limit'): number {
+  return value === undefined ? LIMITS.defaultLimit : parseCount(value, field, 1, LIMITS.listCells);
+}
+
+/**
+ * Checks every item of a batch before any is used, so that a malformed one refuses the whole batch.
+ *
+ * @param parse checks one item; `prefix` is how its fields are named: `cells[3].`
+ */
+export function parseBatch<T, U>(
+  items: readonly T[],
+  field: string,
+  parse: (item: T, prefix: string) => U,
+  most: number = LIMITS.batchCells,
+): U[] {
+  if (!Array.isArray(items)) throw invalidField(field, 'an array', items);
+  if (items.length > most) throw invalidField(field, `at most ${most} items`, items.length);
+  return items.map((item: T, place) => {
+    if (typeof item !== 'object' || item === null) throw invalidField(`${field}[${place}]`, 'an object', item);
+    return parse(item, `${field}[${place}].`);
+  });
+}
+
+/** A place in a shard's log: exactly one of `after` and `since`. A time is returned in UTC with six decimals. */
+export function parseLocation(location: Location, shards: number, prefix = ''): Location {
+  const shard = parseShard(location.shard, shards, `${prefix}shard`);
+  if (location.after !== undefined && location.since !== undefined) {
+    throw invalidField(`${prefix}since`, 'either `after` or `since`', 'both');
+  }
+  if (location.since !== undefined) return { shard, since: parseTime(location.since, `${prefix}since`) };
+  if (location.after === undefined) throw missingField(`${prefix}after`, 'an added id (`after`) or a time (`since`)');
+  return {
+    shard,
+    after: parseCount(location.after, `${prefix}after`, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1'),
+  };
+}
+
+export function parseShard(value: unknown, shards: number, field = 'shard'): number {
+  const wanted = `a shard, 0 to ${shards - 1}`;
+  if (value === undefined) throw missingField(field, wanted);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw invalidField(field, wanted, value);
+  if (value < 0 || value >= shards)
+    throw new SchemalessError('unknown_shard', `${field}: wanted ${wanted}, got ${value}`, {
+      field,
+      wanted,
+      got: String(value),
+    });
+  return value === 0 ? 0 : value;
+}
+
+/** `read` of any question. */
+export function parseRead(value: unknown): Role {
+  if (value === undefined || value === 'writer') return 'writer';
+  if (value === 'reader') return 'reader';
+  throw invalidField('read', 'writer or reader', value);
 }
 
 /** The 16 bytes of a row key. */

@@ -1,8 +1,13 @@
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { PLAIN_JSON } from '../../shared/api/plain-json.ts';
 import { MESSAGE_PACK } from '../../shared/api/message-pack.ts';
 import { writeJson, type JsonText } from '../../shared/body/json.ts';
 import { writeMessagePack } from '../../shared/body/write-message-pack.ts';
+import { ERROR_TEXTS } from '../../shared/error-texts.ts';
+import { SchemalessError } from '../../shared/errors.ts';
+import { qualityOf } from './request.ts';
 
 /** What an operation answers. */
 export interface Answer {
@@ -96,4 +101,53 @@ function inJson({ json, body: value }: Answer): Omit<Written, 'type'> {
     isPlain,
     made: { body: isLong ? Buffer.from(body).toString('base64') : body, isBase64Encoded: isLong },
   };
+}
+
+/** What is smaller goes in few packets as it is, and is written sooner than compressed. */
+export const COMPRESSED_FROM_BYTES = 8192;
+/** Of JSON a tenth is left at the lowest level, and little less at others, which take several times as long. */
+const LEVEL = constants.Z_BEST_SPEED;
+
+const compress = promisify(gzip);
+
+/**
+ * The answer in gzip, where `Accept-Encoding` names it, and it is JSON of some length. MessagePack is for programs that
+ * want to be fast, and goes as it is.
+ */
+export async function compressed(
+  result: APIGatewayProxyStructuredResultV2,
+  acceptEncoding: string | undefined,
+): Promise<APIGatewayProxyStructuredResultV2> {
+  const { body = '', headers = {}, isBase64Encoded = false } = result;
+  // Who answered has chosen between two forms itself.
+  const isChosen = String(headers['vary']).includes('accept-encoding');
+  const isJson = /^application\/(?:[\w.-]+\+)?json\b/u.test(String(headers['content-type']));
+  if (!isJson || isChosen || body.length < COMPRESSED_FROM_BYTES) return result;
+  const vary = { vary: headers['vary'] === undefined ? 'accept-encoding' : `${headers['vary']}, accept-encoding` };
+  if (qualityOf(acceptEncoding, ['gzip']) === 0) return { ...result, headers: { ...headers, ...vary } };
+  const bytes = await compress(isBase64Encoded ? Buffer.from(body, 'base64') : body, { level: LEVEL });
+  return {
+    ...result,
+    headers: { ...headers, ...vary, 'content-encoding': 'gzip' },
+    body: bytes.toString('base64'),
+    isBase64Encoded: true,
+  };
+}
+
+/** Items of an answer as they are shown: an `error` among their members in the form of the API. */
+export function shownItems(items: readonly unknown[]): readonly unknown[] {
+  return items.map((item) => {
+    if (typeof item !== 'object' || item === null || !('error' in item) || !(item.error instanceof SchemalessError))
+      return item;
+    return { ...item, error: shownError(item.error) };
+  });
+}
+
+function shownError({ code, details, message, retry }: SchemalessError): object {
+  return { code, title: ERROR_TEXTS[code].title, detail: message, retry, ...particulars(details) };
+}
+
+/** What a problem says besides its code and its text. */
+export function particulars({ field, wanted, got, address, more }: SchemalessError['details']): object {
+  return { field, wanted, got, address, ...more };
 }

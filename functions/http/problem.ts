@@ -1,6 +1,7 @@
 import { ERROR_TEXTS } from '../../shared/error-texts.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import type { Answer } from './answer.ts';
+import { logger } from '../environment/log.ts';
+import { particulars, type Answer } from './answer.ts';
 
 /** Seconds that a caller should wait before it repeats what was not confirmed. */
 export const RETRY_AFTER = 1;
@@ -34,19 +35,15 @@ export function problemAnswer(error: SchemalessError, requestId: string): Answer
   };
 }
 
-/** Items of an answer as they are shown: an `error` among their members in the form of the API. */
-export function shownItems(items: readonly unknown[]): readonly unknown[] {
-  return items.map((item) => {
-    if (typeof item !== 'object' || item === null || !('error' in item) || !(item.error instanceof SchemalessError))
-      return item;
-    return { ...item, error: shownError(item.error) };
-  });
-}
-
-function shownError({ code, details, message, retry }: SchemalessError): object {
-  return { code, title: ERROR_TEXTS[code].title, detail: message, retry, ...particulars(details) };
-}
-
-function particulars({ field, wanted, got, address, more }: SchemalessError['details']): object {
-  return { field, wanted, got, address, ...more };
+/**
+ * The line in the log for what an operation threw. Details are left out where they can quote the request's body, that
+ * is, of all that the caller has to mend.
+ */
+export function logProblem(thrown: unknown, about: Record<string, unknown>): void {
+  const { code, details, message, status } = shown(thrown);
+  const facts = { ...about, code, field: details.field };
+  if (code === 'cell_not_found' || code === 'conflict') logger.debug('answered', facts);
+  else if (status < 500) logger.info('refused', facts);
+  else if (code === 'unavailable') logger.warn('failed', { ...facts, detail: message });
+  else logger.error('failed', { ...facts, error: thrown });
 }

@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { Json } from '../../shared/cell.ts';
-import { invalidField, missingField } from '../../shared/errors.ts';
+import { MESSAGE_PACK_NAMES } from '../../shared/api/message-pack.ts';
+import { parseJson } from '../../shared/body/json.ts';
+import { LIMITS, type Json } from '../../shared/cell.ts';
+import { missingField, SchemalessError } from '../../shared/errors.ts';
 import type { AnswerRoom } from '../../shared/contract/answer-room.ts';
-import { wantsMessagePack } from './accepts.ts';
-import { readJsonBody } from './request-body.ts';
-import { requestIdOf } from './request-id.ts';
-import { readQuery, type Query, type QueryNames } from './query.ts';
+import { requestIdOf } from '../environment/request-ids.ts';
+import { pathValue, readQuery, type Query, type QueryNames } from './parameters.ts';
 
 /** A request as the operations see it. Nothing is read before an operation asks for it. */
 export interface HttpRequest {
@@ -52,14 +52,75 @@ function isSigned({ requestContext }: APIGatewayProxyEventV2): boolean {
 }
 
 /**
- * A parameter's value. The gateway has decoded it already; once more is harmless, since `%` is in no value that is
- * taken. Throws `missing_field`, `invalid_field`.
+ * How much a header such as `Accept` wants one of these names, 0 to 1. Wildcards count for nothing: who is sent
+ * something out of the ordinary has to have named it.
+ *
+ * @param header undefined where there is none
+ * @param names in lower case
  */
-export function pathValue(value: string | undefined, name: string): string {
-  if (value === undefined || value === '') throw missingField(name, 'a part of the path');
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    throw invalidField(name, 'percent-encoded UTF-8', value);
+export function qualityOf(header: string | undefined, names: readonly string[]): number {
+  let most = 0;
+  for (const part of header?.split(',') ?? []) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    if (!names.includes(name)) continue;
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    most = Math.max(most, quality === undefined ? 1 : Number(quality.slice(2)) || 0);
   }
+  return most;
+}
+
+/** Whether an answer goes in MessagePack: where `Accept` names it, and does not name JSON before it. */
+function wantsMessagePack(accept: string | undefined): boolean {
+  if (accept === undefined || !/msgpack/i.test(accept)) return false;
+  const quality = qualityOf(accept, MESSAGE_PACK_NAMES);
+  return quality > 0 && quality >= qualityOf(accept, ['application/json']);
+}
+
+/** Whether `If-None-Match` names what would be answered. */
+export function namesTag(header: string | undefined, etag: string): boolean {
+  return header?.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, ''))) === true;
+}
+
+// A byte order mark is kept, for the parser to refuse.
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The body of a request, as JSON.
+ *
+ * @param depth deepest nesting of arrays and objects; LIMITS.bodyDepth when left out
+ * @throws SchemalessError `request_too_large`, `missing_field`, `invalid_json`
+ */
+function readJsonBody(
+  event: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>,
+  depth: number = LIMITS.bodyDepth,
+): Json {
+  const { body = '', isBase64Encoded } = event;
+  // Base64 takes four characters for three bytes: an estimate that is never too high, so nothing huge is decoded.
+  const leastBytes = isBase64Encoded ? Math.floor(body.length / 4) * 3 - 2 : Buffer.byteLength(body);
+  if (leastBytes > LIMITS.requestBytes) throw requestTooLarge(leastBytes);
+  const text = isBase64Encoded ? decode(Buffer.from(body, 'base64')) : body;
+  if (text === '') throw missingField('body', 'one JSON value');
+  return parseJson(text, { maxDepth: depth });
+}
+
+function decode(bytes: Uint8Array): string {
+  if (bytes.length > LIMITS.requestBytes) throw requestTooLarge(bytes.length);
+  try {
+    return UTF8.decode(bytes);
+  } catch (cause) {
+    const wanted = 'JSON in UTF-8';
+    const got = 'bytes that are not UTF-8';
+    throw new SchemalessError('invalid_json', `body: wanted ${wanted}, got ${got}`, {
+      field: 'body',
+      wanted,
+      got,
+      cause,
+    });
+  }
+}
+
+function requestTooLarge(bytes: number): SchemalessError {
+  const wanted = `at most ${LIMITS.requestBytes} bytes`;
+  const got = `${bytes} bytes`;
+  return new SchemalessError('request_too_large', `body: wanted ${wanted}, got ${got}`, { field: 'body', wanted, got });
 }

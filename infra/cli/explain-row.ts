@@ -3,7 +3,7 @@ import type { SchemalessClient } from '../../shared/client/client.ts';
 import type { ShardHead } from '../../shared/contract/datastore.ts';
 import type { IndexStatus } from '../../shared/contract/index-status.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import { readField } from '../../shared/index/field-value.ts';
+import { readField } from '../../shared/definitions/field-value.ts';
 import { FIELD_TYPES, type FieldType } from '../../shared/definitions/definitions.ts';
 import { shardDatabase, shardOf } from '../../shared/shard.ts';
 

@@ -1,4 +1,4 @@
-import type { Role } from '../cell.ts';
+import { LIMITS, type Role } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
 import { selectParts } from '../sql/select-parts.ts';
@@ -95,9 +95,31 @@ export async function askAllParts(
   return answer;
 }
 
+/**
+ * Runs a reading statement on the node asked for, or on the other one when that one fails or refuses it.
+ *
+ * @throws SchemalessError `unavailable`, `answer_too_large`
+ */
+export async function askEither(
+  client: SqlClient,
+  group: string,
+  role: Role,
+  statement: Statement,
+): Promise<{ readonly role: Role; readonly rows: readonly SqlRow[] }> {
+  const { rows, roleOf, errorOf } = await askParts(client, group, role, [statement]);
+  const error = errorOf(0);
+  if (error) throw error;
+  return { role: roleOf(0), rows };
+}
+
 /** What a statement is made of; one that is no union is its only part. */
 export function partsOf(statement: Statement): readonly Statement[] {
   return statement.parts ?? [statement];
+}
+
+/** Bytes of bodies at which a statement's page ends, once it has one cell. */
+export function pageBytes({ abilities }: SqlClient): number {
+  return Math.min(LIMITS.answerBytes, abilities.bounds.pageBytes);
 }
 
 const NONE: ReadonlyMap<number, Refusal> = new Map();

@@ -1,5 +1,4 @@
-import { SchemalessError } from '../errors.ts';
-import type { DatastoreTopology, GroupAddress, ShardPlace, TopologySource } from '../topology/topology.ts';
+import type { GroupAddress, TopologySource } from '../topology/topology.ts';
 import { openGroups, type Groups } from './groups.ts';
 import { type Admission, openAdmission } from './admission.ts';
 import type { PutResult, Role } from '../cell.ts';
@@ -91,23 +90,4 @@ export function openContext(options: DeploymentOptions): StoreContext {
     admit,
     report,
   };
-}
-
-/** Where a shard is. */
-export function placeOf(datastore: DatastoreTopology, shard: number): ShardPlace {
-  const place = datastore.places[shard];
-  if (!place)
-    throw new SchemalessError(
-      'unavailable',
-      `the topology of ${datastore.datastore} does not say where shard ${shard} is`,
-    );
-  return place;
-}
-
-/** Sorts items by the group that holds their shard, keeping their order. */
-export function byGroup<T extends { readonly shard: number }>(
-  datastore: DatastoreTopology,
-  items: readonly T[],
-): Map<string, T[]> {
-  return Map.groupBy(items, ({ shard }) => placeOf(datastore, shard).group);
 }

@@ -1,7 +1,7 @@
-import { LIMITS, type Role, type Served } from '../cell.ts';
+import type { Role, Served } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
 import { byItem, type ItemRows } from '../sql/cell-rows.ts';
-import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
+import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
 import { selectParts } from '../sql/select-parts.ts';
 import { askParts, partsOf } from './ask-parts.ts';
 
@@ -51,28 +51,6 @@ export async function readGroup(client: SqlClient, group: string, read: GroupRea
     if (!(error instanceof SqlError)) throw error;
   }
   return items;
-}
-
-/** Bytes of bodies at which a statement's page ends, once it has one cell. */
-export function pageBytes({ abilities }: SqlClient): number {
-  return Math.min(LIMITS.answerBytes, abilities.bounds.pageBytes);
-}
-
-/**
- * Runs a reading statement on the node asked for, or on the other one when that one fails or refuses it.
- *
- * @throws SchemalessError `unavailable`, `answer_too_large`
- */
-export async function askEither(
-  client: SqlClient,
-  group: string,
-  role: Role,
-  statement: Statement,
-): Promise<{ readonly role: Role; readonly rows: readonly SqlRow[] }> {
-  const { rows, roleOf, errorOf } = await askParts(client, group, role, [statement]);
-  const error = errorOf(0);
-  if (error) throw error;
-  return { role: roleOf(0), rows };
 }
 
 function withServed(answer: ItemRows, role: Role, minimum: number | undefined): GroupItem {

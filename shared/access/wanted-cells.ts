@@ -6,9 +6,11 @@ import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
 import { unionOf } from '../sql/union.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
-import { byGroup, type StoreContext } from './context.ts';
+import type { StoreContext } from './context.ts';
+import { byGroup } from './groups.ts';
 import { atMostBytesOf, decodeOrMark, type DecodedCell } from './decode.ts';
-import { pageBytes, readGroup, type GroupItem } from './read-group.ts';
+import { readGroup, type GroupItem } from './read-group.ts';
+import { pageBytes } from './ask-parts.ts';
 
 /** How items are asked for that lie in many groups: cells by their keys, or whole rows. */
 export interface Wanting<Item extends { readonly shard: number }> {

@@ -1,5 +1,5 @@
 import { LIMITS, type Json } from '../cell.ts';
-import { PATH_COLUMN_NAME } from './path-column-name.ts';
+import { PATH_COLUMN_NAME } from '../address.ts';
 import { arrayOf, schema, type Schema } from './schema.ts';
 
 interface Parameter {

@@ -1,5 +1,4 @@
-import { parseAddress, parseColumnName, parseRowKey } from '../address.ts';
-import { isPathColumnName } from '../api/path-column-name.ts';
+import { parseAddress, parseColumnName, parseRowKey, isPathColumnName } from '../address.ts';
 import type { CellKey, Role } from '../cell.ts';
 import type { BatchItem, Datastore, Found, ReadOptions } from '../contract/datastore.ts';
 import { invalidField, SchemalessError } from '../errors.ts';

@@ -1,5 +1,4 @@
-import { parseAddress } from '../address.ts';
-import { isPathColumnName } from '../api/path-column-name.ts';
+import { parseAddress, isPathColumnName } from '../address.ts';
 import { checkBody } from '../body/measure.ts';
 import type { NewCell, PutResult, RestoredCell } from '../cell.ts';
 import type { Datastore, PutOptions } from '../contract/datastore.ts';

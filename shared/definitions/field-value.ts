@@ -59,6 +59,41 @@ function toTime(value: Json): string | undefined {
   }
 }
 
+/**
+ * The value that a body has at a field's path.
+ *
+ * @returns the value; null when it is missing or null; undefined when it is there and of another type
+ */
+export function readField(body: Json | undefined, path: string, type: FieldType): FieldValue | undefined {
+  let value: Json | undefined = body;
+  for (const segment of path.split('.')) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, segment))
+      return null;
+    value = (value as { readonly [key: string]: Json })[segment];
+  }
+  return value === undefined || value === null ? null : toFieldValue(value, type);
+}
+
+/** A value as query strings write it. Undefined when it is none of this type. */
+export function fromText(text: string, type: FieldType): FieldValue | undefined {
+  switch (type) {
+    case 'integer':
+      if (!/^-?\d{1,20}$/.test(text)) return undefined;
+      return Number.isSafeInteger(Number(text)) ? Number(text) : toFieldValue(BigInt(text), type);
+    case 'number':
+      return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : undefined;
+    default:
+      return toFieldValue(text, type);
+  }
+}
+
+/** A value as a key of maps: values of one type that are equal give equal texts. */
+export function keyOfValue(value: FieldValue): string {
+  return String(value);
+}
+
 /** What a value of a type has to be, for messages. */
 export const WANTED_VALUE: Readonly<Record<FieldType, string>> = {
   UUID: 'a UUID',

@@ -1,7 +1,7 @@
 import { addressKey } from '../address.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import { SqlError } from '../sql/client.ts';
-import { isRestored } from '../sql/statements/append-restored.ts';
+import { isRestored } from '../sql/statements/append-cells.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { appendToPrimary } from '../store/append.ts';
 import type { StoreContext } from '../access/context.ts';

@@ -2,7 +2,7 @@ import { addressKey } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { isRestored } from '../sql/statements/append-restored.ts';
+import { isRestored } from '../sql/statements/append-cells.ts';
 import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { markUndecided } from '../sql/statements/undecided-copies.ts';

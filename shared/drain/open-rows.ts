@@ -5,7 +5,7 @@ import type { SqlClient } from '../sql/client.ts';
 import type { EncodedCell } from '../sql/statements/append-cells.ts';
 import { bodyHash } from '../sql/statements/insert-buffered.ts';
 import { selectBuffered, toBufferRow, type BufferRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
-import { pageBytes } from '../access/read-group.ts';
+import { pageBytes } from '../access/ask-parts.ts';
 
 /**
  * A buffered write whose body was fetched and can be decoded. The value is not kept: it may be a hundred thousand times

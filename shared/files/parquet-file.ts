@@ -4,7 +4,7 @@ import { stringifyJson } from '../body/json.ts';
 import type { Cell } from '../cell.ts';
 import type { FieldValue } from '../contract/index-query.ts';
 import type { FieldType } from '../definitions/definitions.ts';
-import { readField } from '../index/field-value.ts';
+import { readField } from '../definitions/field-value.ts';
 import { sumFile, syncFile, type CellFile } from './cell-file.ts';
 import type { TypedColumn } from './manifest.ts';
 

@@ -1,7 +1,7 @@
 import { SchemalessError } from '../errors.ts';
 import { selectPlacesAt, toShardPlaces } from '../sql/statements/select-log-places.ts';
-import { placeOf, type StoreContext } from '../access/context.ts';
-import { requireDatastore } from '../access/groups.ts';
+import type { StoreContext } from '../access/context.ts';
+import { placeOf, requireDatastore } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { raiseEpoch } from '../access/raise-epoch.ts';
 import type { Checkpoint } from './checkpoints.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { placeOf } from '../access/context.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { placeOf, requireDatastore } from '../access/groups.ts';
 import { BUSY_MS, fail, followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
 import { HandleError } from './give-cells.ts';
 import type { HeldShard } from './held-shard.ts';

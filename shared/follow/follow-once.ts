@@ -1,8 +1,8 @@
 import type { Role } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { byGroup, type StoreContext } from '../access/context.ts';
-import { requireDatastore } from '../access/groups.ts';
+import type { StoreContext } from '../access/context.ts';
+import { byGroup, requireDatastore } from '../access/groups.ts';
 import { SHARDS_A_PAGE } from './follow-group.ts';
 import { pauseFor } from '../pause-for.ts';
 import { askAllParts, partsOf } from '../access/ask-parts.ts';

@@ -1,7 +1,7 @@
 import type { Role } from '../cell.ts';
-import { placeOf, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { requireDatastore, placeOf } from '../access/groups.ts';
 import { mendEpoch } from '../access/raise-epoch.ts';
 import type { Refusal } from '../access/ask-parts.ts';
 import { findCut } from './cut-log.ts';

@@ -1,7 +1,7 @@
 import type { Role } from '../cell.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { byGroup, type StoreContext } from '../access/context.ts';
-import { requireDatastore } from '../access/groups.ts';
+import type { StoreContext } from '../access/context.ts';
+import { byGroup, requireDatastore } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { askParts, partsOf } from '../access/ask-parts.ts';
 import { readFollower, type FollowerName } from './follower-item.ts';

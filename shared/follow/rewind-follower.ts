@@ -1,9 +1,9 @@
 import type { RewindTo } from '../contract/trigger-operations.ts';
 import { invalidField } from '../errors.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { byGroup, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { requireDatastore, byGroup } from '../access/groups.ts';
 import { deleteState } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { followerKey, openFollower, readFollower, tellChange, type FollowerName } from './follower-item.ts';

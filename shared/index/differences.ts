@@ -1,10 +1,10 @@
-import { placeOf, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import { selectExistingEntries, toExistingEntries, type ExistingEntry } from './statements/select-existing-entries.ts';
-import { selectDivided } from '../sql/select-divided.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { selectDivided } from '../sql/union.ts';
+import { requireDatastore, placeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { Version } from './entry.ts';
-import { keyOfValue } from './field-value.ts';
+import { keyOfValue } from '../definitions/field-value.ts';
 import type { MissedEntries, PlacedEntry } from './maintain.ts';
 
 /** An entry that is not as it should be. `held` is what is there, undefined where nothing is. */

@@ -1,7 +1,6 @@
 import type { Json } from '../cell.ts';
 import type { IndexDefinition, IndexField } from '../definitions/definitions.ts';
-import { keyOfValue, readField } from './field-value.ts';
-import type { FieldValue } from '../definitions/field-value.ts';
+import { keyOfValue, readField, type FieldValue } from '../definitions/field-value.ts';
 
 /** The place in a row's log at which an entry was computed. Later places win; epochs count first. */
 export interface Version {

@@ -1,5 +1,5 @@
 import { SchemalessError } from '../errors.ts';
-import { ageOf, moment, type Moment } from '../moment.ts';
+import { ageOf, moment, type Moment } from '../time.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
 

@@ -1,7 +1,13 @@
-import type { IndexDefinition } from '../definitions/definitions.ts';
+import { rowKeyBytes, rowKeyOf } from '../address.ts';
+import type { FieldType, IndexDefinition } from '../definitions/definitions.ts';
+import { STRING_BYTES, type FieldValue } from '../definitions/field-value.ts';
 import { shardDatabase } from '../shard.ts';
+import { toBytes, toText } from '../sql/cell-rows.ts';
+import type { SqlParameter, SqlValue } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';
-import { COLUMN_TYPE } from './field-value.ts';
+import { fromSqlTime, toSqlTime } from '../time.ts';
+import type { IndexCatalogue } from '../topology/index-catalogue.ts';
+import type { TopologySource } from '../topology/topology.ts';
 
 /**
  * An index as it lies in MySQL: one table in each shard's database, named after the definition that it was built by.
@@ -22,6 +28,16 @@ export function indexTableName(name: string, hash: string): string {
 export function indexTable(datastore: string, shard: number, index: PhysicalIndex): string {
   return `${quoteName(shardDatabase(datastore, shard))}.${quoteName(indexTableName(index.name, index.hash))}`;
 }
+
+/** The column that holds values of a type. Bytes for text: no collation decides what is equal. */
+const COLUMN_TYPE: Readonly<Record<FieldType, string>> = {
+  UUID: 'BINARY(16)',
+  string: `VARBINARY(${STRING_BYTES})`,
+  integer: 'BIGINT',
+  number: 'DOUBLE',
+  boolean: 'TINYINT UNSIGNED',
+  datetime: 'DATETIME(6)',
+};
 
 /**
  * The table of an index in one shard's database. Fields are `f0` (the shard field), `f1`, … in the order of the
@@ -50,5 +66,78 @@ export function createIndexTable(database: string, table: string, definition: In
     `CREATE TABLE IF NOT EXISTS ${database}.${quoteName(table)} (${columns.join(', ')}, ` +
     `row_key BINARY(16) NOT NULL, epoch INT UNSIGNED NOT NULL, added_id BIGINT UNSIGNED NOT NULL, tombstone_at DATETIME(6) NULL, ` +
     `PRIMARY KEY (f0, row_key), ${[...secondary, 'KEY tombstones (tombstone_at)'].join(', ')}) ENGINE=InnoDB`
+  );
+}
+
+/** A value as its column holds it. */
+export function toSql(value: FieldValue, type: FieldType): SqlParameter {
+  if (value === null) return null;
+  switch (type) {
+    case 'UUID':
+      return rowKeyBytes(String(value));
+    case 'string':
+      return Buffer.from(String(value));
+    case 'boolean':
+      return value === true ? 1 : 0;
+    case 'datetime':
+      return toSqlTime(String(value));
+    default:
+      return typeof value === 'bigint' ? value : Number(value);
+  }
+}
+
+/** What its column holds, as a value. */
+export function fromSql(value: SqlValue, type: FieldType): FieldValue {
+  if (value === null) return null;
+  switch (type) {
+    case 'UUID':
+      return rowKeyOf(toBytes(value));
+    case 'string':
+      return toText(value);
+    case 'integer':
+      return Number.isSafeInteger(Number(value)) ? Number(value) : BigInt(String(value));
+    case 'number':
+      return Number(value);
+    case 'boolean':
+      return Number(value) === 1;
+    case 'datetime':
+      return fromSqlTime(String(value));
+    default:
+      return type satisfies never;
+  }
+}
+
+/**
+ * A version of an index that was replaced is still kept for this time: instances that have not heard of the change yet
+ * go on asking it. Twice the age that a cached catalogue may reach.
+ */
+export const RETIRED_FOR_MS = 120_000;
+
+/** The versions of a datastore's indexes that writes have to keep: live, being built, or replaced just now. */
+export async function maintainedIndexes(
+  topology: TopologySource,
+  datastore: string,
+  now: number = Date.now(),
+): Promise<readonly PhysicalIndex[]> {
+  const catalogues = await topology.indexes(datastore);
+  const known = lasting.get(catalogues);
+  if (known) return known;
+  const maintained = maintainedOf(catalogues, now);
+  if (!catalogues.some(({ versions }) => versions.some(({ state }) => state === 'retired')))
+    lasting.set(catalogues, maintained);
+  return maintained;
+}
+
+/** By the catalogues that the topology gives until it is read again; where nothing is retired, time changes nothing. */
+const lasting = new WeakMap<readonly IndexCatalogue[], readonly PhysicalIndex[]>();
+
+function maintainedOf(catalogues: readonly IndexCatalogue[], now: number): readonly PhysicalIndex[] {
+  return catalogues.flatMap(({ name, versions }) =>
+    versions
+      .filter(
+        ({ state, retired_at }) =>
+          state !== 'retired' || (retired_at !== undefined && now - Date.parse(retired_at) < RETIRED_FOR_MS),
+      )
+      .map(({ hash, definition }) => ({ name, hash, definition })),
   );
 }

@@ -2,7 +2,7 @@ import { byItem } from '../sql/cell-rows.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
-import { pageBytes } from '../access/read-group.ts';
+import { pageBytes } from '../access/ask-parts.ts';
 import { toEntries } from './entry.ts';
 import {
   bodyOf,

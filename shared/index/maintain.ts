@@ -1,8 +1,8 @@
-import { byGroup, placeOf, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
 import type { RowOfShard, RowState } from '../sql/statements/select-row-states.ts';
 import { putEntries, type IndexRow } from './statements/put-entries.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { requireDatastore, byGroup, placeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { RowEntries } from './entry.ts';
 import type { PhysicalIndex } from './index-table.ts';

@@ -1,12 +1,10 @@
 import type { Condition, IndexQuery, Operator } from '../contract/index-query.ts';
-import { parseColumnName } from '../address.ts';
+import { parseColumnName, parseLimit } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { FieldType, IndexDefinition, IndexField } from '../definitions/definitions.ts';
 import { describe, invalidField, missingField, unknownField } from '../errors.ts';
-import { parseLimit } from '../access/parse.ts';
 import { decodeCursor, type CursorPlace } from './cursor.ts';
-import { fromText } from './field-value.ts';
-import { shardOfValue, toFieldValue, WANTED_VALUE, type FieldValue } from '../definitions/field-value.ts';
+import { fromText, shardOfValue, toFieldValue, WANTED_VALUE, type FieldValue } from '../definitions/field-value.ts';
 
 export const OPERATORS: readonly Operator[] = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'];
 

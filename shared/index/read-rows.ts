@@ -4,7 +4,7 @@ import type { Json } from '../cell.ts';
 import type { IndexField } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { selectDivided, type DividedAnswer } from '../sql/select-divided.ts';
+import { selectDivided, type DividedAnswer } from '../sql/union.ts';
 import {
   selectRowStates,
   toRowStates,
@@ -13,7 +13,7 @@ import {
   type RowOfShard,
   type RowState,
 } from '../sql/statements/select-row-states.ts';
-import { pageBytes } from '../access/read-group.ts';
+import { pageBytes } from '../access/ask-parts.ts';
 import {
   gatherEntries,
   takeEarlier,

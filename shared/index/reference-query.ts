@@ -3,11 +3,10 @@ import type { IndexDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { encodeCursor } from './cursor.ts';
 import { entriesOf } from './entry.ts';
-import { keyOfValue } from './field-value.ts';
 import type { IndexAnswer, IndexCount, IndexCounted, IndexQuery } from '../contract/index-query.ts';
 import { parseQuery, type Filter } from './query.ts';
 import { parseCountLimit } from './run-count.ts';
-import type { FieldValue } from '../definitions/field-value.ts';
+import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
 /**
  * What a query answers, stated over all cells of a datastore in memory: one entry for each row whose latest cells have

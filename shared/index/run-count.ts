@@ -1,9 +1,8 @@
-import { parseCount } from '../address.ts';
+import { parseCount, parseRead } from '../address.ts';
 import { LIMITS } from '../cell.ts';
-import { placeOf, type StoreContext } from '../access/context.ts';
-import { requireDatastore } from '../access/groups.ts';
-import { parseRead } from '../access/parse.ts';
-import { askEither } from '../access/read-group.ts';
+import type { StoreContext } from '../access/context.ts';
+import { placeOf, requireDatastore } from '../access/groups.ts';
+import { askEither } from '../access/ask-parts.ts';
 import type { IndexCount, IndexCounted } from '../contract/index-query.ts';
 import { toNumber } from '../sql/cell-rows.ts';
 import { parseForIndex, type IndexesAsked } from './live-index.ts';

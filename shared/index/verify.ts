@@ -3,14 +3,13 @@ import type { Json } from '../cell.ts';
 import { shardOf } from '../shard.ts';
 import { selectIndexPage, toScannedEntry, type EntryKey, type ScannedEntry } from './statements/select-index-page.ts';
 import { selectRowKeys, toRowKeys } from '../sql/statements/select-row-keys.ts';
-import { placeOf, type StoreContext } from '../access/context.ts';
-import { requireDatastore } from '../access/groups.ts';
+import type { StoreContext } from '../access/context.ts';
+import { placeOf, requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { compareVersions, differencesOf, type Difference } from './differences.ts';
-import { keyOfValue } from './field-value.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { DEPTH, wantedEntries, wantedInParts, writeEntries, type PlacedEntry, type Wanted } from './maintain.ts';
-import type { FieldValue } from '../definitions/field-value.ts';
+import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
 /** A place where an index does not say what the cells say. */
 export interface IndexProblem {

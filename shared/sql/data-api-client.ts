@@ -6,8 +6,8 @@ import {
 } from '@aws-sdk/client-rds-data';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BreakerSettings } from './breaker.ts';
-import { checkParameters } from './check-parameters.ts';
 import { SqlError, type SqlBounds, type SqlClient, type SqlRow, type SqlValue, type Statement } from './client.ts';
+import { checkParameters } from './names.ts';
 import { isResuming, isThrottled, toDataApiError } from './data-api-error.ts';
 import { namedParameters } from './named-parameters.ts';
 import { unionOf } from './union.ts';

@@ -1,5 +1,4 @@
 import { ApartTables } from './apart-tables.ts';
-import { checkParameters } from './check-parameters.ts';
 import { BELLS, dropBells, ringBells, RINGS_A_DROP } from './statements/ring-bells.ts';
 import {
   SqlError,
@@ -9,6 +8,7 @@ import {
   type SqlTransactions,
   type Statement,
 } from './client.ts';
+import { checkParameters } from './names.ts';
 
 /**
  * Statements of one transaction at most: each holds its locks until the last one is committed. A hundred in place of

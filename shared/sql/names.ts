@@ -1,4 +1,5 @@
 import { shardDatabase } from '../shard.ts';
+import type { SqlParameter } from './client.ts';
 
 /**
  * The one place where names become SQL text. Everything else of a statement is written by hand or bound.
@@ -22,4 +23,20 @@ export function entityTable(datastore: string, shard: number): string {
   let tables = entityTables.get(datastore);
   if (!tables) entityTables.set(datastore, (tables = []));
   return (tables[shard] ??= `${quoteName(shardDatabase(datastore, shard))}.\`entity\``);
+}
+
+/**
+ * Refuses every bound value that is not one of the types of `SqlParameter`. A driver that interpolates an array or an
+ * object writes text of its own making into the statement, so none may get that far.
+ */
+export function checkParameters(parameters: readonly SqlParameter[]): void {
+  for (let place = 0; place < parameters.length; place += 1) {
+    const value = parameters[place];
+    if (value === null || typeof value === 'string' || typeof value === 'bigint' || value instanceof Uint8Array)
+      continue;
+    if (typeof value === 'number' && Number.isFinite(value)) continue;
+    throw new TypeError(
+      `bound value ${place}: wanted a string, finite number, bigint, bytes or null, got ${Array.isArray(value) ? 'an array' : typeof value} ${typeof value === 'number' ? value : ''}`,
+    );
+  }
 }

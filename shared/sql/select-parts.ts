@@ -1,7 +1,6 @@
 import type { Role } from '../cell.ts';
 import { SqlError, type SqlClient, type Statement } from './client.ts';
-import { selectDivided, type DividedAnswer } from './select-divided.ts';
-import { SEVERAL_TABLES } from './union.ts';
+import { selectDivided, type DividedAnswer, SEVERAL_TABLES } from './union.ts';
 
 /** How long a table may take to show one row, while the node itself answers. */
 const PATIENCE_MS = 500;

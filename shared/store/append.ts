@@ -4,14 +4,19 @@ import type { PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlChange, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
-import { appendCell } from '../sql/statements/append-cell.ts';
-import { appendCells, type EncodedCell, type ShardFence } from '../sql/statements/append-cells.ts';
-import { appendRestored, areRestored } from '../sql/statements/append-restored.ts';
+import {
+  appendRestored,
+  areRestored,
+  appendCell,
+  appendCells,
+  type EncodedCell,
+  type ShardFence,
+} from '../sql/statements/append-cells.ts';
 import { dropBells, ringBells, RINGS_A_DROP } from '../sql/statements/ring-bells.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
-import { placeOf, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import { decodeCell } from '../access/decode.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { requireDatastore, placeOf } from '../access/groups.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */

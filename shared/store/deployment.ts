@@ -3,9 +3,14 @@ import type { CircuitName } from '../sql/breaker.ts';
 import { type SqlClient, SqlError } from '../sql/client.ts';
 import { requireDatastore } from '../access/groups.ts';
 import { bufferOperations } from './buffer-operations.ts';
-import { openContext, type DeploymentOptions } from '../access/context.ts';
+import { openContext, type DeploymentOptions, type StoreContext } from '../access/context.ts';
 import type { BufferOperations, Datastore, GroupHealth, IndexOperations, NodeHealth } from '../contract/datastore.ts';
-import { indexReads } from '../index/index-reads.ts';
+import { indexLooks } from '../index/index-looks.ts';
+import type { IndexesAsked } from '../index/live-index.ts';
+import { entryReads } from '../index/read-entries.ts';
+import { runCount } from '../index/run-count.ts';
+import { runQuery } from '../index/run-query.ts';
+import { indexStatus, indexStatuses } from '../index/status.ts';
 import { cellReads } from './read-cells.ts';
 import { logReads } from './read-log.ts';
 import { cellWrites } from './write-cells.ts';
@@ -59,6 +64,21 @@ export function openDeployment(options: DeploymentOptions): Deployment {
       );
     },
     close: () => groups.close(),
+  };
+}
+
+/** The reads of a datastore's indexes. */
+export function indexReads(
+  context: StoreContext,
+  datastore: string,
+): Pick<Datastore, 'query' | 'count'> & IndexOperations {
+  const asked: IndexesAsked = { topology: context.topology, datastore, looks: indexLooks(context.topology, datastore) };
+  const reads = entryReads(datastore);
+  return {
+    query: (query) => runQuery(context, asked, reads, query),
+    count: (query) => runCount(context, asked, query),
+    indexes: () => indexStatuses(asked),
+    index: (name) => indexStatus(asked, name),
   };
 }
 

@@ -4,13 +4,12 @@ import type { Json } from '../cell.ts';
 import { invalidField } from '../errors.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectKept, toBufferRow, type BufferRow, type KeptState } from '../sql/statements/select-buffered.ts';
-import { answerRoom } from '../access/answer-room.ts';
+import { answerRoom } from '../access/decode.ts';
 import type { Sized } from '../contract/answer-room.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { BufferConflict, KeptOptions } from '../contract/datastore.ts';
-import { parseLimit } from '../access/parse.ts';
-import { toUnavailable } from '../access/ask-parts.ts';
-import { pageBytes } from '../access/read-group.ts';
+import { parseLimit } from '../address.ts';
+import { toUnavailable, pageBytes } from '../access/ask-parts.ts';
 
 /** Some of the kept writes of a datastore, and where the next page begins. */
 export interface KeptPage {

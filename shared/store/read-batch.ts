@@ -1,13 +1,12 @@
-import { parseKey } from '../address.ts';
+import { parseKey, parseBatch, parseRead } from '../address.ts';
 import type { CellKey } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
 import type { ShardKey } from '../sql/statements/select-cells.ts';
-import { answerRoom } from '../access/answer-room.ts';
+import { answerRoom } from '../access/decode.ts';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
-import { parseBatch, parseRead } from '../access/parse.ts';
 import { readWanted, wantingCells, type WantedCells } from '../access/wanted-cells.ts';
 import type { AnswerRoom } from '../contract/answer-room.ts';
 import type { BatchItem, ReadOptions } from '../contract/datastore.ts';

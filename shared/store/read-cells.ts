@@ -1,20 +1,28 @@
-import { parseAddress, parseColumnName, parseMinimum, parseRefKey, parseRowKey } from '../address.ts';
-import { LIMITS, type Served } from '../cell.ts';
+import {
+  parseAddress,
+  parseColumnName,
+  parseMinimum,
+  parseRefKey,
+  parseRowKey,
+  parseLimit,
+  parseRead,
+} from '../address.ts';
+import { LIMITS, type CellKey, type Role, type Served } from '../cell.ts';
 import { invalidField } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import type { ItemRows } from '../sql/cell-rows.ts';
+import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
-import { requireDatastore } from '../access/groups.ts';
-import { noRoomLeft } from '../access/answer-room.ts';
+import { requireDatastore, placeOf } from '../access/groups.ts';
 import type { AnswerRoom } from '../contract/answer-room.ts';
-import { placeOf, type StoreContext } from '../access/context.ts';
-import type { Datastore, Page, ReadOptions } from '../contract/datastore.ts';
-import { decodeUntilFull } from '../access/decode.ts';
-import { parseLimit, parseRead } from '../access/parse.ts';
-import { pageBytes, readGroup } from '../access/read-group.ts';
-import { cellLookUps } from './look-up-cells.ts';
+import type { StoreContext } from '../access/context.ts';
+import type { Datastore, Found, Page, ReadOptions } from '../contract/datastore.ts';
+import { decodeSizedCell, decodeUntilFull, noRoomLeft } from '../access/decode.ts';
+import { joinedByKey } from '../access/joined.ts';
+import { readGroup, type GroupItem } from '../access/read-group.ts';
+import { pageBytes } from '../access/ask-parts.ts';
 import { readBatch } from './read-batch.ts';
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
@@ -93,6 +101,63 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
 
     batchGet: (keys, options = {}) => readBatch(source, keys, options),
   };
+}
+
+/** Statements that look up cells of a group at a time: as many as its servers may work on side by side. */
+const LOOK_UPS_OF_A_GROUP = 2;
+
+interface LookUp {
+  readonly group: string;
+  readonly read: Role;
+  readonly wanted: ShardKey;
+}
+
+/**
+ * Looks up single cells of a datastore, those that are wanted of a group at the same time in one statement. Without a
+ * ref key: the latest.
+ */
+function cellLookUps(
+  context: StoreContext,
+  name: string,
+  shards: number,
+): (key: CellKey, options: ReadOptions) => Promise<Found> {
+  const lookUp = joinLookUps(context, name);
+  return async ({ row_key, column_name, ref_key }, options) => {
+    const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseMinimum(options.min_added_id) };
+    const read = parseRead(options.read);
+    const shard = shardOf(row_key, shards);
+    const { group } = placeOf(await requireDatastore(context.topology, name), shard);
+    const found = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard } }));
+    if (found.error) throw found.error;
+    const { cells, served_by, stale } = found;
+    const decoded = cells[0] && decodeSizedCell(cells[0], options.packed);
+    if (decoded && options.room?.take(decoded) === false) throw noRoomLeft();
+    return { cell: decoded?.cell ?? null, served_by, stale };
+  };
+}
+
+function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Promise<GroupItem> {
+  return joinedByKey<LookUp, GroupItem>(
+    {
+      atOnce: LOOK_UPS_OF_A_GROUP,
+      fits: ({ length }) => length < LIMITS.batchCells,
+      async run(some) {
+        const [{ group, read }] = some;
+        const statement = (places: readonly number[]): Statement =>
+          selectCells(
+            name,
+            places.flatMap((place) => some[place]?.wanted ?? []),
+            true,
+          );
+        return readGroup(await context.groups.client(group), group, {
+          statement,
+          minima: some.map(({ wanted }) => wanted.key.min_added_id),
+          read,
+        });
+      },
+    },
+    ({ group, read }) => `${group}/${read}`,
+  );
 }
 
 /**

@@ -4,15 +4,14 @@ import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { findLocations, toAfterIds } from '../sql/statements/find-locations.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { selectLog } from '../sql/statements/select-log.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { requireDatastore, byGroup, placeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
-import { askParts, partsOf } from '../access/ask-parts.ts';
-import { answerRoom } from '../access/answer-room.ts';
-import { byGroup, placeOf, type StoreContext } from '../access/context.ts';
+import { askParts, partsOf, pageBytes } from '../access/ask-parts.ts';
+import { answerRoom } from '../access/decode.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { Datastore, LogOptions, ShardHead, ShardLog } from '../contract/datastore.ts';
 import { openLog, takeInTurn, toShardLog, type OpenLog } from './open-log.ts';
-import { parseBatch, parseLimit, parseLocation, parseRead } from '../access/parse.ts';
-import { pageBytes } from '../access/read-group.ts';
+import { parseBatch, parseLimit, parseLocation, parseRead } from '../address.ts';
 
 /** Shards whose logs one statement reads. Some 64 branches take about 1 ms; beyond, parsing grows. */
 const SHARDS_A_STATEMENT = 64;

@@ -1,4 +1,13 @@
-import { parseAddress, parseColumnName, parseKey, parseRefKey, parseRowKey } from '../address.ts';
+import {
+  parseAddress,
+  parseColumnName,
+  parseKey,
+  parseRefKey,
+  parseRowKey,
+  parseBatch,
+  parseLimit,
+  parseLocation,
+} from '../address.ts';
 import { decodeBody, encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { checkBody } from '../body/measure.ts';
@@ -28,7 +37,6 @@ import type {
   ShardLog,
   VersionsOptions,
 } from '../contract/datastore.ts';
-import { parseBatch, parseLimit, parseLocation } from '../access/parse.ts';
 
 const SERVED: Served = { served_by: 'writer', stale: false };
 

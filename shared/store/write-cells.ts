@@ -1,22 +1,20 @@
-import { addressKey, parseAddress } from '../address.ts';
+import { addressKey, parseAddress, parseBatch } from '../address.ts';
 import { encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { LIMITS, type NewCell, type PutResult, type RestoredCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { keepEntries } from '../index/keep-entries.ts';
-import type { RowsAfter } from '../index/rows-after.ts';
+import { keepEntries, type RowsAfter } from '../index/keep-entries.ts';
 import { shardOf } from '../shard.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
-import { areRestored } from '../sql/statements/append-restored.ts';
+import { areRestored } from '../sql/statements/append-cells.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { requireDatastore, placeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
-import { placeOf, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { Datastore, PutOptions } from '../contract/datastore.ts';
 import { joinWrites, type JoinedWrites } from './join-writes.ts';
-import { parseBatch } from '../access/parse.ts';
 
 /**
  * The write path: validate, route, buffer on secondaries, append on the primary, answer. Groups go side by side, and

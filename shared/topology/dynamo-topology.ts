@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
-import { ageOf, moment, type Moment } from '../moment.ts';
+import { ageOf, moment, type Moment } from '../time.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readFormer } from './former-datastores.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { requireDatastore } from '../../shared/access/groups.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import type { Datastore, IndexOperations } from '../../shared/contract/datastore.ts';
-import { maintainedIndexes } from '../../shared/index/maintained-indexes.ts';
+import { maintainedIndexes } from '../../shared/index/index-table.ts';
 import { openRealStore, type RealStore } from '../support/real-store.ts';
 import { byHand, type ByHand } from './by-hand.ts';
 import { DRIVER_INDEX } from './growth/numbered-trips.ts';

@@ -3,19 +3,17 @@ import { createPool, type Pool, type ResultSetHeader } from 'mysql2';
 import { rowKeyBytes } from '../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
 import { LIMITS, type NewCell } from '../../shared/cell.ts';
-import { readField } from '../../shared/index/field-value.ts';
 import type { PhysicalIndex } from '../../shared/index/index-table.ts';
 import { shardOf } from '../../shared/shard.ts';
 import type { SqlRow, SqlValue, Statement } from '../../shared/sql/client.ts';
-import { appendCell } from '../../shared/sql/statements/append-cell.ts';
-import { appendCells, type EncodedCell } from '../../shared/sql/statements/append-cells.ts';
+import { appendCell, appendCells, type EncodedCell } from '../../shared/sql/statements/append-cells.ts';
 import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
 import { putEntries } from '../../shared/index/statements/put-entries.ts';
 import { selectRowStates } from '../../shared/sql/statements/select-row-states.ts';
 import { unionOf } from '../../shared/sql/union.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';
 import type { GroupAccess } from '../support/store-access.ts';
-import { shardOfValue } from '../../shared/definitions/field-value.ts';
+import { readField, shardOfValue } from '../../shared/definitions/field-value.ts';
 
 /**
  * What somebody would write who knew exactly what to do and left out everything else: the store's statements, texts

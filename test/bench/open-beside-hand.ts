@@ -1,6 +1,5 @@
 import { requireDatastore } from '../../shared/access/groups.ts';
-import type { PhysicalIndex } from '../../shared/index/index-table.ts';
-import { maintainedIndexes } from '../../shared/index/maintained-indexes.ts';
+import { type PhysicalIndex, maintainedIndexes } from '../../shared/index/index-table.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';
 import { createStore, startServers } from '../support/cluster.ts';

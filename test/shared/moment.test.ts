@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ageOf, moment } from '../../shared/moment.ts';
+import { ageOf, moment } from '../../shared/time.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -1,9 +1,9 @@
 import { parseKey } from '../../../shared/address.ts';
 import { LIMITS } from '../../../shared/cell.ts';
 import { readItems, readMembers } from '../members.ts';
-import { shownItems } from '../problem.ts';
+import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
-import { readRole } from './read-options.ts';
+import { readRole } from '../parameters.ts';
 
 /** POST /batch-get `{keys: […]}`: cells, or latest cells, in the order asked for; null where there is none. */
 export const batchGet: HttpOperation = async (request, deployment) => {

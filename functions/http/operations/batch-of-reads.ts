@@ -4,14 +4,13 @@ import { PackedBody } from '../../../shared/body/packed-body.ts';
 import { writeMessagePack } from '../../../shared/body/write-message-pack.ts';
 import { LIMITS, type Json } from '../../../shared/cell.ts';
 import { invalidField } from '../../../shared/errors.ts';
-import { answerRoom } from '../../../shared/access/answer-room.ts';
+import { answerRoom } from '../../../shared/access/decode.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import type { Answer } from '../answer.ts';
-import { logProblem } from '../log-problem.ts';
 import { readArray, readMembers } from '../members.ts';
-import { problemAnswer, shown } from '../problem.ts';
-import { readQuery } from '../query.ts';
-import { pathValue, type HttpRequest } from '../request.ts';
+import { problemAnswer, shown, logProblem } from '../problem.ts';
+import { pathValue, readQuery } from '../parameters.ts';
+import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 import { soonDone } from './soon-done.ts';
 

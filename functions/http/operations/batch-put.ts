@@ -6,7 +6,7 @@ import type { Answer } from '../answer.ts';
 import { readItems, readMembers, type Members } from '../members.ts';
 import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
-import { readPutOptions } from './put-options.ts';
+import { readPutOptions } from './put-cell.ts';
 
 /** What a batch puts around a cell's body: the request, its `cells`, the cell. */
 const DEPTH_AROUND = 3;

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../../shared/cell.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { readArray, readMembers } from '../members.ts';
-import { shownItems } from '../problem.ts';
+import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
-import { readLimit } from './read-options.ts';
+import { readLimit } from '../parameters.ts';
 
 /** GET /buffer: what waits in each group's buffer table for other primaries. */
 export const getBuffer: HttpOperation = async (request, deployment) => {

@@ -3,7 +3,7 @@ import { missingField } from '../../../shared/errors.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
-import { readDryRun } from './read-dry-run.ts';
+import { readDryRun } from '../parameters.ts';
 
 /** DELETE /v1/{datastore}?confirm={datastore}. */
 export const deleteDatastore: HttpOperation<DefinitionManagement> = async (request, management) => {

@@ -2,9 +2,8 @@ import type { CellAddress } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Found } from '../../../shared/contract/datastore.ts';
 import type { Answer } from '../answer.ts';
-import { pathAddress, pathColumn } from '../path.ts';
+import { READ_NAMES, readOptions, pathAddress, pathColumn } from '../parameters.ts';
 import type { HttpOperation } from './operation.ts';
-import { READ_NAMES, readOptions } from './read-options.ts';
 
 /** GET /cells/{row_key}/{column_name}/{ref_key}: one cell. */
 export const getCell: HttpOperation = async (request, deployment) => {

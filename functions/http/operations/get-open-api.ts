@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { openApi } from '../../../shared/api/openapi.ts';
 import { PLAIN_JSON } from '../../../shared/api/plain-json.ts';
-import { namesTag, qualityOf } from '../accepts.ts';
+import { namesTag, qualityOf } from '../request.ts';
 import type { MadeBody } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
 

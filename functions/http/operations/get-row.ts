@@ -1,8 +1,7 @@
 import { parseColumnName } from '../../../shared/address.ts';
-import { pathRowKey } from '../path.ts';
-import { shownItems } from '../problem.ts';
+import { READ_NAMES, readOptions, pathRowKey } from '../parameters.ts';
+import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
-import { READ_NAMES, readOptions } from './read-options.ts';
 
 /** GET /rows/{row_key}: the latest cell of each column of a row; of the columns named, or of all. */
 export const getRow: HttpOperation = async (request, deployment) => {

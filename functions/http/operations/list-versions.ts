@@ -1,8 +1,7 @@
 import { LIMITS } from '../../../shared/cell.ts';
-import { pathColumn } from '../path.ts';
-import { shownItems } from '../problem.ts';
+import { READ_NAMES, readLimit, readOptions, pathColumn } from '../parameters.ts';
+import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
-import { READ_NAMES, readLimit, readOptions } from './read-options.ts';
 
 /** GET /cells/{row_key}/{column_name}/versions: the cells of one column, newest first or oldest first. */
 export const listVersions: HttpOperation = async (request, deployment) => {

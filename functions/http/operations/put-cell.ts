@@ -1,9 +1,10 @@
 import type { CellAddress, PutResult } from '../../../shared/cell.ts';
+import type { PutOptions } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Answer } from '../answer.ts';
-import { pathAddress } from '../path.ts';
+import { pathAddress } from '../parameters.ts';
+import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
-import { readPutOptions } from './put-options.ts';
 
 /** PUT /cells/{row_key}/{column_name}/{ref_key}: the request body is the cell's JSON. */
 export const putCell: HttpOperation = async (request, deployment) => {
@@ -13,6 +14,11 @@ export const putCell: HttpOperation = async (request, deployment) => {
   const datastore = await deployment.datastore(request.path('datastore'));
   return answerPut(address, await datastore.put({ ...address, body }, options));
 };
+
+/** What a write says beside its cells: `?with=created_at`. */
+export function readPutOptions(request: HttpRequest): PutOptions {
+  return { with: request.query({ once: ['with'] }).choice('with', ['created_at']) };
+}
 
 function answerPut(address: CellAddress, result: PutResult): Answer {
   const { row_key, column_name, ref_key } = address;

@@ -1,12 +1,13 @@
 import { parseColumnName } from '../../../shared/address.ts';
+import { LIMITS } from '../../../shared/cell.ts';
+import type { Condition, IndexEntry, IndexQuery, Operator } from '../../../shared/contract/index-query.ts';
+import { QUERY_WORDS } from '../../../shared/definitions/query-words.ts';
 import { invalidField } from '../../../shared/errors.ts';
-import type { IndexEntry, IndexQuery } from '../../../shared/contract/index-query.ts';
-import { readConditions } from '../conditions.ts';
-import { shownItems } from '../problem.ts';
-import type { Query } from '../query.ts';
+import { OPERATORS } from '../../../shared/index/query.ts';
+import { readLimit, readRole, type Query } from '../parameters.ts';
+import { shownItems } from '../answer.ts';
 import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
-import { readLimit, readRole } from './read-options.ts';
 
 const NAMES = {
   once: ['fields', 'order', 'limit', 'after', 'cursor', 'read', 'explain'],
@@ -27,6 +28,19 @@ export const queryIndex: HttpOperation = async (request, deployment) => {
   return { status: 200, body, packed: request.packed && query.columns !== undefined };
 };
 
+/** GET /indexes/{index}/count: how many entries meet the conditions, as far as `limit`. */
+export const countEntries: HttpOperation = async (request, deployment) => {
+  const query = request.query({ once: ['limit', 'read'], others: true });
+  const wanted = {
+    index: request.path('index'),
+    where: readConditions(query.others),
+    limit: query.integer('limit', 1, LIMITS.countedEntries),
+    read: readRole(query),
+  };
+  const datastore = await deployment.datastore(request.path('datastore'));
+  return { status: 200, body: await datastore.count(wanted) };
+};
+
 /** What only the definition can tell, fields and the types of values, is the datastore's to check. */
 function readIndexQuery(index: string, query: Query, { room, packed }: HttpRequest): IndexQuery {
   return {
@@ -44,6 +58,34 @@ function readIndexQuery(index: string, query: Query, { room, packed }: HttpReque
     packed,
     explain: query.choice('explain', ['true', 'false']) === 'true',
   };
+}
+
+/** In brackets behind the field; equality has none. */
+const BRACKETED = OPERATORS.filter((operator) => operator !== 'eq');
+const WANTED_CONDITION = `a field, alone for equality or with one of ${BRACKETED.map((operator) => `[${operator}]`).join(' ')} behind it`;
+
+/**
+ * The conditions of a query string: `city=Lisbon`, `riders[gte]=2`, `city[in]=Lisbon&city[in]=Porto`.
+ *
+ * @param parameters all but those that mean something else; names and values decoded
+ * @throws SchemalessError `invalid_field` for a name that is no condition, and for a second value where one is taken
+ */
+function readConditions(parameters: ReadonlyMap<string, readonly string[]>): readonly Condition[] {
+  return [...parameters].map(([name, values]) => {
+    const { field, operator } = readName(name);
+    if (operator !== 'in' && values.length > 1)
+      throw invalidField(name, 'one value', values.slice(0, 2).join(', then '));
+    return { field, operator, values };
+  });
+}
+
+function readName(name: string): { readonly field: string; readonly operator: Operator } {
+  const [, field = '', bracketed] = /^([^[\]]+)(?:\[(\w*)\])?$/.exec(name) ?? [];
+  const operator = bracketed === undefined ? 'eq' : BRACKETED.find((known) => known === bracketed);
+  if (field === '' || operator === undefined) throw invalidField(name, WANTED_CONDITION, name);
+  if (operator !== 'eq' && QUERY_WORDS.includes(field))
+    throw invalidField(name, `${field} without an operator: it is no field`, name);
+  return { field, operator };
 }
 
 function readFields(text: string | undefined): readonly string[] | undefined {

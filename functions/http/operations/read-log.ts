@@ -1,11 +1,10 @@
 import { LIMITS, type Location } from '../../../shared/cell.ts';
 import type { ShardLog } from '../../../shared/contract/datastore.ts';
-import { parseLimit, parseLocation } from '../../../shared/access/parse.ts';
+import { parseLimit, parseLocation } from '../../../shared/address.ts';
 import { readItems, readMembers } from '../members.ts';
-import { pathShard } from '../path.ts';
-import { shownItems } from '../problem.ts';
+import { readLimit, readRole, pathShard } from '../parameters.ts';
+import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
-import { readLimit, readRole } from './read-options.ts';
 
 /** GET /shards/{shard}/cells: the log of one shard, after an added id or from a time on. */
 export const readShardLog: HttpOperation = async (request, deployment) => {

@@ -1,8 +1,7 @@
 import { readPlaces } from '../../follow/read-places.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import { SHARDS_A_PAGE } from '../../follow/follow-group.ts';
-import { byGroup } from '../../access/context.ts';
-import { requireDatastore } from '../../access/groups.ts';
+import { byGroup, requireDatastore } from '../../access/groups.ts';
 import type { PendingMarks, PendingShard } from './pending-marks.ts';
 import type { RepairWork } from './repair-work.ts';
 import { repairRows } from './repair-rows.ts';

@@ -1,8 +1,8 @@
 import { followerLag, type ShardLag } from '../../follow/follower-lag.ts';
 import { SqlError } from '../../sql/client.ts';
 import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
-import { byGroup, type StoreContext } from '../../access/context.ts';
-import { requireDatastore } from '../../access/groups.ts';
+import type { StoreContext } from '../../access/context.ts';
+import { byGroup, requireDatastore } from '../../access/groups.ts';
 import { writeIndexProgress } from '../../topology/index-progress.ts';
 import { setIndexState } from '../../topology/index-catalogue.ts';
 import { buildName } from './build-follower.ts';

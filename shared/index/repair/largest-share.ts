@@ -1,9 +1,8 @@
 import type { PhysicalIndex } from '../index-table.ts';
 import type { SqlClient } from '../../sql/client.ts';
-import { selectDivided } from '../../sql/select-divided.ts';
+import { selectDivided } from '../../sql/union.ts';
 import { countEntries, countPage, toCountedPage, toCounts, type CountedPage } from '../statements/count-entries.ts';
-import { byGroup } from '../../access/context.ts';
-import { requireDatastore } from '../../access/groups.ts';
+import { byGroup, requireDatastore } from '../../access/groups.ts';
 import { readIndexProgress } from '../../topology/index-progress.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';

@@ -1,8 +1,7 @@
 import type { PhysicalIndex } from '../index-table.ts';
 import { SqlError, type SqlClient } from '../../sql/client.ts';
 import { deleteTombstones } from '../statements/delete-tombstones.ts';
-import { byGroup } from '../../access/context.ts';
-import { requireDatastore } from '../../access/groups.ts';
+import { byGroup, requireDatastore } from '../../access/groups.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
 

@@ -11,8 +11,7 @@ import {
 } from '../maintain.ts';
 import { SqlError } from '../../sql/client.ts';
 import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
-import { placeOf } from '../../access/context.ts';
-import { requireDatastore } from '../../access/groups.ts';
+import { placeOf, requireDatastore } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { RepairWork } from './repair-work.ts';
 

@@ -1,4 +1,4 @@
-import { RETIRED_FOR_MS } from '../maintained-indexes.ts';
+import { RETIRED_FOR_MS } from '../index-table.ts';
 
 const MINUTE = 60_000;
 

@@ -1,6 +1,5 @@
 import { rowKeyBytes, rowKeyOf } from '../../address.ts';
-import { fromSql, toSql } from '../field-value.ts';
-import { indexTable, type PhysicalIndex } from '../index-table.ts';
+import { fromSql, toSql, indexTable, type PhysicalIndex } from '../index-table.ts';
 import { toBytes, toNumber } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';

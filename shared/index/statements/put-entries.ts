@@ -1,7 +1,6 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { Version } from '../entry.ts';
-import { toSql } from '../field-value.ts';
-import { indexTable, type PhysicalIndex } from '../index-table.ts';
+import { toSql, indexTable, type PhysicalIndex } from '../index-table.ts';
 import type { SqlParameter, Statement } from '../../sql/client.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 

@@ -1,7 +1,6 @@
 import { rowKeyBytes, rowKeyOf } from '../../address.ts';
-import { fromSql, toSql } from '../field-value.ts';
 import type { Operator } from '../../contract/index-query.ts';
-import { indexTable, type PhysicalIndex } from '../index-table.ts';
+import { indexTable, type PhysicalIndex, fromSql, toSql } from '../index-table.ts';
 import type { Filter, ParsedQuery } from '../query.ts';
 import { toBytes } from '../../sql/cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';

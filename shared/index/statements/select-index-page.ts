@@ -1,7 +1,6 @@
 import { rowKeyBytes, rowKeyOf } from '../../address.ts';
 import type { Version } from '../entry.ts';
-import { fromSql, toSql } from '../field-value.ts';
-import { indexTable, type PhysicalIndex } from '../index-table.ts';
+import { fromSql, toSql, indexTable, type PhysicalIndex } from '../index-table.ts';
 import { toBytes, toNumber } from '../../sql/cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';

@@ -1,5 +1,6 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { NewCell } from '../../cell.ts';
+import { toSqlTime } from '../../time.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 
@@ -8,6 +9,19 @@ export interface EncodedCell extends NewCell {
   readonly encoded: Uint8Array;
   /** When it was stored before: UTC, six decimals. @default it is new */
   readonly stored_at?: string;
+}
+
+/** A cell that brings its time. */
+export type RestoredEncodedCell = EncodedCell & Required<Pick<EncodedCell, 'stored_at'>>;
+
+/** Whether a cell brings its time. */
+export function isRestored(cell: EncodedCell): cell is RestoredEncodedCell {
+  return cell.stored_at !== undefined;
+}
+
+/** Cells are restored together, or are all new. */
+export function areRestored(cells: readonly EncodedCell[]): cells is readonly RestoredEncodedCell[] {
+  return cells.every(isRestored);
 }
 
 /** The shard that a write is meant for, as the topology knows it: another epoch, and the append does nothing. */
@@ -23,12 +37,12 @@ export interface ShardFence {
  * A replica that was promoted without the last cells takes no appends until they were brought back from the buffers:
  * another body could take the address of a cell that was acknowledged.
  */
-export function writerFence({ anyWriter = false }: ShardFence): string {
+function writerFence({ anyWriter = false }: ShardFence): string {
   return anyWriter ? '' : ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
 }
 
 /** Appends may be committed with others, but for those of recovery: their shard is closed meanwhile. */
-export function sharing({ anyWriter = false }: ShardFence): Pick<Statement, 'mayShareCommit'> {
+function sharing({ anyWriter = false }: ShardFence): Pick<Statement, 'mayShareCommit'> {
   return anyWriter ? {} : { mayShareCommit: true };
 }
 
@@ -53,20 +67,89 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
   });
 }
 
+/**
+ * Appends one cell to its shard's log: `appendCells` without the parts that only several cells need.
+ *
+ * The result's insert id is the cell's added id. No row changed: the cell exists; or the shard is closed, has moved,
+ * has another epoch or a writer that is not known to have all its cells.
+ */
+export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
+  const entity = entityTable(fence.datastore, fence.shard);
+  const texts = fence.anyWriter === true ? anyWriterTexts : writerTexts;
+  let sql = texts.get(entity);
+  if (sql === undefined) texts.set(entity, (sql = textOf(entity, fence)));
+  const [rowKey, columnName] = [rowKeyBytes(cell.row_key), Buffer.from(cell.column_name)];
+  return {
+    sql,
+    table: entity,
+    ...sharing(fence),
+    parameters: [
+      rowKey,
+      columnName,
+      cell.ref_key,
+      cell.encoded,
+      rowKey,
+      columnName,
+      cell.ref_key,
+      fence.datastore,
+      fence.shard,
+      fence.epoch,
+    ],
+  };
+}
+
+/** By table: a text is made of a dozen pieces, and is the same for each cell of a shard. */
+const [writerTexts, anyWriterTexts] = [new Map<string, string>(), new Map<string, string>()];
+
+function textOf(entity: string, fence: ShardFence): string {
+  return [
+    `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at)`,
+    'SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + 1), ?, ?, ?, ?,',
+    "GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01'))",
+    `FROM ${CONTROL}.shard AS log`,
+    `LEFT JOIN ${entity} AS last ON last.added_id =`,
+    `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE)`,
+    `LEFT JOIN ${entity} AS old ON old.row_key = ? AND old.column_name = ? AND old.ref_key = ?`,
+    `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL FOR UPDATE`,
+  ].join(' ');
+}
+
+/**
+ * Appends cells that were stored before, each with its own time: `appendCells` with other times.
+ *
+ * - A time never goes back within a shard: it is at least that of the shard's last cell, and of those before it in
+ *   `cells`. That is known here: a window function would say it at a price that grows with the square of their number.
+ * - NOW, not SYSDATE: all that is yet to come is stored with one time, that of the statement.
+ *
+ * @param cells of this shard, no address twice
+ */
+export function appendRestored(fence: ShardFence, cells: readonly RestoredEncodedCell[]): Statement {
+  let latest = '';
+  const values = cells.map((cell) => {
+    if (cell.stored_at > latest) latest = cell.stored_at;
+    return [...valuesOf(cell), toSqlTime(latest)];
+  });
+  return appendRows(fence, values, {
+    first: ', CAST(? AS DATETIME(6)) AS created_at',
+    next: ', CAST(? AS DATETIME(6))',
+    time: "GREATEST(LEAST(new.created_at, NOW(6)), COALESCE(last.created_at, '1000-01-01'))",
+  });
+}
+
 /** What is bound of a cell. */
-export function valuesOf({ row_key, column_name, ref_key, encoded }: EncodedCell): readonly SqlParameter[] {
+function valuesOf({ row_key, column_name, ref_key, encoded }: EncodedCell): readonly SqlParameter[] {
   return [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded];
 }
 
 /** What cells bring besides their addresses and bodies, and the time that follows from it. */
-export interface AppendTimes {
+interface AppendTimes {
   readonly first: string;
   readonly next: string;
   readonly time: string;
 }
 
 /** The statement of `appendCells`, for cells of these values. */
-export function appendRows(
+function appendRows(
   fence: ShardFence,
   cells: readonly (readonly SqlParameter[])[],
   { first, next, time }: AppendTimes,

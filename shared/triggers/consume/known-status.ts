@@ -1,4 +1,4 @@
-import { ageOf, moment, type Moment } from '../../moment.ts';
+import { ageOf, moment, type Moment } from '../../time.ts';
 import type { TriggerStatus, TriggerStore } from '../state/trigger-store.ts';
 
 /** What a consumer knows of its trigger's status. */

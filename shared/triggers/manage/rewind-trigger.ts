@@ -1,4 +1,4 @@
-import { parseCount } from '../../address.ts';
+import { parseCount, parseShard } from '../../address.ts';
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
 import { committedPlaces } from '../../follow/follower-lag.ts';
 import { readFollower } from '../../follow/follower-item.ts';
@@ -7,7 +7,6 @@ import { rewindPlaces, setPlaces } from '../../follow/rewind-follower.ts';
 import type { RewindTo, ShardSkip } from '../../contract/trigger-operations.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import type { StoreContext } from '../../access/context.ts';
-import { parseShard } from '../../access/parse.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { parsePassed } from './parse-choices.ts';

@@ -1,5 +1,5 @@
 import { invalidField } from '../../errors.ts';
-import { parseLimit, parseShard } from '../../access/parse.ts';
+import { parseLimit, parseShard } from '../../address.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import { discardDead, listDead, replayDead } from './dead-messages.ts';

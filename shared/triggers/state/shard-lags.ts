@@ -1,7 +1,8 @@
 import type { TriggerStart } from '../../definitions/definitions.ts';
 import { askParts, partsOf } from '../../access/ask-parts.ts';
 import { selectLags, toLags, type StoredLag } from '../../sql/statements/select-lags.ts';
-import { byGroup, type StoreContext } from '../../access/context.ts';
+import type { StoreContext } from '../../access/context.ts';
+import { byGroup } from '../../access/groups.ts';
 import { SchemalessError } from '../../errors.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ShardOffset } from '../../follow/encode-offsets.ts';

@@ -1,7 +1,7 @@
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
-import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
+import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { requireDatastore } from '../../../shared/access/groups.ts';
 import { startCluster } from '../../support/cluster.ts';
 import { DATASTORE, openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';

@@ -1,4 +1,4 @@
-import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
+import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { openDeployment } from '../../../shared/store/deployment.ts';

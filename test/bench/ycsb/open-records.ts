@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { requireDatastore } from '../../../shared/access/groups.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
-import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
+import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import type { BenchWorld } from '../bench.ts';
 import { fill } from '../growth/fill.ts';

@@ -2,15 +2,14 @@ import { rowKeyOf } from '../../../shared/address.ts';
 import { decodeBody } from '../../../shared/body/codec.ts';
 import type { Json } from '../../../shared/cell.ts';
 import { columnsOf, entriesOf } from '../../../shared/index/entry.ts';
-import { fromSql, keyOfValue } from '../../../shared/index/field-value.ts';
-import { indexTable, type PhysicalIndex } from '../../../shared/index/index-table.ts';
+import { fromSql, indexTable, type PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { onEachShard } from '../../support/past-the-store.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
 import type { Problems } from './problem-counts.ts';
-import { shardOfValue } from '../../../shared/definitions/field-value.ts';
+import { shardOfValue, keyOfValue } from '../../../shared/definitions/field-value.ts';
 
 export interface Compared {
   readonly problems: Problems;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { indexReads } from '../../../shared/index/index-reads.ts';
+import { indexReads } from '../../../shared/store/deployment.ts';
 import type { Condition } from '../../../shared/contract/index-query.ts';
 import { openContext } from '../../../shared/access/context.ts';
 import type { IndexVersion } from '../../../shared/topology/index-catalogue.ts';

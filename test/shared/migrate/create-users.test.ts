@@ -4,7 +4,7 @@ import { createUsers } from '../../../shared/migrate/create-users.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
-import { appendCell } from '../../../shared/sql/statements/append-cell.ts';
+import { appendCell } from '../../../shared/sql/statements/append-cells.ts';
 import { raiseShardEpoch } from '../../../shared/sql/statements/raise-shard-epoch.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { userName, type MadeUser } from '../../../shared/topology/database-users.ts';

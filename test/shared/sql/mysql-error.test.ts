@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkParameters } from '../../../shared/sql/check-parameters.ts';
 import type { SqlParameter } from '../../../shared/sql/client.ts';
 import { duplicateKey, toSqlError } from '../../../shared/sql/mysql-error.ts';
-import { quoteName } from '../../../shared/sql/names.ts';
+import { quoteName, checkParameters } from '../../../shared/sql/names.ts';
 
 describe('duplicateKey', () => {
   it.each([

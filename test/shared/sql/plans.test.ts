@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
-import { appendCell } from '../../../shared/sql/statements/append-cell.ts';
-import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
-import { appendRestored, type RestoredEncodedCell } from '../../../shared/sql/statements/append-restored.ts';
+import {
+  appendRestored,
+  type RestoredEncodedCell,
+  appendCell,
+  appendCells,
+  type EncodedCell,
+} from '../../../shared/sql/statements/append-cells.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { findLocations } from '../../../shared/sql/statements/find-locations.ts';
 import { selectBodyHashes } from '../../../shared/sql/statements/select-body-hashes.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
 import { drainPass } from '../../support/drain-pass.ts';
 import { DEPTH, wantedEntries } from '../../../shared/index/maintain.ts';
-import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
+import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { bufferOnSecondaries } from '../../../shared/store/buffer-writes.ts';
 import { joinWrites } from '../../../shared/store/join-writes.ts';
