@@ -1,12 +1,9 @@
 import type { BufferOperations, Datastore } from '../../shared/contract/datastore.ts';
-import { untilBuffersEmpty } from './buffers.ts';
-import { check, sumOf } from './checks.ts';
-import type { Check } from './fault-run.ts';
+import { check, grouped, sumOf, type Check } from './fault-run.ts';
 import { outcomesLine, type Outcomes, type Written } from './load/ledger.ts';
-import { countUnreadable } from './read-back.ts';
+import { compareKept, countUnreadable, holesIn, storedLogs } from './stored-cells.ts';
 import type { GroupAccess } from '../support/store-access.ts';
-import { grouped } from '../support/text-table.ts';
-import { compareKept, holesIn, storedLogs } from './stored-logs.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Everything that was ever acknowledged, held against what is there once the fault is over. */
 export interface Aftermath {
@@ -82,4 +79,45 @@ export function faultsLine({ faults }: Aftermath): string {
 
 export function otherFaults({ faults }: Aftermath): number {
   return sumOf(Object.values(faults));
+}
+
+/** What is left in all buffer tables. */
+export interface BufferRest {
+  readonly rows: number;
+  readonly parked: number;
+  readonly conflicts: number;
+  readonly undecided: number;
+  /** How long it took until they were empty, or given up, in seconds. */
+  readonly seconds: number;
+}
+
+const POLL_MS = 250;
+
+/** Waits until nothing waits in any group's buffer table; gives up after some time, and says what is left. */
+export async function untilBuffersEmpty(
+  operations: Pick<BufferOperations, 'buffer'>,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<BufferRest> {
+  const start = performance.now();
+  for (;;) {
+    const rest = { rows: 0, parked: 0, conflicts: 0, undecided: 0, seconds: (performance.now() - start) / 1000 };
+    let answered = true;
+    for (const group of await operations.buffer().catch(() => [])) {
+      if (group.error) {
+        answered = false;
+        continue;
+      }
+      rest.rows += group.rows;
+      rest.parked += group.parked;
+      rest.conflicts += group.conflicts;
+      rest.undecided += group.undecided;
+    }
+    if (answered && rest.rows === 0) return rest;
+    if (performance.now() - start > patienceMs) {
+      if (answered) return rest;
+      throw new Error('the buffer tables did not answer');
+    }
+    await sleep(POLL_MS, undefined, { signal });
+  }
 }

@@ -1,6 +1,5 @@
 /** One fault run in a process of its own: what goes wrong in it, a crash of its emulators too, ends no other. */
-import type { RunOutcome } from './fault-run.ts';
-import type { RunWorld } from '../support/run-world.ts';
+import type { RunOutcome, RunWorld } from './fault-run.ts';
 import { FAULT_RUNS } from './fault-runs.ts';
 
 /** What it is told. */

@@ -1,5 +1,5 @@
-import { grouped, textTable } from '../support/text-table.ts';
-import { holds, type Check, type FaultRun, type RunOutcome } from './fault-run.ts';
+import { grouped, holds, type Check, type FaultRun, type RunOutcome } from './fault-run.ts';
+import { textTable } from '../support/text-table.ts';
 
 /** A run that came to its end. */
 export interface RunReport {
@@ -11,13 +11,6 @@ export interface RunReport {
 
 /** All of one run. */
 export function runLines({ run, outcome, seed, seconds }: RunReport): readonly string[] {
-  const rows = outcome.checks.map((check) => [
-    check.what,
-    check.figure,
-    check.bar,
-    check.control.figure,
-    verdict(check),
-  ]);
   return [
     '',
     `${run.name} on ${outcome.engine}`,
@@ -29,31 +22,25 @@ export function runLines({ run, outcome, seed, seconds }: RunReport): readonly s
       ...outcome.notes.map((note) => ['', note]),
     ]).map(indented),
     '',
-    ...textTable([['check', 'figure', 'bar', 'control', 'verdict'], ...rows]).map(indented),
+    ...textTable([['check', 'figure', 'bar', 'control', 'verdict'], ...outcome.checks.map(rowOf)]).map(indented),
     '',
   ];
 }
 
 /** A line for each check of all runs. */
 export function summaryLines(reports: readonly RunReport[]): readonly string[] {
-  const rows = reports.flatMap(({ run, outcome, seed, seconds }) =>
-    outcome.checks.map((check) => [
-      run.name,
-      check.what,
-      check.figure,
-      check.bar,
-      check.control.figure,
-      verdict(check),
-      seed,
-      grouped(outcome.cells),
-      String(Math.round(seconds)),
-      outcome.engine,
-    ]),
-  );
+  const rows = reports.flatMap(({ run, outcome, seed, seconds }) => {
+    const ofRun = [seed, grouped(outcome.cells), String(Math.round(seconds)), outcome.engine];
+    return outcome.checks.map((check) => [run.name, ...rowOf(check), ...ofRun]);
+  });
   return textTable(
     [['run', 'check', 'figure', 'bar', 'control', 'verdict', 'seed', 'cells', 'seconds', 'engine'], ...rows],
     [6, 7, 8],
   );
+}
+
+function rowOf(check: Check): readonly string[] {
+  return [check.what, check.figure, check.bar, check.control.figure, verdict(check)];
 }
 
 function verdict(check: Check): string {

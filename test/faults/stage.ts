@@ -1,7 +1,10 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type Cluster, type ClusterOptions } from '../support/cluster.ts';
 import type { RunWorld } from '../support/run-world.ts';
 import { openStore, PATIENT, type OpenStore, type StoreAccess } from '../support/store-access.ts';
+import { killNode, untilAllRun, type WhoseServers } from '../support/nodes.ts';
+import { comes, type Patience } from '../support/until.ts';
 import { startDrain, type Drain } from '../support/workers/start-drain.ts';
 import type { DrainInput } from '../support/workers/drain-thread.ts';
 import { grouped } from '../support/text-table.ts';
@@ -78,6 +81,37 @@ export class Stage implements AsyncDisposable {
   /** Opens the store in this thread, with as much patience as a machine that is busy needs. */
   async open(varied: Partial<StoreAccess> = {}): Promise<OpenStore> {
     return this.use(await openStore({ ...this.access, sql: PATIENT, ...varied }));
+  }
+
+  /** Lets so many milliseconds pass. */
+  async wait(milliseconds: number): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.world.signal });
+  }
+
+  /** Looks again and again until something is so. Returns whether it came to that in time. */
+  async comes(isSo: () => boolean | Promise<boolean>, patience: Omit<Patience, 'signal'>): Promise<boolean> {
+    return await comes(isSo, { ...patience, signal: this.world.signal });
+  }
+
+  /** kill -9 of a group's writer. Returns the node's name. */
+  async kill(group: string): Promise<string> {
+    return await killNode(this.servers, group);
+  }
+
+  /** The nth group, and the first again after the last. */
+  groupInTurn(number: number): string {
+    const { groups } = this.servers;
+    return groups[number % groups.length]?.name ?? '';
+  }
+
+  /** Waits until every server is back in its role. */
+  async untilAllRun(whose?: WhoseServers): Promise<void> {
+    await untilAllRun(this.servers, this.world.signal, whose);
+  }
+
+  /** Its access, with a module between the store and the groups: a fault, or what a control does without. */
+  through(module: URL): StoreAccess {
+    return { ...this.access, wrap: module.href };
   }
 
   /** Something more that ends with the stage. */

@@ -1,10 +1,15 @@
 import { decodeBody } from '../../shared/body/codec.ts';
-import type { CellAddress } from '../../shared/cell.ts';
+import type { CellAddress, NewCell } from '../../shared/cell.ts';
 import { byItem, cellColumns } from '../../shared/sql/cell-rows.ts';
 import { entityTable } from '../../shared/sql/names.ts';
-import { markOf } from './load/mark.ts';
-import { onEachShard } from '../support/past-the-store.ts';
+import { onEachShard, rowsOf } from '../support/past-the-store.ts';
 import { DATASTORE, type GroupAccess } from '../support/store-access.ts';
+import { hash } from 'node:crypto';
+import { stringifyJson } from '../../shared/body/json.ts';
+import { shardDatabase } from '../../shared/shard.ts';
+import type { SqlClient } from '../../shared/sql/client.ts';
+import type { BatchItem, Datastore } from '../../shared/contract/datastore.ts';
+import { addressAlone } from './row-keys.ts';
 
 /** A cell on its primary. */
 export interface CellThere {
@@ -13,6 +18,14 @@ export interface CellThere {
   readonly added_id: number;
   /** Milliseconds since 1970, cut. */
   readonly createdAt: number;
+}
+
+/** A cell that was confirmed to a writer. */
+export interface AckedCell extends CellAddress {
+  readonly mark: number;
+  readonly shard: number;
+  /** 0 where it was only ever `buffered`. */
+  readonly added_id: number;
 }
 
 export type CellsThere = ReadonlyMap<string, CellThere>;
@@ -25,17 +38,131 @@ export function addressOf({ row_key, column_name, ref_key }: CellAddress): strin
 export async function readCellsThere(groups: readonly GroupAccess[]): Promise<CellsThere> {
   const there = new Map<string, CellThere>();
   await onEachShard(groups, async (client, shard) => {
-    const sql = `SELECT ${cellColumns(0, shard)} FROM ${entityTable(DATASTORE, shard)}`;
-    for (const { body, created_at, ...cell } of byItem(await client.select({ sql, parameters: [] }, 'writer'), 1)[0]
-      ?.cells ?? []) {
-      const mark = body === null ? -1 : markOf({ ...cell, body: decodeBody(body) });
-      there.set(addressOf(cell), {
-        mark,
-        shard,
-        added_id: cell.added_id,
-        createdAt: Math.floor(Date.parse(created_at)),
-      });
+    for (const { created_at, mark, ...cell } of await storedCells(client, DATASTORE, shard)) {
+      const createdAt = Math.floor(Date.parse(created_at));
+      there.set(addressOf(cell), { mark, shard, added_id: cell.added_id, createdAt });
     }
   });
   return there;
+}
+
+/**
+ * A cell, body and all, as a number of 48 bits: among a million cells, the chance that two share one is under 0.2 %.
+ */
+export function markOf({ row_key, column_name, ref_key, body }: NewCell): number {
+  return hash('sha1', `${row_key}/${ref_key}/${column_name}/${stringifyJson(body)}`, 'buffer').readUIntBE(0, 6);
+}
+
+/** A shard's table, as it is. */
+export interface StoredLog {
+  readonly shard: number;
+  /** Ascending. */
+  readonly ids: readonly number[];
+  /** Of the cell at the same place of `ids`. */
+  readonly marks: readonly number[];
+  /** How often a cell's time is before that of the cell before it. */
+  readonly timesBack: number;
+}
+
+/** Ids that are missing between 1 and the highest. */
+export function holesIn(logs: readonly StoredLog[]): number {
+  return logs.reduce((sum, { ids }) => sum + (ids.at(-1) ?? 0) - ids.length, 0);
+}
+
+/**
+ * Reads the tables of all shards from the groups' writers with plain SQL, past the store: what the store said is held
+ * against it.
+ *
+ * @throws Error when two groups own the same shard
+ */
+export async function storedLogs(groups: readonly GroupAccess[]): Promise<readonly StoredLog[]> {
+  const logs = await onEachShard(groups, (client, shard) => storedLog(client, DATASTORE, shard));
+  const all = logs.toSorted((one, other) => one.shard - other.shard);
+  const twice = all.find(({ shard }, place) => all[place - 1]?.shard === shard);
+  if (twice) throw new Error(`two groups own ${shardDatabase(DATASTORE, twice.shard)}`);
+  return all;
+}
+
+/** Reads one table from the writer. */
+export async function storedLog(client: SqlClient, datastore: string, shard: number): Promise<StoredLog> {
+  const cells = await storedCells(client, datastore, shard);
+  return {
+    shard,
+    ids: cells.map(({ added_id }) => added_id),
+    marks: cells.map(({ mark }) => mark),
+    timesBack: cells.filter(({ created_at }, place) => created_at < (cells[place - 1]?.created_at ?? '')).length,
+  };
+}
+
+/** A shard's cells in the order of their added ids, each with its mark. */
+async function storedCells(client: SqlClient, datastore: string, shard: number) {
+  const sql = `SELECT ${cellColumns(0, shard)} FROM ${entityTable(datastore, shard)} ORDER BY added_id`;
+  const cells = byItem(await rowsOf(client, sql), 1)[0]?.cells ?? [];
+  return cells.map(({ body, ...cell }) => ({
+    ...cell,
+    mark: body === null ? -1 : markOf({ ...cell, body: decodeBody(body) }),
+  }));
+}
+
+/** Confirmed cells held against what is stored. */
+export interface Kept {
+  /** Not there, or with another body. */
+  readonly lost: number;
+  /** There, but not at the added id that was answered. */
+  readonly moved: number;
+  /** The first of those that moved, as text. */
+  readonly movedExamples: readonly string[];
+  /** Stored more than once. */
+  readonly doubled: number;
+}
+
+const EXAMPLES = 5;
+
+export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLog[]): Kept {
+  const places = new Map<number, number>();
+  let doubled = 0;
+  for (const { ids, marks } of logs) {
+    for (const [place, mark] of marks.entries()) {
+      if (places.has(mark)) doubled += 1;
+      places.set(mark, ids[place] ?? 0);
+    }
+  }
+  let lost = 0;
+  const moved: string[] = [];
+  for (const { row_key, mark, shard, added_id } of acked) {
+    const there = places.get(mark);
+    if (there === undefined) lost += 1;
+    else if (added_id > 0 && there !== added_id)
+      moved.push(`${row_key} of shard ${shard} was answered ${added_id}, and is at ${there}`);
+  }
+  return { lost, moved: moved.length, movedExamples: moved.slice(0, EXAMPLES), doubled };
+}
+
+const KEYS = 100;
+const SIDE_BY_SIDE = 4;
+
+/**
+ * Reads every acknowledged cell by its address, as a client would, from the writers. Returns how many are not there as
+ * they were written.
+ */
+export async function countUnreadable(
+  datastore: Pick<Datastore, 'batchGet'>,
+  acked: readonly AckedCell[],
+): Promise<number> {
+  let [missing, next] = [0, 0];
+  const read = async (): Promise<void> => {
+    for (let start = next; start < acked.length; start = next) {
+      next = start + KEYS;
+      const page = acked.slice(start, start + KEYS);
+      const items = await datastore.batchGet(page.map(addressAlone));
+      missing += page.filter((cell, place) => !isThat(cell, items[place])).length;
+    }
+  };
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, read));
+  return missing;
+}
+
+function isThat(cell: AckedCell, item: BatchItem | undefined): boolean {
+  if (!item || !('row_key' in item)) return false;
+  return markOf(item) === cell.mark && (cell.added_id === 0 || cell.added_id === item.added_id);
 }

@@ -1,5 +1,5 @@
 import { toNumber } from '../../shared/sql/cell-rows.ts';
-import type { SqlClient } from '../../shared/sql/client.ts';
+import type { SqlClient, SqlParameter, SqlRow } from '../../shared/sql/client.ts';
 import { CONTROL } from '../../shared/sql/names.ts';
 import { DATASTORE, groupClient, PATIENT, type GroupAccess } from './store-access.ts';
 
@@ -17,6 +17,15 @@ export async function withClient<T>(
   }
 }
 
+/** Rows of a group's writer, by plain SQL. */
+export function rowsOf(
+  client: SqlClient,
+  sql: string,
+  parameters: readonly SqlParameter[] = [],
+): Promise<readonly SqlRow[]> {
+  return client.select({ sql, parameters }, 'writer');
+}
+
 /** The same to every group, side by side; what it gives comes in the order of the groups. */
 export async function onEachGroup<T>(
   groups: readonly GroupAccess[],
@@ -28,7 +37,7 @@ export async function onEachGroup<T>(
 /** The shards that a group says it owns, ascending. */
 export async function ownedShards(client: SqlClient, datastore = DATASTORE): Promise<readonly number[]> {
   const sql = `SELECT shard FROM ${CONTROL}.shard WHERE datastore = ? ORDER BY shard`;
-  return (await client.select({ sql, parameters: [datastore] }, 'writer')).map(([shard]) => toNumber(shard));
+  return (await rowsOf(client, sql, [datastore])).map(([shard]) => toNumber(shard));
 }
 
 /** Works on each shard where it is owned: one after the other within a group, the groups side by side. */

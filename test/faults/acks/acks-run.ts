@@ -1,23 +1,13 @@
-import type { RunWorld } from '../../support/run-world.ts';
+import { grouped, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import { grouped } from '../../support/text-table.ts';
 import { aftermathNotes } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import { isTold } from '../load/ask.ts';
 import { Stage } from '../stage.ts';
 import { addressOf, type CellsThere } from '../stored-cells.ts';
 import { openAnswerCutter } from './answer-cutter.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import { killInstances, type Killed } from './killed-instances.ts';
-import {
-  judgeTruth,
-  MIX,
-  toldCheck,
-  truthControls,
-  wholeCheck,
-  writeUntilTold,
-  type TruthControls,
-} from './told-truth.ts';
+import { judgeTruth, MIX, toldCheck, truthControls, wholeCheck, writeUntilTold } from './told-truth.ts';
 
 const SHARDS = 48;
 const CONTROL_SHARDS = 12;
@@ -32,7 +22,7 @@ export const acksRun: FaultRun = {
   fault: `${CUT_SHARE * 100} % of the answers to changes cut off, appends and buffered copies alike; processes killed in the middle of writes`,
   control: 'nobody tries again what ended unclear; tables without unique key, where it is tried again',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const real = await cutAndKill(world);
     world.say(`the controls: ${acksRun.control}`);
     const control = await controls(world);
@@ -70,30 +60,17 @@ async function cutAndKill(world: RunWorld) {
   world.say(`${grouped(load.written.acked.length)} cells acknowledged; now processes are killed`);
   cutter.hold(HELD_MS);
   const { datastore } = await stage.open({ groups: cutter.groups, sql: {} });
-  const killed = await killInstances({
-    folder: stage.cluster.folder,
-    access,
-    datastore,
-    seed: world.seed,
-    mix: MIX,
-    history: world.history,
-    signal: world.signal,
-  });
+  const killed = await killInstances({ ...world, folder: stage.cluster.folder, access, datastore, mix: MIX });
   cutter.hold(0);
   world.say(`${killed.kills} processes killed`);
   const truth = await judgeTruth(stage, [load, killed], load);
-  return {
-    ...truth,
-    engine: stage.engine,
-    cuts: cutter.counts,
-    circuitsOpened: load.openings.length,
-    killed,
-    doubts: judgeDoubts(killed, truth.there),
-  };
+  const doubts = judgeDoubts(killed, truth.there);
+  const circuitsOpened = load.openings.length;
+  return { ...truth, engine: stage.engine, cuts: cutter.counts, circuitsOpened, killed, doubts };
 }
 
 /** The same cuts. */
-async function controls(world: RunWorld): Promise<TruthControls> {
+async function controls(world: RunWorld) {
   await using stage = await Stage.start(world, 'acks/control', { readers: 0, shards: CONTROL_SHARDS });
   const cutter = stage.use(await openAnswerCutter(stage.access.groups, CUT_SHARE, world.seed));
   return await truthControls(stage, { ...stage.access, groups: cutter.groups });

@@ -1,8 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Random } from '../../support/random.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
-import { AnswerReader } from './answer-reader.ts';
-import { StatementReader } from './statement-reader.ts';
+import { AnswerReader, StatementReader } from './statement-reader.ts';
 
 const HOST = '127.0.0.1';
 

@@ -1,9 +1,8 @@
 /** An instance of a function that writes, and is killed in the middle of it. */
 import { CellSource, type Mix } from '../load/cell-source.ts';
-import { openHistory } from '../load/history.ts';
+import { asker, openHistory } from '../load/ask.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { asker } from '../load/ask.ts';
 import { openJournal } from './journal.ts';
 
 export interface InstanceInput {

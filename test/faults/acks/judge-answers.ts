@@ -55,10 +55,8 @@ function wasThere({ mark, ended }: Answer, cell: CellThere | undefined): boolean
   return cell?.mark === mark && cell.createdAt < ended;
 }
 
-function faultOf(
-  { outcome, mark, shard, added_id, begun, ended }: Answer,
-  cell: CellThere | undefined,
-): string | undefined {
+function faultOf(answer: Answer, cell: CellThere | undefined): string | undefined {
+  const { outcome, mark, shard, added_id, begun, ended } = answer;
   if (outcome === 'unavailable') return undefined;
   if (!cell) return 'no cell is there';
   if (outcome === 'conflict') return cell.mark === mark ? 'the same body is there' : undefined;

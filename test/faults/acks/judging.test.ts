@@ -47,13 +47,10 @@ describe('an answer held against what is there', () => {
 
   it('counts writers that were left without the truth', () => {
     expect(judgeAnswers([answer({ outcome: 'unavailable' })], there)).toMatchObject({ open: 1, untold: 1 });
-    expect(judgeAnswers([answer({ outcome: 'unavailable', begun: 900, ended: 950 })], there)).toMatchObject({
-      open: 1,
-      untold: 0,
-    });
-    expect(
-      judgeAnswers([answer({ outcome: 'buffered' }), answer({ outcome: 'stored_before', ended: 1100 })], there),
-    ).toMatchObject({ open: 0, untold: 0, bufferedThere: 1 });
+    const early = answer({ outcome: 'unavailable', begun: 900, ended: 950 });
+    expect(judgeAnswers([early], there)).toMatchObject({ open: 1, untold: 0 });
+    const buffered = [answer({ outcome: 'buffered' }), answer({ outcome: 'stored_before', ended: 1100 })];
+    expect(judgeAnswers(buffered, there)).toMatchObject({ open: 0, untold: 0, bufferedThere: 1 });
   });
 });
 

@@ -4,24 +4,20 @@ import type { NewCell } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
 import type { Mix } from '../load/cell-source.ts';
-import { openHistory } from '../load/history.ts';
+import { asker, askUntilTold, openHistory, type Answer } from '../load/ask.ts';
 import { writtenOf, type Written } from '../load/ledger.ts';
 import { RestartedProcess } from '../races/restarted-process.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import { asker, askUntilTold, type Answer } from '../load/ask.ts';
 import type { InstanceInput } from './instance-process.ts';
 import { readJournal } from './journal.ts';
+import type { RunWorld } from '../fault-run.ts';
 
-export interface Killing {
-  /** For the processes and their journals. */
-  readonly folder: string;
+/** The folder is for the processes and their journals. */
+export interface Killing extends Pick<RunWorld, 'folder' | 'seed' | 'history' | 'signal'> {
   readonly access: StoreAccess;
   /** Through which whoever is left asks again. */
   readonly datastore: Pick<Datastore, 'put' | 'batchPut'>;
-  readonly seed: string;
   readonly mix: Mix;
-  readonly history: string | undefined;
-  readonly signal: AbortSignal;
 }
 
 /** A cell whose writer died before it was told anything. */
@@ -42,8 +38,7 @@ export interface Killed {
 const INSTANCES = 2;
 const KILLS_EACH = 8;
 const WRITERS = 8;
-const LEAST_LIFE_MS = 150;
-const MOST_LIFE_MS = 600;
+const LIFE_MS = [150, 600] as const;
 const PATIENCE = { leastMs: 20, mostMs: 500, wholeMs: 60_000 };
 
 /**
@@ -52,14 +47,12 @@ const PATIENCE = { leastMs: 20, mostMs: 500, wholeMs: 60_000 };
  */
 export async function killInstances(killing: Killing): Promise<Killed> {
   const parts = await Promise.all(Array.from({ length: INSTANCES }, (_, instance) => killOne(killing, instance)));
+  const heirs = parts.flatMap((part) => part.heirs);
   return {
     kills: INSTANCES * KILLS_EACH,
     inDoubt: parts.flatMap(({ inDoubt }) => inDoubt),
     answers: parts.flatMap(({ answers }) => answers),
-    written: writtenOf(
-      parts.flatMap(({ heirs }) => heirs),
-      true,
-    ),
+    written: writtenOf(heirs, true),
   };
 }
 
@@ -70,23 +63,17 @@ async function killOne(
   const random = new Random(seed, 'instance', instance);
   const journalOf = (life: number): string => join(folder, `journal-${instance}-${life}`);
   using history = openHistory(file, 'acks/killed');
-  using process = new RestartedProcess<InstanceInput, undefined>(
-    new URL('instance-process.ts', import.meta.url),
-    folder,
-    (life) => ({
-      access,
-      journal: journalOf(life),
-      writers: WRITERS,
-      seed: `${seed} ${instance} ${life}`,
-      mix,
-    }),
-  );
+  const module = new URL('instance-process.ts', import.meta.url);
+  using process = new RestartedProcess<InstanceInput, undefined>(module, folder, (life) => {
+    const ownInput = { journal: journalOf(life), seed: `${seed} ${instance} ${life}` };
+    return { access, mix, writers: WRITERS, ...ownInput };
+  });
   const ask = asker({ writer: datastore, name: `heir-${instance}`, history });
   const [inDoubt, answers, heirs]: [InDoubt[], Answer[], Answer[]] = [[], [], []];
   const repeats: Promise<void>[] = [];
   await process.ready;
   for (let life = 0; life < KILLS_EACH; life += 1) {
-    await sleep(random.between(LEAST_LIFE_MS, MOST_LIFE_MS), undefined, { signal });
+    await sleep(random.between(...LIFE_MS), undefined, { signal });
     await process.kill();
     const diedAt = Date.now();
     const left = readJournal(journalOf(life));

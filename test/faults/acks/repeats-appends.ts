@@ -1,6 +1,7 @@
 import { entityTable } from '../../../shared/sql/names.ts';
 import { onEachShard } from '../../support/past-the-store.ts';
-import { DATASTORE, type GroupAccess, type Wrap } from '../../support/store-access.ts';
+import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
+import { rewording } from '../changed-clients.ts';
 
 /** What leaves out cells that exist. */
 const LEFT_OUT = ' AND old.added_id IS NULL';
@@ -19,7 +20,4 @@ export async function dropUniqueKeys(groups: readonly GroupAccess[]): Promise<vo
 export const REPEATS_APPENDS = import.meta.url;
 
 /** A client whose appends leave out nothing. A control. */
-export const wrap: Wrap = (client) => ({
-  ...client,
-  change: (statement) => client.change({ ...statement, sql: statement.sql.replace(LEFT_OUT, '') }),
-});
+export const wrap = rewording((sql) => sql.replace(LEFT_OUT, ''));

@@ -1,17 +1,14 @@
-import { compareKept, storedLogs } from '../stored-logs.ts';
+import { addressOf, compareKept, markOf, readCellsThere, storedLogs, type CellsThere } from '../stored-cells.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import { grouped } from '../../support/text-table.ts';
-import { otherFaults, type Aftermath } from '../aftermath.ts';
-import { untilBuffersEmpty } from '../buffers.ts';
-import type { Check } from '../fault-run.ts';
+import { grouped, type Check } from '../fault-run.ts';
+import { otherFaults, untilBuffersEmpty, type Aftermath } from '../aftermath.ts';
 import type { Mix } from '../load/cell-source.ts';
 import type { Loaded } from '../load/load-thread.ts';
 import { allWritten } from '../load/ledger.ts';
 import type { Stage } from '../stage.ts';
-import { readCellsThere, type CellsThere } from '../stored-cells.ts';
 import { judgeAnswers, type Judged } from './judge-answers.ts';
-import { discardConflicts, type KeptConflicts } from './kept-conflicts.ts';
 import { dropUniqueKeys, REPEATS_APPENDS } from './repeats-appends.ts';
+import type { BufferOperations } from '../../../shared/contract/datastore.ts';
 
 /** Writers whose answers get lost, and what they made of it. */
 export interface Truth {
@@ -80,19 +77,12 @@ export async function truthControls(stage: Stage, access: StoreAccess): Promise<
     return load.stop();
   };
   const common = { writers: WRITERS, cells: MIX };
-  const once = await write({
-    ...common,
-    seed: `${seed} once`,
-    access: { ...access, wrap: new URL('without-second-try.ts', import.meta.url).href },
-  });
+  const withoutSecondTry = { ...access, wrap: new URL('without-second-try.ts', import.meta.url).href };
+  const once = await write({ ...common, seed: `${seed} once`, access: withoutSecondTry });
   const { untold } = judgeAnswers(once.answers, await readCellsThere(groups));
   await dropUniqueKeys(groups);
-  const again = await write({
-    ...common,
-    seed: `${seed} no key`,
-    access: { ...access, wrap: REPEATS_APPENDS },
-    again: AGAIN,
-  });
+  const withoutKey = { ...access, wrap: REPEATS_APPENDS };
+  const again = await write({ ...common, seed: `${seed} no key`, access: withoutKey, again: AGAIN });
   const { doubled } = compareKept(again.written.acked, await storedLogs(groups));
   const { untrue } = judgeAnswers(again.answers, await readCellsThere(groups));
   return { untold, ofCells: once.written.acked.length, doubled, untrue };
@@ -132,11 +122,8 @@ export function untrueCheck(
   { aftermath, untrue }: { readonly aftermath: Aftermath; readonly untrue: number },
   least: number,
 ): Omit<Check, 'control'> {
-  const {
-    lost,
-    acked,
-    faults: { doubled = 0 },
-  } = aftermath;
+  const { lost, acked, faults } = aftermath;
+  const { doubled = 0 } = faults;
   const all = otherFaults(aftermath);
   return {
     what: 'acknowledged cells lost, doubled; answers untrue; other faults; control: no unique key',
@@ -144,4 +131,26 @@ export function untrueCheck(
     bar: `0, 0; 0; 0 of at least ${grouped(least)}`,
     passed: lost + untrue + all === 0 && acked >= least,
   };
+}
+
+/** Buffered writes that lost against another body. */
+export interface KeptConflicts {
+  readonly kept: number;
+  /** Those that contradict nothing: the same body is at their address, or none. */
+  readonly wrong: number;
+}
+
+const PAGE = 1000;
+
+/** Holds the kept conflicts against what is on the primaries, and discards them. */
+export async function discardConflicts(operations: BufferOperations, there: CellsThere): Promise<KeptConflicts> {
+  let [kept, wrong] = [0, 0];
+  for (;;) {
+    const { conflicts } = await operations.bufferConflicts({ limit: PAGE });
+    if (conflicts.length === 0) return { kept, wrong };
+    kept += conflicts.length;
+    const isWrong = (mark: number, other = mark): boolean => other === mark;
+    wrong += conflicts.filter((one) => isWrong(markOf(one), there.get(addressOf(one))?.mark)).length;
+    await operations.discardConflicts(conflicts.map(({ id }) => id));
+  }
 }

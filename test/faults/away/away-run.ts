@@ -1,22 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
-import { killNode, untilAllRun } from '../../support/nodes.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import type { StoreAccess } from '../../support/store-access.ts';
-import { grouped } from '../../support/text-table.ts';
-import { comes } from '../../support/until.ts';
+import { grouped, sumOf, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
+import { DATASTORE, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';
-import { faultsLine, type Aftermath } from '../aftermath.ts';
-import { untilBuffersEmpty } from '../buffers.ts';
-import { sumOf } from '../checks.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { faultsLine, untilBuffersEmpty, type Aftermath } from '../aftermath.ts';
 import { allWritten, Ledger } from '../load/ledger.ts';
 import { pacedLoad } from '../load/paced.ts';
 import { openBufferTables, type BufferTables } from '../outage/buffer-tables.ts';
-import { shardsOf } from '../outage/group-shards.ts';
+import { baseCell, rowKeyIn, shardsOf } from '../row-keys.ts';
 import { Stage } from '../stage.ts';
-import { fillBuffers } from './fill-buffers.ts';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import { shardOf } from '../../../shared/shard.ts';
+import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
+import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
+import { Random } from '../../support/random.ts';
 
 const GROUPS = ['group-1', 'group-2', 'group-3'];
 const [AWAY, ...OTHERS] = GROUPS as [string, ...string[]];
@@ -41,7 +38,7 @@ export const awayRun: FaultRun = {
   control: 'one lane for all primaries, and every run begins at the first row',
   alone: true,
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const real = await drainOwn(world);
     world.say(`the control: ${awayRun.control}`);
     const control = await drainInOneLane(world);
@@ -80,19 +77,12 @@ async function drainOwn(
   const { away, load, ...drained } = await killOthers(stage, ledger);
   const { written } = await load.stop();
   await stage.servers.restart(away);
-  await untilAllRun(stage.servers, world.signal);
+  await stage.untilAllRun();
   world.say(`${away} is back`);
-  const { seconds: backSeconds } = await untilBuffersEmpty(
-    (await stage.open()).datastore,
-    EMPTY_PATIENCE_MS,
-    world.signal,
-  );
-  return {
-    ...drained,
-    engine: stage.engine,
-    aftermath: await stage.inspect(allWritten([written, ledger.written()])),
-    backSeconds,
-  };
+  const { datastore } = await stage.open();
+  const { seconds: backSeconds } = await untilBuffersEmpty(datastore, EMPTY_PATIENCE_MS, world.signal);
+  const aftermath = await stage.inspect(allWritten([written, ledger.written()]));
+  return { ...drained, engine: stage.engine, aftermath, backSeconds };
 }
 
 async function drainInOneLane(world: RunWorld): Promise<Drained> {
@@ -114,46 +104,28 @@ interface Drained {
 
 /** One writer goes away and stays so; the others are killed for some seconds, one after the other, under load. */
 async function killOthers(stage: Stage, ledger: Ledger) {
-  const {
-    servers,
-    access,
-    world: { seed, signal, say },
-  } = stage;
-  const tables = stage.use(openBufferTables(access.groups));
+  const { seed, say } = stage.world;
+  const tables = stage.use(openBufferTables(stage.access.groups));
   const { datastore } = await stage.open();
-  const shards = new Map(
-    await Promise.all(GROUPS.map(async (group) => [group, await shardsOf(datastore, group)] as const)),
-  );
-  const away = await killNode(servers, AWAY);
-  await fillBuffers({
-    tables,
-    holders: OTHERS,
-    shards: shards.get(AWAY) ?? new Set(),
-    ofDatastore: SHARDS,
-    rows: ROWS,
-    seed,
-    ledger,
-  });
+  const shardsOfGroups = await Promise.all(GROUPS.map((group) => shardsOf(datastore, group)));
+  const ownedBy = (group: string): ReadonlySet<number> => shardsOfGroups[GROUPS.indexOf(group)] ?? new Set();
+  const away = await stage.kill(AWAY);
+  const shards = ownedBy(AWAY);
+  await fillBuffers({ tables, holders: OTHERS, shards, ofDatastore: SHARDS, rows: ROWS, seed, ledger });
   say(`${away} is away, and ${grouped(ROWS)} rows wait for it on each of ${OTHERS.join(' and ')}`);
   const load = await pacedLoad(stage, LOAD_PER_SECOND);
   const [seconds, copies]: [number[], number[]] = [[], []];
   for (const group of OTHERS) {
-    const node = await killNode(servers, group);
-    await sleep(DOWN_MS, undefined, { signal });
-    await servers.restart(node);
-    await untilAllRun(servers, signal, { groups: [group] });
-    const waiting = await waitingFor(
-      tables,
-      OTHERS.filter((holder) => holder !== group),
-      shards.get(group) ?? new Set(),
-    );
-    copies.push(await waiting.count());
+    const node = await stage.kill(group);
+    await stage.wait(DOWN_MS);
+    await stage.servers.restart(node);
+    await stage.untilAllRun({ groups: [group] });
+    const holders = OTHERS.filter((holder) => holder !== group);
+    const countWaiting = await waitingFor(tables, holders, ownedBy(group));
+    copies.push(await countWaiting());
     const begun = performance.now();
-    const isDrained = await comes(async () => (await waiting.count()) === 0, {
-      pollMs: POLL_MS,
-      patienceMs: PATIENCE_SECONDS * 1000,
-      signal,
-    });
+    const patience = { pollMs: POLL_MS, patienceMs: PATIENCE_SECONDS * 1000 };
+    const isDrained = await stage.comes(async () => (await countWaiting()) === 0, patience);
     const took = (performance.now() - begun) / 1000;
     seconds.push(took);
     say(
@@ -163,22 +135,55 @@ async function killOthers(stage: Stage, ledger: Ledger) {
   return { away, load, seconds, copies };
 }
 
-/** The rows that wait in some groups for shards, and came up to now. */
+/** Counts the rows that wait in some groups for shards, and came up to now. */
 async function waitingFor(
   tables: BufferTables,
   holders: readonly string[],
   shards: ReadonlySet<number>,
-): Promise<{ count(): Promise<number> }> {
+): Promise<() => Promise<number>> {
   const ask = async (holder: string, sql: string, parameters: readonly number[]): Promise<number> =>
-    toNumber((await tables.client(holder).select({ sql, parameters }, 'writer'))[0]?.[0]);
-  const last = new Map(
-    await Promise.all(
-      holders.map(
-        async (holder) =>
-          [holder, await ask(holder, `SELECT COALESCE(MAX(id), 0) FROM ${CONTROL}.buffer`, [])] as const,
-      ),
-    ),
-  );
+    toNumber((await tables.rows(sql, parameters, [holder]))[0]?.[0]);
+  const lastId = `SELECT COALESCE(MAX(id), 0) FROM ${CONTROL}.buffer`;
+  const last = await Promise.all(holders.map((holder) => ask(holder, lastId, [])));
   const sql = `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = 'waiting' AND shard IN (${[...shards].join(', ')}) AND id <= ?`;
-  return { count: async () => sumOf(await Promise.all([...last].map(([holder, id]) => ask(holder, sql, [id])))) };
+  return async () => sumOf(await Promise.all(holders.map((holder, place) => ask(holder, sql, [last[place] ?? 0]))));
+}
+
+export interface Filling {
+  readonly tables: BufferTables;
+  /** Each gets a copy of every write, as while its primary is down. */
+  readonly holders: readonly string[];
+  /** Those of the primary that is away. */
+  readonly shards: ReadonlySet<number>;
+  /** Of the datastore. */
+  readonly ofDatastore: number;
+  readonly rows: number;
+  readonly seed: string;
+  /** What was written is noted here as answered `buffered`. */
+  readonly ledger: Ledger;
+}
+
+const BATCH = 200;
+
+/**
+ * Puts into the buffer tables what minutes of writes to a primary that is away leave there, with the write path's own
+ * statements.
+ */
+export async function fillBuffers(options: Filling): Promise<void> {
+  const { tables, holders, shards, ofDatastore, rows, seed, ledger } = options;
+  const random = new Random(seed, 'away', 0);
+  for (let start = 0; start < rows; start += BATCH) {
+    const cells = Array.from({ length: BATCH }, (_, place): BufferedCell => {
+      const body = { number: start + place, note: 'a'.repeat(random.integer(0, 120)) };
+      const row_key = rowKeyIn(random, shards, ofDatastore);
+      return { ...baseCell(row_key, body), encoded: encodeBody(body), shard: shardOf(row_key, ofDatastore) };
+    });
+    await Promise.all(
+      holders.map(async (holder) => {
+        await tables.client(holder).change(insertBuffered(DATASTORE, cells));
+        await tables.client(holder).change(answerBuffered(DATASTORE, cells));
+      }),
+    );
+    for (const { shard, ...cell } of cells) ledger.note(cell, { outcome: 'buffered', shard, copies: holders.length });
+  }
 }

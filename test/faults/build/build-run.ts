@@ -4,23 +4,18 @@ import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { buildName } from '../../../shared/index/repair/build-follower.ts';
 import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
 import { setIndexState } from '../../../shared/topology/index-catalogue.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { grouped } from '../../support/text-table.ts';
-import { check } from '../checks.ts';
-import { untilQuiet } from '../races/caught-up.ts';
+import { check, grouped, type Check, type FaultRun } from '../fault-run.ts';
+import { figureOf, isClean, judge, liveIndexes, untilQuiet, type Judged } from '../races/problems.ts';
 import { openStore, type OpenStore } from '../../support/store-access.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
-import { figureOf, isClean, judge, liveIndexes, type Judged } from '../races/problems.ts';
 import { DRIVER_INDEX, ZONE_INDEX } from '../races/race-definitions.ts';
-import { startRepair } from '../races/start-repair.ts';
+import { startRepair } from '../races/race.ts';
 import { Stage } from '../stage.ts';
 import { fill, TripSource } from './fill.ts';
 import { ask, firstShareSince, percent, shareOf, untilSeen, type BuildQuestion } from './watch-build.ts';
 import type { WriteInput, WriteProgress } from './write-process.ts';
 
-const GROUPS = 2;
-const SHARDS = 32;
+const CLUSTER = { groups: 2, readers: 0, shards: 32, bufferCopies: 0 };
 const CELLS = 100_000;
 /** How far the build is when the repair is killed. */
 const KILLED_AT = 0.5;
@@ -38,15 +33,10 @@ export const buildRun: FaultRun = {
   fault: `an index is added to ${grouped(CELLS)} cells under writers; kill -9 of the repair in the middle of the build`,
   control: 'another index: its offsets forgotten when the repair is killed, and made live by hand',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const { seed, signal, say } = world;
     const cells = Number(process.env['SCHEMALESS_FAULTS_CELLS'] ?? CELLS);
-    await using stage = await Stage.start(world, 'build', {
-      groups: GROUPS,
-      readers: 0,
-      shards: SHARDS,
-      bufferCopies: 0,
-    });
+    await using stage = await Stage.start(world, 'build', CLUSTER);
     const store = await stage.open({ sql: {} });
     const filling = performance.now();
     const rows = await fill(store, cells, seed, signal);
@@ -99,10 +89,7 @@ async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
   const { access, cluster, world } = stage;
   const { seed, signal, say } = world;
   await using store = await openStore(access);
-  const driver =
-    (new TripSource(seed, 0).base('', 0).body as { readonly driver_partner_uuid?: string }).driver_partner_uuid ??
-    rows[0] ??
-    '';
+  const { driver_partner_uuid: driver = rows[0] ?? '' } = Object(new TripSource(seed, 0).base('', 0).body);
   const question: BuildQuestion = { index: DRIVER_INDEX.name, field: 'driver_partner_uuid', value: driver };
   using writers = startProcess<WriteInput, WriteProgress>(
     new URL('write-process.ts', import.meta.url),
@@ -128,7 +115,7 @@ async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
   const moment = new Date().toISOString();
   const killed = shareOf(await ask(store, question));
   await repair.killAndStart();
-  const resumed = await firstShareSince(access, index.name, index.hash, moment, signal);
+  const resumed = await firstShareSince(access, index, moment, signal);
   say(`kill -9 of the repair at ${percent(killed)}; the next one begins at ${percent(resumed)}`);
   await until(0.8);
   await untilSeen(store, question, ({ state }) => state === 'live', signal);
@@ -144,11 +131,8 @@ async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
 
 /** Without what the build keeps, and without waiting for its end. */
 async function buildBadly(stage: Stage): Promise<Built> {
-  const {
-    access,
-    cluster,
-    world: { signal, say },
-  } = stage;
+  const { access, cluster } = stage;
+  const { signal, say } = stage.world;
   await using store = await openStore(access);
   using repair = await startRepair(stage, access, { settings: SETTINGS });
   await cluster.define(access.datastore, [DRIVER_INDEX, ZONE_INDEX]);
@@ -159,15 +143,10 @@ async function buildBadly(stage: Stage): Promise<Built> {
   await repair.kill();
   await forgetFollower(store.stateTable, { name: buildName(index), datastore: access.datastore });
   await repair.start();
-  const resumed = await firstShareSince(access, index.name, index.hash, moment, signal);
+  const resumed = await firstShareSince(access, index, moment, signal);
   await repair.kill();
-  await setIndexState(
-    store.topologyTable,
-    { datastore: access.datastore, name: index.name },
-    index.hash,
-    'building',
-    'live',
-  );
+  const catalogue = { datastore: access.datastore, name: index.name };
+  await setIndexState(store.topologyTable, catalogue, index.hash, 'building', 'live');
   const judged = await judge(store, access.groups, [index]);
   say(
     `killed at ${percent(killed)}, the next one begins at ${percent(resumed)}; made live by hand: ${figureOf(judged)}`,

@@ -3,6 +3,7 @@ import { shardOf } from '../../../shared/shard.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import type { OpenStore } from '../../support/store-access.ts';
+import { inChunks } from '../../support/parallel.ts';
 
 const BATCH = 100;
 /** Batches under way at a time. */
@@ -28,16 +29,9 @@ export class TripSource {
   }
 
   row(rowKey: string): readonly NewCell[] {
-    return [
-      this.base(rowKey, 1),
-      this.base(rowKey, 2),
-      {
-        row_key: rowKey,
-        column_name: 'STATUS',
-        ref_key: 1,
-        body: { is_completed: this.#random.chance(0.9), zone: this.#random.integer(1, 500) },
-      },
-    ];
+    const cells = [this.base(rowKey, 1), this.base(rowKey, 2)];
+    const body = { is_completed: this.#random.chance(0.9), zone: this.#random.integer(1, 500) };
+    return [...cells, { row_key: rowKey, column_name: 'STATUS', ref_key: 1, body }];
   }
 
   base(row_key: string, ref_key: number): NewCell {
@@ -71,13 +65,10 @@ export async function fill(
   await Promise.all(
     Array.from({ length: SIDE_BY_SIDE }, async (_, lane) => {
       // Lanes are far apart, so that none waits for another's lock on a shard.
-      const end = Math.ceil(((lane + 1) * ofShards.length) / SIDE_BY_SIDE);
-      for (
-        let start = Math.ceil((lane * ofShards.length) / SIDE_BY_SIDE);
-        start < end && !signal.aborted;
-        start += rowsABatch
-      ) {
-        const batch = ofShards.slice(start, Math.min(end, start + rowsABatch)).flatMap((row) => source.row(row));
+      const [begin, end] = [lane, lane + 1].map((one) => Math.ceil((one * ofShards.length) / SIDE_BY_SIDE));
+      for (const some of inChunks(ofShards.slice(begin, end), rowsABatch)) {
+        if (signal.aborted) return;
+        const batch = some.flatMap((row) => source.row(row));
         const refused = (await datastore.batchPut(batch)).find(({ outcome }) => outcome !== 'stored');
         if (refused) throw new Error(`a cell was answered ${refused.outcome} while the datastore was filled`);
         next += batch.length;

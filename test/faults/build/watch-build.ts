@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
+import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
 import type { FieldValue } from '../../../shared/definitions/field-value.ts';
+import { lookUntil } from '../../support/look-until.ts';
 
 /** What a client sees of an index: its answers, or how far its build is. */
 export type Seen =
@@ -15,8 +16,7 @@ export interface BuildQuestion {
   readonly value: Exclude<FieldValue, null>;
 }
 
-const POLL_MS = 250;
-const PATIENCE_MS = 240_000;
+const PATIENCE = { pollMs: 250, patienceMs: 240_000 };
 
 /** Asks the index, as a client does. */
 export async function ask({ datastore, context }: OpenStore, { index, field, value }: BuildQuestion): Promise<Seen> {
@@ -40,14 +40,9 @@ export async function untilSeen(
   isWanted: (seen: Seen) => boolean,
   signal: AbortSignal,
 ): Promise<Seen> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const seen = await ask(store, question);
-    if (isWanted(seen)) return seen;
-    if (performance.now() > deadline)
-      throw new Error(`${question.index} is still ${JSON.stringify(seen)} after ${PATIENCE_MS / 1000} s`);
-    await sleep(POLL_MS, undefined, { signal });
-  }
+  const seen = await lookUntil(() => ask(store, question), isWanted, { ...PATIENCE, signal });
+  if (isWanted(seen)) return seen;
+  throw new Error(`${question.index} is still ${JSON.stringify(seen)} after ${PATIENCE.patienceMs / 1000} s`);
 }
 
 export function shareOf(seen: Seen): number {
@@ -58,22 +53,17 @@ export function shareOf(seen: Seen): number {
 /** The first progress that a repair wrote after this moment (RFC 3339): what is there before is its predecessor's. */
 export async function firstShareSince(
   access: DatastoreAccess,
-  index: string,
-  hash: string,
+  { name: index, hash }: PhysicalIndex,
   moment: string,
   signal: AbortSignal,
 ): Promise<number> {
   await using store = await openStore(access);
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const { progress } = await store.context.topology.indexNow(store.name, index);
-    if (progress && progress.at > moment) {
-      const build = progress.builds[hash];
-      return build && build.total > 0 ? build.done / build.total : build ? 0 : 1;
-    }
-    if (performance.now() > deadline) throw new Error(`nobody wrote the progress of ${index}`);
-    await sleep(POLL_MS, undefined, { signal });
-  }
+  const look = async () => (await store.context.topology.indexNow(store.name, index)).progress;
+  const isSince = (progress: Awaited<ReturnType<typeof look>>): boolean => (progress?.at ?? '') > moment;
+  const progress = await lookUntil(look, isSince, { ...PATIENCE, signal });
+  if (!progress || !isSince(progress)) throw new Error(`nobody wrote the progress of ${index}`);
+  const build = progress.builds[hash];
+  return build && build.total > 0 ? build.done / build.total : build ? 0 : 1;
 }
 
 export function percent(share: number): string {

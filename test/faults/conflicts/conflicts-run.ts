@@ -1,7 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunWorld } from '../../support/run-world.ts';
-import { countsLine, noneOf, type Share } from '../checks.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { countsLine, noneOf, type Check, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
 import { Stage } from '../stage.ts';
 import { contend, killWriters, loseOneDisk, WRITERS, type Contended } from './contend.ts';
 
@@ -19,7 +16,7 @@ export const conflictsRun: FaultRun = {
   fault: `${WRITERS} writers race with different bodies for the same addresses; kill -9 of ${KILLS} writers, then one dies with its disk, a reader without its last cells is promoted, and the drain is away for some seconds`,
   control: 'no copies; copies of refused writes stay; a drain that looks at addresses only',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const { killed, lost, engine } = await raceOn(world);
     world.say(`the control: ${conflictsRun.control}`);
     const control = await controls(world);
@@ -36,9 +33,7 @@ export const conflictsRun: FaultRun = {
   },
 };
 
-async function raceOn(
-  world: RunWorld,
-): Promise<{ readonly killed: Contended; readonly lost: Contended; readonly engine: string }> {
+async function raceOn(world: RunWorld) {
   await using stage = await Stage.start(world, 'conflicts/real', CLUSTER);
   const killed = await underDrain(stage, () =>
     contend(stage, { part: 'killed', answers: ANSWERS, fault: (random) => killWriters(stage, KILLS, random) }),
@@ -65,15 +60,11 @@ type Controls = Readonly<Record<'unwithdrawn' | 'keyOnly' | 'uncopied', Contende
 
 async function controls(world: RunWorld): Promise<Controls> {
   await using stage = await Stage.start(world, 'conflicts/control', CLUSTER);
-  const varied = (module: string) => ({ ...stage.access, wrap: new URL(module, import.meta.url).href });
-  const wait = async (): Promise<undefined> => sleep(CONTROL_MS, undefined, { signal: world.signal });
+  const varied = (module: string) => stage.through(new URL(module, import.meta.url));
+  const fault = async (): Promise<undefined> => void (await stage.wait(CONTROL_MS));
   // Nothing drains yet: what was not taken back is there.
-  const unwithdrawn = await contend(stage, {
-    part: 'unwithdrawn',
-    access: varied('without-withdrawing.ts'),
-    drained: false,
-    fault: wait,
-  });
+  const access = varied('without-withdrawing.ts');
+  const unwithdrawn = await contend(stage, { part: 'unwithdrawn', access, drained: false, fault });
   const drain = await stage.drain({ access: varied('key-only-drain.ts') });
   const keyOnly = await contend(stage, { part: 'key only', fault: (random) => killWriters(stage, 1, random) });
   if (!drain.progress?.varied) throw new Error('the drain that looks at addresses only compared none');
@@ -91,26 +82,19 @@ function checks(killed: Contended, lost: Contended, { unwithdrawn, keyOnly, unco
     noneOf('stored cells that are not so in the end', LEAST.stored, storedGone(killed), storedGone(uncopied)),
     noneOf('refused bodies left behind', LEAST.conflict, refusedKept(killed), refusedKept(unwithdrawn)),
     noneOf('buffered writes neither stored nor listed', LEAST.buffered, bufferedGone(killed), bufferedGone(keyOnly)),
-    noneOf(
-      'stored cells changed or missing when looked at',
-      LEAST.samples,
-      samplesWrong(killed),
-      samplesWrong(uncopied),
-    ),
+    noneOf('stored cells changed or missing when looked at', LEAST.samples, ...both(samplesWrong, killed, uncopied)),
     noneOf(
       'after the lost disk: stored cells that are not so in the end',
       LEAST.stored,
-      storedGone(lost),
-      storedGone(uncopied),
+      ...both(storedGone, lost, uncopied),
     ),
     noneOf('… refused bodies left behind', LEAST.conflict, refusedKept(lost), refusedKept(unwithdrawn)),
-    noneOf(
-      '… stored cells changed or missing when looked at',
-      LEAST.samples,
-      samplesWrong(lost),
-      samplesWrong(uncopied),
-    ),
+    noneOf('… stored cells changed or missing when looked at', LEAST.samples, ...both(samplesWrong, lost, uncopied)),
   ];
+}
+
+function both(shareOf: (of: Contended) => Share, real: Contended, control: Contended): [Share, Share] {
+  return [shareOf(real), shareOf(control)];
 }
 
 function storedGone({ verdicts }: Contended): Share {

@@ -1,15 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { killNode, untilAllRun } from '../../support/nodes.ts';
 import { Random } from '../../support/random.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { grouped } from '../../support/text-table.ts';
-import { comes } from '../../support/until.ts';
-import { untilBuffersEmpty } from '../buffers.ts';
+import { untilBuffersEmpty } from '../aftermath.ts';
 import type { Loaded } from '../load/load-thread.ts';
 import { loseDisk } from '../lost-disk/lose-disk.ts';
 import type { Stage } from '../stage.ts';
-import { keptBodies } from './kept-bodies.ts';
-import { judge, judgeSamples, type SampleVerdicts, type Verdicts } from './verdicts.ts';
+import { judge, judgeSamples, keptBodies, type SampleVerdicts, type Verdicts } from './verdicts.ts';
 
 export interface ContendOptions {
   /** Also sets which addresses are raced for. */
@@ -43,8 +39,7 @@ export interface Contended {
 
 const THREADS = 3;
 export const WRITERS = 12;
-const LEAST_PAUSE_MS = 800;
-const MOST_PAUSE_MS = 2000;
+const PAUSE_MS = [800, 2000] as const;
 const LAG_MS = 4000;
 /** The race goes on for so long after the fault. */
 const AFTERWARDS_MS = 2000;
@@ -56,7 +51,7 @@ const EMPTY_PATIENCE_MS = 60_000;
  */
 export async function contend(stage: Stage, options: ContendOptions): Promise<Contended> {
   const { part, access = stage.access, drained = true, answers: least = 0, fault, settle = (work) => work() } = options;
-  const { seed, signal, say } = stage.world;
+  const { seed, say } = stage.world;
   const race = await stage.load({
     writers: WRITERS,
     threads: THREADS,
@@ -68,8 +63,8 @@ export async function contend(stage: Stage, options: ContendOptions): Promise<Co
   });
   const away = await fault(new Random(seed, `faults ${part}`, 0));
   const { answers, samples } = await settle(async () => {
-    await sleep(AFTERWARDS_MS, undefined, { signal });
-    await comes(() => race.answers >= least, { signal });
+    await stage.wait(AFTERWARDS_MS);
+    await stage.comes(() => race.answers >= least, {});
     const raced = await race.stop();
     if (drained) await untilDrained(stage);
     return raced;
@@ -87,15 +82,11 @@ async function untilDrained(stage: Stage): Promise<void> {
 }
 
 /** Kills writers in turn over the groups; each comes back by itself. */
-export async function killWriters(
-  { servers, world: { signal, say } }: Stage,
-  count: number,
-  random: Random,
-): Promise<undefined> {
+export async function killWriters(stage: Stage, count: number, random: Random): Promise<undefined> {
   for (let kill = 0; kill < count; kill += 1) {
-    await sleep(random.between(LEAST_PAUSE_MS, MOST_PAUSE_MS), undefined, { signal });
-    say(`kill -9 of ${await killNode(servers, servers.groups[kill % servers.groups.length]?.name ?? '')}`);
-    await untilAllRun(servers, signal);
+    await stage.wait(random.between(...PAUSE_MS));
+    stage.world.say(`kill -9 of ${await stage.kill(stage.groupInTurn(kill))}`);
+    await stage.untilAllRun();
   }
   return undefined;
 }

@@ -1,8 +1,13 @@
 import type { PutResult } from '../../../shared/cell.ts';
-import type { KeptBodies } from './kept-bodies.ts';
 import type { Answer } from '../load/ask.ts';
 import type { Sample } from '../load/look-back.ts';
-import { addressOf } from '../stored-cells.ts';
+import { addressOf, markOf, storedLogs } from '../stored-cells.ts';
+import { rowKeyOf } from '../../../shared/address.ts';
+import { decodeBody } from '../../../shared/body/codec.ts';
+import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
+import { onEachGroup, rowsOf } from '../../support/past-the-store.ts';
+import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
+import { noOutcomes } from '../load/ledger.ts';
 
 /** Answers that what is there in the end contradicts. Each cell counts once, with its body. */
 export interface Verdicts {
@@ -31,23 +36,13 @@ export interface Verdicts {
  *   taken back
  */
 export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodies, cutHolder?: string): Verdicts {
-  const byMark = new Map<
-    number,
-    { readonly address: string; readonly outcomes: Set<PutResult['outcome']>; stored: number; holderFailed: boolean }
-  >();
-  for (const answer of answers) {
-    const { mark, outcome, holderFailed } = answer;
-    const known = byMark.get(mark) ?? {
-      address: addressOf(answer),
-      outcomes: new Set(),
-      stored: 0,
-      holderFailed: false,
-    };
-    byMark.set(mark, known);
-    known.outcomes.add(outcome);
-    known.stored += outcome === 'stored' ? 1 : 0;
-    known.holderFailed ||= holderFailed;
-  }
+  const byMark = [...Map.groupBy(answers, ({ mark }) => mark)].map(([mark, some]) => ({
+    mark,
+    address: some[0] ? addressOf(some[0]) : '',
+    outcomes: new Set(some.map(({ outcome }) => outcome)),
+    times: some.filter(({ outcome }) => outcome === 'stored').length,
+    holderFailed: some.some((answer) => answer.holderFailed),
+  }));
   const verdicts = {
     storedGone: 0,
     storedTwice: 0,
@@ -57,12 +52,12 @@ export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodi
     refusedCopied: 0,
     refusedCopiedAfterFailure: 0,
   };
-  const cells = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, unavailable: 0 };
+  const cells = noOutcomes();
   const goneFor = { stored: 0, buffered: 0, other: 0 };
   const winners = new Map(
-    [...byMark].filter(([mark]) => stored.has(mark)).map(([, { address, outcomes }]) => [address, outcomes]),
+    byMark.filter(({ mark }) => stored.has(mark)).map(({ address, outcomes }) => [address, outcomes]),
   );
-  for (const [mark, { address, outcomes, stored: times, holderFailed }] of byMark) {
+  for (const { mark, address, outcomes, times, holderFailed } of byMark) {
     for (const outcome of outcomes) cells[outcome] += 1;
     const isThere = stored.has(mark);
     const copies = buffered.get(mark) ?? [];
@@ -78,12 +73,9 @@ export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodi
     // Whoever was answered anything else has, or may have, a copy of the same body.
     if (outcomes.size > 1 || !outcomes.has('conflict')) continue;
     if (isThere) verdicts.refusedStored += 1;
-    if (copies.length > 0)
-      verdicts[
-        holderFailed || copies.every(({ holder }) => holder === cutHolder)
-          ? 'refusedCopiedAfterFailure'
-          : 'refusedCopied'
-      ] += 1;
+    if (copies.length === 0) continue;
+    const isExcused = holderFailed || copies.every(({ holder }) => holder === cutHolder);
+    verdicts[isExcused ? 'refusedCopiedAfterFailure' : 'refusedCopied'] += 1;
   }
   return { ...verdicts, goneFor, cells };
 }
@@ -110,4 +102,32 @@ export function judgeSamples(
     missing: missing.length - meanwhile,
     missingMeanwhile: meanwhile,
   };
+}
+
+/** Where bodies are in the end: marks of cells, their bodies among them. */
+export interface KeptBodies {
+  readonly stored: ReadonlySet<number>;
+  /** In buffer tables. */
+  readonly buffered: ReadonlyMap<number, readonly Buffered[]>;
+}
+
+export interface Buffered {
+  /** The group whose table it is in. */
+  readonly holder: string;
+  readonly state: 'waiting' | 'conflict' | 'parked';
+}
+
+/** Reads the shards' tables and the buffer tables, past the store. */
+export async function keptBodies(groups: readonly GroupAccess[]): Promise<KeptBodies> {
+  const buffered = new Map<number, Buffered[]>();
+  const sql = 'SELECT row_key, column_name, ref_key, body, state FROM `schemaless`.buffer WHERE datastore = ?';
+  await onEachGroup(groups, async (client, holder) => {
+    for (const [rowKey, column, refKey, body, state] of await rowsOf(client, sql, [DATASTORE])) {
+      const address = { row_key: rowKeyOf(toBytes(rowKey)), column_name: toText(column), ref_key: toNumber(refKey) };
+      const mark = markOf({ ...address, body: decodeBody(toBytes(body)) });
+      buffered.set(mark, [...(buffered.get(mark) ?? []), { holder, state: String(state) as Buffered['state'] }]);
+    }
+  });
+  const logs = await storedLogs(groups);
+  return { stored: new Set(logs.flatMap(({ marks }) => marks)), buffered };
 }

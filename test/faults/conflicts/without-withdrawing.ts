@@ -1,10 +1,6 @@
-import type { Wrap } from '../../support/store-access.ts';
+import { changing, NOTHING } from '../changed-clients.ts';
 
 /** Swallows what takes copies of refused writes back: they stay where they are. A control. */
-export const wrap: Wrap = (client) => ({
-  ...client,
-  change: async (statement) =>
-    /writers = writers - 1|WHERE writers = 0/.test(statement.sql)
-      ? { affectedRows: 0, insertId: 0 }
-      : client.change(statement),
-});
+export const wrap = changing(async (statement, client) =>
+  /writers = writers - 1|WHERE writers = 0/.test(statement.sql) ? NOTHING : client.change(statement),
+);

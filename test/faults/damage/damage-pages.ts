@@ -1,7 +1,10 @@
-import { closeSync, fsyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import type { EngineKind } from '../../../infra/setup/engine.mjs';
 import { Random } from '../../support/random.ts';
-import { fitChecksum, hasItsChecksum, PAGE_BYTES } from './page-checksum.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
+import { toBytes, toNumber } from '../../../shared/sql/cell-rows.ts';
+import { rowsOf, withClient } from '../../support/past-the-store.ts';
+import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 
 export interface PageDamage {
   /** A table's file, `entity.ibd`, while its server is stopped. */
@@ -80,4 +83,75 @@ function readPage(descriptor: number, number: number): Buffer {
   const page = Buffer.alloc(PAGE_BYTES);
   readSync(descriptor, page, 0, PAGE_BYTES, number * PAGE_BYTES);
   return page;
+}
+
+export const PAGE_BYTES = 16_384;
+
+/** Castagnoli's polynomial, bits reversed. */
+const POLYNOMIAL = 0x82f63b78;
+
+const table = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ POLYNOMIAL : value >>> 1;
+  return value;
+});
+
+function crc32c(bytes: Uint8Array): number {
+  let value = 0xffffffff;
+  for (const byte of bytes) value = (value >>> 8) ^ (table[(value ^ byte) & 0xff] ?? 0);
+  return ~value >>> 0;
+}
+
+/** Whether the checksum that a page carries is that of its bytes. */
+export function hasItsChecksum(engine: EngineKind, page: Buffer): boolean {
+  const before = Buffer.from(page);
+  fitChecksum(engine, before);
+  return before.equals(page);
+}
+
+/** Writes the checksum of a page's bytes into the page, as the engine does before it writes the page to the disk. */
+export function fitChecksum(engine: EngineKind, page: Buffer): void {
+  if (engine === 'mariadb') {
+    // All of it, behind it.
+    page.writeUInt32BE(crc32c(page.subarray(0, PAGE_BYTES - 4)), PAGE_BYTES - 4);
+    return;
+  }
+  // Without the checksum itself, what only the first page of a file uses, and the trailer; before and behind it.
+  const checksum = (crc32c(page.subarray(4, 26)) ^ crc32c(page.subarray(38, PAGE_BYTES - 8))) >>> 0;
+  page.writeUInt32BE(checksum, 0);
+  page.writeUInt32BE(checksum, PAGE_BYTES - 8);
+}
+
+export interface BodyDamage {
+  readonly groups: readonly GroupAccess[];
+  readonly shard: number;
+  /** Cells, from the first on. */
+  readonly count: number;
+  readonly seed: string;
+}
+
+/**
+ * Changes stored bodies past the store, as somebody with too many rights could: a bit, the last byte gone, or one too
+ * many.
+ */
+export async function damageBodies({ groups: [group], shard, count, seed }: BodyDamage): Promise<void> {
+  if (!group) throw new Error('wanted a group');
+  const random = new Random(seed, 'damaged bodies', shard);
+  const table = entityTable(DATASTORE, shard);
+  await withClient([group], group.name, async (client) => {
+    const found = await rowsOf(client, `SELECT added_id, body FROM ${table} ORDER BY added_id LIMIT ?`, [count]);
+    for (const [id, body] of found) {
+      const parameters = [damaged(random, Buffer.from(toBytes(body))), toNumber(id)];
+      await client.change({ sql: `UPDATE ${table} SET body = ? WHERE added_id = ?`, parameters });
+    }
+  });
+}
+
+function damaged(random: Random, body: Buffer): Buffer {
+  const draw = random.next();
+  if (draw < 0.1) return body.subarray(0, -1);
+  if (draw < 0.2) return Buffer.concat([body, Buffer.from([random.integer(0, 255)])]);
+  const at = random.integer(0, body.length - 1);
+  body[at] = (body[at] ?? 0) ^ (1 << random.integer(0, 7));
+  return body;
 }

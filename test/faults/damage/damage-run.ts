@@ -1,9 +1,6 @@
 import { aftermathNotes, faultsLine, lossCheck } from '../aftermath.ts';
-import { check, sumOf } from '../checks.ts';
+import { check, grouped, sumOf, type Check, type FaultRun } from '../fault-run.ts';
 import { UNSAFE_FLUSHING } from '../../support/cluster.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { grouped } from '../../support/text-table.ts';
 import { outcomesLine, type Outcomes } from '../load/ledger.ts';
 import { damageCells, type DamagedCells } from './damaged-cells.ts';
 import { fillDisk, type FullDisk } from './full-disk.ts';
@@ -20,18 +17,12 @@ export const damageRun: FaultRun = {
     "the disk of a group's writer full for some seconds; 5 pages of a table overwritten; bodies changed past the store",
   control: 'no buffer and unsafe flushing; page checksums made to fit; bodies without a checksum of their own',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const damaged = await damageCells(world);
     const real = await fillDisk(world, 'damage/full', { killAtOnce: false });
     if (real) world.say(`the control: ${damageRun.control}`);
-    const control =
-      real &&
-      (await fillDisk(world, 'damage/full-control', {
-        bufferCopies: 0,
-        readers: 0,
-        extraArguments: UNSAFE_FLUSHING,
-        killAtOnce: true,
-      }));
+    const unsafe = { bufferCopies: 0, readers: 0, extraArguments: UNSAFE_FLUSHING, killAtOnce: true };
+    const control = real && (await fillDisk(world, 'damage/full-control', unsafe));
     if (!real)
       world.say('SKIPPED: the full disk. A file system of its own has to be mounted for it, which this user may not');
     return {

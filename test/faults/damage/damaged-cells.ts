@@ -1,16 +1,13 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { Json } from '../../../shared/cell.ts';
 import { shardDatabase } from '../../../shared/shard.ts';
-import { untilAllRun } from '../../support/nodes.ts';
 import { Random } from '../../support/random.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import { until } from '../../support/until.ts';
 import { Stage } from '../stage.ts';
-import { damageBodies } from './damage-bodies.ts';
-import { damagePages } from './damage-pages.ts';
+import { damageBodies, damagePages } from './damage-pages.ts';
 import { readKnown, writeKnown, type Readings } from './known-cells.ts';
 
 /** What reads of damaged cells said; each with its control. */
@@ -56,11 +53,7 @@ export async function damageCells(world: RunWorld): Promise<DamagedCells> {
     restartAfterSeconds: RESTART_SECONDS,
     extraArguments: NO_STACK_TRACE,
   });
-  const {
-    access,
-    servers,
-    cluster: { folder },
-  } = stage;
+  const { access, servers } = stage;
   const { datastore } = await stage.open({ isGuarded: false, sql: {} });
   const random = new Random(seed, 'bodies', 0);
   const write = (shard: number, body: () => Json) =>
@@ -72,35 +65,31 @@ export async function damageCells(world: RunWorld): Promise<DamagedCells> {
     bodies: await write(SHARD.bodies, () => ({ note: `${MARK} ${letters(random, 6).repeat(20)}` })),
     plainBodies: await write(SHARD.plainBodies, short),
   };
-  await damageBodies({ groups: access.groups, shard: SHARD.bodies, count: DAMAGED_BODIES, seed });
-  await damageBodies({ groups: access.groups, shard: SHARD.plainBodies, count: DAMAGED_BODIES, seed });
+  for (const shard of [SHARD.bodies, SHARD.plainBodies])
+    await damageBodies({ groups: access.groups, shard, count: DAMAGED_BODIES, seed });
 
   await stop(servers, signal);
   const file = (shard: number): string =>
-    join(folder, 'servers', 'groups', NODE, 'data', shardDatabase(DATASTORE, shard), 'entity.ibd');
+    join(stage.cluster.folder, 'servers', 'groups', NODE, 'data', shardDatabase(DATASTORE, shard), 'entity.ibd');
   const damage = { engine: servers.engine.kind, seed, mark: MARK } as const;
   damagePages({ ...damage, file: file(SHARD.pages), letters: 3, whole: 2, fit: false });
   damagePages({ ...damage, file: file(SHARD.fittedPages), letters: 5, whole: 0, fit: true });
-  await untilAllRun(servers, signal);
+  await stage.untilAllRun();
   say('pages and bodies are damaged, the server runs again; reading all cells');
 
   let deaths = 0;
   const refused = async (): Promise<boolean> => {
     // An answer and the end of a process come by different ways.
-    await sleep(POLL_MS, undefined, { signal });
+    await stage.wait(POLL_MS);
     if (servers.status().every(({ state }) => state === 'running')) return true;
     deaths += 1;
-    await untilAllRun(servers, signal);
+    await stage.untilAllRun();
     return deaths < MOST_DEATHS;
   };
   const read = (kind: keyof typeof SHARD): Promise<Readings> =>
     readKnown({ datastore, shard: SHARD[kind], cells: cells[kind], refused });
-  const [bodies, plainBodies, fittedPages] = [
-    await read('bodies'),
-    await read('plainBodies'),
-    await read('fittedPages'),
-  ];
-  const pages = await read('pages');
+  const [bodies, plainBodies] = [await read('bodies'), await read('plainBodies')];
+  const [fittedPages, pages] = [await read('fittedPages'), await read('pages')];
   return { engine: stage.engine, pages, fittedPages, bodies, plainBodies, deaths };
 }
 

@@ -2,7 +2,7 @@ import { equalJson } from '../../../shared/body/equal.ts';
 import type { Json, NewCell } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
-import { rowKeyIn } from '../outage/group-shards.ts';
+import { baseCell, rowKeyIn } from '../row-keys.ts';
 
 /** Cells of one shard in the order of their added ids, which begin at 1. */
 export type KnownCells = readonly NewCell[];
@@ -34,7 +34,6 @@ const STEP = 10;
 const STRIDE = 30;
 /** Every so many cells, one is also read by its address. */
 const BY_ADDRESS = 5;
-const COLUMN = 'BASE';
 
 /** Writes cells into one shard. Throws when one is not stored at its turn. */
 export async function writeKnown(
@@ -45,12 +44,7 @@ export async function writeKnown(
 ): Promise<KnownCells> {
   const random = new Random(seed, 'known cells', shard);
   const shards = new Set([shard]);
-  const cells = bodies.map((body): NewCell => ({
-    row_key: rowKeyIn(random, shards, datastore.shards),
-    column_name: COLUMN,
-    ref_key: 1,
-    body,
-  }));
+  const cells = bodies.map((body) => baseCell(rowKeyIn(random, shards, datastore.shards), body));
   for (let start = 0; start < cells.length; start += BATCH) {
     const results = await datastore.batchPut(cells.slice(start, start + BATCH));
     if (!results.every((result, place) => result.outcome === 'stored' && result.added_id === start + place + 1))
@@ -67,21 +61,11 @@ export async function readKnown({ datastore, shard, cells, refused }: ReadOption
     counts.reads += times;
     counts[what] += times;
   };
-  const judge = (
-    found:
-      | { readonly body: Json; readonly row_key: string; readonly error?: { readonly code: string } }
-      | null
-      | undefined,
-    cell: NewCell,
-  ): void => {
-    if (found?.error) codes.add(found.error.code);
-    count(
-      found?.error
-        ? 'refused'
-        : found && found.row_key === cell.row_key && equalJson(found.body, cell.body)
-          ? 'right'
-          : 'wrong',
-    );
+  const judge = (found: Found | null | undefined, cell: NewCell): void => {
+    if (found?.error) {
+      codes.add(found.error.code);
+      count('refused');
+    } else count(found?.row_key === cell.row_key && equalJson(found.body, cell.body) ? 'right' : 'wrong');
   };
 
   for (let start = 0; start < cells.length; start += STEP) {
@@ -106,6 +90,10 @@ export async function readKnown({ datastore, shard, cells, refused }: ReadOption
     }
   }
   return { ...counts, codes: [...codes] };
+}
+
+interface Found extends Pick<NewCell, 'row_key' | 'body'> {
+  readonly error?: { readonly code: string };
 }
 
 function codeOf(error: unknown): string {

@@ -1,21 +1,18 @@
 import { FAULT_KINDS } from '../../../infra/local/data-api/faults.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import { check, grouped, shareFigure, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import { grouped } from '../../support/text-table.ts';
-import {
-  judgeTruth,
-  toldCheck,
-  truthControls,
-  wholeCheck,
-  writeUntilTold,
-  type TruthControls,
-} from '../acks/told-truth.ts';
+import { judgeTruth, toldCheck, truthControls, wholeCheck, writeUntilTold } from '../acks/told-truth.ts';
 import { aftermathNotes } from '../aftermath.ts';
-import { check, shareFigure } from '../checks.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import { Stage } from '../stage.ts';
-import { CUT_SHARE, openWeather, PAUSE, resumeAgainAndAgain, THROTTLED_SHARE } from './weather.ts';
-import { waitOut, type Waited } from './wait-out.ts';
+import {
+  CUT_SHARE,
+  openWeather,
+  PAUSE,
+  resumeAgainAndAgain,
+  THROTTLED_SHARE,
+  waitOut,
+  type Waited,
+} from './weather.ts';
 
 const SHARDS = 48;
 const CONTROL_SHARDS = 12;
@@ -28,19 +25,16 @@ export const dataApiRun: FaultRun = {
   fault: `${CUT_SHARE * 100} % of the calls cut off after their commit, ${THROTTLED_SHARE * 100} % throttled; clusters that resume for ${PAUSE.forMs / 1000} s every ${PAUSE.everyMs / 1000} s`,
   control: 'nobody tries again what ended unclear; tables without unique key; nobody waits for a cluster that resumes',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const real = await inBadWeather(world);
     world.say(`the controls: ${dataApiRun.control}`);
     const control = await controls(world);
     const { aftermath, judged, conflicts, happened } = real;
+    const isBroken = happened.every(({ count }) => count > 0);
     return {
       checks: [
         toldCheck(judged, control),
-        wholeCheck(
-          real,
-          control,
-          happened.every(({ count }) => count > 0),
-        ),
+        wholeCheck(real, control, isBroken),
         waitedCheck(real.waited, control.waited),
       ],
       cells: aftermath.acked + real.waited.writes,
@@ -73,23 +67,16 @@ async function inBadWeather(world: RunWorld) {
   stopping.abort();
   await resuming;
   faults.clear();
-  const happened = FAULT_KINDS.filter((kind) => kind !== 'unavailable').map((kind) => ({
-    kind,
-    count: weather.happened(kind),
-  }));
+  const kinds = FAULT_KINDS.filter((kind) => kind !== 'unavailable');
+  const happened = kinds.map((kind) => ({ kind, count: weather.happened(kind) }));
   const truth = await judgeTruth(stage, [load], load);
   world.say('now clusters resume, and no answer is lost');
-  return {
-    ...truth,
-    engine: stage.engine,
-    happened,
-    circuitsOpened: load.openings.length,
-    waited: await waitOut(access, weather, world.signal),
-  };
+  const waited = await waitOut(access, weather, world.signal);
+  return { ...truth, engine: stage.engine, happened, circuitsOpened: load.openings.length, waited };
 }
 
 /** The same weather where nobody waits for a cluster that resumes; then the same cuts. */
-async function controls(world: RunWorld): Promise<TruthControls & { readonly waited: Waited }> {
+async function controls(world: RunWorld) {
   await using stage = await Stage.start(world, 'data-api/control', { readers: 0, shards: CONTROL_SHARDS });
   const weather = stage.use(await openWeather(stage.access.groups, world.seed));
   const access: StoreAccess = { ...stage.access, dataApi: weather.url };

@@ -2,12 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import { engineName } from '../../support/cluster.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { check } from '../checks.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
-import { arePerfect, firstLine, type FirstAnswers } from '../first-requests.ts';
-import { startInUse, type StackInUse } from '../stack-in-use.ts';
-import { variedFunctions } from '../varied-functions.ts';
+import { check, type FaultRun, type RunWorld } from '../fault-run.ts';
+import { arePerfect, firstLine, startInUse, type FirstAnswers, type StackInUse } from '../stack-in-use.ts';
+import { variedFunctions } from '../stack-program.ts';
 
 const FROZEN_SECONDS = 180;
 const KEEPING = {
@@ -22,7 +19,7 @@ export const freezeRun: FaultRun = {
   control: 'connections that are kept, and trusted, for ever, and whose loss is blamed on the node',
   alone: true,
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     await using product = await startInUse(world, 'real', { functions: 'process' });
     await using keeping = await startInUse(world, 'control', {
       functions: 'process',

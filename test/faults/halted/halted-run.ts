@@ -1,15 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import type { DeliveryVerdict } from '../triggers/judge-deliveries.ts';
-import { CONTROL_PATIENCE_MS, deliveryCheck } from '../triggers/part.ts';
+import type { FaultRun } from '../fault-run.ts';
+import { deliveryCheck, type Setting } from '../triggers/part.ts';
 import { Scene } from '../triggers/scene.ts';
-import { startTriggerStage, type TriggerStage } from '../../support/triggers/trigger-stage.ts';
+import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 
-const GROUPS = 1;
 const SHARDS = 24;
 const SECONDS = 6;
 const CELLS = 300;
@@ -29,18 +25,13 @@ export const haltedRun: FaultRun = {
   fault: `8 writers; a trigger halted while messages wait: SQS gives up on ${GIVEN_UP} or more after ${RECEIPTS} receipts, ${EXPIRED} expire`,
   control: 'it goes on from the newest cell that was sent',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
-    await using stage = await startTriggerStage(world, { groups: GROUPS, readers: 0, shards: SHARDS });
-    const real = await halt(world, stage, 'halted', true);
-    const control = await halt(world, stage, 'halted_control', false);
+  async run(world) {
+    await using stage = await startTriggerStage(world, { groups: 1, readers: 0, shards: SHARDS });
+    const real = await halt({ world, stage }, 'halted', true);
+    const control = await halt({ world, stage }, 'halted_control', false);
+    const what = 'cells, when the first of each shard had left the queue; control: the newest sent';
     return {
-      checks: [
-        deliveryCheck(
-          'cells, when the first of each shard had left the queue; control: the newest sent',
-          real.verdict,
-          control.verdict,
-        ),
-      ],
+      checks: [deliveryCheck(what, real.verdict, control.verdict)],
       cells: real.verdict.due,
       engine: stage.engine,
       notes: [
@@ -51,13 +42,9 @@ export const haltedRun: FaultRun = {
 };
 
 /** @param looks whether the resume looks at the queue, and the tailer at what was given up */
-async function halt(
-  world: RunWorld,
-  stage: TriggerStage,
-  name: string,
-  looks: boolean,
-): Promise<{ readonly verdict: DeliveryVerdict; readonly dead: number; readonly expired: number }> {
-  await using scene = await Scene.start(world, stage, {
+async function halt(setting: Setting, name: string, looks: boolean) {
+  const { world } = setting;
+  await using scene = await Scene.start(setting, {
     name,
     receipts: RECEIPTS,
     definition: { function: 'functions/examples/bill-rider.ts' },
@@ -65,44 +52,35 @@ async function halt(
     tailers: [looks ? {} : { settings: { lagEveryMs: NEVER_MS } }],
   });
   const queues = sqsTriggerQueues(scene.store.sqs);
-  const { queueUrl, parkedQueueUrl } = scene.access;
+  const { queueUrl, parkedQueueUrl, datastore, trigger: halted } = scene.access;
   await scene.load(world.seconds ?? SECONDS, CELLS);
   await scene.until('messages wait', async () => (await queues.depth(queueUrl)) >= GIVEN_UP + EXPIRED + SHARDS);
   await scene.operate((operations, trigger) => operations.pauseTrigger(trigger));
   await scene.until('SQS gives up on messages', async () => (await queues.depth(parkedQueueUrl)) >= GIVEN_UP);
-  const expired = await expire(scene, world);
+  const expired = await expire(scene);
   await scene.stopWriters();
   const dead = await queues.depth(parkedQueueUrl);
   world.say(`${dead} given up, ${expired} expired; it is resumed`);
 
   if (looks) await scene.operate((operations, trigger) => operations.resumeTrigger(trigger));
-  else
-    await triggerStore(scene.store.stateTable, {
-      datastore: scene.access.datastore,
-      trigger: scene.access.trigger,
-    }).resume();
+  else await triggerStore(scene.store.stateTable, { datastore, trigger: halted }).resume();
   await scene.replaceConsumers({});
-  const verdict = await scene.settle(looks ? {} : { patienceMs: CONTROL_PATIENCE_MS });
+  const verdict = await scene.settle({ isReal: looks });
   await scene.end();
   return { verdict, dead, expired };
 }
 
 /** What SQS does to messages whose time is over. */
-async function expire({ store: { sqs }, access: { queueUrl } }: Scene, { signal }: RunWorld): Promise<number> {
+async function expire(scene: Scene): Promise<number> {
+  const { sqs } = scene.store;
+  const { queueUrl: QueueUrl } = scene.access;
   let expired = 0;
   for (let tries = 0; expired < EXPIRED && tries < 100; tries += 1) {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
-    );
-    if (Messages.length > 0)
-      await sqs.send(
-        new DeleteMessageBatchCommand({
-          QueueUrl: queueUrl,
-          Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })),
-        }),
-      );
+    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+    const Entries = Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle }));
+    if (Entries.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
     expired += Messages.length;
-    await sleep(20, undefined, { signal });
+    await scene.wait(0.02);
   }
   return expired;
 }

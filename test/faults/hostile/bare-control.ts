@@ -4,8 +4,7 @@ import type { AcceptedCells } from './accepted-cells.ts';
 import { drive, type Driven } from './drive.ts';
 import { readExact } from './exact-json.ts';
 import { forgetPeak, memoryOf } from './memory.ts';
-import type { HostileRequest, HttpAnswer } from './request.ts';
-import { sender } from './send.ts';
+import { sender, type HostileRequest, type HttpAnswer } from './send.ts';
 
 /** Larger bodies are sent for the memory that they take; reading them exactly would take as much here. */
 const MOST_COMPARED = 2 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { noteAccepted, type AcceptedCells } from './accepted-cells.ts';
 import { judge, type AnswerFault } from './judge.ts';
-import type { HostileRequest, HttpAnswer } from './request.ts';
-import type { Sender } from './send.ts';
+import type { HostileRequest, HttpAnswer, Sender } from './send.ts';
+import { sumOf } from '../fault-run.ts';
 
 /** What became of requests. */
 export interface Driven {
@@ -24,22 +24,12 @@ export interface DriveOptions {
 }
 
 const EXAMPLES = 6;
+const NONE = { 'server error': 0, 'no answer': 0, 'unnamed refusal': 0, 'wrong answer': 0 };
 
 /** Sends all requests, and judges each answer. */
-export async function drive({
-  sender,
-  requests,
-  sideBySide,
-  accepted,
-  heard = () => undefined,
-  signal,
-}: DriveOptions): Promise<Driven> {
-  const faults: Record<AnswerFault, number> = {
-    'server error': 0,
-    'no answer': 0,
-    'unnamed refusal': 0,
-    'wrong answer': 0,
-  };
+export async function drive(options: DriveOptions): Promise<Driven> {
+  const { sender, requests, sideBySide, accepted, heard = () => undefined, signal } = options;
+  const faults: Record<AnswerFault, number> = { ...NONE };
   const statuses = new Map<number, number>();
   const examples: string[] = [];
   let sent = 0;
@@ -65,21 +55,14 @@ export async function drive({
 }
 
 export function together(parts: readonly Driven[]): Driven {
-  const sum = (fault: AnswerFault): number => parts.reduce((all, { faults }) => all + faults[fault], 0);
+  const faults = { ...NONE };
+  for (const fault of Object.keys(faults) as AnswerFault[])
+    faults[fault] = sumOf(parts.map((one) => one.faults[fault]));
   const statuses = new Map<number, number>();
   for (const [status, count] of parts.flatMap((part) => [...part.statuses]))
     statuses.set(status, (statuses.get(status) ?? 0) + count);
-  return {
-    sent: parts.reduce((all, { sent }) => all + sent, 0),
-    faults: {
-      'server error': sum('server error'),
-      'no answer': sum('no answer'),
-      'unnamed refusal': sum('unnamed refusal'),
-      'wrong answer': sum('wrong answer'),
-    },
-    statuses,
-    examples: parts.flatMap(({ examples }) => examples).slice(0, EXAMPLES),
-  };
+  const examples = parts.flatMap((part) => part.examples).slice(0, EXAMPLES);
+  return { sent: sumOf(parts.map(({ sent }) => sent)), faults, statuses, examples };
 }
 
 function shown(

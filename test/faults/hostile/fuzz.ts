@@ -3,61 +3,32 @@ import { randomRowKey } from '../../support/row-key.ts';
 import { BODIES } from './hostile-bodies.ts';
 import { COLUMN_NAMES, NO_COUNTS, NO_PARAMETERS, NO_ROW_KEYS } from './hostile-names.ts';
 import { mutated, nastyJson } from './nasty-json.ts';
-import type { HostileRequest } from './request.ts';
+import type { HostileRequest } from './send.ts';
+import { words } from './words.ts';
 
 const V1 = '/v1/trips';
 /** Bodies of the corpus that are small enough to be sent many times. */
 const SMALL = BODIES.filter(({ bytes }) => bytes.length < 70_000);
 const SEGMENTS = [
-  'cells',
-  'rows',
-  'shards',
-  'indexes',
-  'triggers',
-  'buffer',
-  'log',
-  'batch-put',
-  'batch-restore',
-  'BASE',
-  'versions',
-  'conflicts',
-  'parked',
-  '0',
-  '1',
-  '..',
-  '%2e%2e',
-  '%00',
-  '%',
+  ...words(
+    'cells rows shards indexes triggers buffer log batch-put batch-restore BASE versions conflicts parked 0 1',
+    '.. %2e%2e %00 %',
+  ),
   '',
-  '__proto__',
-  '{x}',
-  '%C0%AF',
+  ...words('__proto__ {x} %C0%AF'),
 ];
-const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS'] as const;
-const FIELDS = [
-  'driver_uuid',
-  'city',
-  'created_at',
-  'fare.total',
-  'riders',
-  'is_completed',
-  'fare',
-  '__proto__',
-  'limit',
-  'order',
-  'fields',
-  'cursor',
-  'column',
-  'explain',
-  'read',
-] as const;
+const METHODS = words('GET PUT POST DELETE HEAD PATCH OPTIONS');
+const FIELDS = words(
+  'driver_uuid city created_at fare.total riders is_completed fare __proto__ limit order fields cursor column',
+  'explain read',
+);
 const OPERATORS = ['', '', '[ne]', '[lt]', '[lte]', '[gt]', '[gte]', '[in]', '[eq]', '[', '[]'] as const;
 const ACTIONS = ['pause', 'resume', 'rewind', 'parked/retry', 'parked/discard'] as const;
 
 /** The nth request: a route drawn at random, most of it right, and something in it that is not. */
 export function fuzzed(seed: string, place: number): HostileRequest {
   const random = new Random(seed, 'fuzz', place);
-  const kind = random.pick(KINDS);
+  const kind = any(random, KINDS);
   return { what: `fuzz ${place}`, ...kind(random) };
 }
 
@@ -165,21 +136,17 @@ function anywhere(random: Random): Draft {
   return { method: random.pick(METHODS), target: `/v1/${random.chance(0.7) ? 'trips/' : ''}${path}` };
 }
 
-const KINDS = [
-  putCell,
-  putCell,
-  putCell,
-  putCell,
-  batchPut,
-  batchPut,
-  batchPut,
-  read,
-  read,
-  batchRead,
-  query,
-  trigger,
-  anywhere,
+/** How often each is drawn. */
+const TIMES = [
+  [putCell, 4],
+  [batchPut, 3],
+  [read, 2],
+  [batchRead, 1],
+  [query, 1],
+  [trigger, 1],
+  [anywhere, 1],
 ] as const;
+const KINDS = TIMES.flatMap(([kind, times]) => Array.from({ length: times }, () => kind));
 
 function body(random: Random): Buffer {
   if (random.chance(0.25)) return any(random, SMALL).bytes;

@@ -107,7 +107,7 @@ const NO_UTF8: Readonly<Record<string, readonly number[]>> = {
 };
 
 /** Of a size that is refused, whatever is in them. */
-const LARGE: readonly HostileBody[] = [
+export const LARGE_BODIES: readonly HostileBody[] = [
   { what: 'a string over 1 MiB', bytes: Buffer.from(`"${'x'.repeat(MIB - 1)}"`), wants: 'body_too_large' },
   { what: 'an array of 3 MiB', bytes: Buffer.from(`[${'12345678,'.repeat(330_000)}1]`), wants: 'body_too_large' },
   { what: 'white space of 4 MiB', bytes: Buffer.from(`${' '.repeat(4 * MIB)}1`), wants: 'request_too_large' },
@@ -117,19 +117,12 @@ const LARGE: readonly HostileBody[] = [
   { what: 'arrays of 48 MiB', bytes: Buffer.from(`[${'[],'.repeat(16 * MIB)}1]`) },
 ];
 
+const wanting = (wants: HostileBody['wants'], texts: Readonly<Record<string, string | readonly number[]>>) =>
+  Object.entries(texts).map(([what, text]) => ({ what, bytes: Buffer.from(text as string), wants }) as HostileBody);
+
 export const BODIES: readonly HostileBody[] = [
-  ...Object.entries(KEPT).map(([what, text]): HostileBody => ({ what, bytes: Buffer.from(text), wants: 'stored' })),
-  ...Object.entries(REFUSED).map(([what, text]): HostileBody => ({
-    what,
-    bytes: Buffer.from(text),
-    wants: 'invalid_json',
-  })),
-  ...Object.entries(NO_UTF8).map(([what, bytes]): HostileBody => ({
-    what,
-    bytes: Buffer.from(bytes),
-    wants: 'invalid_json',
-  })),
+  ...wanting('stored', KEPT),
+  ...wanting('invalid_json', REFUSED),
+  ...wanting('invalid_json', NO_UTF8),
   { what: 'nothing', bytes: Buffer.alloc(0), wants: 'missing_field' },
 ];
-
-export const LARGE_BODIES = LARGE;

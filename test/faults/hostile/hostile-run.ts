@@ -2,25 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { processesWithArgument } from '../../../infra/local/process-table.ts';
-import { findEngine } from '../../../infra/setup/engine.mjs';
 import { schemalessClient } from '../../../shared/client/client.ts';
-import { untilBuffersEmpty } from '../buffers.ts';
-import { engineName } from '../../support/cluster.ts';
-import { check } from '../checks.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { grouped } from '../../support/text-table.ts';
-import { StackProcess } from '../../support/processes/stack-process.ts';
+import { untilBuffersEmpty } from '../aftermath.ts';
+import { check, grouped, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { DATASTORE } from '../../support/store-access.ts';
-import type { AcceptedCells } from './accepted-cells.ts';
+import { readAccepted, readHeads, type AcceptedCells, type ReadBack } from './accepted-cells.ts';
 import { driveBareServer, type BareOutcome } from './bare-control.ts';
-import { corpus } from './corpus.ts';
+import { corpus, ordinary } from './corpus.ts';
 import { drive, together, type Driven } from './drive.ts';
 import { fuzzed } from './fuzz.ts';
 import { watchMemory, type MemoryWatch } from './memory.ts';
-import { ordinary } from './ordinary.ts';
-import { readAccepted, readHeads, type ReadBack } from './read-accepted.ts';
-import { sender } from './send.ts';
+import { sender, type HostileRequest } from './send.ts';
+import { stackEngine, startProduct } from '../stack-program.ts';
 
 const FUZZED = 10_000;
 /** Of them, what the control is sent. */
@@ -34,7 +27,6 @@ const MIB = 1024 * 1024;
 /** Beyond what ordinary requests take. */
 const MOST_GROWN = 256 * MIB;
 const BUFFER_PATIENCE_MS = 30_000;
-const START = new URL('../../../infra/local/commands/start.ts', import.meta.url);
 const DATASTORES = fileURLToPath(new URL('datastores', import.meta.url));
 
 export const hostileRun: FaultRun = {
@@ -44,15 +36,14 @@ export const hostileRun: FaultRun = {
   fault: `a corpus and ${FUZZED.toLocaleString('en-US')} fuzzed requests through the HTTP API of a whole local stack`,
   control: 'a server without limits or checks: JSON.parse and JSON.stringify alone',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const real = await attackStack(world);
     world.say(`the control: ${hostileRun.control}`);
     const control = await driveBareServer([...corpus(world.seed), ...fuzz(world.seed, CONTROL_FUZZED)], world.signal);
-    const engine = findEngine({ wish: world.engine });
     return {
       checks: checksOf(real, control),
       cells: real.cells,
-      engine: engine ? engineName(engine) : 'unknown engine',
+      engine: stackEngine(world),
       notes: [
         `answers: ${statusLine(real.driven)}`,
         `the control's answers: ${statusLine(control.driven)}`,
@@ -71,62 +62,34 @@ interface Attacked {
   readonly grown: ReturnType<MemoryWatch['most']>;
 }
 
-async function attackStack({ folder, engine, seed, signal, say }: RunWorld): Promise<Attacked> {
+async function attackStack(world: RunWorld): Promise<Attacked> {
+  const { folder, seed, signal, say } = world;
   const data = join(folder, 'stack');
-  const args = [
-    '--data',
-    data,
-    '--port',
-    '0',
-    '--shards',
-    String(SHARDS),
-    '--server-size',
-    'full',
-    '--restart-after',
-    '0',
-    '--functions',
-    'process',
-    '--function-memory',
-    String(FUNCTION_MB),
-    '--datastores',
-    DATASTORES,
-  ];
-  const stack = await StackProcess.start({
-    program: START,
-    data,
-    signal,
-    args: engine === undefined ? args : [...args, '--engine', engine],
+  const stack = await startProduct(world, 'stack', {
+    shards: SHARDS,
+    'restart-after': 0,
+    functions: 'process',
+    'function-memory': FUNCTION_MB,
+    datastores: DATASTORES,
   });
   try {
     const [pid = 0] = processesWithArgument(data);
     using sending = sender(stack.url, SIDE_BY_SIDE);
     const accepted: AcceptedCells = new Map();
     const heads = await readHeads(stack.url);
-    const usual = await drive({
-      sender: sending,
-      requests: ordinary(seed, SHARDS),
-      sideBySide: SIDE_BY_SIDE,
-      accepted,
-      signal,
-    });
+    const send = (requests: Iterable<HostileRequest>, sideBySide: number): Promise<Driven> =>
+      drive({ sender: sending, requests, sideBySide, accepted, signal });
+    const usual = await send(ordinary(seed, SHARDS), SIDE_BY_SIDE);
     const memory = watchMemory(pid);
 
     // One by one: what a case builds on was answered before.
-    const known = await drive({ sender: sending, requests: corpus(seed), sideBySide: 1, accepted, signal });
+    const known = await send(corpus(seed), 1);
     say(
-      `the corpus: ${known.sent.toLocaleString('en-US')} requests, ${accepted.size.toLocaleString('en-US')} cells accepted, ${megabytes(memory.most().bytes)} more at the peak`,
+      `the corpus: ${grouped(known.sent)} requests, ${grouped(accepted.size)} cells accepted, ${megabytes(memory.most().bytes)} more at the peak`,
     );
-    const random = await drive({
-      sender: sending,
-      requests: fuzz(seed, FUZZED),
-      sideBySide: SIDE_BY_SIDE,
-      accepted,
-      signal,
-    });
+    const random = await send(fuzz(seed, FUZZED), SIDE_BY_SIDE);
     const grown = memory.most();
-    say(
-      `${random.sent.toLocaleString('en-US')} fuzzed requests; reading ${accepted.size.toLocaleString('en-US')} cells back`,
-    );
+    say(`${grouped(random.sent)} fuzzed requests; reading ${grouped(accepted.size)} cells back`);
 
     await untilBuffersEmpty(schemalessClient({ url: stack.url, datastore: DATASTORE }), BUFFER_PATIENCE_MS, signal);
     const readBack = await readAccepted(stack.url, accepted, heads);
@@ -191,7 +154,7 @@ function checksOf({ driven, crashes, cells, readBack, grown }: Attacked, control
 function statusLine({ statuses }: Driven): string {
   return [...statuses]
     .sort(([one], [other]) => one - other)
-    .map(([status, times]) => `${status === 0 ? 'none' : status} ${times.toLocaleString('en-US')}`)
+    .map(([status, times]) => `${status === 0 ? 'none' : status} ${grouped(times)}`)
     .join(', ');
 }
 

@@ -4,7 +4,7 @@ import { routeTable } from '../../../infra/local/gateway/route-table.ts';
 import { ROUTES } from '../../../shared/api/routes.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 import { readExact, type ExactJson } from './exact-json.ts';
-import type { HostileRequest, HttpAnswer } from './request.ts';
+import type { HostileRequest, HttpAnswer } from './send.ts';
 
 /** What an answer must not be. */
 export type AnswerFault = 'server error' | 'no answer' | 'unnamed refusal' | 'wrong answer';

@@ -1,67 +1,23 @@
 import type { Random } from '../../support/random.ts';
+import { words } from './words.ts';
 
 const STRINGS = [
   '',
-  'a',
-  '__proto__',
-  'constructor',
-  'toJSON',
-  'length',
-  '0',
-  '1',
-  '10',
-  '\0',
-  '\n',
-  '"',
-  '\\',
-  "'",
-  '`',
-  '😀',
-  '\u{10ffff}',
-  '\u202e',
-  '\ufeff',
-  '\u2028',
-  'é',
-  'e\u0301',
+  ...words(
+    'a __proto__ constructor toJSON length 0 1 10 \0 \n " \\',
+    "' ` 😀 \u{10ffff} \u202e \ufeff \u2028 é e\u0301",
+  ),
   "'; DROP TABLE entity; --",
   "Duplicate entry 'x' for key 'entity.cell'",
-  '%00',
-  '../..',
-  '\u007f',
-  'x'.repeat(300),
-  '2026-01-31T08:00:00Z',
-  '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
+  ...words('%00 ../.. \u007f', 'x'.repeat(300), '2026-01-31T08:00:00Z 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0'),
 ] as const;
-const NUMBERS = [
-  '0',
-  '-0',
-  '1',
-  '-1',
-  '0.1',
-  '1.0',
-  '1e2',
-  '12.50',
-  '1E+3',
-  '9007199254740991',
-  '9007199254740993',
-  '-9223372036854775808',
-  '18446744073709551615',
-  '5e-324',
-  '1.7976931348623157e308',
-  '4294967296',
-  '1e21',
-  '1e-7',
-] as const;
+const NUMBERS = words(
+  '0 -0 1 -1 0.1 1.0 1e2 12.50 1E+3 9007199254740991 9007199254740993 -9223372036854775808',
+  '18446744073709551615 5e-324 1.7976931348623157e308 4294967296 1e21 1e-7',
+);
 /** Now and then, what no value may be. */
 const WRONG = [
-  '1e999',
-  '18446744073709551616',
-  '01',
-  '"\\ud800"',
-  '"\\udc00"',
-  'NaN',
-  '{"a":1,"a":2}',
-  '"\t"',
+  ...words('1e999 18446744073709551616 01 "\\ud800" "\\udc00" NaN {"a":1,"a":2} "\t"'),
   '',
   '0.1000000000000000055511151231257827',
 ] as const;
@@ -101,23 +57,7 @@ function nested(random: Random): string {
     : '{"a":'.repeat(depth) + 'null' + '}'.repeat(depth);
 }
 
-const INSERTED = [
-  '\0',
-  '"',
-  '\\',
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  ':',
-  '\ufeff',
-  '\\u0000',
-  '\\ud800',
-  '1e999',
-  '-',
-  'é',
-] as const;
+const INSERTED = words('\0 " \\ { } [ ] , : \ufeff \\u0000 \\ud800 1e999 - é');
 
 /** The bytes with one to four things wrong: a bit, a byte more, a part left out or doubled. */
 export function mutated(random: Random, bytes: Buffer): Buffer {

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import type { HostileRequest, HttpAnswer } from './request.ts';
+import type { ErrorCode } from '../../../shared/errors.ts';
 
 /** Longer than any function may take. */
 const PATIENCE_MS = 40_000;
@@ -33,16 +33,9 @@ function sendOver(
     const cut = (error: Error): void => resolve({ status: 0, contentType: '', text: error.message });
     const length =
       body === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': String(body.length) };
+    const signal = AbortSignal.timeout(PATIENCE_MS);
     const outgoing = httpRequest(
-      {
-        agent,
-        host,
-        port,
-        method,
-        path: target,
-        headers: { ...length, ...headers },
-        signal: AbortSignal.timeout(PATIENCE_MS),
-      },
+      { agent, host, port, method, path: target, headers: { ...length, ...headers }, signal },
       (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -77,4 +70,30 @@ function sendRaw(host: string, port: number, bytes: Buffer): Promise<HttpAnswer>
       resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(said)?.[1] ?? 0), contentType: '', text: said }),
     );
   });
+}
+
+/** A request that nobody sends by accident. */
+export interface HostileRequest {
+  /** What is odd about it. */
+  readonly what: string;
+  readonly method: string;
+  /** Path and query as they go over the wire. */
+  readonly target: string;
+  /** @default none */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+  /** Sent instead of all that, on a connection of its own. */
+  readonly raw?: Buffer;
+  /**
+   * The code that it has to be refused with, the outcome of its first cell, or `answered` with 200. @default any answer
+   * that is none of the server's faults
+   */
+  readonly wants?: ErrorCode | 'stored' | 'stored_before' | 'differs' | 'answered';
+}
+
+export interface HttpAnswer {
+  /** 0 when the connection ended without an answer. */
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
 }

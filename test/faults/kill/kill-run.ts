@@ -1,12 +1,11 @@
 import { UNSAFE_FLUSHING, type ClusterOptions } from '../../support/cluster.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import { countsLine, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { aftermathNotes, lossCheck, type Aftermath } from '../aftermath.ts';
-import { countsLine } from '../checks.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
 import { BATCHES_AND_REPEATS } from '../load/cell-source.ts';
 import { Stage } from '../stage.ts';
-import { untilAllRun } from '../../support/nodes.ts';
-import { killInTurn } from './kills.ts';
+import { Random } from '../../support/random.ts';
+import { grouped } from '../../support/text-table.ts';
+import type { Load } from '../load/start-load.ts';
 
 const WRITERS = 32;
 const GROUPS = 3;
@@ -23,16 +22,11 @@ export const killRun: FaultRun = {
   fault: `kill -9 of a group's writer ${KILLS} times, in turn over ${GROUPS} groups, under ${WRITERS} writers`,
   control: 'no buffer and unsafe flushing',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const real = await killUnderLoad(world, 'kill/real', {}, KILLS, CELLS);
     world.say(`the control: ${killRun.control}`);
-    const control = await killUnderLoad(
-      world,
-      'kill/control',
-      { bufferCopies: 0, readers: 0, extraArguments: UNSAFE_FLUSHING },
-      CONTROL_KILLS,
-      CONTROL_CELLS,
-    );
+    const unsafe = { bufferCopies: 0, readers: 0, extraArguments: UNSAFE_FLUSHING };
+    const control = await killUnderLoad(world, 'kill/control', unsafe, CONTROL_KILLS, CONTROL_CELLS);
     const { aftermath, drained } = real;
     return {
       checks: [lossCheck('acknowledged cells lost, other faults', aftermath, control.aftermath, CELLS)],
@@ -56,17 +50,35 @@ async function killUnderLoad(
   kills: number,
   cells: number,
 ): Promise<{ readonly engine: string; readonly aftermath: Aftermath; readonly drained: string }> {
-  await using stage = await Stage.start(world, name, {
-    groups: GROUPS,
-    shards: SHARDS,
-    restartAfterSeconds: RESTART_SECONDS,
-    ...setting,
-  });
+  const cluster = { groups: GROUPS, shards: SHARDS, restartAfterSeconds: RESTART_SECONDS, ...setting };
+  await using stage = await Stage.start(world, name, cluster);
   const drain = await stage.drain();
   const load = await stage.load({ writers: WRITERS, cells: BATCHES_AND_REPEATS });
   await killInTurn(stage, load, kills, cells);
   const { written } = await load.stop();
-  await untilAllRun(stage.servers, world.signal);
+  await stage.untilAllRun();
   const aftermath = await stage.inspect(written);
   return { engine: stage.engine, aftermath, drained: countsLine(drain.progress ?? {}) };
+}
+
+/** Before each kill, so that every server is hit in the middle of writing. */
+const PAUSE_MS = [1500, 3500] as const;
+/** For the cells, on a slow machine. */
+const PATIENCE_MS = 600_000;
+
+/** Kills writers under load, in turn over the groups, each once all servers are back; then waits for so many cells. */
+export async function killInTurn(stage: Stage, load: Load, count: number, cells: number): Promise<void> {
+  const random = new Random(stage.world.seed, 'kills', 0);
+  const start = performance.now();
+  const untilAcked = (wanted: number): Promise<boolean> =>
+    load.untilAcked(wanted, PATIENCE_MS - (performance.now() - start));
+  for (let kill = 0; kill < count; kill += 1) {
+    // Spread over the whole load.
+    await untilAcked((kill * cells) / (count + 1));
+    await stage.wait(random.between(...PAUSE_MS));
+    const node = await stage.kill(stage.groupInTurn(kill));
+    stage.world.say(`kill -9 of ${node}, number ${kill + 1}, at ${grouped(load.acked)} cells`);
+    await stage.untilAllRun();
+  }
+  await untilAcked(cells);
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
+import type { CellAddress, Json, NewCell, PutResult } from '../../../shared/cell.ts';
 import type { Random } from '../../support/random.ts';
-import type { CellWriter } from './cell-writer.ts';
-import type { History } from './history.ts';
-import { markOf } from './mark.ts';
+import { markOf } from '../stored-cells.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { closeSync, openSync, writeSync } from 'node:fs';
 
 /** What was answered for one cell. */
 export interface Told extends CellAddress {
@@ -70,12 +70,8 @@ export function asker({ writer, name, history, holderFailures = () => 0 }: Asker
       holderFailed: holderFailures() > failuresBefore,
     };
     const type = typeOf(results);
-    history.note({
-      process,
-      type,
-      f,
-      value: isBatch ? results.map((result) => ({ ...result })) : { ...(results[0] as PutResult) },
-    });
+    const value = isBatch ? results.map((result) => ({ ...result })) : { ...(results[0] as PutResult) };
+    history.note({ process, type, f, value });
     // Whoever does not know what became of its operation does nothing more.
     if (type !== 'info') idle.push(process);
     return cells.map((cell, place) => ({ ...toldOf(cell, results[place] as PutResult), ...timing }));
@@ -113,4 +109,54 @@ export async function askUntilTold(
     open = open.filter((_, place) => !isTold(answers[place] as Answer));
   }
   return further;
+}
+
+export interface CellWriter extends AsyncDisposable {
+  put(cell: NewCell): Promise<PutResult>;
+  batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]>;
+  /** Where it is a store. */
+  readonly get?: Datastore['get'];
+}
+
+/** How an operation began, or ended: done, surely not done, or nobody knows. */
+export type OperationType = 'invoke' | 'ok' | 'fail' | 'info';
+
+export interface Operation {
+  /** Who does it: one operation at a time. */
+  readonly process: string;
+  readonly type: OperationType;
+  /** What is done: `put`. */
+  readonly f: string;
+  readonly value: Json;
+}
+
+export interface History extends Disposable {
+  note(operation: Operation): void;
+}
+
+const FLUSH_BYTES = 64 * 1024;
+
+/**
+ * Appends operations to a file, a line each, for checkers of histories. Many threads may append to one file: whole
+ * lines are written with one call. Times are microseconds, comparable within one run.
+ */
+export function openHistory(file: string | undefined, run: string): History {
+  if (file === undefined) return { note: () => undefined, [Symbol.dispose]: () => undefined };
+  const handle = openSync(file, 'a');
+  let waiting = '';
+  const flush = (): void => {
+    if (waiting !== '') writeSync(handle, waiting);
+    waiting = '';
+  };
+  return {
+    note(operation) {
+      const time = Math.round((performance.timeOrigin + performance.now()) * 1000);
+      waiting += `${JSON.stringify({ run, time, ...operation })}\n`;
+      if (waiting.length > FLUSH_BYTES) flush();
+    },
+    [Symbol.dispose]() {
+      flush();
+      closeSync(handle);
+    },
+  };
 }

@@ -1,19 +1,14 @@
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import { countsLine } from '../checks.ts';
-import { toldOf, type Told } from './ask.ts';
-
-/** A cell that was confirmed to a writer. */
-export interface AckedCell {
-  readonly row_key: string;
-  readonly column_name: string;
-  readonly ref_key: number;
-  readonly mark: number;
-  readonly shard: number;
-  /** 0 where it was only ever `buffered`. */
-  readonly added_id: number;
-}
+import { countsLine, sumOf } from '../fault-run.ts';
+import { toldOf, type Answer, type Told } from './ask.ts';
+import { addressOf, type AckedCell } from '../stored-cells.ts';
+import type { StoredCell } from './look-back.ts';
 
 export type Outcomes = Record<PutResult['outcome'], number>;
+
+export function noOutcomes(): Outcomes {
+  return { stored: 0, stored_before: 0, buffered: 0, conflict: 0, unavailable: 0 };
+}
 
 /** What writers were told. */
 export interface Written {
@@ -30,7 +25,7 @@ const EXAMPLES = 5;
 
 /** Writes down every answer, and holds it against earlier answers for the same cell. */
 export class Ledger {
-  readonly outcomes: Outcomes = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, unavailable: 0 };
+  readonly outcomes = noOutcomes();
   readonly #acked = new Map<string, AckedCell>();
   #wrong = 0;
   readonly #examples: string[] = [];
@@ -46,7 +41,7 @@ export class Ledger {
   noteTold({ row_key, column_name, ref_key, mark, shard, outcome, added_id }: Told): void {
     this.outcomes[outcome] += 1;
     if (outcome === 'unavailable') return;
-    const address = `${row_key}/${ref_key}/${column_name}`;
+    const address = addressOf({ row_key, column_name, ref_key });
     // No cell is ever written with two bodies here.
     if (outcome === 'conflict') return this.#isWrong(`conflict at ${address}`);
     const known = this.#acked.get(address);
@@ -87,14 +82,14 @@ export function writtenOf(answers: readonly Told[], overlap: boolean): Written {
 }
 
 export function allWritten(parts: readonly Written[]): Written {
-  const outcomes: Outcomes = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, unavailable: 0 };
+  const outcomes = noOutcomes();
   for (const part of parts) {
     for (const outcome of Object.keys(outcomes) as (keyof Outcomes)[]) outcomes[outcome] += part.outcomes[outcome];
   }
   return {
     acked: parts.flatMap(({ acked }) => acked),
     outcomes,
-    wrong: parts.reduce((sum, part) => sum + part.wrong, 0),
+    wrong: sumOf(parts.map(({ wrong }) => wrong)),
     wrongExamples: parts.flatMap(({ wrongExamples }) => wrongExamples).slice(0, EXAMPLES),
   };
 }
@@ -102,4 +97,25 @@ export function allWritten(parts: readonly Written[]): Written {
 /** "stored 9, stored_before 1, …" */
 export function outcomesLine(outcomes: Outcomes): string {
   return `answers: ${countsLine(outcomes)}`;
+}
+
+/** What the writers of one thread were told. */
+export class Book {
+  readonly answers: Answer[] = [];
+  /** The first cells of calls that stored them, where they are looked at later. */
+  readonly stored: StoredCell[] = [];
+  /** Without those to whoever tried another body: there a conflict is the truth. */
+  readonly ofRecord: Answer[] = [];
+  readonly #confirmed = new Set<string>();
+
+  get acked(): number {
+    return this.#confirmed.size;
+  }
+
+  note(answers: readonly Answer[], isOfRecord: boolean): void {
+    this.answers.push(...answers);
+    if (!isOfRecord) return;
+    this.ofRecord.push(...answers);
+    for (const answer of answers) if (answer.outcome !== 'unavailable') this.#confirmed.add(addressOf(answer));
+  }
 }

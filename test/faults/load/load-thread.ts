@@ -4,13 +4,9 @@ import type { NewCell } from '../../../shared/cell.ts';
 import type { StoreEvent } from '../../../shared/access/context.ts';
 import { Random } from '../../support/random.ts';
 import { runAsWorker, type WorkerControl } from '../../support/workers/worker-side.ts';
-import { Book } from './book.ts';
-import { asker, askUntilTold, isTold, type Answer, type Patience } from './ask.ts';
-import { CellSource, type Mix, type Write } from './cell-source.ts';
-import type { CellWriter } from './cell-writer.ts';
-import { ContestedCells } from './contested-cells.ts';
-import { openHistory, type History } from './history.ts';
-import { writtenOf, type Written } from './ledger.ts';
+import { Book, writtenOf, type Written } from './ledger.ts';
+import { asker, askUntilTold, isTold, openHistory, type Answer, type AskerOptions, type Patience } from './ask.ts';
+import { CellSource, ContestedCells, type Mix, type Write } from './cell-source.ts';
 import { lookBack, type Sample } from './look-back.ts';
 import { openTarget, type WriteTarget } from './write-target.ts';
 
@@ -81,57 +77,42 @@ await runAsWorker<LoadInput, 'stop', LoadProgress, Loaded>(async (input, control
     else if (event.kind === 'secondary_failed') holderFailures += 1;
   };
   await using stores = new AsyncDisposableStack();
-  const open = async (): Promise<CellWriter> => stores.use(await openTarget(input.target, report));
+  const open = async () => stores.use(await openTarget(input.target, report));
   const opened = input.apart ? await Promise.all(input.writers.map(open)) : [await open()];
+  const openedFor = (place: number) => opened[place % opened.length] as (typeof opened)[number];
   using history = openHistory(input.history, input.run);
   const book = new Book();
   control.ready();
   const reporting = setInterval(() => control.say({ acked: book.acked, answers: book.answers.length }), REPORT_MS);
   const common = { input, control, history, book, holderFailures: () => holderFailures };
-  const looking = input.looksBack
-    ? lookBack(
-        opened[0],
-        book.stored,
-        new Random(input.seed, 'samples', input.writers[0] ?? 0),
-        () => control.stopped !== undefined,
-      )
-    : [];
+  const random = new Random(input.seed, 'samples', input.writers[0] ?? 0);
+  const isOver = (): boolean => control.stopped !== undefined;
+  const looking = input.looksBack ? lookBack(opened[0], book.stored, random, isOver) : [];
   try {
-    await Promise.all(
-      input.writers.map((number, place) =>
-        write({ ...common, number, writer: opened[place % opened.length] as CellWriter }),
-      ),
-    );
-    return {
-      written: writtenOf(book.ofRecord, input.again !== undefined),
-      answers: book.answers,
-      openings,
-      samples: await looking,
-    };
+    await Promise.all(input.writers.map((number, place) => write({ ...common, number, writer: openedFor(place) })));
+    const written = writtenOf(book.ofRecord, input.again !== undefined);
+    return { written, answers: book.answers, openings, samples: await looking };
   } finally {
     clearInterval(reporting);
   }
 });
 
-interface Writing {
+interface Writing extends Pick<AskerOptions, 'writer' | 'history' | 'holderFailures'> {
   readonly input: LoadInput;
   readonly control: Control;
-  readonly history: History;
   readonly book: Book;
   readonly number: number;
-  readonly writer: CellWriter;
-  readonly holderFailures: () => number;
 }
 
 /** One writer. Returns once everything that it began is answered. */
-async function write({ input, control, history, book, number, writer, holderFailures }: Writing): Promise<void> {
+async function write({ input, control, book, number, ...asking }: Writing): Promise<void> {
   const { seed, cells, perSecond, again, otherShare = 0 } = input;
   const source: { next(): Write } =
     'contestedSince' in cells
       ? new ContestedCells(seed, number, cells.contestedSince)
       : new CellSource(seed, number, cells);
   const random = new Random(seed, 'pace', number);
-  const ask = asker({ writer, name: `writer-${number}`, history, holderFailures });
+  const ask = asker({ ...asking, name: `writer-${number}` });
   const underWay = new Set<Promise<void>>();
   const begin = (work: Promise<void>): void => {
     const done: Promise<void> = work.finally(() => underWay.delete(done));

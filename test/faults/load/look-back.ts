@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { Random } from '../../support/random.ts';
-import type { CellWriter } from './cell-writer.ts';
+import type { CellWriter } from './ask.ts';
 
 export interface StoredCell {
   readonly cell: NewCell;
@@ -16,11 +16,13 @@ export interface Sample {
   readonly at: number;
 }
 
+type Looked = Pick<CellWriter, 'get'> | undefined;
+
 const PAUSE_MS = 5;
 
 /** Looks at some of the cells, which come to be more meanwhile, until it is over. */
 export async function lookBack(
-  store: Pick<CellWriter, 'get'> | undefined,
+  store: Looked,
   stored: readonly StoredCell[],
   random: Random,
   isOver: () => boolean,
@@ -36,10 +38,7 @@ export async function lookBack(
 }
 
 /** Undefined where nobody answered, or nobody who vouches for what he said. */
-async function lookAt(
-  store: Pick<CellWriter, 'get'> | undefined,
-  { cell, shard }: StoredCell,
-): Promise<Sample | undefined> {
+async function lookAt(store: Looked, { cell, shard }: StoredCell): Promise<Sample | undefined> {
   const at = Date.now();
   const found = await store?.get?.(cell).catch(() => undefined);
   if (!found || (found.stale && !found.cell)) return undefined;

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreAccess } from '../../support/store-access.ts';
 import type { Stage } from '../stage.ts';
-import { NEW_CELLS } from './cell-source.ts';
+import { NEW_CELLS, type Mix } from './cell-source.ts';
 import type { Written } from './ledger.ts';
 import type { Load } from './start-load.ts';
 
@@ -28,17 +27,22 @@ export function pacedLoad(stage: Stage, perSecond: number, access?: StoreAccess)
 
 /** The same, warm, at a rate that this machine bears with ease, which it finds out. */
 export async function bearableLoad(stage: Stage): Promise<PacedLoad> {
-  const { seed, signal } = stage.world;
-  const full = await stage.load({
-    writers: WRITERS,
-    cells: NEW_CELLS,
-    seed: `${seed} at full speed`,
-    history: undefined,
-  });
-  await sleep(SECONDS * 1000, undefined, { signal });
+  const seed = `${stage.world.seed} at full speed`;
+  const full = await stage.load({ writers: WRITERS, cells: NEW_CELLS, seed, history: undefined });
+  await stage.wait(SECONDS * 1000);
   const { written: before } = await full.stop();
   const perSecond = Math.round(Math.min(MOST, Math.max(LEAST, (before.acked.length / SECONDS) * SHARE)));
   const load = await pacedLoad(stage, perSecond);
-  await sleep(WARM_UP_SECONDS * 1000, undefined, { signal });
+  await stage.wait(WARM_UP_SECONDS * 1000);
   return Object.assign(load, { perSecond, before });
 }
+
+/** Puts of new cells, and one repeat in ten: of an earlier cell, or of one that is under way. */
+const MIX: Mix = { batchShare: 0, batchSize: 1, repeatShare: 0.1 };
+/** Some ask again at once, others when the server goes on; most of what is buffered is the drain's alone. */
+const AGAIN = { leastMs: 200, mostMs: 8000, wholeMs: 90_000, ofBuffered: 0.15 };
+
+/** A load of writers that keep their pace, whatever their answers take. */
+export const STEADY = { cells: MIX, again: AGAIN };
+/** Modules are compiled and connections opened in the first of its seconds. */
+export const WARM_UP_MS = 3000;

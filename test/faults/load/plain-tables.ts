@@ -6,7 +6,7 @@ import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { entityTable, quoteName } from '../../../shared/sql/names.ts';
 import { withClient } from '../../support/past-the-store.ts';
 import { groupClient, type GroupAccess } from '../../support/store-access.ts';
-import type { CellWriter } from './cell-writer.ts';
+import type { CellWriter } from './ask.ts';
 
 /** The name of the control's tables, where a datastore's would stand. */
 export const PLAIN = 'plain';
@@ -46,12 +46,10 @@ export function openPlainTables({ group, shards }: PlainAccess): CellWriter {
       return cells.map(() => ({ outcome: 'unavailable', shard, reason: error.message }));
     }
   };
+  const byShard = (cells: readonly NewCell[]) => Map.groupBy(cells, ({ row_key }) => shardOf(row_key, shards));
   return {
     put: async (cell) => (await insert([cell]))[0] as PutResult,
-    batchPut: async (cells) =>
-      (
-        await Promise.all([...Map.groupBy(cells, ({ row_key }) => shardOf(row_key, shards)).values()].map(insert))
-      ).flat(),
+    batchPut: async (cells) => (await Promise.all([...byShard(cells).values()].map(insert))).flat(),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }

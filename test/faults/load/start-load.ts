@@ -3,6 +3,7 @@ import { comes } from '../../support/until.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';
 import { allWritten } from './ledger.ts';
 import type { Loaded, LoadInput, LoadProgress } from './load-thread.ts';
+import { sumOf } from '../fault-run.ts';
 
 export interface LoadOptions extends Omit<LoadInput, 'writers' | 'history'> {
   readonly writers: number;
@@ -37,15 +38,11 @@ export function startLoad(
   const numbers = Array.from({ length: writers }, (_, number) => number);
   const each = Math.ceil(writers / count);
   const threads = Array.from({ length: count }, (_, thread) => {
-    const input: LoadInput = {
-      ...options,
-      history: options.history,
-      writers: numbers.slice(thread * each, (thread + 1) * each),
-    };
+    const own = numbers.slice(thread * each, (thread + 1) * each);
+    const input: LoadInput = { ...options, history: options.history, writers: own };
     return startWorker<LoadInput, 'stop', LoadProgress, Loaded>(new URL('load-thread.ts', import.meta.url), input);
   });
-  const sum = (what: keyof LoadProgress): number =>
-    threads.reduce((all, { progress }) => all + (progress?.[what] ?? 0), 0);
+  const sum = (what: keyof LoadProgress): number => sumOf(threads.map(({ progress }) => progress?.[what] ?? 0));
   const load: Load = {
     ready: Promise.all(threads.map(({ ready }) => ready)).then(() => undefined),
     get acked() {

@@ -3,7 +3,7 @@ import type { PutResult } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
-import type { CellWriter } from './cell-writer.ts';
+import type { CellWriter } from './ask.ts';
 import { openPlainTables, type PlainAccess } from './plain-tables.ts';
 
 /** Where writers write to. */
@@ -27,14 +27,16 @@ export async function openTarget(target: WriteTarget, report: (event: StoreEvent
   }
 }
 
+/** What a write came to that was answered "later". */
+export function unconfirmed(error: unknown): PutResult {
+  if (error instanceof SchemalessError && error.retry === 'later')
+    return { outcome: 'unavailable', shard: -1, reason: error.message };
+  throw error;
+}
+
 /** A client that asks once: repeats are the load's own, and are counted. */
 function overHttp(url: string): CellWriter {
   const { put, batchPut } = schemalessClient({ url, datastore: DATASTORE, attempts: 1 });
-  const unconfirmed = (error: unknown): PutResult => {
-    if (error instanceof SchemalessError && error.retry === 'later')
-      return { outcome: 'unavailable', shard: -1, reason: error.message };
-    throw error;
-  };
   return {
     put: (cell) => put(cell).catch(unconfirmed),
     batchPut: (cells) => batchPut(cells).catch((error: unknown) => cells.map(() => unconfirmed(error))),

@@ -1,14 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import { shardDatabase } from '../../../shared/shard.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import { check, grouped, type FaultRun } from '../fault-run.ts';
 import { DATASTORE } from '../../support/store-access.ts';
-import { grouped } from '../../support/text-table.ts';
-import { check } from '../checks.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
 import { begunIn, seconds, waitedIn, waitsLine, type Waits } from '../load/latency.ts';
 import type { Opening } from '../load/load-thread.ts';
-import { STEADY, WARM_UP_MS } from '../paused/steady.ts';
+import { STEADY, WARM_UP_MS } from '../load/paced.ts';
 import { Stage, type StageLoad } from '../stage.ts';
 
 const LOCKED_SECONDS = 20;
@@ -37,12 +33,12 @@ export const lockedRun: FaultRun = {
   control: 'a circuit that opens on any time limit',
   alone: true,
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     await using stage = await Stage.start(world, 'locked', { shards: SHARDS });
     const real = await lockUnderLoad(stage, {});
     world.say(`the control: ${lockedRun.control}`);
     const control = await lockUnderLoad(stage, {
-      access: { ...stage.access, wrap: new URL('../blaming-client.ts', import.meta.url).href },
+      access: stage.through(new URL('../blaming-client.ts', import.meta.url)),
       run: 'locked/control',
     });
     const bar = {
@@ -71,7 +67,7 @@ export const lockedRun: FaultRun = {
 };
 
 async function lockUnderLoad(stage: Stage, varied: Partial<StageLoad>): Promise<Locked> {
-  const { signal, say, seed } = stage.world;
+  const { say, seed } = stage.world;
   const heads = await (await stage.open()).datastore.heads();
   const [locked] = heads;
   const group = stage.access.groups.find(({ name }) => name === locked?.group);
@@ -79,25 +75,20 @@ async function lockUnderLoad(stage: Stage, varied: Partial<StageLoad>): Promise<
   const others = new Set(
     heads.filter((head) => head.group === group.name && head.shard !== locked.shard).map(({ shard }) => shard),
   );
-  const load = await stage.load({
-    ...STEADY,
-    writers: WRITERS,
-    perSecond: PER_SECOND,
-    seed: `${seed} ${varied.run ?? ''}`,
-    ...varied,
-  });
-  await sleep(WARM_UP_MS, undefined, { signal });
+  const pace = { writers: WRITERS, perSecond: PER_SECOND };
+  const load = await stage.load({ ...STEADY, ...pace, seed: `${seed} ${varied.run ?? ''}`, ...varied });
+  await stage.wait(WARM_UP_MS);
   const holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
   const from = Date.now();
   try {
     await holder.query(`LOCK TABLES \`${shardDatabase(DATASTORE, locked.shard)}\`.entity WRITE`);
     say(`shard ${locked.shard} of ${group.name} is locked`);
-    await sleep(LOCKED_SECONDS * 1000, undefined, { signal });
+    await stage.wait(LOCKED_SECONDS * 1000);
   } finally {
     await holder.end();
   }
   const phase = { from, to: Date.now() };
-  await sleep(AFTER_MS, undefined, { signal });
+  await stage.wait(AFTER_MS);
   const { answers, openings } = await load.stop();
   const bufferedOf = (shards: ReadonlySet<number>): number =>
     begunIn(answers, phase, shards).filter(({ outcome }) => outcome === 'buffered').length;

@@ -1,4 +1,4 @@
-import type { StoredLog } from '../stored-logs.ts';
+import type { StoredLog } from '../stored-cells.ts';
 import type { SeenLog } from './log-readers.ts';
 
 /** What readers saw, held against what is stored; sums over all readers. */

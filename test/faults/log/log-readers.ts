@@ -46,12 +46,8 @@ await runAsWorker<LogReaders, LogEnds, never, readonly SeenLog[]>(async ({ log, 
 });
 
 async function tail(source: LogSource, role: Role, shards: number, ends: () => LogEnds | undefined): Promise<SeenLog> {
-  const seen = Array.from({ length: shards }, () => ({
-    ids: [] as number[],
-    marks: [] as number[],
-    timesBack: 0,
-    lastTime: '',
-  }));
+  const nothing = () => ({ ids: [] as number[], marks: [] as number[], timesBack: 0, lastTime: '' });
+  const seen = Array.from({ length: shards }, nothing);
   const reads: Record<Role, number> = { writer: 0, reader: 0 };
   let after: readonly number[] = seen.map(() => 0);
   let [failures, deadline, reachedEnd] = [0, Number.POSITIVE_INFINITY, false];

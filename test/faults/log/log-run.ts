@@ -1,12 +1,11 @@
 import { startCluster, type Cluster } from '../../support/cluster.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import { grouped, sumOf, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { createPlainTables, PLAIN, type PlainAccess } from '../load/plain-tables.ts';
 import { withClient } from '../../support/past-the-store.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
-import { compareKept, holesIn, storedLog, storedLogs, type StoredLog } from '../stored-logs.ts';
+import { compareKept, holesIn, storedLog, storedLogs, type StoredLog } from '../stored-cells.ts';
 import { judgeReaders, type ReaderVerdict } from './judge-readers.ts';
 import { READERS, runTailedLoad, WRITERS, type TailedLoadResult } from './tailed-load.ts';
 
@@ -27,40 +26,30 @@ export const logRun: FaultRun = {
   fault: `${WRITERS} writers with 10 % repeated cells on ${SHARDS} shards, ${READERS} log readers on the writer and on a reader, CPU pressure`,
   control: 'a plain AUTO_INCREMENT table, plain inserts with 20 % repeats, readers that step over holes',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
-    const { seed, signal, say } = world;
-    await using cluster = await startCluster({
-      folder: world.folder,
-      engine: world.engine,
-      groups: 1,
-      readers: 1,
-      shards: SHARDS,
-      bufferCopies: 0,
-    });
+  async run(world) {
+    const { folder, engine, say } = world;
+    const group = { groups: 1, readers: 1, shards: SHARDS, bufferCopies: 0 };
+    await using cluster = await startCluster({ folder, engine, ...group });
     const { access } = cluster;
     const real = await runTailedLoad({
-      write: { kind: 'store', access },
-      read: { kind: 'store', access },
+      ...world,
+      target: { kind: 'store', access },
       stored: () => storedLogs(access.groups),
       shards: SHARDS,
       mix: MIX,
       seconds: world.seconds ?? SECONDS,
       busyProcesses: BUSY_PROCESSES,
-      history: world.history,
-      seed,
-      signal,
-      say,
     });
     say(`the control: ${logRun.control}`);
     const control = await runControl(cluster, world);
     const verdict = judgeReaders(real.readers, real.stored);
     return {
       checks: checks(real, verdict, control),
-      cells: real.stored.reduce((sum, { ids }) => sum + ids.length, 0),
+      cells: sumOf(real.stored.map(({ ids }) => ids.length)),
       engine: cluster.engine,
       notes: [
         outcomesLine(real.written.outcomes),
-        `log reads: ${verdict.readsFromWriter.toLocaleString('en-US')} from the writer, ${verdict.readsFromReader.toLocaleString('en-US')} from a reader, ${verdict.failures} failed`,
+        `log reads: ${grouped(verdict.readsFromWriter)} from the writer, ${grouped(verdict.readsFromReader)} from a reader, ${verdict.failures} failed`,
         `holes met: ${verdict.holesMet}, the longest for ${Math.ceil(verdict.longestHoleMs)} ms`,
         ...real.written.wrongExamples,
       ],
@@ -68,23 +57,21 @@ export const logRun: FaultRun = {
   },
 };
 
-async function runControl(cluster: Cluster, { seed, signal, say }: RunWorld): Promise<TailedLoadResult> {
+async function runControl(cluster: Cluster, world: RunWorld): Promise<TailedLoadResult> {
   const [group] = cluster.access.groups;
   if (!group) throw new Error('a cluster without groups');
   const access: PlainAccess = { group, shards: CONTROL_SHARDS };
   await createPlainTables(access);
   return await runTailedLoad({
-    write: { kind: 'plain', access },
-    read: { kind: 'plain', access },
+    ...world,
+    history: undefined,
+    target: { kind: 'plain', access },
     stored: () => plainLogs(group),
     shards: CONTROL_SHARDS,
     mix: CONTROL_MIX,
     seconds: CONTROL_SECONDS,
     // Readers that come round quickly skip the most.
     busyProcesses: 0,
-    seed,
-    signal,
-    say,
   });
 }
 
@@ -99,12 +86,12 @@ function checks(real: TailedLoadResult, verdict: ReaderVerdict, control: TailedL
   const skippedShare = plain.skipped / Math.max(1, plain.due);
   const kept = compareKept(real.written.acked, real.stored);
   const [holes, plainHoles] = [holesIn(real.stored), holesIn(control.stored)];
-  const timesBack = verdict.timesBack + sum(real.stored);
-  const plainTimesBack = sum(control.stored);
+  const backIn = (logs: readonly StoredLog[]): number => sumOf(logs.map((log) => log.timesBack));
+  const [timesBack, plainTimesBack] = [verdict.timesBack + backIn(real.stored), backIn(control.stored)];
   return [
     {
       what: 'cells skipped, out of order, different',
-      figure: `${verdict.skipped}, ${verdict.outOfOrder}, ${verdict.different} of ${verdict.due.toLocaleString('en-US')}`,
+      figure: `${verdict.skipped}, ${verdict.outOfOrder}, ${verdict.different} of ${grouped(verdict.due)}`,
       bar: '0, 0, 0',
       passed:
         verdict.due > 0 &&
@@ -117,18 +104,14 @@ function checks(real: TailedLoadResult, verdict: ReaderVerdict, control: TailedL
       figure: `${holes}; ${kept.lost}, ${kept.moved}; ${real.written.wrong}`,
       bar: '0; 0, 0; 0',
       passed: real.written.acked.length > 0 && holes + kept.lost + kept.moved + kept.doubled + real.written.wrong === 0,
-      control: { figure: `${plainHoles.toLocaleString('en-US')} ids missing`, failed: plainHoles > 0 },
+      control: { figure: `${grouped(plainHoles)} ids missing`, failed: plainHoles > 0 },
     },
     {
       what: 'times that go back',
       figure: String(timesBack),
       bar: '0',
       passed: verdict.due > 0 && timesBack === 0,
-      control: { figure: plainTimesBack.toLocaleString('en-US'), failed: plainTimesBack > 0 },
+      control: { figure: grouped(plainTimesBack), failed: plainTimesBack > 0 },
     },
   ];
-}
-
-function sum(logs: readonly StoredLog[]): number {
-  return logs.reduce((total, { timesBack }) => total + timesBack, 0);
 }

@@ -1,9 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { killWithDisk, stopReceiving, untilAllRun } from '../../support/nodes.ts';
+import { killWithDisk, stopReceiving } from '../../support/nodes.ts';
 import type { Random } from '../../support/random.ts';
 import { grouped } from '../../support/text-table.ts';
 import type { Stage } from '../stage.ts';
-import { copiesOfUnshown, headsAt, type Copies, type Heads } from './copies.ts';
+import { onEachGroup, rowsOf, withClient } from '../../support/past-the-store.ts';
+import { toNumber } from '../../../shared/sql/cell-rows.ts';
+import type { SqlClient, SqlRow, Target } from '../../../shared/sql/client.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
+import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 
 export interface DiskLoss extends Copies {
   readonly group: string;
@@ -25,8 +28,7 @@ export interface DiskLossOptions {
   readonly promoted?: () => Promise<void>;
 }
 
-const LEAST_STOPPED_MS = 300;
-const MOST_STOPPED_MS = 1200;
+const STOPPED_MS = [300, 1200] as const;
 const MOST_LOOKS = 60;
 const LOOK_MS = 1000;
 
@@ -35,20 +37,21 @@ const LOOK_MS = 1000;
  * disk, and the reader that lags is promoted. Returns once every node is back.
  */
 export async function loseDisk(
-  { world: { signal, say }, cluster, access: { groups } }: Stage,
+  stage: Stage,
   { group: name, random, lagMs, awaits, promoted }: DiskLossOptions,
 ): Promise<DiskLoss> {
-  const { servers } = cluster;
+  const { servers, cluster, world } = stage;
+  const { groups } = stage.access;
   const nodes = servers.groups.find((group) => group.name === name)?.nodes ?? [];
   const [lagging, ...others] = nodes.filter(({ role }) => role === 'reader');
   if (!lagging) throw new Error(`${name} has no reader`);
   const place = nodes.indexOf(lagging);
-  const pause = (): Promise<void> => sleep(random.between(LEAST_STOPPED_MS, MOST_STOPPED_MS), undefined, { signal });
+  const pause = (): Promise<void> => stage.wait(random.between(...STOPPED_MS));
   await stopReceiving(servers, name);
-  await sleep(lagMs, undefined, { signal });
+  await stage.wait(lagMs);
   let copies = await copiesOfUnshown(groups, name, place);
   for (let looks = 0; awaits?.(copies) === false && looks < MOST_LOOKS; looks++) {
-    await sleep(LOOK_MS, undefined, { signal });
+    await stage.wait(LOOK_MS);
     copies = await copiesOfUnshown(groups, name, place);
   }
   for (const { node } of others) servers.pause(node);
@@ -58,11 +61,64 @@ export async function loseDisk(
   const cut = await headsAt(groups, name, { node: place });
   await servers.promote(name);
   await promoted?.();
-  say(
+  world.say(
     `${writer} died with its disk; ${lagging.node} is promoted without the last ${grouped(copies.ahead)} cells or more, ${copies.uncopied} of which had no copy`,
   );
   await pause();
   for (const { node } of others) servers.resume(node);
-  await untilAllRun(servers, signal);
+  await stage.untilAllRun();
   return { ...copies, group: name, cut, lostAt };
+}
+
+/** How far one node shows the log of each of its group's shards. */
+export type Heads = ReadonlyMap<number, number>;
+
+/** Reads how far a node of a group is, past the store. */
+export async function headsAt(groups: readonly GroupAccess[], group: string, target: Target): Promise<Heads> {
+  return withClient(groups, group, (client) => heads(client, target));
+}
+
+export interface Copies {
+  /** Cells on the writer that the node does not show. */
+  readonly ahead: number;
+  /** Those of them of which no buffer table holds a copy. */
+  readonly uncopied: number;
+}
+
+/**
+ * Holds what a group's writer has and one of its nodes, which receives nothing, has not against the buffer tables of
+ * the other groups. The writer is read first: each of its cells was copied before.
+ */
+export async function copiesOfUnshown(groups: readonly GroupAccess[], group: string, node: number): Promise<Copies> {
+  const ahead = await withClient(groups, group, async (client) => {
+    const shown = await heads(client, { node });
+    const perShard = [...shown].map(
+      ([shard, head]) => `SELECT ${ADDRESS} FROM ${entityTable(DATASTORE, shard)} WHERE added_id > ${head}`,
+    );
+    return addresses(await rowsOf(client, perShard.join(' UNION ALL ')));
+  });
+  const sql = `SELECT ${ADDRESS} FROM \`schemaless\`.buffer WHERE datastore = ?`;
+  const others = groups.filter(({ name }) => name !== group);
+  const buffered = await onEachGroup(others, async (client) => addresses(await rowsOf(client, sql, [DATASTORE])));
+  const copies = new Set(buffered.flat());
+  return { ahead: ahead.length, uncopied: ahead.filter((address) => !copies.has(address)).length };
+}
+
+const ADDRESS = `CONCAT(HEX(row_key), '/', ref_key, '/', HEX(column_name))`;
+
+function addresses(rows: readonly SqlRow[]): readonly string[] {
+  return rows.map(([address]) => String(address));
+}
+
+async function heads(client: SqlClient, target: Target): Promise<Heads> {
+  const owned = await client.select(
+    { sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ? ORDER BY shard', parameters: [DATASTORE] },
+    target,
+  );
+  const perShard = owned.map(
+    ([shard]) =>
+      `SELECT ${toNumber(shard)}, COALESCE(MAX(added_id), 0) FROM ${entityTable(DATASTORE, toNumber(shard))}`,
+  );
+  const rows = await client.select({ sql: perShard.join(' UNION ALL '), parameters: [] }, target);
+  return new Map(rows.map(([shard, head]) => [toNumber(shard), toNumber(head)]));
 }

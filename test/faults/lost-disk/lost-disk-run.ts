@@ -1,10 +1,7 @@
-import type { RunWorld } from '../../support/run-world.ts';
+import { countsLine, grouped, shareFigure, sumOf, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
 import { Random } from '../../support/random.ts';
-import { grouped } from '../../support/text-table.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { aftermathNotes, faultsLine, lossCheck } from '../aftermath.ts';
-import { countsLine, shareFigure, sumOf, type Share } from '../checks.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
 import { Stage } from '../stage.ts';
 import { inspectLosses, type LostAftermath } from './inspect-losses.ts';
@@ -25,7 +22,7 @@ export const lostDiskRun: FaultRun = {
   fault: `${GROUPS.length} writers die with their disks under ${WRITERS} writers, each while one reader of its group is stopped and the other, which is promoted, lacks the last ${LAG_MS / 1000} s`,
   control: 'no buffer; a drain that takes the word of one reader',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const real = await loseAll(world);
     world.say(`the control: ${lostDiskRun.control}`);
     const { believing, unbuffered } = await controls(world);
@@ -58,27 +55,21 @@ async function loseAll(world: RunWorld) {
   return { ...lost, engine: stage.engine, drained: countsLine(drain.progress ?? {}) };
 }
 
-async function controls(world: RunWorld): Promise<{ readonly believing: Lost; readonly unbuffered: Lost }> {
+async function controls(world: RunWorld): Promise<Readonly<Record<'believing' | 'unbuffered', Lost>>> {
   await using stage = await Stage.start(world, 'lost-disk/control', CLUSTER);
-  await stage.drain({ access: { ...stage.access, wrap: new URL('drain-of-one-reader.ts', import.meta.url).href } });
+  await stage.drain({ access: stage.through(new URL('drain-of-one-reader.ts', import.meta.url)) });
   const believing = await loseUnderLoad(stage, {
     losing: ['group-1'],
     seed: `${world.seed} believing`,
     // However slow the drain is on a busy machine: it has its turn.
     awaits: ({ uncopied }) => uncopied > 0,
   });
-  return {
-    believing,
-    unbuffered: await loseUnderLoad(stage, {
-      losing: ['group-2'],
-      seed: `${world.seed} unbuffered`,
-      access: { ...stage.access, bufferCopies: 0 },
-    }),
-  };
+  const unbuffered = { seed: `${world.seed} unbuffered`, access: { ...stage.access, bufferCopies: 0 } };
+  return { believing, unbuffered: await loseUnderLoad(stage, { losing: ['group-2'], ...unbuffered }) };
 }
 
 /** Copies may go only when every reader that could be promoted shows the cell: also the one that lags. */
-function copiesCheck(real: Share, believing: Lost): Check {
+function copiesCheck(real: Share, believing: Lost) {
   const control = uncopied(believing.losses);
   const { lost } = believing.aftermath;
   return {

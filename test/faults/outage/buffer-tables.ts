@@ -1,65 +1,68 @@
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
-import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
+import type { SqlClient, SqlParameter, SqlRow } from '../../../shared/sql/client.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
-import { sumOf } from '../checks.ts';
+import { rowsOf } from '../../support/past-the-store.ts';
 import { groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
+import { sumOf } from '../fault-run.ts';
+import type { Stage } from '../stage.ts';
 
 /** Every group's buffer table by plain SQL, past the store. */
 export interface BufferTables extends AsyncDisposable {
   readonly groups: readonly string[];
   client(group: string): SqlClient;
+  /** Of all groups, or of these. */
+  rows(sql: string, parameters: readonly SqlParameter[], groups?: readonly string[]): Promise<readonly SqlRow[]>;
 }
 
 export function openBufferTables(access: readonly GroupAccess[]): BufferTables {
   const clients = new Map(access.map(({ name }) => [name, groupClient(access, name, { ...PATIENT, connections: 2 })]));
+  const all = [...clients.keys()];
+  const client = (group: string): SqlClient => {
+    const found = clients.get(group);
+    if (!found) throw new Error(`no group ${group}`);
+    return found;
+  };
   return {
-    groups: [...clients.keys()],
-    client(group) {
-      const client = clients.get(group);
-      if (!client) throw new Error(`no group ${group}`);
-      return client;
-    },
+    groups: all,
+    client,
+    rows: async (sql, parameters, groups = all) =>
+      (await Promise.all(groups.map((group) => rowsOf(client(group), sql, parameters)))).flat(),
     async [Symbol.asyncDispose]() {
-      await Promise.all([...clients.values()].map((client) => client.close()));
+      await Promise.all([...clients.values()].map((one) => one.close()));
     },
   };
 }
 
-/** Rows of these groups that wait to be drained. */
-export async function countWaiting(tables: BufferTables, groups: readonly string[]): Promise<number> {
-  return countRows(tables, groups, 'waiting');
-}
-
-/** Rows of these groups in a state. */
+/** Rows of these groups in a state. @default those that wait to be drained */
 export async function countRows(
   tables: BufferTables,
   groups: readonly string[],
-  state: 'waiting' | 'parked',
+  state: 'waiting' | 'parked' = 'waiting',
 ): Promise<number> {
-  const statement: Statement = { sql: `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = ?`, parameters: [state] };
-  return sumOf(
-    await Promise.all(
-      groups.map(async (group) => toNumber((await tables.client(group).select(statement, 'writer'))[0]?.[0])),
-    ),
-  );
+  const counts = await tables.rows(`SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = ?`, [state], groups);
+  return sumOf(counts.map(([count]) => toNumber(count)));
 }
 
-/**
- * Whether a row waits that was buffered before this moment. Looks at the oldest alone, so that asking often costs
- * nothing.
- *
- * @param beforeMs since 1970
- * @param except row keys that are not meant
- */
-export async function someWaitSince(
+export interface Awaited {
+  /** Milliseconds since 1970: rows that were buffered earlier are waited for. */
+  readonly before: number;
+  /** Row keys that are not meant. */
+  readonly except?: readonly Uint8Array[];
+  readonly patienceMs: number;
+}
+
+const POLL_MS = 250;
+
+/** Waits until no row waits that was buffered before a moment. Returns whether it came to that in time. */
+export async function comesToDrained(
+  stage: Stage,
   tables: BufferTables,
-  beforeMs: number,
-  except: readonly Uint8Array[],
+  { before, except = [], patienceMs }: Awaited,
 ): Promise<boolean> {
   const other = except.length > 0 ? `AND row_key NOT IN (${except.map(() => '?').join(', ')}) ` : '';
+  // Looks at the oldest alone, so that asking often costs nothing. The time stands first in the text.
   const sql = `SELECT created_at < FROM_UNIXTIME(?) FROM ${CONTROL}.buffer WHERE state = 'waiting' ${other}ORDER BY id LIMIT 1`;
-  // The time stands first in the text.
-  const statement: Statement = { sql, parameters: [beforeMs / 1000, ...except] };
-  const oldest = await Promise.all(tables.groups.map((group) => tables.client(group).select(statement, 'writer')));
-  return oldest.some(([row]) => row !== undefined && toNumber(row[0]) === 1);
+  const isDrained = async (): Promise<boolean> =>
+    (await tables.rows(sql, [before / 1000, ...except])).every(([isEarlier]) => toNumber(isEarlier) !== 1);
+  return await stage.comes(isDrained, { pollMs: POLL_MS, patienceMs });
 }

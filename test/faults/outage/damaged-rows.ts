@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { comes } from '../../support/until.ts';
+import { baseCell } from '../row-keys.ts';
 import { countRows, type BufferTables } from './buffer-tables.ts';
 
 /** The only copies left of cells that their primary lacks, damaged by hand. */
@@ -34,18 +35,10 @@ export async function damageRows(
   const rowKeys: Uint8Array[] = [];
   for (const { sql, parameters } of DAMAGES) {
     const row_key = rowKey();
-    const { outcome } = await datastore.put({
-      row_key,
-      column_name: 'BASE',
-      ref_key: 1,
-      body: { fare: 12.5, note: 'as it was written' },
-    });
+    const { outcome } = await datastore.put(baseCell(row_key, { fare: 12.5, note: 'as it was written' }));
     if (outcome !== 'buffered') throw new Error(`a write to a group that is down: wanted buffered, got ${outcome}`);
     const bytes = rowKeyBytes(row_key);
-    for (const other of others)
-      await tables
-        .client(other)
-        .change({ sql: `DELETE FROM ${CONTROL}.buffer WHERE row_key = ?`, parameters: [bytes] });
+    for (const other of others) await deleteRows(tables, other, [bytes]);
     const { affectedRows } = await tables.client(holder).change({ sql, parameters: [...parameters, bytes] });
     if (affectedRows !== 1) throw new Error(`rows damaged: wanted 1, got ${affectedRows}`);
     rowKeys.push(bytes);
@@ -73,33 +66,29 @@ export async function fateOf(
   tables: BufferTables,
   signal: AbortSignal,
 ): Promise<DamagedFate> {
-  const marks = rowKeys.map(() => '?').join(', ');
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const rows = await tables
-      .client(holder)
-      .select(
-        { sql: `SELECT state FROM ${CONTROL}.buffer WHERE row_key IN (${marks})`, parameters: rowKeys },
-        'writer',
-      );
-    const waiting = rows.filter(([state]) => state === 'waiting').length;
-    const parked = rows.filter(([state]) => state === 'parked').length;
-    if (waiting === 0 || performance.now() > deadline) {
-      return {
-        parked,
-        waiting,
-        gone: rowKeys.length - rows.length,
-        othersParked: (await countRows(tables, tables.groups, 'parked')) - parked,
-      };
-    }
-    await sleep(POLL_MS, undefined, { signal });
-  }
+  const sql = `SELECT state FROM ${CONTROL}.buffer WHERE row_key IN (${rowKeys.map(() => '?').join(', ')})`;
+  let states: readonly string[] = [];
+  const count = (wanted: string): number => states.filter((state) => state === wanted).length;
+  const isDecided = async (): Promise<boolean> => {
+    states = (await tables.rows(sql, rowKeys, [holder])).map(([state]) => String(state));
+    return count('waiting') === 0;
+  };
+  await comes(isDecided, { pollMs: POLL_MS, patienceMs: PATIENCE_MS, signal });
+  const parked = count('parked');
+  return {
+    parked,
+    waiting: count('waiting'),
+    gone: rowKeys.length - states.length,
+    othersParked: (await countRows(tables, tables.groups, 'parked')) - parked,
+  };
 }
 
 /** Deletes them, so that nothing is left of what was done by hand. */
 export async function removeDamaged({ holder, rowKeys }: DamagedRows, tables: BufferTables): Promise<void> {
-  await tables.client(holder).change({
-    sql: `DELETE FROM ${CONTROL}.buffer WHERE row_key IN (${rowKeys.map(() => '?').join(', ')})`,
-    parameters: rowKeys,
-  });
+  await deleteRows(tables, holder, rowKeys);
+}
+
+async function deleteRows(tables: BufferTables, group: string, rowKeys: readonly Uint8Array[]): Promise<void> {
+  const sql = `DELETE FROM ${CONTROL}.buffer WHERE row_key IN (${rowKeys.map(() => '?').join(', ')})`;
+  await tables.client(group).change({ sql, parameters: rowKeys });
 }

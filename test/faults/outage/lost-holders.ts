@@ -1,14 +1,13 @@
 import type { PutResult } from '../../../shared/cell.ts';
 import { drainPass } from '../../support/drain-pass.ts';
-import { killNode, killWithDisk, untilAllRun } from '../../support/nodes.ts';
+import { killWithDisk } from '../../support/nodes.ts';
 import { Random } from '../../support/random.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import type { RunWorld, Share } from '../fault-run.ts';
 import { openStore } from '../../support/store-access.ts';
-import type { Share } from '../checks.ts';
-import { Ledger, type AckedCell } from '../load/ledger.ts';
-import { countUnreadable } from '../read-back.ts';
+import { Ledger } from '../load/ledger.ts';
+import { countUnreadable, type AckedCell } from '../stored-cells.ts';
 import { Stage } from '../stage.ts';
-import { rowKeyIn, shardsOf } from './group-shards.ts';
+import { baseCell, rowKeyIn, shardsOf } from '../row-keys.ts';
 
 const SHARDS = 12;
 const CELLS = 300;
@@ -23,18 +22,15 @@ const [HOLDER, OTHER] = ['group-2', 'group-3'];
  *
  * @returns of the acknowledged cells, how many nobody can read any more
  */
-export async function loseHolders(
-  world: RunWorld,
-): Promise<{ readonly primaryUp: Share; readonly primaryDown: Share }> {
-  const { seed, signal, say } = world;
+export async function loseHolders(world: RunWorld): Promise<Readonly<Record<'primaryUp' | 'primaryDown', Share>>> {
+  const { seed, say } = world;
   await using stage = await Stage.start(world, 'outage/holders', { readers: 0, shards: SHARDS });
-  const { servers } = stage;
   const random = new Random(seed, 'lost holders', 0);
   const kill = (groups: readonly string[]): Promise<readonly string[]> =>
-    Promise.all(groups.map((group) => killNode(servers, group)));
+    Promise.all(groups.map((group) => stage.kill(group)));
   const restart = async (nodes: readonly string[], groups: readonly string[]): Promise<void> => {
-    await Promise.all(nodes.map((node) => servers.restart(node)));
-    await untilAllRun(servers, signal, { groups, patienceMs: PATIENCE_MS });
+    await Promise.all(nodes.map((node) => stage.servers.restart(node)));
+    await stage.untilAllRun({ groups, patienceMs: PATIENCE_MS });
   };
 
   const stored = await writeTo(stage, random, 'stored');
@@ -64,7 +60,7 @@ async function writeTo({ access }: Stage, random: Random, wanted: PutResult['out
   const rowKeys = Array.from({ length: CELLS }, () => rowKeyIn(random, shards, SHARDS));
   const write = async (): Promise<void> => {
     for (let row_key = rowKeys.pop(); row_key !== undefined; row_key = rowKeys.pop()) {
-      const cell = { row_key, column_name: 'BASE', ref_key: 1, body: { fare: random.integer(1, 1000) } };
+      const cell = baseCell(row_key, { fare: random.integer(1, 1000) });
       const result = await store.datastore.put(cell);
       if (result.outcome !== wanted) throw new Error(`a put: wanted ${wanted}, got ${JSON.stringify(result)}`);
       ledger.note(cell, result);

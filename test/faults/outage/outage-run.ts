@@ -1,13 +1,9 @@
-import type { RunWorld } from '../../support/run-world.ts';
-import { grouped } from '../../support/text-table.ts';
+import { check, grouped, shareFigure, sumOf, type Check, type FaultRun, type Share } from '../fault-run.ts';
 import { aftermathNotes, lossCheck } from '../aftermath.ts';
-import { check, shareFigure, type Share } from '../checks.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import type { Answer } from '../load/ask.ts';
 import { begunIn, latencyLine, percentile } from '../load/latency.ts';
 import { DAMAGED, type DamagedFate } from './damaged-rows.ts';
 import { loseHolders } from './lost-holders.ts';
-import type { Refused } from './refused.ts';
 import { OUTAGE_SECONDS, outages, type Outage, type Outages } from './outages.ts';
 
 const LEAST_ACCEPTED = 0.999;
@@ -22,26 +18,19 @@ export const outageRun: FaultRun = {
     'no buffer; a drain without throttle and without parking; a single copy, whose group dies while the primary is down',
   alone: true,
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const done = await outages(world);
     const holders = await loseHolders(world);
     const { real, unthrottled, aftermath, writes, shards, normal, busy } = done;
     const seconds = world.seconds ?? OUTAGE_SECONDS;
     const missing = missingCheck(holders.primaryUp, holders.primaryDown);
+    const lost = 'acknowledged cells lost, other faults; control: a single copy';
     return {
       checks: [
         accepted(done),
         drained(real, unthrottled, 2 * seconds),
         ownWrites(done),
-        {
-          ...lossCheck(
-            'acknowledged cells lost, other faults; control: a single copy',
-            aftermath,
-            aftermath,
-            LEAST_CELLS,
-          ),
-          control: missing.control,
-        },
+        { ...lossCheck(lost, aftermath, aftermath, LEAST_CELLS), control: missing.control },
         parked(real.damaged, unthrottled.damaged),
         missing,
       ],
@@ -58,20 +47,20 @@ export const outageRun: FaultRun = {
   },
 };
 
-function accepted({ writes, shards, real, refused }: Outages): Check {
+function accepted({ writes, shards, real, unbuffered }: Outages): Check {
   const meanwhile = begunIn(writes, real.down, shards);
-  const taken = meanwhile.filter(({ outcome }) => outcome !== 'unavailable' && outcome !== 'conflict').length;
-  const shareOf = (of: Refused): number => of.accepted / of.tried;
+  const refused = meanwhile.filter(({ outcome }) => outcome === 'unavailable' || outcome === 'conflict').length;
+  const shareOf = ({ wrong, of }: Share): number => 1 - wrong / of;
   return check(
     {
       what: 'writes accepted while their primary is down; control: no buffer',
       bar: `>= ${percent(LEAST_ACCEPTED)}`,
-      figure: (of) => `${percent(shareOf(of))} of ${grouped(of.tried)}`,
-      holds: (of) => of.tried > 0 && shareOf(of) >= LEAST_ACCEPTED,
-      fails: (of) => shareOf(of) < LEAST_ACCEPTED,
+      figure: (share) => `${percent(shareOf(share))} of ${grouped(share.of)}`,
+      holds: (share) => share.of > 0 && shareOf(share) >= LEAST_ACCEPTED,
+      fails: (share) => shareOf(share) < LEAST_ACCEPTED,
     },
-    { tried: meanwhile.length, accepted: taken },
-    refused,
+    { wrong: refused, of: meanwhile.length },
+    { wrong: unbuffered.unavailable, of: sumOf(Object.values(unbuffered)) },
   );
 }
 

@@ -1,22 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { cpus } from 'node:os';
 import type { DrainSettings } from '../../../shared/drain/drain-settings.ts';
-import { killNode, untilAllRun } from '../../support/nodes.ts';
 import { Random } from '../../support/random.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { grouped } from '../../support/text-table.ts';
-import { comes } from '../../support/until.ts';
 import type { Aftermath } from '../aftermath.ts';
+import { grouped, sumOf, type RunWorld } from '../fault-run.ts';
 import type { Answer } from '../load/ask.ts';
 import type { Phase } from '../load/latency.ts';
-import { allWritten, Ledger } from '../load/ledger.ts';
+import { allWritten, Ledger, noOutcomes, type Outcomes } from '../load/ledger.ts';
 import { bearableLoad } from '../load/paced.ts';
+import { rowKeyIn, shardsOf } from '../row-keys.ts';
 import { Stage } from '../stage.ts';
-import { addToBacklog } from './backlog.ts';
-import { countWaiting, openBufferTables, someWaitSince, type BufferTables } from './buffer-tables.ts';
-import { busyShare } from './busy-share.ts';
+import { addToBacklog, tryPuts } from './try-puts.ts';
+import { comesToDrained, countRows, openBufferTables, type BufferTables } from './buffer-tables.ts';
 import { damageRows, fateOf, removeDamaged, type DamagedFate, type DamagedRows } from './damaged-rows.ts';
-import { rowKeyIn, shardsOf } from './group-shards.ts';
-import { refusedWithoutBuffer, type Refused } from './refused.ts';
 
 const SHARDS = 48;
 const DOWN = 'group-1';
@@ -27,6 +22,8 @@ const NORMAL_SECONDS = 30;
  * have work for some time.
  */
 const BACKLOG_ROWS = 10_000;
+/** To a store without a buffer. */
+const PUTS = 300;
 /** The control's drain takes the leases of the one before it when these have run out. */
 const LEASES_SECONDS = 11;
 /** Large pages without a pause between them; and no row is ever given up. */
@@ -37,7 +34,8 @@ const HURRIED: DrainSettings = {
 };
 /** Twice the bar of a whole outage: what takes longer has failed, and is not waited for. */
 const PATIENCE_MS = 240_000;
-const POLL_MS = 250;
+/** Asked at once, the tables would still be busy with whoever comes first. */
+const AT_FIRST_MS = 250;
 
 /** One outage of a group's writer, as the store gets over it; moments in milliseconds since 1970. */
 export interface Outage {
@@ -57,7 +55,8 @@ export interface Outages {
   readonly normal: Phase;
   /** Share of the machine that was busy in normal times. */
   readonly busy: number;
-  readonly refused: Refused;
+  /** Of puts to the group that is down, by a store that writes to primaries only. */
+  readonly unbuffered: Outcomes;
   readonly real: Outage;
   readonly unthrottled: Outage;
   readonly aftermath: Aftermath;
@@ -78,84 +77,84 @@ export async function outages(world: RunWorld): Promise<Outages> {
 
   const drain = await stage.drain();
   const load = await bearableLoad(stage);
-  const [from, busy] = [Date.now(), busyShare()];
-  await sleep((NORMAL_SECONDS * 1000 * seconds) / OUTAGE_SECONDS, undefined, { signal });
+  const [from, busyShare] = [Date.now(), startBusyShare()];
+  await stage.wait((NORMAL_SECONDS * 1000 * seconds) / OUTAGE_SECONDS);
   const normal = { from, to: Date.now() };
-  const busyInNormalTimes = busy();
-  say(`normal times: ${load.perSecond} puts a second, the machine is ${(busyInNormalTimes * 100).toFixed(0)} % busy`);
+  const busy = busyShare();
+  say(`normal times: ${load.perSecond} puts a second, the machine is ${(busy * 100).toFixed(0)} % busy`);
 
-  const oneOutage = async (
-    least: { readonly seconds: number; readonly rows: number },
-    meanwhile: () => Promise<void>,
-  ): Promise<Outage> => {
+  const oneOutage = async (leastSeconds: number, rows: number, meanwhile: () => Promise<void>): Promise<Outage> => {
     let damaged: DamagedRows = { holder: '', rowKeys: [] };
-    const outage = await takeDown(
-      stage,
-      tables,
-      () => damaged.rowKeys,
-      async () => {
-        const ended = sleep(least.seconds * 1000, undefined, { signal });
-        await meanwhile();
-        damaged = await damageRows(datastore, tables, holders, () => rowKeyIn(random, shards, SHARDS));
-        await addToBacklog(
-          { datastore, shards, seed: `${seed} ${least.rows}`, ledger, signal },
-          async () => (await countWaiting(tables, holders)) >= least.rows,
-        );
-        await ended;
-      },
-    );
+    const outage = await takeDown(stage, tables, async () => {
+      const ended = stage.wait(leastSeconds * 1000);
+      await meanwhile();
+      damaged = await damageRows(datastore, tables, holders, () => rowKeyIn(random, shards, SHARDS));
+      const isEnough = async (): Promise<boolean> => (await countRows(tables, holders)) >= rows;
+      await addToBacklog({ datastore, shards, seed: `${seed} ${rows}`, ledger, signal }, isEnough);
+      await ended;
+      return damaged.rowKeys;
+    });
     const fate = await fateOf(damaged, tables, signal);
     await removeDamaged(damaged, tables);
     return { ...outage, damaged: fate };
   };
-  let refused: Refused = { tried: 0, accepted: 0 };
-  const real = await oneOutage({ seconds, rows: (BACKLOG_ROWS * seconds) / OUTAGE_SECONDS }, async () => {
-    refused = await refusedWithoutBuffer(access, DOWN, seed);
+  let unbuffered = noOutcomes();
+  const real = await oneOutage(seconds, (BACKLOG_ROWS * seconds) / OUTAGE_SECONDS, async () => {
+    const withoutBuffer = { ...access, bufferCopies: 0 };
+    unbuffered = await tryPuts({ access: withoutBuffer, shards, puts: PUTS, random: new Random(seed, 'refused', 0) });
   });
   say('the control: a drain that hurries');
-  const unthrottled = await oneOutage({ seconds: LEASES_SECONDS, rows: real.backlog }, async () => {
+  const unthrottled = await oneOutage(LEASES_SECONDS, real.backlog, async () => {
     drain[Symbol.dispose]();
     await stage.drain({ settings: HURRIED });
   });
 
-  const { written, answers } = await load.stop();
+  const { written, answers: writes } = await load.stop();
   const aftermath = await stage.inspect(allWritten([written, load.before, ledger.written()]));
-  return { engine, shards, writes: answers, normal, busy: busyInNormalTimes, refused, real, unthrottled, aftermath };
+  return { engine, shards, writes, normal, busy, unbuffered, real, unthrottled, aftermath };
 }
 
 /**
  * kill -9 of a group's writer, which stays down while something is done meanwhile, and is started again; waits until
  * the drain has brought over whatever was buffered.
  *
- * @param except row keys that may wait for ever
+ * @param meanwhile returns row keys that may wait for ever
  */
 async function takeDown(
-  { servers, world: { signal, say } }: Stage,
+  stage: Stage,
   tables: BufferTables,
-  except: () => readonly Uint8Array[],
-  meanwhile: () => Promise<void>,
+  meanwhile: () => Promise<readonly Uint8Array[]>,
 ): Promise<Omit<Outage, 'damaged'>> {
+  const { say } = stage.world;
   const downAt = Date.now();
-  const node = await killNode(servers, DOWN);
+  const node = await stage.kill(DOWN);
   say(`kill -9 of ${node}, which stays down`);
-  await meanwhile();
-  const backlog = await countWaiting(
-    tables,
-    tables.groups.filter((name) => name !== DOWN),
-  );
+  const except = await meanwhile();
+  const others = tables.groups.filter((name) => name !== DOWN);
+  const backlog = await countRows(tables, others);
   const downSeconds = (Date.now() - downAt) / 1000;
-  await servers.restart(node);
-  await untilAllRun(servers, signal);
+  await stage.servers.restart(node);
+  await stage.untilAllRun();
   const backAt = Date.now();
   say(`${node} is back after ${downSeconds.toFixed(0)} s, with ${grouped(backlog)} rows in the buffer`);
-  // Asked at once, the table would still be busy with whoever comes first.
-  await sleep(POLL_MS, undefined, { signal });
-  await comes(async () => !(await someWaitSince(tables, backAt, except())), {
-    pollMs: POLL_MS,
-    patienceMs: PATIENCE_MS,
-    signal,
-  });
+  await stage.wait(AT_FIRST_MS);
+  await comesToDrained(stage, tables, { before: backAt, except, patienceMs: PATIENCE_MS });
   const emptyAt = Date.now();
   say(`nothing of them waits any more after ${((emptyAt - backAt) / 1000).toFixed(1)} s`);
   return { down: { from: downAt, to: backAt }, drained: { from: backAt, to: emptyAt }, backlog };
+}
+
+/** Begins to measure how busy the machine is, whoever keeps it busy; ask for the share, 0 to 1, since then. */
+function startBusyShare(): () => number {
+  const before = times();
+  return () => {
+    const after = times();
+    return 1 - (after.idle - before.idle) / Math.max(1, after.all - before.all);
+  };
+}
+
+function times(): { readonly idle: number; readonly all: number } {
+  const each = cpus().map((cpu) => cpu.times);
+  const all = sumOf(each.map(({ user, nice, sys, idle, irq }) => user + nice + sys + idle + irq));
+  return { idle: sumOf(each.map(({ idle }) => idle)), all };
 }

@@ -1,5 +1,5 @@
-import type { Aftermath } from '../aftermath.ts';
-import type { Check } from '../fault-run.ts';
+import { otherFaults, type Aftermath } from '../aftermath.ts';
+import { grouped, type Check } from '../fault-run.ts';
 import type { LoadResult } from './load-plan.ts';
 
 export interface Overloads {
@@ -20,7 +20,7 @@ const CONTROL_TRIES = 2;
 const MOST_WAIT_MS = 2000;
 
 export function judgeOverload({ load, aftermath, refusedMissing, unbounded, openDoor }: Overloads): readonly Check[] {
-  const wrong = Object.values(aftermath.faults).reduce((sum, count) => sum + count, 0);
+  const wrong = otherFaults(aftermath);
   return [
     {
       what: 'goodput of the peak, seconds until calm; control: an open door',
@@ -45,13 +45,10 @@ export function judgeOverload({ load, aftermath, refusedMissing, unbounded, open
     },
     {
       what: 'acknowledged cells lost, other faults; control: refused cells that are not there',
-      figure: `${aftermath.lost} of ${aftermath.acked.toLocaleString('en-US')}, ${wrong}`,
+      figure: `${aftermath.lost} of ${grouped(aftermath.acked)}, ${wrong}`,
       bar: '0, 0',
       passed: aftermath.lost + wrong === 0 && aftermath.acked > 0,
-      control: {
-        figure: `${refusedMissing} of ${load.refusedCells.length.toLocaleString('en-US')}`,
-        failed: refusedMissing > 0,
-      },
+      control: { figure: `${refusedMissing} of ${grouped(load.refusedCells.length)}`, failed: refusedMissing > 0 },
     },
   ];
 }

@@ -1,4 +1,5 @@
-import type { AckedCell, Written } from '../load/ledger.ts';
+import type { AckedCell } from '../stored-cells.ts';
+import type { Written } from '../load/ledger.ts';
 
 /** What the load is told; plain data. */
 export interface LoadPlan {
@@ -38,10 +39,7 @@ export interface LoadResult {
   /** Until a try was answered, whatever the answer was, or so far: p99 in milliseconds. */
   readonly waitedP99: number;
   /** Tries that were answered 503. */
-  readonly refusals: {
-    readonly count: number;
-    readonly withoutRetryAfter: number;
-  };
+  readonly refusals: Readonly<Record<'count' | 'withoutRetryAfter', number>>;
   /** By how much the load itself was late in starting requests, p99 in milliseconds. */
   readonly latenessP99: number;
   /** Requests that had not ended when the load did. */

@@ -1,26 +1,29 @@
 import { join } from 'node:path';
-import { findEngine } from '../../../infra/setup/engine.mjs';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { faultsLine, inspect } from '../aftermath.ts';
-import { engineName } from '../../support/cluster.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import { grouped, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { outcomesLine } from '../load/ledger.ts';
-import { countUnreadable } from '../read-back.ts';
+import { countUnreadable } from '../stored-cells.ts';
 import { StackProcess } from '../../support/processes/stack-process.ts';
 import { DATASTORE } from '../../support/store-access.ts';
-import { variedFunctions } from '../varied-functions.ts';
+import { stackEngine, startProgram, variedFunctions } from '../stack-program.ts';
 import { judgeOverload, loadLine } from './judge-overload.ts';
 import type { OverloadStackOptions } from './overload-stack.ts';
-import { runLoad } from './run-load.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startProcess } from '../../support/processes/killable-process.ts';
+import type { LoadPlan, LoadProgress, LoadResult } from './load-plan.ts';
 
 const OVERLOAD_SECONDS = 30;
-/** Over the bar by as much as it takes to see that it is calm. */
-const RECOVERY_SECONDS = 14;
-const CONTROL_OVERLOAD_SECONDS = 15;
-const PATIENCE_SECONDS = 15;
-/** For clients that never give up: they go on trying. */
-const CONTROL_PATIENCE_SECONDS = 10;
+/** The recovery is over the bar by as much as it takes to see that it is calm. */
+const REAL = {
+  overloadSeconds: OVERLOAD_SECONDS,
+  recoverySeconds: 14,
+  patienceSeconds: 15,
+  retries: 'as they are',
+} as const;
+const OPEN_DOORED = { ...REAL, overloadSeconds: 15, patienceSeconds: 0 } as const;
+/** Clients that never give up go on trying. */
+const UNBOUNDED = { overloadSeconds: 15, recoverySeconds: 0, patienceSeconds: 10, retries: 'unbounded' } as const;
 /** At about two hundred writes a second, three times as many leave the cores of a small machine some room. */
 const DELAY_MS = 60;
 const SHARDS = 24;
@@ -36,32 +39,20 @@ export const overloadRun: FaultRun = {
     'an open door: no admission control, an append for each write, and nothing that bounds a wait; clients that repeat without a budget; refused cells taken for acknowledged',
   alone: true,
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const real = await overloadWhole(world);
     world.say('the control: an open door');
     await using parts = new AsyncDisposableStack();
-    const stack = await startStack(
-      world,
-      'control',
-      parts,
-      variedFunctions(join(world.folder, 'functions'), { 'write-cells': OPEN_DOOR }),
-    );
-    const openDoor = await runLoad(world, {
-      url: stack.url,
-      seed: `${world.seed}/open door`,
-      // The databases are the same, and so is what they can take.
-      normal: real.load.normal,
-      overloadSeconds: CONTROL_OVERLOAD_SECONDS,
-      recoverySeconds: RECOVERY_SECONDS,
-      patienceSeconds: 0,
-      retries: 'as they are',
-    });
+    const functions = variedFunctions(join(world.folder, 'functions'), { 'write-cells': OPEN_DOOR });
+    const stack = await startStack(world, 'control', parts, functions);
+    // The databases are the same, and so is what they can take.
+    const same = { url: stack.url, normal: real.load.normal };
+    const openDoor = await runLoad(world, { ...same, ...OPEN_DOORED, seed: `${world.seed}/open door` });
     await stack.stop();
-    const engine = findEngine({ wish: world.engine });
     return {
       checks: judgeOverload({ ...real, openDoor }),
       cells: real.aftermath.acked,
-      engine: engine ? engineName(engine) : 'unknown engine',
+      engine: stackEngine(world),
       notes: [
         loadLine(real.load),
         outcomesLine(real.aftermath.outcomes),
@@ -82,53 +73,51 @@ async function overloadWhole(world: RunWorld) {
   await using parts = new AsyncDisposableStack();
   const stack = await startStack(world, 'real', parts);
   const { url } = stack;
-  const load = await runLoad(world, {
-    url,
-    seed,
-    overloadSeconds: OVERLOAD_SECONDS,
-    recoverySeconds: RECOVERY_SECONDS,
-    patienceSeconds: PATIENCE_SECONDS,
-    retries: 'as they are',
-  });
-  say(
-    `${load.written.acked.length.toLocaleString('en-US')} cells acknowledged; waiting for the buffers, then reading all back`,
-  );
+  const load = await runLoad(world, { url, seed, ...REAL });
+  say(`${grouped(load.written.acked.length)} cells acknowledged; waiting for the buffers, then reading all back`);
   const datastore = schemalessClient({ url, datastore: DATASTORE });
   const aftermath = await inspect({ datastore, groups: stack.groups, written: load.written, signal });
   const refusedMissing = await countUnreadable(datastore, load.refusedCells);
   say('the control: clients without a retry budget');
-  const unbounded = await runLoad(world, {
-    url,
-    seed: `${seed}/unbounded`,
-    normal: load.normal,
-    overloadSeconds: CONTROL_OVERLOAD_SECONDS,
-    recoverySeconds: 0,
-    patienceSeconds: CONTROL_PATIENCE_SECONDS,
-    retries: 'unbounded',
-  });
+  const unbounded = await runLoad(world, { url, ...UNBOUNDED, seed: `${seed}/unbounded`, normal: load.normal });
   await stack.stop();
   return { load, aftermath, refusedMissing, unbounded };
 }
 
 async function startStack(
-  { folder, engine, signal }: RunWorld,
+  world: RunWorld,
   name: string,
   parts: AsyncDisposableStack,
   functionsFolder?: string,
 ): Promise<StackProcess> {
-  const data = join(folder, name);
-  const options: OverloadStackOptions = {
-    data,
-    port: 0,
-    readers: 0,
-    shards: SHARDS,
-    engine,
-    delayMs: DELAY_MS,
-    functionsFolder,
-    isOpenDoor: functionsFolder !== undefined,
-  };
-  const stack = await StackProcess.start({ program: STACK, args: [JSON.stringify(options)], data, signal });
+  const isOpenDoor = functionsFolder !== undefined;
+  const options: OverloadStackOptions = { readers: 0, shards: SHARDS, delayMs: DELAY_MS, functionsFolder, isOpenDoor };
+  const stack = await startProgram(world, name, STACK, options);
   // After a clean stop there is nothing left to kill.
   parts.defer(() => stack.killAll().catch(() => undefined));
   return stack;
+}
+
+const POLL_MS = 100;
+
+/** Loads a stack from a process of its own, and returns what that saw. */
+export async function runLoad(
+  { folder, signal, say }: Pick<RunWorld, 'folder' | 'signal' | 'say'>,
+  plan: LoadPlan,
+): Promise<LoadResult> {
+  using load = startProcess<LoadPlan, LoadProgress>(new URL('load-process.ts', import.meta.url), folder, plan);
+  await load.ready;
+  let isGone = false;
+  void load.gone.then(() => {
+    isGone = true;
+  });
+  let said: string | undefined;
+  for (;;) {
+    const { line, result } = load.progress ?? {};
+    if (result !== undefined) return result;
+    if (line !== undefined && line !== said) say(line);
+    said = line;
+    if (isGone) throw new Error('the load ended without a result');
+    await sleep(POLL_MS, undefined, { signal });
+  }
 }

@@ -1,14 +1,13 @@
-import type { NewCell, PutResult } from '../../../shared/cell.ts';
+import type { NewCell } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
-import { SchemalessError } from '../../../shared/errors.ts';
 import { Random } from '../../support/random.ts';
-import { Ledger, type AckedCell, type Written } from '../load/ledger.ts';
-import { markOf } from '../load/mark.ts';
+import { Ledger, type Written } from '../load/ledger.ts';
+import { markOf, type AckedCell } from '../stored-cells.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import type { AnsweredPut } from './answered-puts.ts';
-import { countedFetch, type CountedFetch } from './counted-fetch.ts';
 import type { LoadPlan } from './load-plan.ts';
+import { unconfirmed } from '../load/write-target.ts';
 
 export interface PutClientOptions extends Pick<LoadPlan, 'url' | 'seed' | 'retries'> {
   /** Tells the cells of one client from those of others. */
@@ -52,12 +51,8 @@ export function putClient({ url, seed, retries, name }: PutClientOptions): PutCl
 
   function nextCell(): NewCell {
     started += 1;
-    return {
-      row_key: randomRowKey(random),
-      column_name: COLUMN,
-      ref_key: 1,
-      body: { name, number: started, note: 'n'.repeat(NOTE_LENGTH) },
-    };
+    const body = { name, number: started, note: 'n'.repeat(NOTE_LENGTH) };
+    return { row_key: randomRowKey(random), column_name: COLUMN, ref_key: 1, body };
   }
 
   return {
@@ -84,8 +79,50 @@ export function putClient({ url, seed, retries, name }: PutClientOptions): PutCl
   };
 }
 
-function unconfirmed(error: unknown): PutResult {
-  if (error instanceof SchemalessError && error.retry === 'later')
-    return { outcome: 'unavailable', shard: -1, reason: error.message };
-  throw error;
+/** A fetch that keeps count of what passes through it. */
+export interface CountedFetch {
+  readonly fetch: typeof globalThis.fetch;
+  /** Requests sent, each try by itself. */
+  readonly tries: number;
+  /**
+   * How long each try took to be answered, whatever the answer was, in milliseconds; one that is still open has taken
+   * so long so far.
+   */
+  waitedMs(): readonly number[];
+  /** Tries that were answered 503. */
+  readonly refused: number;
+  /** Of those, how many did not say when to come again. */
+  readonly withoutRetryAfter: number;
+}
+
+const REFUSED = 503;
+
+export function countedFetch(): CountedFetch {
+  const answeredMs: number[] = [];
+  const open = new Set<{ readonly at: number }>();
+  let [tries, refused, withoutRetryAfter] = [0, 0, 0];
+  return {
+    async fetch(input, init) {
+      tries += 1;
+      const sent = { at: performance.now() };
+      open.add(sent);
+      const response = await fetch(input, init).finally(() => open.delete(sent));
+      answeredMs.push(performance.now() - sent.at);
+      if (response.status === REFUSED) {
+        refused += 1;
+        if (response.headers.get('retry-after') === null) withoutRetryAfter += 1;
+      }
+      return response;
+    },
+    get tries() {
+      return tries;
+    },
+    waitedMs: () => [...answeredMs, ...Array.from(open, ({ at }) => performance.now() - at)],
+    get refused() {
+      return refused;
+    },
+    get withoutRetryAfter() {
+      return withoutRetryAfter;
+    },
+  };
 }

@@ -1,20 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { nodeOf } from '../../support/nodes.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import { grouped, type Check, type FaultRun } from '../fault-run.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import { grouped } from '../../support/text-table.ts';
 import { judgeAnswers, type Judged } from '../acks/judge-answers.ts';
 import { untrueCheck } from '../acks/told-truth.ts';
 import { dropUniqueKeys, REPEATS_APPENDS } from '../acks/repeats-appends.ts';
 import { aftermathNotes, type Aftermath } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import { seconds, waitedIn, waitsLine, type Phase, type Waited, type Waits } from '../load/latency.ts';
-import type { Opening } from '../load/load-thread.ts';
-import { shardsOf } from '../outage/group-shards.ts';
+import type { Loaded, Opening } from '../load/load-thread.ts';
+import { shardsOf } from '../row-keys.ts';
 import { Stage } from '../stage.ts';
-import { readCellsThere } from '../stored-cells.ts';
-import { compareKept, storedLogs } from '../stored-logs.ts';
-import { STEADY, WARM_UP_MS } from './steady.ts';
+import { compareKept, readCellsThere, storedLogs } from '../stored-cells.ts';
+import { STEADY, WARM_UP_MS } from '../load/paced.ts';
 
 const SHARDS = 48;
 const PAUSED = 'group-1';
@@ -47,7 +43,7 @@ export const pausedRun: FaultRun = {
   control: 'no circuit breakers, no time limits; tables without unique key',
   alone: true,
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     await using stage = await Stage.start(world, 'paused', { shards: SHARDS });
     const shards = await shardsOf((await stage.open()).datastore, PAUSED);
     await stage.drain();
@@ -103,10 +99,7 @@ async function pauseUnderLoad(stage: Stage, shards: ReadonlySet<number>): Promis
 }
 
 /** The same once more, without circuit breakers, and without time limits, too, on tables without unique keys. */
-async function withoutProtections(
-  stage: Stage,
-  shards: ReadonlySet<number>,
-): Promise<{ readonly unguarded: Waited; readonly unlimited: Waited; readonly doubled: number }> {
+async function withoutProtections(stage: Stage, shards: ReadonlySet<number>) {
   const { groups } = stage.access;
   stage.world.say('the controls: without circuit breakers; without time limits, too; tables without unique keys');
   await dropUniqueKeys(groups);
@@ -119,31 +112,30 @@ async function withoutProtections(
       seed: `${stage.world.seed} ${name}`,
       history: undefined,
     });
-  const loads = await Promise.all([start('unguarded', {}), start('unlimited', { sql: NO_LIMITS })]);
+  const loads = await Promise.all([start('unguarded', {}), start('unlimited', { sql: NO_LIMITS })] as const);
   const { from, to } = await pause(stage);
-  const [unguarded, unlimited] = await Promise.all(loads.map((load) => load.stop()));
-  if (!unguarded || !unlimited) throw new Error('two loads, and not two ends');
-  const waited = (answers: Parameters<typeof waitedIn>[0]): Waited =>
-    waitedIn(answers, { from: from + TRIPPED_MS, to }, shards);
+  const [unguarded, unlimited] = await Promise.all([loads[0].stop(), loads[1].stop()]);
+  const waited = ({ answers }: Loaded): Waited => waitedIn(answers, { from: from + TRIPPED_MS, to }, shards);
   const { doubled } = compareKept([...unguarded.written.acked, ...unlimited.written.acked], await storedLogs(groups));
-  return { unguarded: waited(unguarded.answers), unlimited: waited(unlimited.answers), doubled };
+  return { unguarded: waited(unguarded), unlimited: waited(unlimited), doubled };
 }
 
 /** SIGSTOP of the group's writer, with some peace before and after. Returns when it was stopped. */
-async function pause({ servers, world: { signal, say } }: Stage): Promise<Phase> {
+async function pause(stage: Stage): Promise<Phase> {
+  const { servers, world } = stage;
   const { node } = nodeOf(servers, PAUSED);
-  await sleep(WARM_UP_MS + PEACE_MS, undefined, { signal });
+  await stage.wait(WARM_UP_MS + PEACE_MS);
   const from = Date.now();
   servers.pause(node);
   try {
-    say(`SIGSTOP of ${node}`);
-    await sleep(PAUSE_SECONDS * 1000, undefined, { signal });
+    world.say(`SIGSTOP of ${node}`);
+    await stage.wait(PAUSE_SECONDS * 1000);
   } finally {
     servers.resume(node);
   }
   const to = Date.now();
-  say(`SIGCONT of ${node}`);
-  await sleep(AFTER_MS, undefined, { signal });
+  world.say(`SIGCONT of ${node}`);
+  await stage.wait(AFTER_MS);
   return { from, to };
 }
 

@@ -1,10 +1,6 @@
-import type { RunWorld } from '../../support/run-world.ts';
-import { deliveryFigure, isWhole } from '../triggers/judge-deliveries.ts';
-import { isPoison } from '../triggers/poison.ts';
-import { CONTROL_PATIENCE_MS, type PartOutcome } from '../triggers/part.ts';
+import { isPoison } from '../triggers/consumer-variation.ts';
+import { bothWays, deliveryFigure, isWhole, type PartOutcome, type Setting } from '../triggers/part.ts';
 import { Scene } from '../triggers/scene.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
-import { parkedCells } from './parked.ts';
 
 const POISON = 0.03;
 const MAX_ATTEMPTS = 2;
@@ -18,22 +14,18 @@ const PAUSE_MS = 100;
 const NEVER = 1000;
 
 /** The poison cells are parked, no other one, and all others are delivered in order. */
-export async function parkPoison(world: RunWorld, stage: TriggerStage): Promise<PartOutcome> {
-  const [real, control] = await Promise.all([
-    park(world, stage, 'poison', MAX_ATTEMPTS),
-    park(world, stage, 'poison_control', NEVER),
-  ]);
+export async function parkPoison(setting: Setting): Promise<PartOutcome> {
+  const [real, control] = await bothWays('poison', (name, isReal) => park(setting, name, isReal));
+  const figure = ({ missing, poison, extra, verdict }: typeof real): string =>
+    `${missing} of ${poison}, ${extra}; ${deliveryFigure(verdict)}`;
   return {
     checks: [
       {
         what: 'poison cells not parked, others parked; others delivered; control: nothing is parked',
-        figure: `${real.missing} of ${real.poison}, ${real.extra}; ${deliveryFigure(real.verdict)}`,
+        figure: figure(real),
         bar: '0 of at least 5, 0; 0, 0',
         passed: real.poison >= 5 && real.missing + real.extra === 0 && isWhole(real.verdict),
-        control: {
-          figure: `${control.missing} of ${control.poison}, ${control.extra}; ${deliveryFigure(control.verdict)}`,
-          failed: control.missing > 0 && control.verdict.never > 0,
-        },
+        control: { figure: figure(control), failed: control.missing > 0 && control.verdict.never > 0 },
       },
     ],
     cells: real.verdict.due + real.poison,
@@ -41,32 +33,23 @@ export async function parkPoison(world: RunWorld, stage: TriggerStage): Promise<
   };
 }
 
-async function park(world: RunWorld, stage: TriggerStage, name: string, maxAttempts: number) {
-  await using scene = await Scene.start(world, stage, {
+async function park(setting: Setting, name: string, isReal: boolean) {
+  await using scene = await Scene.start(setting, {
     name,
-    definition: { maxAttempts, stopAfterParked: NEVER },
+    definition: { maxAttempts: isReal ? MAX_ATTEMPTS : NEVER, stopAfterParked: NEVER },
     poison: POISON,
     pauseMs: PAUSE_MS,
     consumer: { failsOnPoison: true },
     tailers: [{}],
   });
-  await (maxAttempts === NEVER
-    ? scene.load(CONTROL_SECONDS, CONTROL_CELLS)
-    : scene.load(world.seconds ?? SECONDS, CELLS));
-  await scene.stopWriters();
-  const isDue = (cell: { readonly ref_key: number }): boolean => !isPoison(cell);
-  const verdict = await scene.settle(maxAttempts === NEVER ? { isDue, patienceMs: CONTROL_PATIENCE_MS } : { isDue });
+  if (isReal) await scene.load(setting.world.seconds ?? SECONDS, CELLS);
+  else await scene.load(CONTROL_SECONDS, CONTROL_CELLS);
+  const verdict = await scene.conclude({ isReal, isDue: (cell) => !isPoison(cell) });
   const wanted = new Set((await scene.logged()).filter(isPoison).map(({ shard, added_id }) => `${shard}/${added_id}`));
-  let parked = await parkedCells(scene);
+  let parked = await scene.parked();
   // The last of a log may wait for its last attempt when everything else is delivered.
-  if (maxAttempts !== NEVER)
-    await scene
-      .until(
-        'the last poison cell is parked',
-        async () => (parked = await parkedCells(scene)).size >= wanted.size,
-        15_000,
-      )
-      .catch(() => undefined);
+  const isParked = async (): Promise<boolean> => (parked = await scene.parked()).size >= wanted.size;
+  if (isReal) await scene.until('the last poison cell is parked', isParked, 15_000).catch(() => undefined);
   await scene.end();
   return {
     verdict,

@@ -1,11 +1,8 @@
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { startTriggerStage, type TriggerStage } from '../../support/triggers/trigger-stage.ts';
+import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
+import type { FaultRun } from '../fault-run.ts';
+import { together } from '../triggers/part.ts';
 import { parkPoison } from './park-poison.ts';
 import { stopAndResume } from './stop-and-resume.ts';
-
-const GROUPS = 1;
-const SHARDS = 24;
 
 export const poisonRun: FaultRun = {
   name: 'poison',
@@ -14,15 +11,9 @@ export const poisonRun: FaultRun = {
   fault: '8 writers of cells of which some are poison: the function fails on them every time',
   control: 'nothing is ever parked; nothing ever stops; no retry',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
-    await using stage: TriggerStage = await startTriggerStage(world, { groups: GROUPS, readers: 0, shards: SHARDS });
-    const [parking, stopping] = await Promise.all([parkPoison(world, stage), stopAndResume(world, stage)]);
-    const checks: readonly Check[] = [...parking.checks, ...stopping.checks];
-    return {
-      checks,
-      cells: parking.cells + stopping.cells,
-      engine: stage.engine,
-      notes: [...parking.notes, ...stopping.notes],
-    };
+  async run(world) {
+    await using stage = await startTriggerStage(world, { groups: 1, readers: 0, shards: 24 });
+    const setting = { world, stage };
+    return together(setting, await Promise.all([parkPoison(setting), stopAndResume(setting)]));
   },
 };

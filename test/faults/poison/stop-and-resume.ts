@@ -1,12 +1,7 @@
-import type { RunWorld } from '../../support/run-world.ts';
-import { deliveryFigure, isWhole } from '../triggers/judge-deliveries.ts';
-import type { PartOutcome } from '../triggers/part.ts';
-import { isPoison } from '../triggers/poison.ts';
+import { isPoison } from '../triggers/consumer-variation.ts';
+import { deliveryFigure, isWhole, type PartOutcome, type Setting } from '../triggers/part.ts';
 import { Scene } from '../triggers/scene.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
-import { parkedCells } from './parked.ts';
 
-const POISON = 0.1;
 /**
  * More than one: on a machine that is slow enough for a message to come a second time while it is in hand, that counts
  * as an attempt.
@@ -24,21 +19,19 @@ const RETRIES_MS = 3000;
  * side.
  */
 const CONCURRENT = 6;
+const FAILING = { poison: 0.1, consumer: { failsOnPoison: true }, tailers: [{}] };
 
 /** So many parked cells stop the trigger; once its function is mended, retry and resume deliver the rest. */
-export async function stopAndResume(world: RunWorld, stage: TriggerStage): Promise<PartOutcome> {
-  const [stopped, endless] = await Promise.all([untilStopped(world, stage), neverStopped(world, stage)]);
+export async function stopAndResume(setting: Setting): Promise<PartOutcome> {
+  const [stopped, endless] = await Promise.all([untilStopped(setting), neverStopped(setting)]);
+  const { state, parked, meanwhile, all, others, resumedOnly, left } = stopped;
   return {
     checks: [
       {
         what: `state at ${THRESHOLD} parked, parked, delivered while stopped; control: no threshold`,
-        figure: `${stopped.state}, ${stopped.parked}, ${stopped.meanwhile}`,
+        figure: `${state}, ${parked}, ${meanwhile}`,
         bar: `stopped, ${THRESHOLD} to ${THRESHOLD + CONCURRENT}, 0`,
-        passed:
-          stopped.state === 'stopped' &&
-          stopped.parked >= THRESHOLD &&
-          stopped.parked <= THRESHOLD + CONCURRENT &&
-          stopped.meanwhile === 0,
+        passed: state === 'stopped' && parked >= THRESHOLD && parked <= THRESHOLD + CONCURRENT && meanwhile === 0,
         control: {
           figure: `${endless.state}, ${endless.parked}`,
           failed: endless.state === 'running' && endless.parked > THRESHOLD,
@@ -46,37 +39,31 @@ export async function stopAndResume(world: RunWorld, stage: TriggerStage): Promi
       },
       {
         what: 'everything, after retry and resume; control: resume alone',
-        figure: `${stopped.all.never} never of ${stopped.all.due}, ${stopped.left} left parked`,
+        figure: `${all.never} never of ${all.due}, ${left} left parked`,
         bar: '0 of at least 100, 0',
-        passed: isWhole(stopped.others) && stopped.all.never === 0 && stopped.all.due >= 100 && stopped.left === 0,
-        control: {
-          figure: `${stopped.resumedOnly.never} never of ${stopped.resumedOnly.due}`,
-          failed: stopped.resumedOnly.never > 0,
-        },
+        passed: isWhole(others) && all.never === 0 && all.due >= 100 && left === 0,
+        control: { figure: `${resumedOnly.never} never of ${resumedOnly.due}`, failed: resumedOnly.never > 0 },
       },
     ],
-    cells: stopped.all.due,
-    notes: [`without the poison cells, whose retries pass by the others: ${deliveryFigure(stopped.others)}`],
+    cells: all.due,
+    notes: [`without the poison cells, whose retries pass by the others: ${deliveryFigure(others)}`],
   };
 }
 
-async function untilStopped(world: RunWorld, stage: TriggerStage) {
-  await using scene = await Scene.start(world, stage, {
+async function untilStopped(setting: Setting) {
+  await using scene = await Scene.start(setting, {
     name: 'stopped',
     definition: { maxAttempts: MAX_ATTEMPTS, stopAfterParked: THRESHOLD },
-    poison: POISON,
-    consumer: { failsOnPoison: true },
-    tailers: [{}],
+    ...FAILING,
   });
-  const stateNow = () => scene.operate(async (operations, trigger) => (await operations.trigger(trigger)).state);
-  await scene.until('it stops', async () => (await stateNow()) === 'stopped');
+  await scene.until('it stops', async () => (await stateOf(scene)) === 'stopped');
   await scene.wait(SETTLE_SECONDS);
   const before = scene.deliveries().length;
   await scene.wait(QUIET_SECONDS);
   await scene.stopWriters();
   const meanwhile = scene.deliveries().length - before;
-  const [state, parked] = [await stateNow(), (await parkedCells(scene)).size];
-  world.say(`${state} with ${parked} parked; the function is mended`);
+  const [state, parked] = [await stateOf(scene), (await scene.parked()).size];
+  setting.world.say(`${state} with ${parked} parked; the function is mended`);
 
   await scene.replaceConsumers({});
   await scene.operate((operations, trigger) => operations.resumeTrigger(trigger));
@@ -84,23 +71,24 @@ async function untilStopped(world: RunWorld, stage: TriggerStage) {
   const resumedOnly = await scene.settle({ patienceMs: RETRIES_MS });
   await scene.operate((operations, trigger) => operations.retryParked(trigger, '*'));
   const all = await scene.settle();
-  const left = (await parkedCells(scene)).size;
+  const left = (await scene.parked()).size;
   await scene.end();
   return { state, parked, meanwhile, resumedOnly, all, others, left };
 }
 
-async function neverStopped(world: RunWorld, stage: TriggerStage) {
-  await using scene = await Scene.start(world, stage, {
+async function neverStopped(setting: Setting) {
+  await using scene = await Scene.start(setting, {
     name: 'endless',
     definition: { maxAttempts: 1, stopAfterParked: NEVER },
-    poison: POISON,
-    consumer: { failsOnPoison: true },
-    tailers: [{}],
+    ...FAILING,
   });
-  await scene.until('many are parked', async () => (await parkedCells(scene)).size > THRESHOLD + CONCURRENT);
+  await scene.until('many are parked', async () => (await scene.parked()).size > THRESHOLD + CONCURRENT);
   await scene.stopWriters();
-  const state = await scene.operate(async (operations, trigger) => (await operations.trigger(trigger)).state);
-  const parked = (await parkedCells(scene)).size;
+  const [state, parked] = [await stateOf(scene), (await scene.parked()).size];
   await scene.end();
   return { state, parked };
+}
+
+async function stateOf(scene: Scene): Promise<string> {
+  return await scene.operate(async (operations, trigger) => (await operations.trigger(trigger)).state);
 }

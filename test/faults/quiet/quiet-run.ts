@@ -2,12 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { engineName } from '../../support/cluster.ts';
 import { untilAllRun } from '../../support/nodes.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { check, sumOf } from '../checks.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
-import { arePerfect, firstLine, type FirstAnswers } from '../first-requests.ts';
-import { startInUse, type StackInUse } from '../stack-in-use.ts';
-import { variedFunctions } from '../varied-functions.ts';
+import { check, sumOf, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
+import { arePerfect, firstLine, startInUse, type FirstAnswers, type StackInUse } from '../stack-in-use.ts';
+import { variedFunctions } from '../stack-program.ts';
 
 const QUIET_SECONDS = 100;
 const GROUPS = 3;
@@ -21,15 +18,12 @@ export const quietRun: FaultRun = {
   control: 'writes that believe whatever is told, however old it is',
   alone: true,
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const functionsFolder = variedFunctions(join(world.folder, 'functions'), BELIEVING);
     await using threads = await startInUse(world, 'threads', { groups: GROUPS, functions: 'threads' });
     await using processes = await startInUse(world, 'processes', { groups: GROUPS, functions: 'process' });
-    await using believing = await startInUse(world, 'control', {
-      groups: GROUPS,
-      functions: 'process',
-      functionsFolder,
-    });
+    const varied = { groups: GROUPS, functions: 'process', functionsFolder } as const;
+    await using believing = await startInUse(world, 'control', varied);
     const stacks = [threads, processes, believing];
     // After one writer was killed, after two, and after all.
     const rounds: FirstAnswers[][] = [];
@@ -62,14 +56,10 @@ export const quietRun: FaultRun = {
 
 /** Kills so many writers of each stack at once, and asks each after the quiet, one after the other. */
 async function killAndAsk({ signal }: RunWorld, stacks: readonly StackInUse[], count: number): Promise<FirstAnswers[]> {
-  for (const {
-    stack: { groups },
-  } of stacks)
-    for (const { node } of groups
-      .status()
-      .filter(({ role }) => role === 'writer')
-      .slice(0, count))
-      void groups.kill(node);
+  for (const { groups } of stacks.map(({ stack }) => stack)) {
+    const writers = groups.status().filter(({ role }) => role === 'writer');
+    for (const { node } of writers.slice(0, count)) void groups.kill(node);
+  }
   await sleep(QUIET_SECONDS * 1000, undefined, { signal });
   const answers: FirstAnswers[] = [];
   for (const { stack, ask } of stacks) {

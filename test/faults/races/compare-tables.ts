@@ -6,10 +6,10 @@ import { fromSql, indexTable, type PhysicalIndex } from '../../../shared/index/i
 import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
-import { onEachShard } from '../../support/past-the-store.ts';
+import { onEachShard, rowsOf } from '../../support/past-the-store.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
-import type { Problems } from './problem-counts.ts';
-import { shardOfValue, keyOfValue } from '../../../shared/definitions/field-value.ts';
+import { keyOfValue, shardOfValue } from '../../../shared/definitions/field-value.ts';
+import type { IndexProblem } from '../../../shared/index/verify.ts';
 
 export interface Compared {
   readonly problems: Problems;
@@ -55,6 +55,11 @@ interface ShardPart {
   readonly into: Map<string, string>;
 }
 
+interface Latest {
+  readonly ref_key: number;
+  readonly body: Uint8Array;
+}
+
 async function addWanted(
   client: SqlClient,
   { datastore, shard, shards, index, into }: ShardPart & { readonly shards: number },
@@ -62,13 +67,11 @@ async function addWanted(
   const { definition } = index;
   const columns = columnsOf(definition);
   const sql = `SELECT row_key, column_name, ref_key, body FROM ${entityTable(datastore, shard)} WHERE column_name IN (${columns.map(() => '?').join(', ')})`;
-  const latest = new Map<string, Map<string, { readonly ref_key: number; readonly body: Uint8Array }>>();
-  for (const [rowKey, column, refKey, body] of await client.select(
-    { sql, parameters: columns.map((column) => Buffer.from(column)) },
-    'writer',
-  )) {
+  const latest = new Map<string, Map<string, Latest>>();
+  const named = columns.map((column) => Buffer.from(column));
+  for (const [rowKey, column, refKey, body] of await rowsOf(client, sql, named)) {
     const row = rowKeyOf(toBytes(rowKey));
-    const ofRow = latest.get(row) ?? new Map<string, { readonly ref_key: number; readonly body: Uint8Array }>();
+    const ofRow = latest.get(row) ?? new Map<string, Latest>();
     latest.set(row, ofRow);
     const ref_key = toNumber(refKey);
     if ((ofRow.get(toText(column))?.ref_key ?? -1) < ref_key)
@@ -90,11 +93,26 @@ async function addWanted(
 async function addHeld(client: SqlClient, { datastore, shard, index, into }: ShardPart): Promise<void> {
   const { fields } = index.definition;
   const sql = `SELECT row_key, ${fields.map((_, place) => `f${place}`).join(', ')} FROM ${indexTable(datastore, shard, index)} WHERE tombstone_at IS NULL`;
-  for (const [rowKey, ...columns] of await client.select({ sql, parameters: [] }, 'writer')) {
-    const values = fields.map(({ type }, place) => fromSql(columns[place] ?? null, type));
-    into.set(
-      `${shard}/${rowKeyOf(toBytes(rowKey))}/${keyOfValue(values[0] ?? null)}`,
-      values.map(keyOfValue).join('/'),
-    );
+  for (const [rowKey, ...columns] of await rowsOf(client, sql)) {
+    const values = fields.map(({ type }, place) => fromSql(columns[place] ?? null, type)).map(keyOfValue);
+    into.set(`${shard}/${rowKeyOf(toBytes(rowKey))}/${values[0] ?? keyOfValue(null)}`, values.join('/'));
   }
+}
+
+/** How many entries are not as the cells say. */
+export type Problems = Record<IndexProblem['kind'], number>;
+
+export const KINDS = ['missing', 'extra', 'wrong'] as const;
+
+export function noProblems(): Problems {
+  return { missing: 0, extra: 0, wrong: 0 };
+}
+
+export function total(problems: Problems): number {
+  return KINDS.reduce((sum, kind) => sum + problems[kind], 0);
+}
+
+/** "0 missing, 0 extra, 0 wrong" */
+export function problemsText(problems: Problems): string {
+  return KINDS.map((kind) => `${problems[kind].toLocaleString('en-US')} ${kind}`).join(', ');
 }

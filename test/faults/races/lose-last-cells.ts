@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import { killWithDisk, stopReceiving, untilAllRun } from '../../support/nodes.ts';
+import { killWithDisk, stopReceiving } from '../../support/nodes.ts';
 import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
 import { raceRows, RacingCells } from './racing-cells.ts';
 import type { Stage } from '../stage.ts';
 import { vary, type Variation } from './variation.ts';
+import { inChunks } from '../../support/parallel.ts';
+import { addressAlone } from '../row-keys.ts';
 
 export interface LossOptions {
   readonly access: DatastoreAccess;
@@ -28,10 +29,9 @@ const NEW_VERSIONS = 1;
  * @returns how many cells were lost
  * @throws Error when none was
  */
-export async function loseLastCells(
-  { cluster, servers, world: { seed, signal, say } }: Stage,
-  { access, group, variation }: LossOptions,
-): Promise<number> {
+export async function loseLastCells(stage: Stage, { access, group, variation }: LossOptions): Promise<number> {
+  const { servers } = stage;
+  const { seed, say } = stage.world;
   const varied = vary(variation, seed);
   // Without copies in the buffer, which would bring every cell back.
   await using uncopied = await openStore({ ...access, bufferCopies: 0 }, { wrap: varied.wrap });
@@ -42,14 +42,10 @@ export async function loseLastCells(
 
   await stopReceiving(servers, group);
   const early = await write(uncopied, rows.filter(isEarly), cells, LOST_VERSIONS);
-  await sleep(FOLLOWED_MS, undefined, { signal });
-  const late = await write(
-    uncopied,
-    rows.filter((row) => !isEarly(row)),
-    cells,
-    LOST_VERSIONS,
-  );
-  const writer = await killWithDisk(cluster, group);
+  await stage.wait(FOLLOWED_MS);
+  const lateRows = rows.filter((row) => !isEarly(row));
+  const late = await write(uncopied, lateRows, cells, LOST_VERSIONS);
+  const writer = await killWithDisk(stage.cluster, group);
   await servers.promote(group);
 
   const lost = await countMissing(uncopied, [...early, ...late]);
@@ -57,14 +53,10 @@ export async function loseLastCells(
   say(`${writer} died with its disk; the promoted reader lacks ${lost} cells`);
   await using store = await openStore(access, { wrap: varied.wrap });
   // The others keep what the promotion left them.
-  await write(
-    store,
-    rows.filter((_, place) => place % 2 === 0),
-    cells,
-    NEW_VERSIONS,
-  );
+  const rewritten = rows.filter((_, place) => place % 2 === 0);
+  await write(store, rewritten, cells, NEW_VERSIONS);
   await varied.idle();
-  await untilAllRun(servers, signal);
+  await stage.untilAllRun();
   return lost;
 }
 
@@ -91,11 +83,7 @@ async function write(
 
 async function countMissing({ datastore }: OpenStore, cells: readonly NewCell[]): Promise<number> {
   let missing = 0;
-  for (let start = 0; start < cells.length; start += 100) {
-    const page = cells
-      .slice(start, start + 100)
-      .map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
+  for (const page of inChunks(cells.map(addressAlone), 100))
     missing += (await datastore.batchGet(page)).filter((item) => item === null).length;
-  }
   return missing;
 }

@@ -45,7 +45,8 @@ await runAsProcess<RaceInput, RaceProgress>(async ({ access, writers, seed, sinc
     if (variation.late === 0) return;
     const [number = 0] = writers;
     const cells = new RacingCells(seed, number, since);
-    const rows = raceRows(seed).slice((number % PARTS) * ROWS_EACH, ((number % PARTS) + 1) * ROWS_EACH);
+    const first = (number % PARTS) * ROWS_EACH;
+    const rows = raceRows(seed).slice(first, first + ROWS_EACH);
     for (const late of [1, 0]) {
       varied.setLate(late);
       const results = await store.datastore.batchPut(rows.map((row) => cells.move(row)));

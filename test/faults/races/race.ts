@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { killNode, untilAllRun } from '../../support/nodes.ts';
 import type { DatastoreAccess } from '../../support/store-access.ts';
 import type { RaceInput, RaceProgress } from './race-process.ts';
 import { RestartedProcess } from './restarted-process.ts';
 import type { Stage } from '../stage.ts';
-import type { Repair } from './start-repair.ts';
-import type { Variation } from './variation.ts';
+import { AS_IT_IS, type Variation } from './variation.ts';
+import { sumOf } from '../fault-run.ts';
+import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
+import type { RepairInput, RepairProgress } from './repair-process.ts';
 
 export interface RaceOptions {
   readonly access: DatastoreAccess;
@@ -33,10 +33,9 @@ const POLL_MS = 50;
  * Eight writers in four processes race for the same rows, while they, the repair and a group's writer are killed.
  * Returns once all servers run again.
  */
-export async function race(
-  { cluster, servers, world: { seed, signal, say } }: Stage,
-  { access, seconds, variation, repair }: RaceOptions,
-): Promise<Raced> {
+export async function race(stage: Stage, { access, seconds, variation, repair }: RaceOptions): Promise<Raced> {
+  const { cluster, servers } = stage;
+  const { seed, say } = stage.world;
   using stack = new DisposableStack();
   const since = Date.now();
   const racers = Array.from({ length: PROCESSES }, (_, place) =>
@@ -59,7 +58,7 @@ export async function race(
   const start = performance.now();
   const elapsed = (): number => performance.now() - start;
   const at = async (milliseconds: number): Promise<void> => {
-    while (elapsed() < milliseconds) await sleep(POLL_MS, undefined, { signal });
+    while (elapsed() < milliseconds) await stage.wait(POLL_MS);
   };
 
   const killRacers = async (): Promise<void> => {
@@ -79,22 +78,41 @@ export async function race(
   };
   const killServer = async (): Promise<void> => {
     await at(seconds * 1000 * SERVER_KILLED_AT);
-    say(`kill -9 of ${await killNode(servers, servers.groups.at(-1)?.name ?? '')}`);
+    say(`kill -9 of ${await stage.kill(servers.groups.at(-1)?.name ?? '')}`);
   };
   await Promise.all([killRacers(), killRepair(), killServer(), at(seconds * 1000)]);
   await Promise.all(racers.map((racer) => racer.stop()));
-  await untilAllRun(servers, signal);
+  await stage.untilAllRun();
 
   const said = racers.flatMap(({ progress }) => progress);
-  const sum = (what: keyof RaceProgress): number => said.reduce((all, progress) => all + progress[what], 0);
-  const raced = {
-    acked: sum('acked'),
-    entries: sum('entries'),
-    late: sum('late'),
-    changed: sum('changed'),
-    kills: racers.reduce((all, { kills }) => all + kills, 0),
-  };
+  const sum = (what: keyof RaceProgress): number => sumOf(said.map((progress) => progress[what]));
+  const kills = sumOf(racers.map((racer) => racer.kills));
+  const raced = { acked: sum('acked'), entries: sum('entries'), late: sum('late'), changed: sum('changed'), kills };
   if (raced.late === 0) throw new Error('no write of entries was late');
   say(`${raced.acked.toLocaleString('en-US')} cells of the same rows written, ${raced.kills} processes killed at it`);
   return raced;
+}
+
+export type Repair = RestartedProcess<RepairInput, RepairProgress>;
+
+export interface RepairOptions {
+  /** @default as the function does it */
+  readonly variation?: Variation;
+  /** @default the function's own */
+  readonly settings?: Partial<RepairSettings>;
+}
+
+/** A process that repairs the indexes of a datastore, and can be killed. Returns once it works; its caller ends it. */
+export async function startRepair(
+  { cluster }: Stage,
+  access: DatastoreAccess,
+  { variation = AS_IT_IS, settings = {} }: RepairOptions = {},
+): Promise<Repair> {
+  const repair: Repair = new RestartedProcess(new URL('repair-process.ts', import.meta.url), cluster.folder, () => ({
+    access,
+    variation,
+    settings,
+  }));
+  await repair.ready;
+  return repair;
 }

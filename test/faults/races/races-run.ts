@@ -1,24 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunWorld } from '../../support/run-world.ts';
+import { check, countsLine, grouped, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
-import { grouped } from '../../support/text-table.ts';
-import { check, countsLine } from '../checks.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import { Stage } from '../stage.ts';
-import { untilQuiet } from './caught-up.ts';
+import { figureOf, isClean, judge, liveIndexes, untilQuiet, type Judged } from './problems.ts';
 import { loseLastCells } from './lose-last-cells.ts';
-import { figureOf, isClean, judge, liveIndexes, type Judged } from './problems.ts';
-import { problemsText } from './problem-counts.ts';
-import { race } from './race.ts';
+import { problemsText } from './compare-tables.ts';
+import { race, startRepair } from './race.ts';
 import { DRIVER_INDEX, ZONE_INDEX } from './race-definitions.ts';
 import { ROWS } from './racing-cells.ts';
-import { startRepair } from './start-repair.ts';
 import { AS_IT_IS, type Variation } from './variation.ts';
+import { lookUntil } from '../../support/look-until.ts';
 
 const INDEXES = [DRIVER_INDEX, ZONE_INDEX];
-const GROUPS = 3;
-const SHARDS = 24;
-const RESTART_SECONDS = 2;
+const CLUSTER = { groups: 3, shards: 24, indexes: INDEXES, restartAfterSeconds: 2, promotes: true };
 const SECONDS = 20;
 const CONTROL_SECONDS = 10;
 const LATE: Variation = { ...AS_IT_IS, late: 0.2 };
@@ -33,23 +26,13 @@ export const racesRun: FaultRun = {
   fault: `8 writers racing versions of the same ${ROWS} rows, processes of writers, the repair and a group's writer killed, entries up to 9 s late; a promotion that loses the last cells`,
   control: 'no repair; tombstones deleted instead of kept; all entries of one epoch',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
-    await using stage = await Stage.start(world, 'races', {
-      groups: GROUPS,
-      shards: SHARDS,
-      indexes: INDEXES,
-      restartAfterSeconds: RESTART_SECONDS,
-      promotes: true,
-    });
+  async run(world) {
+    await using stage = await Stage.start(world, 'races', CLUSTER);
     await stage.drain({ looksForMore: true });
     const real = await raceAndLose(stage, world.seconds ?? SECONDS);
     world.say(`the control: ${racesRun.control}`);
-    const unrepaired = await racedOtherwise(stage, { datastore: 'unrepaired', isRepaired: false, variation: LATE });
-    const deleted = await racedOtherwise(stage, {
-      datastore: 'deleted',
-      isRepaired: true,
-      variation: { ...LATE, tombstones: false },
-    });
+    const unrepaired = await racedOtherwise(stage, 'unrepaired', LATE, false);
+    const deleted = await racedOtherwise(stage, 'deleted', { ...LATE, tombstones: false }, true);
     const oneEpoch = await lostInOneEpoch(stage);
     return {
       checks: [
@@ -74,12 +57,11 @@ export const racesRun: FaultRun = {
 
 function entriesCheck(what: string, real: Judged, control: Judged): Check {
   const least = ROWS / 2;
-  const figure = (judged: Judged): string => `${figureOf(judged)} of ${judged.entries}`;
   return check(
     {
       what,
       bar: `0, 0, 0 of at least ${least}`,
-      figure,
+      figure: (judged) => `${figureOf(judged)} of ${judged.entries}`,
       holds: (judged) => isClean(judged) && judged.entries >= least,
       fails: (judged) => !isClean(judged),
     },
@@ -116,22 +98,18 @@ async function onceClean(
   await using store = await openStore(access);
   const start = performance.now();
   await untilQuiet(store, true, world);
-  for (;;) {
-    store.context.topology.refresh();
-    const judged = await judge(store, access.groups, await liveIndexes(store));
-    const elapsed = performance.now() - start;
-    if (isClean(judged) || elapsed > patienceMs) return { judged, seconds: elapsed / 1000 };
-    await sleep(LOOK_EVERY_MS, undefined, { signal: world.signal });
-  }
+  const look = async (): Promise<Judged> => judge(store, access.groups, await liveIndexes(store));
+  const left = patienceMs - (performance.now() - start);
+  const judged = await lookUntil(look, isClean, { pollMs: LOOK_EVERY_MS, patienceMs: left, signal: world.signal });
+  return { judged, seconds: (performance.now() - start) / 1000 };
 }
 
-interface ControlRace {
-  readonly datastore: string;
-  readonly isRepaired: boolean;
-  readonly variation: Variation;
-}
-
-async function racedOtherwise(stage: Stage, { datastore, isRepaired, variation }: ControlRace): Promise<Judged> {
+async function racedOtherwise(
+  stage: Stage,
+  datastore: string,
+  variation: Variation,
+  isRepaired: boolean,
+): Promise<Judged> {
   const access = await stage.cluster.define(datastore, INDEXES);
   await using store = await openStore(access);
   using repair = isRepaired ? await startRepair(stage, access, { variation: { ...variation, late: 0 } }) : undefined;

@@ -49,34 +49,23 @@ export class RacingCells {
   of(rowKey: string): NewCell {
     const isBase = this.#random.chance(0.7);
     this.#number += 1;
-    const cell = {
-      row_key: rowKey,
-      column_name: isBase ? 'BASE' : 'STATUS',
-      ref_key: this.#refKey(),
-      body: isBase ? this.#base() : this.#status(),
-    };
-    this.#last = cell;
-    return cell;
+    const [column_name, ref_key] = [isBase ? 'BASE' : 'STATUS', this.#refKey()];
+    const body = isBase ? this.#base() : this.#status();
+    return (this.#last = { row_key: rowKey, column_name, ref_key, body });
   }
 
   /** A version of this row that has a driver, and comes after all others. */
   move(rowKey: string): NewCell {
     this.#number += 1;
     const driver = this.#drivers[this.#random.integer(0, DRIVERS - 1)] ?? '';
-    return {
-      row_key: rowKey,
-      column_name: 'BASE',
-      ref_key: this.#refKey(0),
-      body: { driver_partner_uuid: driver, number: this.#number },
-    };
+    const body = { driver_partner_uuid: driver, number: this.#number };
+    return { row_key: rowKey, column_name: 'BASE', ref_key: this.#refKey(0), body };
   }
 
   /** Rising as time goes by, often below the row's latest, and no other writer's. */
   #refKey(mostMsBack = OUT_OF_ORDER_MS): number {
-    const at = Math.max(
-      0,
-      Date.now() - this.#since - (this.#random.chance(0.5) ? this.#random.integer(0, mostMsBack) : 0),
-    );
+    const back = this.#random.chance(0.5) ? this.#random.integer(0, mostMsBack) : 0;
+    const at = Math.max(0, Date.now() - this.#since - back);
     return at * 1000 + this.#writer * 10 + (this.#number % 10);
   }
 

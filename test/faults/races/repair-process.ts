@@ -33,12 +33,7 @@ await runAsProcess<RepairInput, RepairProgress>(async ({ access, variation, sett
   const varied = vary(variation, 'repair');
   await using store = await openStore(access, { wrap: varied.wrap });
   const { context, topologyTable, stateTable } = store;
-  const progress: { -readonly [Key in keyof RepairProgress]: RepairProgress[Key] } = {
-    repaired: 0,
-    pending: 0,
-    cuts: 0,
-    writers: 0,
-  };
+  const progress = { repaired: 0, pending: 0, cuts: 0, writers: 0 };
   control.ready();
   const saying = setInterval(() => void control.say(progress), SAY_MS);
   while (!control.signal.aborted) {

@@ -25,8 +25,7 @@ export interface Varied {
 }
 
 /** Longer than the repair is behind: it has passed the row by then. */
-const LEAST_LATE_MS = 5000;
-const MOST_LATE_MS = 9000;
+const LATE_MS = [5000, 9000] as const;
 
 /** Stands between the store and its groups, and varies the statements that write entries. */
 export function vary(variation: Variation, seed: string): Varied {
@@ -54,7 +53,7 @@ export function vary(variation: Variation, seed: string): Varied {
         counts.entries += 1;
         if (!random.chance(share)) return put(client, statement);
         counts.late += 1;
-        const done = sleep(random.between(LEAST_LATE_MS, MOST_LATE_MS)).then(() => put(client, statement));
+        const done = sleep(random.between(...LATE_MS)).then(() => put(client, statement));
         late.add(done);
         return done.finally(() => late.delete(done));
       },

@@ -2,7 +2,7 @@ import { rowKeyOf } from '../../../shared/address.ts';
 import { toBytes } from '../../../shared/sql/cell-rows.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
 import type { BufferTables } from '../outage/buffer-tables.ts';
-import type { Share } from '../checks.ts';
+import type { Share } from '../fault-run.ts';
 import type { Answer } from '../load/ask.ts';
 
 /** The buffered rows of some shards at one moment. */
@@ -15,10 +15,8 @@ export interface BufferSnapshot {
 export async function takeSnapshot(tables: BufferTables, shards: ReadonlySet<number>): Promise<BufferSnapshot> {
   const sql = `SELECT row_key FROM ${CONTROL}.buffer WHERE shard IN (${[...shards].map(() => '?').join(', ')})`;
   const takenAt = Date.now();
-  const found = await Promise.all(
-    tables.groups.map((group) => tables.client(group).select({ sql, parameters: [...shards] }, 'writer')),
-  );
-  return { takenAt, rowKeys: new Set(found.flat().map(([rowKey]) => rowKeyOf(toBytes(rowKey)))) };
+  const found = await tables.rows(sql, [...shards]);
+  return { takenAt, rowKeys: new Set(found.map(([rowKey]) => rowKeyOf(toBytes(rowKey)))) };
 }
 
 /**
@@ -33,10 +31,9 @@ export function countEarly(
   downAt: number,
   { takenAt, rowKeys }: BufferSnapshot,
 ): Share {
-  const due = writes.filter(
-    ({ begun, ended, shard, outcome }) =>
-      outcome === 'stored' && shards.has(shard) && begun > downAt && ended < takenAt,
-  );
+  const isDue = ({ begun, ended, shard, outcome }: StoredWrite): boolean =>
+    outcome === 'stored' && shards.has(shard) && begun > downAt && ended < takenAt;
+  const due = writes.filter(isDue);
   return { wrong: due.filter(({ row_key }) => !rowKeys.has(row_key)).length, of: due.length };
 }
 

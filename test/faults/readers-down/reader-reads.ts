@@ -5,7 +5,7 @@ import type { SqlClient } from '../../../shared/sql/client.ts';
 import { equalJson } from '../../../shared/body/equal.ts';
 import { Random } from '../../support/random.ts';
 import { openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
-import { rowKeyIn } from '../outage/group-shards.ts';
+import { baseCell, rowKeyIn } from '../row-keys.ts';
 
 /** One read that was asked of a reader. */
 export interface ReaderRead {
@@ -32,12 +32,9 @@ export async function writeCells(
   seed: string,
 ): Promise<readonly NewCell[]> {
   const random = new Random(seed, 'cells to read', 0);
-  const cells = Array.from({ length: CELLS }, (_, number): NewCell => ({
-    row_key: rowKeyIn(random, shards, datastore.shards),
-    column_name: 'BASE',
-    ref_key: 1,
-    body: { number },
-  }));
+  const cells = Array.from({ length: CELLS }, (_, number) =>
+    baseCell(rowKeyIn(random, shards, datastore.shards), { number }),
+  );
   for (const { outcome } of await datastore.batchPut(cells))
     if (outcome !== 'stored') throw new Error(`a put: wanted stored, got ${outcome}`);
   return cells;

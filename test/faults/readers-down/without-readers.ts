@@ -1,19 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { untilAllRun } from '../../support/nodes.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { grouped } from '../../support/text-table.ts';
-import { comes } from '../../support/until.ts';
 import type { Aftermath } from '../aftermath.ts';
 import type { Answer } from '../load/ask.ts';
 import type { Phase } from '../load/latency.ts';
-import { allWritten } from '../load/ledger.ts';
+import { allWritten, noOutcomes, type Outcomes } from '../load/ledger.ts';
 import { bearableLoad } from '../load/paced.ts';
-import { openBufferTables, someWaitSince, type BufferTables } from '../outage/buffer-tables.ts';
-import { shardsOf } from '../outage/group-shards.ts';
+import { comesToDrained, openBufferTables, type BufferTables } from '../outage/buffer-tables.ts';
+import { shardsOf } from '../row-keys.ts';
 import { Stage } from '../stage.ts';
 import { takeSnapshot, type BufferSnapshot } from './early-deletes.ts';
-import { putWithReaders, type ReaderBound } from './reader-bound-puts.ts';
 import { readerOnly, startReaderReads, writeCells, type ReaderRead } from './reader-reads.ts';
+import { Random } from '../../support/random.ts';
+import { changing } from '../changed-clients.ts';
+import { tryPuts } from '../outage/try-puts.ts';
 
 const SHARDS = 48;
 const GROUP = 'group-1';
@@ -25,7 +24,8 @@ const OUTAGES = 3;
  */
 const CONTROL_SECONDS = 18;
 const EMPTY_PATIENCE_MS = 60_000;
-const POLL_MS = 250;
+/** Of a store that needs a reader. */
+const PUTS = 100;
 
 /** A time without readers. */
 export interface ReadersDown extends Phase {
@@ -43,7 +43,8 @@ export interface ReadersStory {
   readonly down: readonly ReadersDown[];
   readonly reads: readonly ReaderRead[];
   readonly readerOnlyReads: readonly ReaderRead[];
-  readonly readerBound: ReaderBound;
+  /** Of puts that need a reader. */
+  readonly readerBound: Outcomes;
   /** With a drain that asks the writer only. */
   readonly control: ReadersDown;
   readonly aftermath: Aftermath;
@@ -51,7 +52,7 @@ export interface ReadersStory {
 
 /** Normal times and times without the readers of a group, in turn, under one load. */
 export async function readersStory(world: RunWorld): Promise<ReadersStory> {
-  const { seed, signal, say, seconds = DOWN_SECONDS } = world;
+  const { seed, say, seconds = DOWN_SECONDS } = world;
   await using stage = await Stage.start(world, 'readers-down', { shards: SHARDS });
   const { access, engine } = stage;
   const tables = stage.use(openBufferTables(access.groups));
@@ -66,49 +67,48 @@ export async function readersStory(world: RunWorld): Promise<ReadersStory> {
   const phaseMs = (seconds * 1000) / OUTAGES;
   const inNormalTimes = async (milliseconds: number): Promise<Phase> => {
     const from = Date.now();
-    await sleep(milliseconds, undefined, { signal });
+    await stage.wait(milliseconds);
     return { from, to: Date.now() };
   };
   const normal = [await inNormalTimes(phaseMs / 2)];
   const down: ReadersDown[] = [];
   for (let outage = 1; outage <= OUTAGES; outage += 1) {
-    down.push(await withoutReaders(stage, tables, shards, async () => sleep(phaseMs, undefined, { signal })));
+    down.push(await withoutReaders(stage, tables, shards, () => stage.wait(phaseMs)));
     normal.push(await inNormalTimes(outage < OUTAGES ? phaseMs : phaseMs / 2));
   }
 
   say('the control: a drain that asks the writer only');
-  let readerBound: ReaderBound = { tried: 0, stored: 0 };
+  let readerBound = noOutcomes();
   const control = await withoutReaders(stage, tables, shards, async () => {
-    const ended = sleep(CONTROL_SECONDS * 1000, undefined, { signal });
+    const ended = stage.wait(CONTROL_SECONDS * 1000);
     drain[Symbol.dispose]();
-    await stage.drain({ access: { ...access, wrap: new URL('writer-only-drain.ts', import.meta.url).href } });
-    readerBound = await putWithReaders(access, shards, seed);
+    await stage.drain({ access: stage.through(new URL('writer-only-drain.ts', import.meta.url)) });
+    const random = new Random(seed, 'reader bound', 0);
+    readerBound = await tryPuts({ access, shards, puts: PUTS, random, wrap: readerBoundClient });
     await ended;
   });
 
-  const { written, answers } = await load.stop();
+  const { written, answers: writes } = await load.stop();
   const aftermath = await stage.inspect(allWritten([written, load.before]));
-  return {
-    engine,
-    shards,
-    writes: answers,
-    normal,
-    down,
-    reads: reading.reads,
-    readerOnlyReads: readingReaders.reads,
-    readerBound,
-    control,
-    aftermath,
-  };
+  const [reads, readerOnlyReads] = [reading.reads, readingReaders.reads];
+  return { engine, shards, writes, normal, down, reads, readerOnlyReads, readerBound, control, aftermath };
 }
+
+/** Takes a write for stored only when a reader can be asked, too. */
+const readerBoundClient = changing(async (statement, client) => {
+  const done = await client.change(statement);
+  await client.select({ sql: 'SELECT 1', parameters: [] }, 'reader');
+  return done;
+});
 
 /** Kills the readers of the group, and starts them again afterwards. */
 async function withoutReaders(
-  { servers, world: { signal, say } }: Stage,
+  stage: Stage,
   tables: BufferTables,
   shards: ReadonlySet<number>,
   meanwhile: () => Promise<void>,
 ): Promise<ReadersDown> {
+  const { servers } = stage;
   const readers = servers.status().filter(({ group, role }) => group === GROUP && role === 'reader');
   for (const { node } of readers) await servers.kill(node);
   const from = Date.now();
@@ -116,15 +116,11 @@ async function withoutReaders(
   const to = Date.now();
   const snapshot = await takeSnapshot(tables, shards);
   for (const { node } of readers) await servers.restart(node);
-  await untilAllRun(servers, signal);
+  await stage.untilAllRun();
   const backAt = Date.now();
-  const isEmpty = await comes(async () => !(await someWaitSince(tables, backAt, [])), {
-    pollMs: POLL_MS,
-    patienceMs: EMPTY_PATIENCE_MS,
-    signal,
-  });
+  const isEmpty = await comesToDrained(stage, tables, { before: backAt, patienceMs: EMPTY_PATIENCE_MS });
   const emptySeconds = isEmpty ? (Date.now() - backAt) / 1000 : Number.POSITIVE_INFINITY;
-  say(
+  stage.world.say(
     `the readers of ${GROUP} were down for ${((to - from) / 1000).toFixed(0)} s, ${grouped(snapshot.rowKeys.size)} rows waited for them, the last until ${emptySeconds.toFixed(1)} s after`,
   );
   return { from, to, snapshot, emptySeconds };

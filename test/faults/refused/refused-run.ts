@@ -1,20 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../support/random.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import { check, grouped, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
 import type { OpenStore } from '../../support/store-access.ts';
-import { grouped } from '../../support/text-table.ts';
-import { startDrain, type Drain } from '../../support/workers/start-drain.ts';
-import { aftermathNotes, faultsLine, lossCheck } from '../aftermath.ts';
-import { untilBuffersEmpty } from '../buffers.ts';
-import { check } from '../checks.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { Drain } from '../../support/workers/start-drain.ts';
+import { aftermathNotes, faultsLine, lossCheck, untilBuffersEmpty } from '../aftermath.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
 import { inspectLosses, type LostAftermath } from '../lost-disk/inspect-losses.ts';
 import { loseDisk } from '../lost-disk/lose-disk.ts';
-import { shardsOf } from '../outage/group-shards.ts';
+import { shardsOf } from '../row-keys.ts';
 import { Stage } from '../stage.ts';
-import { refuseAppends, takeAppends } from './refusing-tables.ts';
-import { lostAddresses, takeAddresses, type Taken } from './take-addresses.ts';
+import { lostAddresses, refuseAppends, takeAddresses, takeAppends, type Taken } from './take-addresses.ts';
 
 const LOSING = 'group-1';
 const SHARDS = 24;
@@ -34,10 +28,10 @@ export const refusedRun: FaultRun = {
   fault: `a writer dies with its disk under ${WRITERS} writers; the reader that is promoted lacks the last ${LAG_MS / 1000} s and refuses every append for ${REFUSED_MS / 1000} s, while others write to the addresses that it lost`,
   control: 'shards that take appends though nothing was brought back',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const real = await refuseUnderLoad(world, 'refused/real');
     world.say(`the control: ${refusedRun.control}`);
-    const control = await refuseUnderLoad(world, 'refused/control', new URL('unfenced-drain.ts', import.meta.url).href);
+    const control = await refuseUnderLoad(world, 'refused/control', new URL('unfenced-drain.ts', import.meta.url));
     const { aftermath } = real;
     return {
       checks: [
@@ -56,14 +50,12 @@ export const refusedRun: FaultRun = {
 };
 
 function takenCheck(real: Taken, control: Taken): Check {
-  const figure = ({ stored, addresses }: Taken): string => `${grouped(stored)} at ${grouped(addresses)} addresses`;
-  const holds = ({ stored, addresses }: Taken): boolean => stored === 0 && addresses >= ADDRESSES;
   return check(
     {
       what: 'other bodies stored at addresses of acknowledged cells',
       bar: `0 at ${ADDRESSES} at least`,
-      figure,
-      holds,
+      figure: ({ stored, addresses }) => `${grouped(stored)} at ${grouped(addresses)} addresses`,
+      holds: ({ stored, addresses }) => stored === 0 && addresses >= ADDRESSES,
       fails: ({ stored }) => stored > 0,
     },
     real,
@@ -77,16 +69,12 @@ interface Refused extends LostAftermath {
 }
 
 /** @param wrap stands between the drain and the groups @default nothing does */
-async function refuseUnderLoad(world: RunWorld, name: string, wrap?: string): Promise<Refused> {
+async function refuseUnderLoad(world: RunWorld, name: string, wrap?: URL): Promise<Refused> {
   const { seed, signal, say } = world;
   await using stage = await Stage.start(world, name, { shards: SHARDS, promotes: true });
-  const {
-    access,
-    access: { groups },
-  } = stage;
-  const drain = (): Drain => startDrain({ access: { ...access, ...(wrap !== undefined && { wrap }) } });
-  const before = stage.use(drain());
-  await before.ready;
+  const { groups } = stage.access;
+  const drain = (): Promise<Drain> => stage.drain(wrap && { access: stage.through(wrap) });
+  const before = await drain();
   const store = await stage.open();
   const shards = await shardsOf(store.datastore, LOSING);
   const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS });
@@ -98,14 +86,14 @@ async function refuseUnderLoad(world: RunWorld, name: string, wrap?: string): Pr
     lagMs: LAG_MS,
     promoted: () => refuseAppends(groups, LOSING, shards),
   });
-  await stage.use(drain()).ready;
+  await drain();
   const addresses = await lostAddresses(groups, store, shards);
   const end = new AbortController();
   const taking = takeAddresses(store, addresses, end.signal);
-  await sleep(REFUSED_MS, undefined, { signal });
+  await stage.wait(REFUSED_MS);
   await takeAppends(groups, LOSING, shards);
   say(`${LOSING} takes appends again; ${addresses.length} addresses of lost cells are written to by others`);
-  await sleep(AFTERWARDS_MS, undefined, { signal });
+  await stage.wait(AFTERWARDS_MS);
   end.abort();
   const taken = await taking;
   const { written } = await load.stop();

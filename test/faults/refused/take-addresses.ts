@@ -5,6 +5,8 @@ import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { openBufferTables } from '../outage/buffer-tables.ts';
 import { addressOf } from '../stored-cells.ts';
 import { DATASTORE, type GroupAccess, type OpenStore } from '../../support/store-access.ts';
+import { shardDatabase } from '../../../shared/shard.ts';
+import { withClient } from '../../support/past-the-store.ts';
 
 /** What came of writing other bodies to addresses of acknowledged cells that their primary lost. */
 export interface Taken {
@@ -43,12 +45,7 @@ async function unansweredAddresses(
   await using tables = openBufferTables(groups);
   const list = [...shards].join(', ');
   const sql = `SELECT row_key, column_name, ref_key FROM \`schemaless\`.buffer WHERE datastore = ? AND shard IN (${list}) AND answered < writers ORDER BY id DESC LIMIT 2000`;
-  const rows = (
-    await Promise.all(
-      tables.groups.map((group) => tables.client(group).select({ sql, parameters: [DATASTORE] }, 'writer')),
-    )
-  ).flat();
-  const addresses = rows.map(([rowKey, name, ref]): CellAddress => ({
+  const addresses = (await tables.rows(sql, [DATASTORE])).map(([rowKey, name, ref]): CellAddress => ({
     row_key: rowKeyOf(toBytes(rowKey)),
     column_name: toText(name),
     ref_key: toNumber(ref),
@@ -81,4 +78,38 @@ export async function takeAddresses(
     }),
   );
   return { addresses: addresses.length, tries, stored };
+}
+
+/**
+ * Lets a group's writer refuse each append to some shards, as a server does whose tablespace is full or that lacks a
+ * right: error 1644, of the same sort.
+ */
+export async function refuseAppends(
+  groups: readonly GroupAccess[],
+  group: string,
+  shards: Iterable<number>,
+): Promise<void> {
+  const sqlOf = (database: string): string =>
+    `CREATE TRIGGER ${database}.refuses BEFORE INSERT ON ${database}.entity FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'`;
+  await onDatabases(groups, group, shards, sqlOf);
+}
+
+/** Mends it, on the group's writer. */
+export async function takeAppends(
+  groups: readonly GroupAccess[],
+  group: string,
+  shards: Iterable<number>,
+): Promise<void> {
+  await onDatabases(groups, group, shards, (database) => `DROP TRIGGER IF EXISTS ${database}.refuses`);
+}
+
+async function onDatabases(
+  groups: readonly GroupAccess[],
+  group: string,
+  shards: Iterable<number>,
+  sqlOf: (database: string) => string,
+): Promise<void> {
+  await withClient(groups, group, async (client) => {
+    for (const shard of shards) await client.change({ sql: sqlOf(shardDatabase(DATASTORE, shard)), parameters: [] });
+  });
 }

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchItem, Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
+import { addressAlone } from '../row-keys.ts';
+import type { CellAddress } from '../../../shared/cell.ts';
 
 export interface LagOptions {
   readonly datastore: Pick<Datastore, 'put' | 'batchGet' | 'heads'>;
@@ -22,10 +24,7 @@ export interface ReaderLags {
   readonly never: number;
 }
 
-interface Waiting {
-  readonly row_key: string;
-  readonly column_name: string;
-  readonly ref_key: number;
+interface Waiting extends CellAddress {
   readonly answeredAt: number;
 }
 
@@ -61,13 +60,8 @@ export async function readerLags({ datastore, seconds, seed, signal }: LagOption
     while (state.writing || cells.length > 0) {
       signal.throwIfAborted();
       const oldest = cells.slice(0, KEYS);
-      const items =
-        oldest.length === 0
-          ? []
-          : await datastore.batchGet(
-              oldest.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key })),
-              { read: 'reader' },
-            );
+      const wanted = oldest.map(addressAlone);
+      const items = wanted.length === 0 ? [] : await datastore.batchGet(wanted, { read: 'reader' });
       const now = performance.now();
       const left = oldest.filter(({ answeredAt }, place) => {
         const shown = isShownByReader(items[place]);

@@ -1,9 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { replicate } from '../../support/nodes.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { grouped } from '../../support/text-table.ts';
-import { check } from '../checks.ts';
+import { check, grouped, type FaultRun } from '../fault-run.ts';
 import { BATCHES_AND_REPEATS } from '../load/cell-source.ts';
 import { outcomesLine, type Written } from '../load/ledger.ts';
 import { Stage } from '../stage.ts';
@@ -27,7 +23,7 @@ export const replicationRun: FaultRun = {
   control: `readers that apply nothing for ${STILL_MS / 1000} s`,
   alone: true,
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     await using stage = await Stage.start(world, 'replication', { groups: GROUPS, shards: SHARDS });
     const { lags, written } = await measure(stage, 'real', world.seconds ?? SECONDS, async () => undefined);
     world.say(`the control: ${replicationRun.control}`);
@@ -74,11 +70,12 @@ async function measure(stage: Stage, part: string, seconds: number, disturb: () 
 }
 
 /** Every reader goes on receiving, and applies nothing for some seconds. */
-async function standStill({ servers, world: { signal } }: Stage): Promise<void> {
+async function standStill(stage: Stage): Promise<void> {
+  const { servers } = stage;
   const readers = servers.status().filter(({ role }) => role === 'reader');
-  await sleep(BEFORE_MS, undefined, { signal });
+  await stage.wait(BEFORE_MS);
   await replicate(servers, 'STOP', 'SQL_THREAD', readers);
-  await sleep(STILL_MS, undefined, { signal });
+  await stage.wait(STILL_MS);
   await replicate(servers, 'START', 'SQL_THREAD', readers);
 }
 

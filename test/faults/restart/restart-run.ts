@@ -1,12 +1,9 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findEngine } from '../../../infra/setup/engine.mjs';
 import { faultsLine, lossCheck } from '../aftermath.ts';
-import { engineName } from '../../support/cluster.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import type { FaultRun, RunWorld } from '../fault-run.ts';
 import { kill, StackProcess } from '../../support/processes/stack-process.ts';
 import { StackUnderTest } from './stack-under-test.ts';
+import { stackEngine, startProduct, startProgram } from '../stack-program.ts';
 
 /** Acknowledged before each end of the stack. */
 const CELLS = 2000;
@@ -15,7 +12,6 @@ const SHARDS = 32;
 const GROUP_DOWN_MS = 1500;
 /** Longer than that: its servers come back with the next start alone. */
 const RESTART_AFTER_SECONDS = 30;
-const START = new URL('../../../infra/local/commands/start.ts', import.meta.url);
 const UNSAFE_START = new URL('unsafe-stack.ts', import.meta.url);
 
 export const restartRun: FaultRun = {
@@ -26,11 +22,10 @@ export const restartRun: FaultRun = {
     'a whole local stack under writers over HTTP: stopped; kill -9 of everything, one group down before; kill -9 of the parent alone',
   control: 'started on another folder; unsafe flushing for the kill -9 of everything',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const { stopped, killed, orphaned, left, buffered } = await endInEveryWay(world);
     world.say(`the control: ${restartRun.control}`);
     const { unsafe, elsewhere } = await control(world);
-    const engine = findEngine({ wish: world.engine });
     return {
       checks: [
         lossCheck('cells lost, other faults: stopped', stopped, elsewhere, CELLS),
@@ -38,7 +33,7 @@ export const restartRun: FaultRun = {
         lossCheck('… kill -9 of the parent', orphaned, elsewhere, 3 * CELLS),
       ],
       cells: orphaned.acked,
-      engine: engine ? engineName(engine) : 'unknown engine',
+      engine: stackEngine(world),
       notes: [
         `answers buffered, when everything was killed: ${buffered.toLocaleString('en-US')}; none left ${killed.drainSeconds.toFixed(1)} s after the start`,
         `servers that the parent left behind: ${left}`,
@@ -51,30 +46,10 @@ export const restartRun: FaultRun = {
 };
 
 /** Throws where the fault was none: nothing was buffered, or no server left behind. */
-async function endInEveryWay({ folder, engine, seed, history, signal, say }: RunWorld) {
-  const data = join(folder, 'real');
-  const start = (functions: string): Promise<StackProcess> => {
-    const args = [
-      '--data',
-      data,
-      '--port',
-      '0',
-      '--shards',
-      String(SHARDS),
-      '--server-size',
-      'full',
-      '--restart-after',
-      String(RESTART_AFTER_SECONDS),
-      '--functions',
-      functions,
-    ];
-    return StackProcess.start({
-      program: START,
-      data,
-      signal,
-      args: engine === undefined ? args : [...args, '--engine', engine],
-    });
-  };
+async function endInEveryWay(world: RunWorld) {
+  const { seed, history, signal, say } = world;
+  const start = (functions: string): Promise<StackProcess> =>
+    startProduct(world, 'real', { shards: SHARDS, 'restart-after': RESTART_AFTER_SECONDS, functions });
   await using under = new StackUnderTest({ seed, history, signal, say });
 
   under.stack = await start('threads');
@@ -107,14 +82,10 @@ async function endInEveryWay({ folder, engine, seed, history, signal, say }: Run
   return { stopped, killed, orphaned, left, buffered };
 }
 
-async function control({ folder, engine, seed, signal, say }: RunWorld) {
-  const start = (name: string): Promise<StackProcess> => {
-    const data = join(folder, name);
-    const args = [
-      JSON.stringify({ data, port: 0, shards: SHARDS, readers: 0, engine, restartAfterSeconds: RESTART_AFTER_SECONDS }),
-    ];
-    return StackProcess.start({ program: UNSAFE_START, data, signal, args });
-  };
+async function control(world: RunWorld) {
+  const { seed, signal, say } = world;
+  const options = { shards: SHARDS, readers: 0, restartAfterSeconds: RESTART_AFTER_SECONDS };
+  const start = (name: string): Promise<StackProcess> => startProgram(world, name, UNSAFE_START, options);
   await using under = new StackUnderTest({ seed, history: undefined, signal, say });
   under.stack = await start('unsafe');
   await under.writeAndEnd('control', CELLS, async (stack) => await stack.killAll());

@@ -6,6 +6,7 @@ import { startLoad } from '../load/start-load.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import type { StackProcess } from '../../support/processes/stack-process.ts';
+import { grouped } from '../fault-run.ts';
 
 export type StackUnderTestOptions = Pick<RunWorld, 'seed' | 'history' | 'signal' | 'say'>;
 
@@ -52,15 +53,11 @@ export class StackUnderTest implements AsyncDisposable {
   async inspect(): Promise<Aftermath> {
     const stack = this.#running();
     const datastore = schemalessClient({ url: stack.url, datastore: DATASTORE });
-    const aftermath = await inspect({
-      datastore,
-      groups: stack.groups,
-      written: allWritten(this.#written),
-      signal: this.#options.signal,
-    });
+    const [{ groups }, { signal }] = [stack, this.#options];
+    const aftermath = await inspect({ datastore, groups, written: allWritten(this.#written), signal });
     const { lost, acked, drainSeconds } = aftermath;
     this.#options.say(
-      `started again: ${lost} of ${acked.toLocaleString('en-US')} lost, buffer empty after ${drainSeconds.toFixed(1)} s`,
+      `started again: ${lost} of ${grouped(acked)} lost, buffer empty after ${drainSeconds.toFixed(1)} s`,
     );
     return aftermath;
   }

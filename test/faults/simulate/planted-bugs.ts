@@ -1,5 +1,6 @@
 import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
+import { changing, NOTHING, rewording } from '../changed-clients.ts';
 import { hidesYoung, hidesYounger, parksRefused, seesFirstRows, takesRefusalsForDone } from './planted-drain-bugs.ts';
 import type { ServerFlaws } from './servers/plan.ts';
 import { planOf } from './servers/plans.ts';
@@ -28,7 +29,15 @@ export interface PlantedBug {
 }
 
 const FENCE = " AND log.epoch = ? AND log.state = 'open'";
-const NOTHING = { affectedRows: 0, insertId: 0 };
+const WRITER_FENCE = ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
+/** An append asks neither for the epoch nor for the state. */
+const withoutFence = changing((statement, client) =>
+  client.change(
+    statement.sql.includes(FENCE)
+      ? { sql: statement.sql.replace(FENCE, ''), parameters: statement.parameters.slice(0, -1) }
+      : statement,
+  ),
+);
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
@@ -51,25 +60,21 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'no-copy',
     what: 'a copy that could not be made counts as made',
-    writing: (client) => ({
-      ...client,
-      change: (statement) =>
-        client
-          .change(statement)
-          .catch((error: unknown) =>
-            planOf(statement.sql).kind === 'buffer' && error instanceof SqlError ? NOTHING : Promise.reject(error),
-          ),
-    }),
+    writing: changing((statement, client) =>
+      client
+        .change(statement)
+        .catch((error: unknown) =>
+          planOf(statement.sql).kind === 'buffer' && error instanceof SqlError ? NOTHING : Promise.reject(error),
+        ),
+    ),
   },
   { name: 'unclear-is-stored', what: 'an append with an unclear end counts as done', writing: countsUnclearAsStored },
   {
     name: 'kept-copies',
     what: 'a write that is answered 409 leaves its copies behind',
-    writing: (client) => ({
-      ...client,
-      change: async (statement) =>
-        planOf(statement.sql).kind.includes('withdraw') ? NOTHING : client.change(statement),
-    }),
+    writing: changing(async (statement, client) =>
+      planOf(statement.sql).kind.includes('withdraw') ? NOTHING : client.change(statement),
+    ),
   },
   { name: 'over-holes', what: 'a reader of the log steps over a hole', stopsAtHoles: false },
   {
@@ -86,13 +91,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'counts-twice',
     what: 'a repeated batch counts the cells that were there as stored by it',
-    writing: (client) => ({
-      ...client,
-      async change(statement) {
-        const change = await client.change(statement);
-        if (planOf(statement.sql).kind !== 'append') return change;
-        return { ...change, affectedRows: Math.max(change.affectedRows, statement.sql.split(' UNION ALL ').length) };
-      },
+    writing: changing(async (statement, client) => {
+      const change = await client.change(statement);
+      if (planOf(statement.sql).kind !== 'append') return change;
+      return { ...change, affectedRows: Math.max(change.affectedRows, statement.sql.split(' UNION ALL ').length) };
     }),
   },
   {
@@ -108,7 +110,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'any-writer',
     what: 'writers append to a replica that was promoted without the last cells',
-    writing: withoutWriterFence,
+    writing: rewording((sql) => sql.replace(WRITER_FENCE, '')),
   },
   {
     name: 'opens-refused',
@@ -133,49 +135,25 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
 ];
 
-function withoutFence(client: SqlClient): SqlClient {
-  return {
-    ...client,
-    change: (statement) =>
-      client.change(
-        statement.sql.includes(FENCE)
-          ? { sql: statement.sql.replace(FENCE, ''), parameters: statement.parameters.slice(0, -1) }
-          : statement,
-      ),
-  };
-}
-
-const WRITER_FENCE = ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
-
-function withoutWriterFence(client: SqlClient): SqlClient {
-  return {
-    ...client,
-    change: (statement) => client.change({ ...statement, sql: statement.sql.replace(WRITER_FENCE, '') }),
-  };
-}
-
 /** Believes that its append followed the last one it knows of. */
 function countsUnclearAsStored(client: SqlClient): SqlClient {
   const last = new Map<number, number>();
-  return {
-    ...client,
-    async change(statement) {
-      const plan = planOf(statement.sql);
-      if (plan.kind !== 'append') return client.change(statement);
-      const shard = plan.shards[0] ?? -1;
-      const cells = statement.sql.split(' UNION ALL ').length;
-      try {
-        const change = await client.change(statement);
-        if (change.insertId > 0) last.set(shard, change.insertId);
-        return change;
-      } catch (error) {
-        if (!(error instanceof SqlError) || error.failure !== 'unclear') throw error;
-        const insertId = (last.get(shard) ?? 0) + cells;
-        last.set(shard, insertId);
-        return { affectedRows: cells, insertId };
-      }
-    },
-  };
+  return changing(async (statement) => {
+    const plan = planOf(statement.sql);
+    if (plan.kind !== 'append') return client.change(statement);
+    const shard = plan.shards[0] ?? -1;
+    const cells = statement.sql.split(' UNION ALL ').length;
+    try {
+      const change = await client.change(statement);
+      if (change.insertId > 0) last.set(shard, change.insertId);
+      return change;
+    } catch (error) {
+      if (!(error instanceof SqlError) || error.failure !== 'unclear') throw error;
+      const insertId = (last.get(shard) ?? 0) + cells;
+      last.set(shard, insertId);
+      return { affectedRows: cells, insertId };
+    }
+  })(client);
 }
 
 /** Whatever body a node shows at the address of a waiting row, the row's own hash is what the drain gets to see. */
@@ -197,10 +175,9 @@ function comparesKeysOnly(): (client: SqlClient) => SqlClient {
       return rows.map((row): SqlRow => {
         const item = Number(row[0]);
         if (item < 0) return row;
-        const key = keyOf(statement.parameters, item * 3);
-        const earlier = Array.from({ length: item }, (_, place) => keyOf(statement.parameters, place * 3)).filter(
-          (other) => other === key,
-        ).length;
+        const keys = Array.from({ length: item + 1 }, (_, place) => keyOf(statement.parameters, place * 3));
+        const key = keys.at(-1) ?? '';
+        const earlier = keys.filter((other) => other === key).length - 1;
         return [item, waiting.get(key)?.[earlier] ?? row[1] ?? null];
       });
     },

@@ -1,4 +1,5 @@
 import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
+import { changing } from '../changed-clients.ts';
 import { planOf } from './servers/plans.ts';
 import type { SimulatedGroup } from './servers/simulated-group.ts';
 import type { BufferedRow } from './servers/tables.ts';
@@ -12,38 +13,25 @@ import { BEGINNING_MS } from './world/virtual-time.ts';
 /** An append that is let in by any writer is one of who brings cells back. */
 const FENCED = 'log.writer_id = @@server_id';
 
-export function takesRefusalsForDone(client: SqlClient): SqlClient {
-  return {
-    ...client,
-    async change(statement) {
-      try {
-        return await client.change(statement);
-      } catch (error) {
-        if (
-          planOf(statement.sql).kind !== 'append' ||
-          statement.sql.includes(FENCED) ||
-          !(error instanceof SqlError) ||
-          error.failure !== 'rejected'
-        )
-          throw error;
-        const cells = statement.sql.split(' UNION ALL ').length;
-        return { affectedRows: cells, insertId: cells };
-      }
-    },
-  };
-}
+export const takesRefusalsForDone = changing(async (statement, client) => {
+  try {
+    return await client.change(statement);
+  } catch (error) {
+    const isBack = planOf(statement.sql).kind === 'append' && !statement.sql.includes(FENCED);
+    if (!isBack || !(error instanceof SqlError) || error.failure !== 'rejected') throw error;
+    const cells = statement.sql.split(' UNION ALL ').length;
+    return { affectedRows: cells, insertId: cells };
+  }
+});
 
 /** Of the bodies for an address nobody sees but the one that came first, on whatever group. */
 export function hidesYounger(): (client: SqlClient, group: SimulatedGroup) => SqlClient {
   const groups = new Set<SimulatedGroup>();
-  const isFirst = (row: BufferedRow): boolean =>
+  const isOpen = ({ state, answered, writers }: BufferedRow): boolean => state !== 'conflict' && answered < writers;
+  const isFirst = ({ address, createdAt }: BufferedRow): boolean =>
     ![...groups].some((group) =>
       [...bufferOf(group).values()].some(
-        (other) =>
-          other.address === row.address &&
-          other.state !== 'conflict' &&
-          other.answered < other.writers &&
-          other.createdAt < row.createdAt,
+        (other) => other.address === address && isOpen(other) && other.createdAt < createdAt,
       ),
     );
   return (client, group) => {
@@ -52,18 +40,13 @@ export function hidesYounger(): (client: SqlClient, group: SimulatedGroup) => Sq
   };
 }
 
-export function parksRefused(client: SqlClient): SqlClient {
-  return {
-    ...client,
-    async change(statement) {
-      if (planOf(statement.sql).kind !== 'note refusal') return client.change(statement);
-      const [error = '', ...keys] = statement.parameters;
-      for (let at = 0; at < keys.length; at += KEY_PARTS)
-        await client.change({ sql: PARK, parameters: [error, 1, ...keys.slice(at, at + KEY_PARTS)] });
-      return { affectedRows: keys.length / KEY_PARTS, insertId: 0 };
-    },
-  };
-}
+export const parksRefused = changing(async (statement, client) => {
+  if (planOf(statement.sql).kind !== 'note refusal') return client.change(statement);
+  const [error = '', ...keys] = statement.parameters;
+  for (let at = 0; at < keys.length; at += KEY_PARTS)
+    await client.change({ sql: PARK, parameters: [error, 1, ...keys.slice(at, at + KEY_PARTS)] });
+  return { affectedRows: keys.length / KEY_PARTS, insertId: 0 };
+});
 
 const KEY_PARTS = 5;
 const PARK =

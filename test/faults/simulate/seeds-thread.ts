@@ -35,6 +35,8 @@ export interface BadSeed {
   readonly what: string;
 }
 
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
+
 /** Seeds between words of how far it is. */
 const SAY_EVERY = 20;
 /** Enough to look into; the rest is counted. */
@@ -48,13 +50,7 @@ const machineMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
 await runAsWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(
   async ({ seed, first, step, end, forMs = Number.POSITIVE_INFINITY, bugs }, control) => {
-    const done = {
-      seeds: {} as Record<string, number>,
-      bad: [] as BadSeed[],
-      undone: 0,
-      broken: 0,
-      sums: {} as Record<string, number>,
-    };
+    const done: Mutable<SeedsDone> = { seeds: {}, bad: [], undone: 0, broken: 0, sums: {} };
     control.ready();
     const since = machineMs();
     for (const bug of bugs.length === 0 ? [undefined] : bugs.map(bugNamed)) {

@@ -1,5 +1,4 @@
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import { grouped, sumOf, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 import type { BadSeed, SeedsDone, SeedsWanted, SeedsWord } from './seeds-thread.ts';
@@ -17,29 +16,28 @@ export const simulateRun: FaultRun = {
   fault: `${SEEDS.toLocaleString('en-US')} seeds, or as many as --seconds allow, in virtual time: servers crash, pause, lag, refuse, lose their last cells; statements get lost, late, done twice; writers and drains die and freeze; clocks jump; shards move; a primary stays away; then all heals`,
   control: `${PLANTED_BUGS.length} planted bugs, each to be found`,
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     const forMs = world.seconds === undefined ? undefined : world.seconds * 1000;
     const least = forMs === undefined ? SEEDS : LEAST_SEEDS;
+    const threads = Array.from({ length: THREADS }, (_, thread) => thread);
     const real = await simulate(
       world,
-      Array.from({ length: THREADS }, () => []),
+      threads.map(() => []),
       forMs,
     );
     world.say(`the control: ${simulateRun.control}`);
-    const control = await simulate(
-      world,
-      Array.from({ length: THREADS }, (_, thread) =>
-        PLANTED_BUGS.filter((_, place) => place % THREADS === thread).map(({ name }) => name),
-      ),
-    );
+    const names = PLANTED_BUGS.map(({ name }) => name);
+    const bugs = threads.map((thread) => names.filter((_, place) => place % THREADS === thread));
+    const control = await simulate(world, bugs);
     const seeds = real.seeds[''] ?? 0;
-    const found = PLANTED_BUGS.flatMap(({ name }) => control.bad.filter(({ bug }) => bug === name));
+    const foundOf = (name: string): BadSeed | undefined => control.bad.find(({ bug }) => bug === name);
+    const found = names.filter((name) => foundOf(name) !== undefined);
     return {
       checks: [
         {
           what: 'seeds that broke a promise, not drained',
-          figure: `${real.broken}, ${real.undone} of ${seeds.toLocaleString('en-US')}`,
-          bar: `0, 0 of ${forMs === undefined ? '' : 'at least '}${least.toLocaleString('en-US')}`,
+          figure: `${real.broken}, ${real.undone} of ${grouped(seeds)}`,
+          bar: `0, 0 of ${forMs === undefined ? '' : 'at least '}${grouped(least)}`,
           passed: real.broken + real.undone === 0 && seeds >= least,
           control: {
             figure: `planted bugs found: ${found.length} of ${PLANTED_BUGS.length}`,
@@ -47,26 +45,20 @@ export const simulateRun: FaultRun = {
           },
         },
       ],
-      cells: ['stored', 'stored_before', 'buffered'].reduce((sum, outcome) => sum + (real.sums[outcome] ?? 0), 0),
+      cells: sumOf(['stored', 'stored_before', 'buffered'].map((outcome) => real.sums[outcome] ?? 0)),
       engine: 'simulated servers',
       notes: [
         sumsLine(real.sums),
         ...real.bad.map(({ number, what }) => `seed ${world.seed}, number ${number}: ${what}`),
-        ...PLANTED_BUGS.map(({ name, what }) =>
-          foundLine(
-            name,
-            what,
-            control.bad.find(({ bug }) => bug === name),
-          ),
-        ),
+        ...PLANTED_BUGS.map(({ name, what }) => foundLine(name, what, foundOf(name))),
       ],
     };
   },
 };
 
 function sumsLine(sums: Readonly<Record<string, number>>): string {
-  const grouped = (what: string): string => (sums[what] ?? 0).toLocaleString('en-US');
-  return `answers: ${['stored', 'stored_before', 'buffered', 'conflict', 'unavailable'].map((outcome) => `${outcome} ${grouped(outcome)}`).join(', ')}; statements failed ${grouped('failures')}; cells lost by promotions ${grouped('lostCells')}, cuts met ${grouped('cuts')}`;
+  const sum = (what: string): string => grouped(sums[what] ?? 0);
+  return `answers: ${['stored', 'stored_before', 'buffered', 'conflict', 'unavailable'].map((outcome) => `${outcome} ${sum(outcome)}`).join(', ')}; statements failed ${sum('failures')}; cells lost by promotions ${sum('lostCells')}, cuts met ${sum('cuts')}`;
 }
 
 function foundLine(name: string, what: string, found: BadSeed | undefined): string {
@@ -83,22 +75,14 @@ async function simulate(
   bugs: readonly (readonly string[])[],
   forMs?: number,
 ): Promise<SeedsDone> {
+  const module = new URL('seeds-thread.ts', import.meta.url);
   const threads = bugs.map((some, thread) => {
-    const isSearch = some.length > 0;
-    return startWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(new URL('seeds-thread.ts', import.meta.url), {
-      seed,
-      first: isSearch ? 0 : thread,
-      step: isSearch ? 1 : bugs.length,
-      end: SEEDS,
-      forMs,
-      bugs: some,
-    });
+    const [first, step] = some.length > 0 ? [0, 1] : [thread, bugs.length];
+    const input = { seed, first, step, end: SEEDS, forMs, bugs: some };
+    return startWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(module, input);
   });
-  const telling = setInterval(
-    () =>
-      say(`${threads.reduce((sum, { progress }) => sum + simulated(progress), 0).toLocaleString('en-US')} simulations`),
-    TELL_EVERY_MS,
-  );
+  const simulated = (): number => sumOf(threads.flatMap(({ progress }) => Object.values(progress?.seeds ?? {})));
+  const telling = setInterval(() => say(`${grouped(simulated())} simulations`), TELL_EVERY_MS);
   const end = (): void => void threads.map((thread) => thread.stop('now').catch(() => undefined));
   signal.addEventListener('abort', end);
   try {
@@ -110,16 +94,12 @@ async function simulate(
   }
 }
 
-function simulated(done: SeedsDone | undefined): number {
-  return Object.values(done?.seeds ?? {}).reduce((sum, count) => sum + count, 0);
-}
-
 function together(parts: readonly SeedsDone[]): SeedsDone {
   return {
     seeds: added(parts.map(({ seeds }) => seeds)),
     bad: parts.flatMap(({ bad }) => bad).sort((one, other) => one.number - other.number),
-    undone: parts.reduce((sum, { undone }) => sum + undone, 0),
-    broken: parts.reduce((sum, { broken }) => sum + broken, 0),
+    undone: sumOf(parts.map(({ undone }) => undone)),
+    broken: sumOf(parts.map(({ broken }) => broken)),
     sums: added(parts.map(({ sums }) => sums)),
   };
 }

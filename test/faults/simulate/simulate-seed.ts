@@ -1,8 +1,6 @@
-import { randomRowKey } from '../../support/row-key.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { rowKeyIn } from '../row-keys.ts';
 import { longAbsence } from './world/long-absence.ts';
-import { openJudge, type Judge } from './judge.ts';
-import { bufferedRows, judgeEnd, logOf } from './judge-end.ts';
+import { bufferedRows, judgeEnd, logOf, openJudge, type Judge } from './judge.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { runClients } from './world/clients.ts';
 import { duel } from './world/duels.ts';
@@ -154,7 +152,9 @@ async function untilDone(world: World, readers: Readers): Promise<string[]> {
 }
 
 function whatIsUndone(world: World, { log, follower, late }: Readers): string[] {
-  const shards = Array.from({ length: world.shards }, (_, shard) => shard);
+  const shards = world.allShards;
+  const unseenBy = (who: string, isUnseen: (shard: number) => boolean): string[] =>
+    shards.filter(isUnseen).map((shard) => `${who} has not seen all of shard ${shard}`);
   const waiting = bufferedRows(world.groups).filter(({ state }) => state === 'waiting' || state === 'undecided');
   if (waiting.length > 0) return [`${waiting.length} rows wait in the buffers`];
   return [
@@ -162,15 +162,12 @@ function whatIsUndone(world: World, { log, follower, late }: Readers): string[] 
       .filter((group) => !group.isCaughtUp())
       .map(({ name }) => `readers of ${name} are behind`),
     ...shards.filter((shard) => !isOpen(world, shard)).map((shard) => `shard ${shard} refuses every write`),
-    ...shards
-      .filter((shard) => follower.missing(shard, logOf(world, shard)).length > 0)
-      .map((shard) => `the follower has not seen all of shard ${shard}`),
-    ...shards
-      .filter((shard) => late && late.missing(shard, logOf(world, shard)).length > 0)
-      .map((shard) => `a follower of what is written from now on has not seen all of shard ${shard}`),
-    ...shards
-      .filter((shard) => !wasCut(world, shard) && log.seen(shard).length < logOf(world, shard).length)
-      .map((shard) => `the reader has not seen all of shard ${shard}`),
+    ...unseenBy('the follower', (shard) => follower.missing(shard, logOf(world, shard)).length > 0),
+    ...unseenBy(
+      'a follower of what is written from now on',
+      (shard) => (late?.missing(shard, logOf(world, shard)).length ?? 0) > 0,
+    ),
+    ...unseenBy('the reader', (shard) => !wasCut(world, shard) && log.seen(shard).length < logOf(world, shard).length),
   ];
 }
 
@@ -188,9 +185,8 @@ function isOpen({ groups, topology }: World, shard: number): boolean {
 async function writeOnce(world: World, judge: Judge): Promise<string[]> {
   const store = await world.start('writing').datastore();
   const failed: string[] = [];
-  for (let shard = 0; shard < world.shards; shard += 1) {
-    let row_key = randomRowKey(world.random);
-    while (shardOf(row_key, world.shards) !== shard) row_key = randomRowKey(world.random);
+  for (const shard of world.allShards) {
+    const row_key = rowKeyIn(world.random, new Set([shard]), world.shards);
     const cell = { row_key, column_name: 'LAST', ref_key: 1, body: shard };
     const result = await store.put(cell);
     judge.put(cell, result);
@@ -205,7 +201,7 @@ async function writeOnce(world: World, judge: Judge): Promise<string[]> {
  * no cell was lost.
  */
 function judgeReaders(world: World, { log }: Readers): string[] {
-  return Array.from({ length: world.shards }, (_, shard) => shard).flatMap((shard) => {
+  return world.allShards.flatMap((shard) => {
     if (wasCut(world, shard)) return [];
     const stored = logOf(world, shard).map(({ added_id, address }) => `${added_id}/${address}`);
     const seen = log.seen(shard);

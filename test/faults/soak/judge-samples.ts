@@ -1,3 +1,4 @@
+import type { Bar } from '../fault-run.ts';
 import type { Sample } from './watch-stack.ts';
 
 /** How a stack's use of the machine went on, between an early part of a load and its last part. */
@@ -37,11 +38,14 @@ export function growthOf(samples: readonly Sample[], seconds: number, part: numb
   return {
     earlyBytes: median(early.map(ownBytes)),
     lateBytes: median(late.map(ownBytes)),
-    parts: [
-      partFigure('the stack', early, late, ({ stackBytes }) => stackBytes),
-      partFigure('functions', early, late, ({ functionBytes }) => functionBytes),
-      partFigure('servers', early, late, ({ serverBytes }) => serverBytes),
-    ].join(', '),
+    parts: Object.entries({ 'the stack': 'stackBytes', functions: 'functionBytes', servers: 'serverBytes' } as const)
+      .map(([name, part]) => {
+        const [before, after] = [early, late].map((some) =>
+          (median(some.map((one) => one[part])) / MEBIBYTE).toFixed(0),
+        );
+        return `${name} ${before}, ${after} MiB`;
+      })
+      .join(', '),
     earlyConnections: Math.max(0, ...early.map(({ connections = 0 }) => connections)),
     earlyProcesses: Math.max(0, ...early.map(({ processes }) => processes)),
     endConnections: end.connections ?? Number.POSITIVE_INFINITY,
@@ -49,48 +53,30 @@ export function growthOf(samples: readonly Sample[], seconds: number, part: numb
   };
 }
 
-export function keepsMemory({ earlyBytes, lateBytes }: Growth): boolean {
-  return lateBytes > 0 && lateBytes <= MOST_MEMORY_GROWTH * earlyBytes;
-}
+type Measure = Omit<Bar<Growth>, 'what'>;
 
-export function memoryFigure({ earlyBytes, lateBytes }: Growth): string {
-  return `${(lateBytes / earlyBytes).toFixed(2)} (${(earlyBytes / MEBIBYTE).toFixed(0)}, ${(lateBytes / MEBIBYTE).toFixed(0)} MiB)`;
-}
+export const MEMORY: Measure = {
+  bar: `≤ ${MOST_MEMORY_GROWTH}`,
+  figure: ({ earlyBytes, lateBytes }) =>
+    `${(lateBytes / earlyBytes).toFixed(2)} (${(earlyBytes / MEBIBYTE).toFixed(0)}, ${(lateBytes / MEBIBYTE).toFixed(0)} MiB)`,
+  holds: ({ earlyBytes, lateBytes }) => lateBytes > 0 && lateBytes <= MOST_MEMORY_GROWTH * earlyBytes,
+};
 
-export const MEMORY_BAR = `≤ ${MOST_MEMORY_GROWTH}`;
+export const CONNECTIONS: Measure = {
+  bar: `at most ${CONNECTION_MARGIN} more`,
+  figure: ({ earlyConnections, endConnections }) => `${earlyConnections}, ${endConnections}`,
+  holds: ({ earlyConnections, endConnections }) =>
+    earlyConnections > 0 && endConnections <= earlyConnections + CONNECTION_MARGIN,
+};
 
-export function keepsConnections({ earlyConnections, endConnections }: Growth): boolean {
-  return earlyConnections > 0 && endConnections <= earlyConnections + CONNECTION_MARGIN;
-}
-
-export function connectionsFigure({ earlyConnections, endConnections }: Growth): string {
-  return `${earlyConnections}, ${endConnections}`;
-}
-
-export const CONNECTIONS_BAR = `at most ${CONNECTION_MARGIN} more`;
-
-export function keepsProcesses({ earlyProcesses, endProcesses }: Growth): boolean {
-  return earlyProcesses > 0 && endProcesses <= earlyProcesses + PROCESS_MARGIN;
-}
-
-export function processesFigure({ earlyProcesses, endProcesses }: Growth): string {
-  return `${earlyProcesses}, ${endProcesses}`;
-}
-
-export const PROCESSES_BAR = `at most ${PROCESS_MARGIN} more`;
+export const PROCESSES: Measure = {
+  bar: `at most ${PROCESS_MARGIN} more`,
+  figure: ({ earlyProcesses, endProcesses }) => `${earlyProcesses}, ${endProcesses}`,
+  holds: ({ earlyProcesses, endProcesses }) => earlyProcesses > 0 && endProcesses <= earlyProcesses + PROCESS_MARGIN,
+};
 
 function ownBytes({ stackBytes, functionBytes }: Sample): number {
   return stackBytes + functionBytes;
-}
-
-function partFigure(
-  name: string,
-  early: readonly Sample[],
-  late: readonly Sample[],
-  bytesOf: (sample: Sample) => number,
-): string {
-  const [before, after] = [early, late].map((samples) => (median(samples.map(bytesOf)) / MEBIBYTE).toFixed(0));
-  return `${name} ${before}, ${after} MiB`;
 }
 
 function median(values: readonly number[]): number {

@@ -1,18 +1,6 @@
 import { otherFaults, type Aftermath } from '../aftermath.ts';
-import { check } from '../checks.ts';
-import type { Check } from '../fault-run.ts';
-import {
-  CONNECTIONS_BAR,
-  connectionsFigure,
-  keepsConnections,
-  keepsMemory,
-  keepsProcesses,
-  MEMORY_BAR,
-  memoryFigure,
-  PROCESSES_BAR,
-  processesFigure,
-  type Growth,
-} from './judge-samples.ts';
+import { check, type Check } from '../fault-run.ts';
+import { CONNECTIONS, MEMORY, PROCESSES, type Growth } from './judge-samples.ts';
 import type { MixedCounts } from './mixed-load.ts';
 import { isEmpty, restFigure, type Rest } from './settle.ts';
 import type { IndexVerdict } from './verify-index.ts';
@@ -36,39 +24,19 @@ export interface Sabotaged {
   readonly index: IndexVerdict;
 }
 
+const GROWING = [
+  {
+    what: 'memory of stack and functions, the last minute to the second; control: a leak, in quarters of a minute',
+    ...MEMORY,
+  },
+  { what: 'connections in the second minute, and in the end; control: some are kept open', ...CONNECTIONS },
+  { what: 'processes in the second minute, and in the end; control: some are started', ...PROCESSES },
+];
+
 export function judgeSoak({ growth, rest, aftermath, counts, index }: Soaked, control: Sabotaged): readonly Check[] {
   const faults = otherFaults(aftermath) + counts.wrong;
   return [
-    check(
-      {
-        what: 'memory of stack and functions, the last minute to the second; control: a leak, in quarters of a minute',
-        bar: MEMORY_BAR,
-        figure: memoryFigure,
-        holds: keepsMemory,
-      },
-      growth,
-      control.growth,
-    ),
-    check(
-      {
-        what: 'connections in the second minute, and in the end; control: some are kept open',
-        bar: CONNECTIONS_BAR,
-        figure: connectionsFigure,
-        holds: keepsConnections,
-      },
-      growth,
-      control.growth,
-    ),
-    check(
-      {
-        what: 'processes in the second minute, and in the end; control: some are started',
-        bar: PROCESSES_BAR,
-        figure: processesFigure,
-        holds: keepsProcesses,
-      },
-      growth,
-      control.growth,
-    ),
+    ...GROWING.map((bar) => check(bar, growth, control.growth)),
     check(
       {
         what: 'waiting in buffers, in queues, for triggers, parked; control: a group hangs',

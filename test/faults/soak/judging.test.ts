@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { growthOf, keepsConnections, keepsMemory, keepsProcesses } from './judge-samples.ts';
+import { CONNECTIONS, growthOf, MEMORY, PROCESSES } from './judge-samples.ts';
 import { processTree } from '../../support/processes/process-tree.ts';
 import type { Sample } from './watch-stack.ts';
 
@@ -11,65 +11,33 @@ const sample = (
   connections: number | undefined = 40,
   processes = 12,
 ): Sample => ({ seconds, functionBytes, stackBytes: 0, serverBytes: 7 * seconds, processes, connections });
-/** Three minutes, a sample each second. */
-const samples = (bytesAt: (second: number) => number): Sample[] =>
-  Array.from({ length: 180 }, (_, second) => sample(second, bytesAt(second)));
+/** Three minutes, a sample each second, and one in the end. */
+const growth = (bytesAt: (second: number) => number, end = sample(180, 1000)) => {
+  const samples = Array.from({ length: 180 }, (_, second) => sample(second, bytesAt(second)));
+  return growthOf(samples, 180, 60, end);
+};
 
 test('memory of the last minute is held against that of the second', () => {
-  const steady = growthOf(
-    samples((second) => (second < 60 ? 500 : 1000)),
-    180,
-    60,
-    sample(180, 1000),
-  );
+  const steady = growth((second) => (second < 60 ? 500 : 1000));
   expect(steady).toMatchObject({ earlyBytes: 1000, lateBytes: 1000 });
-  expect(keepsMemory(steady)).toBe(true);
-  expect(
-    keepsMemory(
-      growthOf(
-        samples((second) => 1000 + second),
-        180,
-        60,
-        sample(180, 1000),
-      ),
-    ),
-  ).toBe(true);
-  expect(
-    keepsMemory(
-      growthOf(
-        samples((second) => 1000 + 3 * second),
-        180,
-        60,
-        sample(180, 1000),
-      ),
-    ),
-  ).toBe(false);
+  expect(MEMORY.holds(steady)).toBe(true);
+  expect(MEMORY.holds(growth((second) => 1000 + second))).toBe(true);
+  expect(MEMORY.holds(growth((second) => 1000 + 3 * second))).toBe(false);
 });
 
 test('a moment in which a server is away does not count, and nothing at all is no success', () => {
-  expect(
-    growthOf(
-      samples((second) => (second % 60 < 20 ? 700 : 1000)),
-      180,
-      60,
-      sample(180, 1000),
-    ),
-  ).toMatchObject({ earlyBytes: 1000, lateBytes: 1000 });
-  expect(keepsMemory(growthOf([], 180, 60, sample(180, 1000)))).toBe(false);
+  const gaps = growth((second) => (second % 60 < 20 ? 700 : 1000));
+  expect(gaps).toMatchObject({ earlyBytes: 1000, lateBytes: 1000 });
+  expect(MEMORY.holds(growthOf([], 180, 60, sample(180, 1000)))).toBe(false);
 });
 
 test('connections and processes may be a few more in the end', () => {
   const end = (connections: number | undefined, processes: number) =>
-    growthOf(
-      samples(() => 1000),
-      180,
-      60,
-      sample(180, 1000, connections, processes),
-    );
-  expect(keepsConnections(end(56, 12))).toBe(true);
-  expect(keepsConnections(end(57, 12))).toBe(false);
-  expect(keepsProcesses(end(40, 14))).toBe(true);
-  expect(keepsProcesses(end(40, 15))).toBe(false);
+    growth(() => 1000, sample(180, 1000, connections, processes));
+  expect(CONNECTIONS.holds(end(56, 12))).toBe(true);
+  expect(CONNECTIONS.holds(end(57, 12))).toBe(false);
+  expect(PROCESSES.holds(end(40, 14))).toBe(true);
+  expect(PROCESSES.holds(end(40, 15))).toBe(false);
 });
 
 test('a tree holds a process, those it started, and those that they did', async () => {

@@ -6,7 +6,7 @@ import { inChunks } from '../../support/parallel.ts';
 import { Random } from '../../support/random.ts';
 import { tripStream } from '../../support/trips/stream.ts';
 import { Ledger } from '../load/ledger.ts';
-import { markOf } from '../load/mark.ts';
+import { markOf } from '../stored-cells.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 
@@ -120,12 +120,9 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
     let refKey = 0;
     const nextCell = (row_key: string): NewCell => {
       refKey += 1;
-      return {
-        row_key,
-        column_name: random.pick(['NOTES', 'RECEIPT']),
-        ref_key: refKey,
-        body: { caller: number, refKey, note: 'n'.repeat(random.integer(0, 300)) },
-      };
+      const column_name = random.pick(['NOTES', 'RECEIPT']);
+      const body = { caller: number, refKey, note: 'n'.repeat(random.integer(0, 300)) };
+      return { row_key, column_name, ref_key: refKey, body };
     };
     const write = async (): Promise<void> => {
       const row = randomRowKey(random);

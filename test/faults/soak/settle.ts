@@ -3,6 +3,7 @@ import type { StackStatus } from '../../../infra/local/control/commands.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import type { BufferOperations } from '../../../shared/contract/datastore.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
+import { sumOf } from '../fault-run.ts';
 
 /** What is still under way inside a stack. */
 export interface Rest {
@@ -39,12 +40,12 @@ export async function restOf(data: string, store: Pick<BufferOperations, 'buffer
   ]);
   const summaries = status.triggers.map(({ summary }) => summary);
   return {
-    buffered: sum((buffers ?? []).map((group) => (group.error ? 0 : group.rows + group.parked + group.conflicts))),
+    buffered: sumOf((buffers ?? []).map((group) => (group.error ? 0 : group.rows + group.parked + group.conflicts))),
     silent: buffers ? buffers.filter(({ error }) => error !== undefined).length : 1,
     // What does not answer is not known to be empty.
-    messages: sum(status.queues.map(({ visible = 1, held = 0 }) => visible + held)),
-    unsent: sum(summaries.map((summary) => (summary ? summary.sent.cells + summary.sent.unknown_shards : 1))),
-    parked: sum(summaries.map((summary) => summary?.parked ?? 0)),
+    messages: sumOf(status.queues.map(({ visible = 1, held = 0 }) => visible + held)),
+    unsent: sumOf(summaries.map((summary) => (summary ? summary.sent.cells + summary.sent.unknown_shards : 1))),
+    parked: sumOf(summaries.map((summary) => summary?.parked ?? 0)),
   };
 }
 
@@ -73,8 +74,4 @@ export async function settle(data: string, store: Waiting, patienceMs: number, s
     }
     await sleep(POLL_MS, undefined, { signal });
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -4,6 +4,7 @@ import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import { Random } from '../../support/random.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { kill } from '../../support/processes/stack-process.ts';
+import { lookUntil } from '../../support/look-until.ts';
 
 export interface SoakFaults extends Pick<RunWorld, 'seed' | 'signal' | 'say'> {
   /** The stack's data folder. */
@@ -12,8 +13,7 @@ export interface SoakFaults extends Pick<RunWorld, 'seed' | 'signal' | 'say'> {
 }
 
 /** Between the end of one fault and the next. */
-const LEAST_PAUSE_MS = 3000;
-const MOST_PAUSE_MS = 9000;
+const PAUSE_MS = [3000, 9000] as const;
 const LEAST_AWAY_MS = 500;
 const MOST_AWAY_MS = 5000;
 /** Until every server is in its role again. */
@@ -68,29 +68,20 @@ const FAULTS: readonly [Fault, ...Fault[]] = [
  * Breaks something of the stack again and again, one thing at a time, until the time is over. Returns how often it did
  * what.
  */
-export async function breakAtRandom({
-  data,
-  seed,
-  seconds,
-  signal,
-  say,
-}: SoakFaults): Promise<ReadonlyMap<string, number>> {
+export async function breakAtRandom(options: SoakFaults): Promise<ReadonlyMap<string, number>> {
+  const { data, seed, seconds, signal, say } = options;
   const random = new Random(seed, 'soak faults', 0);
   const done = new Map<string, number>();
   const end = performance.now() + seconds * 1000;
+  const command: Scene['command'] = (name, argument) => sendCommand(data, name, argument);
   const away = (): Promise<void> => sleep(random.between(LEAST_AWAY_MS, MOST_AWAY_MS), undefined, { signal });
   for (;;) {
-    const pause = random.between(LEAST_PAUSE_MS, MOST_PAUSE_MS);
+    const pause = random.between(...PAUSE_MS);
     // The last one is to be over when the load ends.
     if (performance.now() + pause + MOST_AWAY_MS > end) break;
     await sleep(pause, undefined, { signal });
     const status = await untilAllRun(data, signal);
-    const what = await random.pick(FAULTS)({
-      random,
-      status,
-      away,
-      command: (name, argument) => sendCommand(data, name, argument),
-    });
+    const what = await random.pick(FAULTS)({ random, status, away, command });
     if (what === undefined) continue;
     const kind = what.replace(/ (of|in) group-.*$/u, '');
     done.set(kind, (done.get(kind) ?? 0) + 1);
@@ -103,13 +94,11 @@ export async function breakAtRandom({
 
 /** Waits until every server is in its role, and returns the stack's status then. */
 export async function untilAllRun(data: string, signal: AbortSignal): Promise<StackStatus> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const status = (await sendCommand(data, 'status')) as StackStatus;
-    if (status.nodes.every(({ state }) => state === 'running')) return status;
-    if (performance.now() > deadline) throw new Error(`servers did not come back: ${JSON.stringify(status.nodes)}`);
-    await sleep(POLL_MS, undefined, { signal });
-  }
+  const look = async (): Promise<StackStatus> => (await sendCommand(data, 'status')) as StackStatus;
+  const isBack = ({ nodes }: StackStatus): boolean => nodes.every(({ state }) => state === 'running');
+  const status = await lookUntil(look, isBack, { pollMs: POLL_MS, patienceMs: PATIENCE_MS, signal });
+  if (isBack(status)) return status;
+  throw new Error(`servers did not come back: ${JSON.stringify(status.nodes)}`);
 }
 
 function serviceAway(name: 'sqs' | 'dynamodb'): Fault {

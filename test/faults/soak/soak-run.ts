@@ -3,28 +3,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackStatus } from '../../../infra/local/control/commands.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import { isRunning } from '../../../infra/local/process-table.ts';
-import { findEngine } from '../../../infra/setup/engine.mjs';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { faultsLine, inspect, type Aftermath } from '../aftermath.ts';
-import { engineName } from '../../support/cluster.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import { countsLine, grouped, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { comes } from '../../support/until.ts';
-import type { RunWorld } from '../../support/run-world.ts';
 import { outcomesLine, type Written } from '../load/ledger.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
-import { countUnreadable } from '../read-back.ts';
+import { countUnreadable } from '../stored-cells.ts';
 import { StackProcess } from '../../support/processes/stack-process.ts';
-import { DATASTORE } from '../../support/store-access.ts';
-import { growthOf, keepsConnections, keepsProcesses, type Growth } from './judge-samples.ts';
+import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
+import { CONNECTIONS, growthOf, PROCESSES, type Growth } from './judge-samples.ts';
+import { stackEngine, startProgram } from '../stack-program.ts';
+import { lookUntil } from '../../support/look-until.ts';
 import { judgeSoak } from './judge-soak.ts';
 import type { MixedCounts, MixedLoadOptions } from './mixed-load.ts';
 import { processTree } from '../../support/processes/process-tree.ts';
-import { deleteTrips } from './sabotage.ts';
 import { restFigure, restOf, settle } from './settle.ts';
 import { breakAtRandom, untilAllRun } from './soak-faults.ts';
 import type { SoakProgress } from './soak-load.ts';
 import { verifyInTheEnd, verifyOnce } from './verify-index.ts';
 import { lookAt, watchStack, type Sample } from './watch-stack.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
+import { ownedShards, withClient } from '../../support/past-the-store.ts';
 
 const SECONDS = 600;
 const CONTROL_SECONDS = 60;
@@ -55,22 +55,19 @@ export const soakRun: FaultRun = {
   control:
     'the stack leaks memory, connections and processes; a group hangs when it is looked what waits; cells are deleted',
 
-  async run(world: RunWorld): Promise<RunOutcome> {
+  async run(world) {
     await using parts = new AsyncDisposableStack();
     const soak = await startSoak(world, parts);
     const real = await soakWhole(world, soak);
     world.say(`the control: ${soakRun.control}`);
     const control = await sabotage(world, soak, real.written);
-    const engine = findEngine({ wish: world.engine });
     return {
       checks: judgeSoak(real, control),
       cells: real.aftermath.acked,
-      engine: engine ? engineName(engine) : 'unknown engine',
+      engine: stackEngine(world),
       notes: [
         `faults: ${[...real.faults].map(([what, times]) => `${what} ${times}`).join(', ')}`,
-        `calls: ${Object.entries(real.counts)
-          .map(([what, count]) => `${what} ${count.toLocaleString('en-US')}`)
-          .join(', ')}`,
+        `calls: ${countsLine(real.counts)}`,
         `memory of ${real.growth.parts}`,
         outcomesLine(real.aftermath.outcomes),
         `${restFigure(real.rest)} left ${real.rest.seconds.toFixed(1)} s after the load; parked cells sent again: ${real.rest.retried}`,
@@ -88,18 +85,10 @@ interface Soak {
   readonly pid: number;
 }
 
-async function startSoak({ folder, engine, signal }: RunWorld, parts: AsyncDisposableStack): Promise<Soak> {
-  const data = join(folder, 'stack');
-  const options = {
-    data,
-    port: 0,
-    shards: SHARDS,
-    engine,
-    functions: 'process',
-    functionMemory: FUNCTION_MB,
-    tailers: TAILERS,
-  };
-  const stack = await StackProcess.start({ program: STACK, args: [JSON.stringify(options)], data, signal });
+async function startSoak(world: RunWorld, parts: AsyncDisposableStack): Promise<Soak> {
+  const data = join(world.folder, 'stack');
+  const options = { shards: SHARDS, functions: 'process', functionMemory: FUNCTION_MB, tailers: TAILERS };
+  const stack = await startProgram(world, 'stack', STACK, options);
   const { pid } = (await sendCommand(data, 'status')) as StackStatus;
   parts.defer(() => endWhole(stack, pid));
   return { stack, data, pid };
@@ -159,24 +148,20 @@ async function soakWhole(world: RunWorld, soak: Soak) {
   say('waiting for what is under way');
   const rest = await settle(data, datastore, SETTLE_MS, signal);
   say(
-    `${restFigure(rest)} left after ${rest.seconds.toFixed(1)} s; reading ${watched.written.acked.length.toLocaleString('en-US')} cells back`,
+    `${restFigure(rest)} left after ${rest.seconds.toFixed(1)} s; reading ${grouped(watched.written.acked.length)} cells back`,
   );
   const aftermath: Aftermath = await inspect({ datastore, groups: stack.groups, written: watched.written, signal });
   const index = await verifyInTheEnd(data, INDEX, VERIFY_MS, signal);
-  const growth = await untilCalm(world, soak, (end) =>
-    growthOf(watched.samples, seconds, Math.min(PART_SECONDS, seconds / 3), end),
-  );
+  const part = Math.min(PART_SECONDS, seconds / 3);
+  const growth = await untilCalm(world, soak, (end) => growthOf(watched.samples, seconds, part, end));
   return { ...watched, faults, rest, growth, aftermath, index };
 }
 
 /** Connections may stay open for a while after they were last needed. */
 async function untilCalm({ signal }: RunWorld, { stack, pid }: Soak, judge: (end: Sample) => Growth): Promise<Growth> {
-  const deadline = performance.now() + IDLE_MS;
-  for (;;) {
-    const growth = judge(await lookAt(stack, pid, 0));
-    if ((keepsConnections(growth) && keepsProcesses(growth)) || performance.now() > deadline) return growth;
-    await sleep(LOOK_MS, undefined, { signal });
-  }
+  const look = async (): Promise<Growth> => judge(await lookAt(stack, pid, 0));
+  const isCalm = (growth: Growth): boolean => CONNECTIONS.holds(growth) && PROCESSES.holds(growth);
+  return await lookUntil(look, isCalm, { pollMs: LOOK_MS, patienceMs: IDLE_MS, signal });
 }
 
 /** The same stack, with everything wrong that the checks look for. */
@@ -204,4 +189,19 @@ async function sabotage(world: RunWorld, soak: Soak, before: Written) {
     acked: before.acked.length,
     index: await verifyOnce(data, INDEX),
   };
+}
+
+/**
+ * Deletes the first trip of each shard of a group behind the store's back; its index entries stay. Returns how many
+ * there were.
+ */
+export async function deleteTrips(groups: readonly GroupAccess[], group: string): Promise<number> {
+  return withClient(groups, group, async (client) => {
+    let deleted = 0;
+    for (const shard of await ownedShards(client)) {
+      const sql = `DELETE FROM ${entityTable(DATASTORE, shard)} WHERE column_name = ? ORDER BY added_id LIMIT 1`;
+      deleted += (await client.change({ sql, parameters: [Buffer.from('BASE')] })).affectedRows;
+    }
+    return deleted;
+  });
 }

@@ -6,9 +6,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createConnection, type Connection } from 'mysql2';
 import './collect-garbage.mjs';
-import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
-import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
+import { serveStack, toldOptions } from '../serve-stack.ts';
 
 /** A cache that fills for ten minutes cannot be told from a leak. */
 const SMALL_CACHES = ['--innodb-buffer-pool-size=24M'];
@@ -17,19 +16,11 @@ const MEMORY_EVERY_MS = 250;
 const CONNECTION_EVERY_MS = 500;
 const PROCESS_EVERY_MS = 5000;
 
-const options = JSON.parse(process.argv[2] ?? '{}') as Partial<LocalStackOptions>;
-const starting = startLocalStack({
-  serverSize: 'full',
-  ...options,
-  serverArguments: SMALL_CACHES,
-  functionArguments: ['--import', new URL('collect-garbage.mjs', import.meta.url).href],
-});
-process.on('SIGTERM', () => {
-  void starting.then((stack) => stack.stop()).finally(() => process.exit(0));
-});
-const stack = await starting;
-process.on('SIGUSR2', () => leak(stack));
-console.log(`ready ${stack.url}`);
+const options = toldOptions();
+const functionArguments = ['--import', new URL('collect-garbage.mjs', import.meta.url).href];
+await serveStack({ serverSize: 'full', ...options, serverArguments: SMALL_CACHES, functionArguments }, (stack) =>
+  process.on('SIGUSR2', () => leak(stack)),
+);
 
 /** Takes memory, connections and processes, and gives nothing back. */
 function leak({ groups: { groups } }: LocalStack): void {
@@ -44,13 +35,6 @@ function leak({ groups: { groups } }: LocalStack): void {
     kept.push(connection);
   }, CONNECTION_EVERY_MS);
   // The command line names the data folder, so that the process is found when the run is cut off.
-  setInterval(
-    () =>
-      kept.push(
-        spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)', join(options.data ?? '', 'leaked')], {
-          stdio: 'ignore',
-        }),
-      ),
-    PROCESS_EVERY_MS,
-  );
+  const idle = ['--eval', 'setInterval(() => {}, 1000)', join(options.data ?? '', 'leaked')];
+  setInterval(() => kept.push(spawn(process.execPath, idle, { stdio: 'ignore' })), PROCESS_EVERY_MS);
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { lookUntil } from '../../support/look-until.ts';
 
 const VERIFY = fileURLToPath(new URL('../../../infra/local/commands/verify-index.ts', import.meta.url));
 const LINE =
@@ -39,10 +39,6 @@ export async function verifyInTheEnd(
   patienceMs: number,
   signal: AbortSignal,
 ): Promise<IndexVerdict> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const verdict = await verifyOnce(data, index);
-    if (verdict.problems === 0 || performance.now() > deadline) return verdict;
-    await sleep(AGAIN_MS, undefined, { signal });
-  }
+  const isClean = ({ problems }: IndexVerdict): boolean => problems === 0;
+  return await lookUntil(() => verifyOnce(data, index), isClean, { pollMs: AGAIN_MS, patienceMs, signal });
 }

@@ -1,8 +1,5 @@
-import type { RunWorld } from '../../support/run-world.ts';
-import { deliveryFigure, isWhole } from '../triggers/judge-deliveries.ts';
-import type { Part } from '../triggers/part.ts';
+import { deliveryFigure, isWhole, type Part, type Setting } from '../triggers/part.ts';
 import { Scene } from '../triggers/scene.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const HAND_OVERS = 10;
 const CONTROL_DEATHS = 2;
@@ -14,9 +11,9 @@ const BAR_SECONDS = 2;
 export const handOver: Part = {
   fault: `${HAND_OVERS} hand-overs to a successor`,
 
-  async carryOut(world, stage) {
-    const real = await handOn(world, stage, 'handed_over', true);
-    const control = await handOn(world, stage, 'handed_over_control', false);
+  async carryOut(setting) {
+    const real = await handOn(setting, 'handed_over', true);
+    const control = await handOn(setting, 'handed_over_control', false);
     return {
       checks: [
         {
@@ -35,8 +32,8 @@ export const handOver: Part = {
   },
 };
 
-async function handOn(world: RunWorld, stage: TriggerStage, name: string, inOrder: boolean) {
-  await using scene = await Scene.start(world, stage, { name, tailers: [] });
+async function handOn(setting: Setting, name: string, inOrder: boolean) {
+  await using scene = await Scene.start(setting, { name, tailers: [] });
   let current = await scene.startTailer({ slots: [0], once: true });
   await scene.until('the first cells are delivered', () => scene.deliveries().length > 0);
   await scene.wait(BETWEEN_SECONDS);
@@ -55,17 +52,11 @@ async function handOn(world: RunWorld, stage: TriggerStage, name: string, inOrde
     await scene.wait(BETWEEN_SECONDS);
   }
   const until = Date.now();
-  await scene.stopWriters();
-  const verdict = await scene.settle();
-  const longest =
-    longestPause(
-      scene.deliveries().map(({ at }) => at),
-      since,
-      until,
-    ) / 1000;
+  const verdict = await scene.conclude();
+  const times = scene.deliveries().map(({ at }) => at);
   await current.stop();
   await scene.end();
-  return { verdict, seconds, longest };
+  return { verdict, seconds, longest: longestPause(times, since, until) / 1000 };
 }
 
 /** The longest time without any delivery, in milliseconds: some dozens are written each second. */

@@ -1,8 +1,5 @@
-import type { RunWorld } from '../../support/run-world.ts';
-import { deliveryFigure, isWhole } from '../triggers/judge-deliveries.ts';
-import type { Part } from '../triggers/part.ts';
+import { deliveryFigure, isWhole, type Part, type Setting } from '../triggers/part.ts';
 import { Scene } from '../triggers/scene.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { holdings, secondsUntilSpread } from './owners.ts';
 
 const WORKERS = 64;
@@ -15,9 +12,9 @@ const AFTER_SECONDS = 5;
 export const manyWorkers: Part = {
   fault: `${WORKERS} workers over ${WORKERS} partitions`,
 
-  async carryOut(world, stage) {
-    const real = await crowd(world, stage, 'crowd', WORKERS);
-    const control = await crowd(world, stage, 'crowd_control', WORKERS / 2);
+  async carryOut(setting) {
+    const real = await crowd(setting, 'crowd', WORKERS);
+    const control = await crowd(setting, 'crowd_control', WORKERS / 2);
     return {
       checks: [
         {
@@ -36,29 +33,23 @@ export const manyWorkers: Part = {
   },
 };
 
-async function crowd(world: RunWorld, stage: TriggerStage, name: string, partitions: number) {
-  await using scene = await Scene.start(world, stage, { name, tailers: [] });
+async function crowd(setting: Setting, name: string, partitions: number) {
+  const { shards } = setting.stage;
+  await using scene = await Scene.start(setting, { name, tailers: [] });
   const slots = Array.from({ length: WORKERS }, (_, slot) => slot);
   const processes = await Promise.all(
     Array.from({ length: PROCESSES }, (_, place) =>
       scene.startTailer({ slots: slots.filter((slot) => slot % PROCESSES === place), partitions }),
     ),
   );
-  const seconds = await secondsUntilSpread(scene, {
-    workers: WORKERS,
-    shards: stage.shards,
-    partitions,
-    mostSeconds: partitions === WORKERS ? MOST_SECONDS : CONTROL_SECONDS,
-  });
+  const mostSeconds = partitions === WORKERS ? MOST_SECONDS : CONTROL_SECONDS;
+  const seconds = await secondsUntilSpread(scene, { workers: WORKERS, shards, partitions, mostSeconds });
   await scene.wait(AFTER_SECONDS);
   let held: readonly number[] | undefined;
-  await scene.until(
-    'DynamoDB says who holds what',
-    async () => (held = await holdings(scene, stage.shards, partitions)) !== undefined,
-  );
+  const isSaid = async (): Promise<boolean> => (held = await holdings(scene, shards, partitions)) !== undefined;
+  await scene.until('DynamoDB says who holds what', isSaid);
   const workers = held?.filter((count) => count === 1).length ?? 0;
-  await scene.stopWriters();
-  const verdict = await scene.settle();
+  const verdict = await scene.conclude();
   await Promise.all(processes.map((one) => one.stop()));
   await scene.end();
   return { seconds, workers, verdict };

@@ -32,23 +32,17 @@ export function isSpread(held: readonly number[] | undefined, workers: number, p
   return sum === partitions && held.length === workers && (held[0] ?? 0) - (held.at(-1) ?? 0) <= 1;
 }
 
+type Spread = Readonly<Record<'workers' | 'shards' | 'partitions' | 'mostSeconds', number>>;
+
 /** How long it takes until they are spread; undefined where it takes longer than that. */
 export async function secondsUntilSpread(
   scene: Scene,
-  {
-    workers,
-    shards,
-    partitions,
-    mostSeconds,
-  }: { readonly workers: number; readonly shards: number; readonly partitions: number; readonly mostSeconds: number },
+  { workers, shards, partitions, mostSeconds }: Spread,
 ): Promise<number | undefined> {
   const start = performance.now();
+  const isSo = async (): Promise<boolean> => isSpread(await holdings(scene, shards, partitions), workers, partitions);
   try {
-    await scene.until(
-      `${workers} workers hold ${partitions} partitions`,
-      async () => isSpread(await holdings(scene, shards, partitions), workers, partitions),
-      mostSeconds * 1000,
-    );
+    await scene.until(`${workers} workers hold ${partitions} partitions`, isSo, mostSeconds * 1000);
     return (performance.now() - start) / 1000;
   } catch {
     return undefined;

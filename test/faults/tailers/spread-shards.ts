@@ -1,9 +1,6 @@
 import { defaultPartitions } from '../../../shared/follow/follower-item.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { deliveryFigure, isWhole } from '../triggers/judge-deliveries.ts';
-import type { Part } from '../triggers/part.ts';
+import { deliveryFigure, isWhole, type Part, type Setting } from '../triggers/part.ts';
 import { Scene } from '../triggers/scene.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { secondsUntilSpread } from './owners.ts';
 
 const BAR_SECONDS = 15;
@@ -17,25 +14,21 @@ const NEVER_DEAD = { silenceMs: 120_000 };
 export const spreadShards: Part = {
   fault: '1, then 4, then 2 tailers',
 
-  async carryOut(world, stage) {
-    const real = await comeAndGo(world, stage, 'spread', true);
-    const control = await comeAndGo(world, stage, 'spread_control', false);
-    const text = (seconds: readonly (number | undefined)[]): string =>
+  async carryOut(setting) {
+    const real = await comeAndGo(setting, 'spread', true);
+    const control = await comeAndGo(setting, 'spread_control', false);
+    const text = ({ seconds }: typeof real): string =>
       seconds.map((one) => (one === undefined ? `over ${MOST_SECONDS}` : one.toFixed(1))).join(', ');
+    const inTime = ({ seconds }: typeof real): boolean =>
+      seconds.every((one) => one !== undefined && one <= BAR_SECONDS);
     return {
       checks: [
         {
           what: 'seconds until shards are spread over 1, 4, 2 tailers; deliveries; control: two that die unnoticed',
-          figure: `${text(real.seconds)}; ${deliveryFigure(real.verdict)}`,
+          figure: `${text(real)}; ${deliveryFigure(real.verdict)}`,
           bar: `${BAR_SECONDS}; 0, 0 of at least 500`,
-          passed:
-            real.seconds.every((one) => one !== undefined && one <= BAR_SECONDS) &&
-            isWhole(real.verdict) &&
-            real.verdict.due >= 500,
-          control: {
-            figure: text(control.seconds),
-            failed: control.seconds.some((one) => one === undefined || one > BAR_SECONDS),
-          },
+          passed: inTime(real) && isWhole(real.verdict) && real.verdict.due >= 500,
+          control: { figure: text(control), failed: !inTime(control) },
         },
       ],
       cells: real.verdict.due,
@@ -44,17 +37,13 @@ export const spreadShards: Part = {
   },
 };
 
-async function comeAndGo(world: RunWorld, stage: TriggerStage, name: string, inOrder: boolean) {
+async function comeAndGo(setting: Setting, name: string, inOrder: boolean) {
+  const { shards } = setting.stage;
   const tailer = inOrder ? {} : { heartbeat: NEVER_DEAD };
-  await using scene = await Scene.start(world, stage, { name, tailers: [] });
+  await using scene = await Scene.start(setting, { name, tailers: [] });
   const start = (slot: number) => scene.startTailer({ ...tailer, slots: [slot] });
   const spread = (workers: number): Promise<number | undefined> =>
-    secondsUntilSpread(scene, {
-      workers,
-      shards: stage.shards,
-      partitions: defaultPartitions(stage.shards),
-      mostSeconds: MOST_SECONDS,
-    });
+    secondsUntilSpread(scene, { workers, shards, partitions: defaultPartitions(shards), mostSeconds: MOST_SECONDS });
   const first = await start(0);
   const seconds = [await spread(1)];
   await scene.wait(BETWEEN_SECONDS);
@@ -64,10 +53,9 @@ async function comeAndGo(world: RunWorld, stage: TriggerStage, name: string, inO
   // One that was there first, and one that came later.
   await Promise.all([first, third].map((one) => (inOrder ? one.stop() : one.kill())));
   seconds.push(await spread(2));
-  world.say(`${name}: spread after ${seconds.map((one) => one?.toFixed(1) ?? 'too many').join(', ')} s`);
+  setting.world.say(`${name}: spread after ${seconds.map((one) => one?.toFixed(1) ?? 'too many').join(', ')} s`);
   await scene.wait(BETWEEN_SECONDS);
-  await scene.stopWriters();
-  const verdict = await scene.settle(inOrder ? {} : { patienceMs: 0 });
+  const verdict = await scene.conclude(inOrder ? {} : { patienceMs: 0 });
   await Promise.all([second, fourth].map((one) => one.stop()));
   await scene.end();
   return { seconds, verdict };

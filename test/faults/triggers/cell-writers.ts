@@ -4,7 +4,7 @@ import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../../support/workers/worker-side.ts';
-import { refKeyOf } from './poison.ts';
+import { refKeyOf } from './consumer-variation.ts';
 
 export interface CellWriters {
   readonly access: DatastoreAccess;
@@ -38,12 +38,8 @@ await runAsWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(
       const rows = Array.from({ length: ROWS }, () => randomRowKey(random));
       for (let number = 1; control.stopped === undefined; number += 1) {
         const ref_key = refKeyOf(number, random.chance(poison));
-        const { outcome } = await store.datastore.put({
-          row_key: rows[number % ROWS] ?? '',
-          column_name: 'BASE',
-          ref_key,
-          body: { writer, number },
-        });
+        const address = { row_key: rows[number % ROWS] ?? '', column_name: 'BASE', ref_key };
+        const { outcome } = await store.datastore.put({ ...address, body: { writer, number } });
         if (outcome === 'stored' || outcome === 'stored_before') counts.stored += 1;
         else counts.refused += 1;
         await sleep(pauseMs);

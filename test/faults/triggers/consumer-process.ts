@@ -10,9 +10,8 @@ import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-stor
 import type { TriggerMessage } from '../../../shared/triggers/state/message.ts';
 import { Random } from '../../support/random.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
-import type { ConsumerVariation } from './consumer-variation.ts';
+import { isPoison, type ConsumerVariation } from './consumer-variation.ts';
 import { cellName, openDeliveries } from './deliveries.ts';
-import { isPoison } from './poison.ts';
 import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
 export interface ConsumerInput {

@@ -1,7 +1,6 @@
-import type { RunWorld } from '../../support/run-world.ts';
-import { CONTROL_PATIENCE_MS, deliveryCheck, LEAST_CELLS, type Part } from './part.ts';
+import { grouped } from '../fault-run.ts';
+import { bothWays, deliveryCheck, LEAST_CELLS, type Part, type Setting } from './part.ts';
 import { Scene } from './scene.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const FAILING = 0.2;
 const SECONDS = 10;
@@ -14,38 +13,25 @@ const PAUSE_MS = 150;
 export const failingCalls: Part = {
   fault: `${FAILING * 100} % of the function's calls fail`,
 
-  async carryOut(world, stage) {
-    const [real, control] = await Promise.all([
-      fail(world, stage, 'failing', false),
-      fail(world, stage, 'failing_control', true),
-    ]);
+  async carryOut(setting) {
+    const [real, control] = await bothWays('failing', (name, isReal) => fail(setting, name, isReal));
+    const what = `${FAILING * 100} % of calls fail; control: failures not noticed`;
     return {
-      checks: [
-        deliveryCheck(
-          `${FAILING * 100} % of calls fail; control: failures not noticed`,
-          real.verdict,
-          control.verdict,
-          CELLS,
-        ),
-      ],
+      checks: [deliveryCheck(what, real.verdict, control.verdict, CELLS)],
       cells: real.verdict.due,
       notes: [
-        `${real.failed.toLocaleString('en-US')} of ${real.calls.toLocaleString('en-US')} calls failed, ${real.verdict.repeats} cells were delivered again`,
+        `${grouped(real.failed)} of ${grouped(real.calls)} calls failed, ${real.verdict.repeats} cells were delivered again`,
       ],
     };
   },
 };
 
-async function fail(world: RunWorld, stage: TriggerStage, name: string, forgets: boolean) {
-  await using scene = await Scene.start(world, stage, {
-    name,
-    consumer: { failing: FAILING, forgets },
-    consumers: 2,
-    pauseMs: PAUSE_MS,
-  });
-  await scene.load(forgets ? CONTROL_SECONDS : (world.seconds ?? SECONDS), forgets ? LEAST_CELLS : CELLS);
-  await scene.stopWriters();
-  const verdict = await scene.settle(forgets ? { patienceMs: CONTROL_PATIENCE_MS } : {});
+async function fail(setting: Setting, name: string, isReal: boolean) {
+  const consumer = { failing: FAILING, forgets: !isReal };
+  await using scene = await Scene.start(setting, { name, consumer, consumers: 2, pauseMs: PAUSE_MS });
+  if (isReal) await scene.load(setting.world.seconds ?? SECONDS, CELLS);
+  else await scene.load(CONTROL_SECONDS, LEAST_CELLS);
+  const verdict = await scene.conclude({ isReal });
   const { calls, failed } = scene.called();
   await scene.end();
   return { verdict, calls, failed };

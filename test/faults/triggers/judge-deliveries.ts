@@ -1,5 +1,12 @@
-import type { Delivery } from './deliveries.ts';
-import type { LoggedCell } from './logged-cells.ts';
+import { grouped } from '../../support/text-table.ts';
+import { rowKeyOf } from '../../../shared/address.ts';
+import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
+import { fromSqlTime } from '../../../shared/time.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { onEachShard, rowsOf } from '../../support/past-the-store.ts';
+import type { GroupAccess } from '../../support/store-access.ts';
+import { cellName, type Delivery } from './deliveries.ts';
 
 /** Deliveries held against the logs. */
 export interface DeliveryVerdict {
@@ -43,9 +50,33 @@ export function isWhole({ never, outOfOrder, due }: DeliveryVerdict): boolean {
 
 /** "0 never, 0 out of order of 1,234" */
 export function deliveryFigure({ due, never, outOfOrder }: DeliveryVerdict): string {
-  return `${never.toLocaleString('en-US')} never, ${outOfOrder.toLocaleString('en-US')} out of order of ${due.toLocaleString('en-US')}`;
+  return `${grouped(never)} never, ${grouped(outOfOrder)} out of order of ${grouped(due)}`;
 }
 
 function keyOf({ shard, cell }: Pick<LoggedCell, 'shard' | 'cell'>): string {
   return `${shard}/${cell}`;
+}
+
+/** A cell as it lies in its shard's table. */
+export interface LoggedCell {
+  readonly shard: number;
+  readonly added_id: number;
+  readonly ref_key: number;
+  /** As deliveries name it. */
+  readonly cell: string;
+}
+
+/** Reads a datastore's logs from the groups' writers with plain SQL, past the store, each in its order. */
+export async function loggedCells(groups: readonly GroupAccess[], datastore: string): Promise<readonly LoggedCell[]> {
+  const logs = await onEachShard(groups, (client, shard) => loggedIn(client, datastore, shard), datastore);
+  return logs.flat();
+}
+
+async function loggedIn(client: SqlClient, datastore: string, shard: number): Promise<readonly LoggedCell[]> {
+  const sql = `SELECT added_id, row_key, column_name, ref_key, created_at FROM ${entityTable(datastore, shard)} ORDER BY added_id`;
+  return (await rowsOf(client, sql)).map(([id, rowKey, column, refKey, at]) => {
+    const address = { row_key: rowKeyOf(toBytes(rowKey)), column_name: toText(column), ref_key: toNumber(refKey) };
+    const cell = cellName({ ...address, created_at: fromSqlTime(String(at)) });
+    return { shard, added_id: toNumber(id), ref_key: address.ref_key, cell };
+  });
 }

@@ -5,10 +5,9 @@ import { describe, expect, it } from 'vitest';
 import type { QueueMessage } from '../../../shared/triggers/send/queue-client.ts';
 import { isSpread } from '../tailers/owners.ts';
 import { DeliveryLog, openDeliveries, type Delivery } from './deliveries.ts';
-import { deliveryFigure, isWhole, judgeDeliveries } from './judge-deliveries.ts';
-import type { LoggedCell } from './logged-cells.ts';
+import { deliveryFigure, isWhole, judgeDeliveries, type LoggedCell } from './judge-deliveries.ts';
 import { deliveryCheck } from './part.ts';
-import { isPoison, refKeyOf } from './poison.ts';
+import { isPoison, refKeyOf } from './consumer-variation.ts';
 import { GOOD_TAILER, varyQueues } from '../../support/triggers/tailer-variation.ts';
 
 const log = (shard: number, names: string): LoggedCell[] =>

@@ -1,8 +1,6 @@
-import type { RunWorld } from '../../support/run-world.ts';
-import { untilAllRun } from '../../support/nodes.ts';
-import { CONTROL_PATIENCE_MS, deliveryCheck, type Part } from './part.ts';
+import { killNode, untilAllRun } from '../../support/nodes.ts';
+import { deliveryCheck, type Part, type Setting } from './part.ts';
 import { QUICK_LEASES, Scene } from './scene.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const BEFORE_SECONDS = 3;
 const AFTER_SECONDS = 2;
@@ -11,42 +9,27 @@ const AFTER_SECONDS = 2;
 export const killedServers: Part = {
   fault: "a group's reader killed, another group's writer killed",
 
-  async carryOut(world, stage) {
-    await using real = await Scene.start(world, stage, { name: 'servers' });
+  async carryOut(setting) {
+    await using real = await Scene.start(setting, { name: 'servers' });
     // A send that failed, or that nobody made: the tailer of the control dies once, as the servers do.
-    await using control = await Scene.start(world, stage, {
+    const dying = { dies: 'before_send', atSend: 5 } as const;
+    await using control = await Scene.start(setting, {
       name: 'servers_control',
       tailers: [
-        (life) => ({
-          heartbeat: QUICK_LEASES,
-          variation: { waitsForQueue: false, ...(life === 0 ? { dies: 'before_send', atSend: 5 } : {}) },
-        }),
+        (life) => ({ heartbeat: QUICK_LEASES, variation: { waitsForQueue: false, ...(life === 0 ? dying : {}) } }),
       ],
     });
     const restarted = restart(control);
     await real.wait(BEFORE_SECONDS);
-    await kill(world, stage, 0, 'reader');
+    await kill(setting, 0, 'reader');
     await real.wait(AFTER_SECONDS);
-    await kill(world, stage, stage.servers.groups.length - 1, 'writer');
+    await kill(setting, -1, 'writer');
     await real.wait(AFTER_SECONDS);
     await restarted;
-    await Promise.all([real, control].map((scene) => scene.stopWriters()));
-    const [verdict, controlVerdict] = await Promise.all([
-      real.settle(),
-      control.settle({ patienceMs: CONTROL_PATIENCE_MS }),
-    ]);
+    const [verdict, controlVerdict] = await Promise.all([real.conclude(), control.conclude({ isReal: false })]);
     await Promise.all([real.end(), control.end()]);
-    return {
-      checks: [
-        deliveryCheck(
-          'a reader killed, a writer killed; control: a tailer that commits before it sends too',
-          verdict,
-          controlVerdict,
-        ),
-      ],
-      cells: verdict.due,
-      notes: [],
-    };
+    const what = 'a reader killed, a writer killed; control: a tailer that commits before it sends too';
+    return { checks: [deliveryCheck(what, verdict, controlVerdict)], cells: verdict.due, notes: [] };
   },
 };
 
@@ -55,15 +38,7 @@ async function restart({ tailers: [tailer] }: Scene): Promise<void> {
   await tailer?.start();
 }
 
-async function kill(
-  { signal, say }: RunWorld,
-  { servers }: TriggerStage,
-  group: number,
-  role: 'reader' | 'writer',
-): Promise<void> {
-  const node = servers.groups[group]?.nodes.find((one) => one.role === role);
-  if (!node) throw new Error(`a group without a ${role}`);
-  await servers.kill(node.node);
-  say(`kill -9 of ${node.node}, a ${role}`);
-  await untilAllRun(servers, signal);
+async function kill({ world, stage: { servers } }: Setting, group: number, role: 'reader' | 'writer'): Promise<void> {
+  world.say(`kill -9 of ${await killNode(servers, servers.groups.at(group)?.name ?? '', role)}, a ${role}`);
+  await untilAllRun(servers, world.signal);
 }

@@ -1,7 +1,5 @@
-import type { RunWorld } from '../../support/run-world.ts';
-import { CONTROL_PATIENCE_MS, deliveryCheck, type Part } from './part.ts';
+import { bothWays, deliveryCheck, type Part, type Setting } from './part.ts';
 import { Scene } from './scene.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const SECONDS = 8;
 const CELLS = 500;
@@ -13,36 +11,23 @@ const PAUSE_MS = 10;
 export const partialSends: Part = {
   fault: `sends of several cells refused for the third only, ${REFUSED} times`,
 
-  async carryOut(world, stage) {
-    const [real, control] = await Promise.all([
-      send(world, stage, 'partial', true),
-      send(world, stage, 'partial_control', false),
-    ]);
+  async carryOut(setting) {
+    const [real, control] = await bothWays('partial', (name, isReal) => send(setting, name, isReal));
+    const what = `${real.refused} sends refused for the third only; control: it alone is sent again`;
     return {
-      checks: [
-        deliveryCheck(
-          `${real.refused} sends refused for the third only; control: it alone is sent again`,
-          real.verdict,
-          control.verdict,
-          CELLS,
-        ),
-      ],
+      checks: [deliveryCheck(what, real.verdict, control.verdict, CELLS)],
       cells: real.verdict.due,
       notes: [`control: ${control.refused} sends refused`],
     };
   },
 };
 
-async function send(world: RunWorld, stage: TriggerStage, name: string, resendsFromRefused: boolean) {
-  await using scene = await Scene.start(world, stage, {
-    name,
-    pauseMs: PAUSE_MS,
-    tailers: [{ variation: { refusesThird: REFUSED, resendsFromRefused } }],
-  });
+async function send(setting: Setting, name: string, isReal: boolean) {
+  const tailers = [{ variation: { refusesThird: REFUSED, resendsFromRefused: isReal } }];
+  await using scene = await Scene.start(setting, { name, pauseMs: PAUSE_MS, tailers });
   await scene.load(SECONDS, CELLS);
   await scene.until('enough sends are refused', () => scene.tailed('refused') >= REFUSED);
-  await scene.stopWriters();
-  const verdict = await scene.settle(resendsFromRefused ? {} : { patienceMs: CONTROL_PATIENCE_MS });
+  const verdict = await scene.conclude({ isReal });
   await scene.end();
   return { verdict, refused: scene.tailed('refused') };
 }

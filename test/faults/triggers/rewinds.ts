@@ -1,9 +1,5 @@
-import type { RunWorld } from '../../support/run-world.ts';
-import { deliveryFigure, isWhole } from './judge-deliveries.ts';
-import { LEAST_CELLS, type Part } from './part.ts';
-import { rewindToStart } from './rewind-to-start.ts';
+import { bothWays, deliveryFigure, isWhole, LEAST_CELLS, type Part, type Setting } from './part.ts';
 import { Scene } from './scene.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const BEFORE_SECONDS = 6;
 
@@ -11,11 +7,8 @@ const BEFORE_SECONDS = 6;
 export const rewinds: Part = {
   fault: 'a rewind to the start while workers hold the leases and commit',
 
-  async carryOut(world, stage) {
-    const [real, control] = await Promise.all([
-      rewind(world, stage, 'rewound', true),
-      rewind(world, stage, 'rewound_control', false),
-    ]);
+  async carryOut(setting) {
+    const [real, control] = await bothWays('rewound', (name, isReal) => rewind(setting, name, isReal));
     return {
       checks: [
         {
@@ -32,15 +25,13 @@ export const rewinds: Part = {
   },
 };
 
-async function rewind(world: RunWorld, stage: TriggerStage, name: string, generationFence: boolean) {
-  await using scene = await Scene.start(world, stage, {
-    name,
-    tailers: [0, 1].map(() => ({ variation: { generationFence } })),
-  });
+async function rewind(setting: Setting, name: string, generationFence: boolean) {
+  const tailers = [0, 1].map(() => ({ variation: { generationFence } }));
+  await using scene = await Scene.start(setting, { name, tailers });
   await scene.load(BEFORE_SECONDS, LEAST_CELLS);
   await scene.until('cells are delivered', () => scene.deliveries().length >= LEAST_CELLS);
   // The writers go on: offsets move, and are committed, all the time.
-  const verdict = await rewindToStart(scene);
+  const verdict = await scene.rewindToStart();
   await scene.stopWriters();
   await scene.end();
   return verdict;

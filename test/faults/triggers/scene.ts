@@ -6,7 +6,9 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
-import type { RunWorld } from '../../support/run-world.ts';
+import { sumOf } from '../fault-run.ts';
+import type { Setting } from './part.ts';
+import { until } from '../../support/until.ts';
 import { startProcess, type KillableProcess } from '../../support/processes/killable-process.ts';
 import { RestartedProcess } from '../races/restarted-process.ts';
 import { startWorker, type RunningWorker } from '../../support/workers/running-worker.ts';
@@ -14,10 +16,8 @@ import type { CellWriters, WritersProgress } from './cell-writers.ts';
 import type { ConsumerInput, ConsumerProgress } from './consumer-process.ts';
 import { GOOD_CONSUMER, type ConsumerVariation } from './consumer-variation.ts';
 import { DeliveryLog, type Delivery } from './deliveries.ts';
-import { isWhole, judgeDeliveries, type DeliveryVerdict } from './judge-deliveries.ts';
-import { loggedCells, type LoggedCell } from './logged-cells.ts';
+import { isWhole, judgeDeliveries, loggedCells, type DeliveryVerdict, type LoggedCell } from './judge-deliveries.ts';
 import type { TailerInput, TailerOptions, TailerProgress } from '../../support/triggers/tailer-process.ts';
-import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
 export interface SceneOptions {
@@ -50,6 +50,10 @@ const PAUSE_MS = 60;
 const POLL_MS = 200;
 /** Something that is to come is given up when nothing has come for so long: retries wait for seconds. */
 const PATIENCE_MS = 20_000;
+/** The same of a control: nothing more comes by then. */
+const CONTROL_PATIENCE_MS = 6000;
+/** As long as something is sent again, it is waited for; then for so long. */
+const REWIND_PATIENCE_MS = 12_000;
 const OPERATOR_TRIES = 10;
 /** Whatever comes. */
 const LONGEST_MS = 90_000;
@@ -58,6 +62,17 @@ export interface FurtherTailer extends TailerOptions {
   /** One worker each. */
   readonly slots: readonly number[];
 }
+
+export interface Settling {
+  /** Off: a control is given up sooner. @default true */
+  readonly isReal?: boolean;
+  /** How long without any delivery is too long. */
+  readonly patienceMs?: number;
+  /** @default every cell */
+  readonly isDue?: (cell: LoggedCell) => boolean;
+}
+
+type Writers = RunningWorker<'stop', WritersProgress, WritersProgress>;
 
 /**
  * A datastore that is written to, the tailers of its trigger, and the trigger's consumers: real processes, one by one
@@ -69,78 +84,68 @@ export class Scene implements AsyncDisposable {
   readonly store: TriggeredStore;
   readonly tailers: readonly RestartedProcess<TailerInput, TailerProgress>[];
   consumers: readonly KillableProcess<ConsumerProgress>[];
-  readonly #world: RunWorld;
-  readonly #startWriters: () => RunningWorker<'stop', WritersProgress, WritersProgress>;
-  #writers: RunningWorker<'stop', WritersProgress, WritersProgress> | undefined;
+  readonly #setting: Setting;
+  readonly #file: string;
   readonly #deliveries: DeliveryLog;
-  readonly #sends: string;
-  readonly #startTailer: (options: FurtherTailer) => KillableProcess<TailerProgress>;
-  readonly #startConsumer: (variation: Partial<ConsumerVariation>, place: number) => KillableProcess<ConsumerProgress>;
+  #writers: Writers | undefined;
   readonly #parts = new AsyncDisposableStack();
 
   private constructor(
-    world: RunWorld,
-    stage: TriggerStage,
+    setting: Setting,
     store: TriggeredStore,
-    { access, ...options }: SceneOptions & { readonly access: TriggeredAccess },
+    access: TriggeredAccess,
+    { name, tailers = [{}, {}], consumers = 1, consumer = {} }: SceneOptions,
   ) {
-    const { name, tailers = [{}, {}], consumers = 1, consumer = {}, pauseMs = PAUSE_MS, poison = 0 } = options;
-    const { seed } = world;
-    const file = join(stage.folder, `${name}.deliveries`);
-    this.#sends = join(stage.folder, `${name}.sends`);
-    this.#world = world;
+    const { folder } = setting.stage;
+    this.#setting = setting;
+    this.#file = join(folder, name);
     this.access = access;
     this.store = this.#parts.use(store);
-    this.#deliveries = this.#parts.use(new DeliveryLog(file));
-    const tailerInput = (given: TailerOptions, slots: readonly number[], life: number): TailerInput => ({
-      ...given,
-      access,
-      slots,
-      sends: this.#sends,
-      seed: `${seed} ${slots.join()} ${life}`,
-    });
+    this.#deliveries = this.#parts.use(new DeliveryLog(`${this.#file}.deliveries`));
     this.tailers = tailers.map((tailer, slot) =>
       this.#parts.use(
-        new RestartedProcess<TailerInput, TailerProgress>(TAILER, stage.folder, (life) =>
-          tailerInput(typeof tailer === 'function' ? tailer(life) : tailer, [slot], life),
+        new RestartedProcess<TailerInput, TailerProgress>(TAILER, folder, (life) =>
+          this.#tailerInput({ ...(typeof tailer === 'function' ? tailer(life) : tailer), slots: [slot] }, life),
         ),
       ),
     );
-    this.#startTailer = ({ slots, ...given }) =>
-      this.#parts.use(startProcess<TailerInput, TailerProgress>(TAILER, stage.folder, tailerInput(given, slots, 0)));
-    this.#startConsumer = (variation, place) => {
-      const input: ConsumerInput = {
-        access,
-        variation: { ...GOOD_CONSUMER, ...variation },
-        deliveries: file,
-        seed: `${seed} ${place}`,
-      };
-      return this.#parts.use(startProcess<ConsumerInput, ConsumerProgress>(CONSUMER, stage.folder, input));
-    };
     this.consumers = Array.from({ length: consumers }, (_, place) => this.#startConsumer(consumer, place));
-    this.#startWriters = () =>
-      this.#parts.use(
-        startWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(
-          new URL('cell-writers.ts', import.meta.url),
-          { access, writers: WRITERS, seed, pauseMs, poison },
-        ),
-      );
   }
 
   /** Returns once everybody works. */
-  static async start(world: RunWorld, stage: TriggerStage, options: SceneOptions): Promise<Scene> {
-    const access = await stage.define(options.name, options);
-    const scene = new Scene(world, stage, await openTriggered(access, { connections: 2 }), { ...options, access });
+  static async start(setting: Setting, options: SceneOptions): Promise<Scene> {
+    const access = await setting.stage.define(options.name, options);
+    const scene = new Scene(setting, await openTriggered(access, { connections: 2 }), access, options);
     try {
       await Promise.all([...scene.tailers, ...scene.consumers].map(({ ready }) => ready));
       // Last, so that no backlog waits for the others to be started.
-      scene.#writers = scene.#startWriters();
-      await scene.#writers.ready;
+      await scene.#startWriters(options).ready;
       return scene;
     } catch (error) {
       await scene[Symbol.asyncDispose]();
       throw error;
     }
+  }
+
+  #tailerInput(tailer: FurtherTailer, life: number): TailerInput {
+    const seed = `${this.#setting.world.seed} ${tailer.slots.join()} ${life}`;
+    return { ...tailer, access: this.access, sends: `${this.#file}.sends`, seed };
+  }
+
+  #startConsumer(variation: Partial<ConsumerVariation>, place: number): KillableProcess<ConsumerProgress> {
+    const input: ConsumerInput = {
+      access: this.access,
+      variation: { ...GOOD_CONSUMER, ...variation },
+      deliveries: `${this.#file}.deliveries`,
+      seed: `${this.#setting.world.seed} ${place}`,
+    };
+    return this.#parts.use(startProcess(CONSUMER, this.#setting.stage.folder, input));
+  }
+
+  #startWriters({ pauseMs = PAUSE_MS, poison = 0 }: SceneOptions): Writers {
+    const { seed } = this.#setting.world;
+    const input: CellWriters = { access: this.access, writers: WRITERS, seed, pauseMs, poison };
+    return (this.#writers = this.#parts.use(startWorker(new URL('cell-writers.ts', import.meta.url), input)));
   }
 
   /** Cells stored so far, about. */
@@ -158,27 +163,29 @@ export class Scene implements AsyncDisposable {
    * here.
    */
   sends(): { readonly sent: number; readonly again: number } {
-    const sent = existsSync(this.#sends) ? readFileSync(this.#sends, 'utf8').trimEnd().split('\n') : [];
+    const file = `${this.#file}.sends`;
+    const sent = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
     return { sent: sent.length, again: sent.length - new Set(sent).size };
   }
 
   /** Calls of the function so far. */
   called(): { readonly calls: number; readonly failed: number } {
     const said = this.consumers.map(({ progress }) => progress);
-    return {
-      calls: said.reduce((sum, progress) => sum + (progress?.calls ?? 0), 0),
-      failed: said.reduce((sum, progress) => sum + (progress?.failed ?? 0), 0),
-    };
+    const all = (what: 'calls' | 'failed'): number => sumOf(said.map((progress) => progress?.[what] ?? 0));
+    return { calls: all('calls'), failed: all('failed') };
   }
 
   /** The sum of what each life of each tailer said last. */
   tailed(what: keyof TailerProgress): number {
-    return this.tailers.flatMap(({ progress }) => progress).reduce((sum, progress) => sum + progress[what], 0);
+    return sumOf(this.tailers.flatMap(({ progress }) => progress.map((said) => said[what])));
   }
 
   /** One more, or a successor, which whoever starts it ends. Returns once it works. */
   async startTailer(options: FurtherTailer): Promise<KillableProcess<TailerProgress>> {
-    const tailer = this.#startTailer(options);
+    const input = this.#tailerInput(options, 0);
+    const tailer = this.#parts.use(
+      startProcess<TailerInput, TailerProgress>(TAILER, this.#setting.stage.folder, input),
+    );
     await tailer.ready;
     return tailer;
   }
@@ -203,7 +210,7 @@ export class Scene implements AsyncDisposable {
         return await task(operations, this.access.trigger);
       } catch (error) {
         if (attempt === OPERATOR_TRIES || !(error instanceof SchemalessError) || error.retry !== 'later') throw error;
-        await sleep(POLL_MS, undefined, { signal: this.#world.signal });
+        await this.wait(POLL_MS / 1000);
       }
     }
   }
@@ -212,35 +219,65 @@ export class Scene implements AsyncDisposable {
     return loggedCells(this.access.groups, this.access.datastore);
   }
 
-  /**
-   * Waits until every cell that is wanted was delivered in order, or nothing more comes.
-   *
-   * @param patienceMs how long without any delivery is too long
-   */
-  async settle({
-    patienceMs = PATIENCE_MS,
-    isDue = () => true,
-  }: { readonly patienceMs?: number; readonly isDue?: (cell: LoggedCell) => boolean } = {}): Promise<DeliveryVerdict> {
-    const due = (await this.logged()).filter(isDue);
-    const judge = (): DeliveryVerdict => judgeDeliveries(due, this.deliveries());
-    await this.untilQuiet(
-      () => isWhole(judge()),
-      () => this.deliveries().length,
-      patienceMs,
-    );
-    return judge();
+  /** The parked cells, as the operator lists them: `shard/added id`. */
+  async parked(): Promise<ReadonlySet<string>> {
+    return await this.operate(async (operations, trigger) => {
+      const parked = new Set<string>();
+      for (let after: string | undefined; ;) {
+        const { cells, next } = await operations.parkedCells(trigger, after === undefined ? {} : { after });
+        for (const { shard, added_id } of cells) parked.add(`${shard}/${added_id}`);
+        if (next === null) return parked;
+        after = next;
+      }
+    });
   }
 
-  /** Waits until it is done, or what is counted does not rise any more for so long. */
-  async untilQuiet(isDone: () => boolean, count: () => number, patienceMs: number): Promise<void> {
+  /** Waits until every cell that is wanted was delivered in order, or nothing more comes. */
+  async settle({
+    isReal = true,
+    patienceMs = isReal ? PATIENCE_MS : CONTROL_PATIENCE_MS,
+    isDue = () => true,
+  }: Settling = {}): Promise<DeliveryVerdict> {
+    return await this.#untilWhole((await this.logged()).filter(isDue), () => this.deliveries(), patienceMs);
+  }
+
+  /** Ends the writers before that. */
+  async conclude(settling: Settling = {}): Promise<DeliveryVerdict> {
+    await this.stopWriters();
+    return await this.settle(settling);
+  }
+
+  /**
+   * Rewinds the trigger to the start of its logs, and judges whether every cell that was there is delivered again, as a
+   * replay.
+   */
+  async rewindToStart(): Promise<DeliveryVerdict> {
+    const due = await this.logged();
+    const before = this.deliveries().length;
+    await this.operate((operations, trigger) => operations.rewindTrigger(trigger, 'start'));
+    const replays = () =>
+      this.deliveries()
+        .slice(before)
+        .filter(({ replay }) => replay);
+    return await this.#untilWhole(due, replays, REWIND_PATIENCE_MS);
+  }
+
+  /** Waits until these cells were delivered, or their deliveries do not rise any more for so long. */
+  async #untilWhole(
+    due: readonly LoggedCell[],
+    deliveries: () => readonly Delivery[],
+    patienceMs: number,
+  ): Promise<DeliveryVerdict> {
     const start = performance.now();
     let [known, since] = [-1, start];
-    while (!isDone()) {
+    for (;;) {
+      if (isWhole(judgeDeliveries(due, deliveries()))) break;
       const now = performance.now();
-      if (count() > known) [known, since] = [count(), now];
-      if (now - since > patienceMs || now - start > LONGEST_MS) return;
-      await sleep(POLL_MS, undefined, { signal: this.#world.signal });
+      if (deliveries().length > known) [known, since] = [deliveries().length, now];
+      if (now - since > patienceMs || now - start > LONGEST_MS) break;
+      await this.wait(POLL_MS / 1000);
     }
+    return judgeDeliveries(due, deliveries());
   }
 
   /** Lets the load go on for so long, and until so many cells are stored. */
@@ -251,17 +288,13 @@ export class Scene implements AsyncDisposable {
 
   /** Lets the load go on for so long. */
   async wait(seconds: number): Promise<void> {
-    await sleep(seconds * 1000, undefined, { signal: this.#world.signal });
+    await sleep(seconds * 1000, undefined, { signal: this.#setting.world.signal });
   }
 
   /** Waits for something to become true. Throws when it does not. */
   async until(what: string, isTrue: () => boolean | Promise<boolean>, patienceMs = LONGEST_MS): Promise<void> {
-    const deadline = performance.now() + patienceMs;
-    while (!(await isTrue())) {
-      if (performance.now() > deadline)
-        throw new Error(`${this.access.datastore}: waited ${patienceMs / 1000} s in vain: ${what}`);
-      await sleep(POLL_MS, undefined, { signal: this.#world.signal });
-    }
+    const { signal } = this.#setting.world;
+    await until(`${this.access.datastore}: ${what}`, isTrue, { pollMs: POLL_MS, patienceMs, signal });
   }
 
   /** Ends everything in order. Rejects when a part of it failed. */

@@ -1,5 +1,5 @@
 import { SqlError } from '../../../../shared/sql/client.ts';
-import { bound, cellsOf, shardsIn, type Execution, type Plan, type Written } from './plan.ts';
+import { bound, cellsOf, NOTHING_WRITTEN, shardsIn, type Execution, type Plan, type Written } from './plan.ts';
 import { addressOf, hashOf, toSqlText, type KeptCell } from './tables.ts';
 
 /**
@@ -14,54 +14,38 @@ export function planAppend(sql: string): Plan | undefined {
   )
     return undefined;
   const [shard = -1] = shardsIn(sql);
-  const guards: Guards = {
-    isLocked: sql.endsWith('FOR UPDATE') && sql.includes('LIMIT 1 FOR UPDATE)'),
+  const isLocked = sql.endsWith('FOR UPDATE') && sql.includes('LIMIT 1 FOR UPDATE)');
+  const isOne = !sql.includes('ROW_NUMBER()');
+  const leavesOut = sql.includes('old.added_id IS NULL');
+  const cells = isOne ? 1 : sql.split(' UNION ALL ').length;
+  if (!isLocked || (cells > 1 && !leavesOut))
+    throw new Error('an append without its locks, or without leaving out what is there, cannot be simulated');
+  const one: Append = {
+    cells,
     byEpoch: sql.includes('log.epoch = ?'),
     byState: sql.includes("log.state = 'open'"),
     byWriter: sql.includes('(log.writer_id IS NULL OR log.writer_id = @@server_id)'),
-    leavesOut: sql.includes('old.added_id IS NULL'),
+    leavesOut,
+    bindsAddressTwice: isOne && leavesOut,
   };
-  const cells = sql.includes('ROW_NUMBER()') ? sql.split(' UNION ALL ').length : 1;
-  if (!guards.isLocked || (cells > 1 && !guards.leavesOut))
-    throw new Error('an append without its locks, or without leaving out what is there, cannot be simulated');
-  return {
-    kind: 'append',
-    shards: [shard],
-    write: (execution) => append(execution, shard, { cells, guards, bindsAddressTwice: !sql.includes('ROW_NUMBER()') }),
-  };
+  return { kind: 'append', shards: [shard], write: (execution) => append(execution, shard, one) };
 }
 
-interface Guards {
-  readonly isLocked: boolean;
-  readonly byEpoch: boolean;
-  readonly byState: boolean;
-  readonly byWriter: boolean;
-  readonly leavesOut: boolean;
-}
-
-interface Append {
+interface Append extends Readonly<Record<'byEpoch' | 'byState' | 'byWriter' | 'leavesOut', boolean>> {
   /** How many are appended together. */
   readonly cells: number;
-  readonly guards: Guards;
   /** As the statement that appends one cell does, to leave it out where it exists. */
   readonly bindsAddressTwice: boolean;
 }
 
-function append(execution: Execution, shard: number, { cells: count, guards, bindsAddressTwice }: Append): Written {
+function append(execution: Execution, shard: number, guards: Append): Written {
   const values = bound(execution.parameters);
-  const wanted = Array.from({ length: count }, () => ({
-    rowKey: values.bytes(),
-    columnName: values.bytes(),
-    ref_key: values.number(),
-    body: values.bytes(),
-  }));
-  if (bindsAddressTwice && guards.leavesOut) {
-    values.bytes();
-    values.bytes();
-    values.number();
-  }
-  values.text();
-  values.number();
+  const wanted = Array.from({ length: guards.cells }, () => {
+    const [rowKey, columnName, ref_key, body] = values.some('bytes', 'bytes', 'number', 'bytes');
+    return { rowKey, columnName, ref_key, body };
+  });
+  if (guards.bindsAddressTwice) values.some('bytes', 'bytes', 'number');
+  values.some('text', 'number');
   const epoch = guards.byEpoch ? values.number() : undefined;
   const log = cellsOf(execution, shard);
   const row = execution.tables.shards.get(shard);
@@ -71,7 +55,7 @@ function append(execution: Execution, shard: number, { cells: count, guards, bin
     (epoch !== undefined && row.epoch !== epoch) ||
     (guards.byWriter && row.writerId !== execution.serverId)
   )
-    return { affectedRows: 0, insertId: 0, changes: [] };
+    return NOTHING_WRITTEN;
 
   const last = log.cells.at(-1);
   const cells: KeptCell[] = [];

@@ -43,15 +43,8 @@ export function bufferRead(sql: string): BufferRead | undefined {
     sql.startsWith(
       `SELECT ${PLACE} FROM ${BUFFER} WHERE state = 'undecided' AND answered < writers AND datastore = ? AND id IN (`,
     )
-  ) {
-    return {
-      kind: 'undecided',
-      read: ({ tables, parameters: [datastore, ...ids] }) =>
-        ofIds(tables.buffer, ids)
-          .filter((row) => row.state === 'undecided' && row.answered < row.writers && row.datastore === datastore)
-          .map(placeRow),
-    };
-  }
+  )
+    return { kind: 'undecided', read: undecided };
   if (sql === `SELECT DISTINCT datastore, shard FROM ${BUFFER} WHERE state = 'undecided'`)
     return { kind: 'undecided shards', read: undecidedShards };
   if (sql.startsWith("SELECT (SELECT COUNT(*) FROM (SELECT shard FROM `schemaless`.buffer WHERE state = 'waiting'"))
@@ -64,13 +57,7 @@ function waiting({ tables, parameters }: Execution): SqlRow[] {
   const values = bound(parameters);
   const rows: SqlRow[] = [];
   while (values.left() > 0) {
-    const [datastore, shard, after, upTo, limit] = [
-      values.text(),
-      values.number(),
-      values.number(),
-      values.number(),
-      values.number(),
-    ];
+    const [datastore, shard, after, upTo, limit] = values.some('text', 'number', 'number', 'number', 'number');
     const ofShard = [...tables.buffer.values()].filter(
       (row) => isWaiting(row) && row.datastore === datastore && row.shard === shard && row.id > after && row.id <= upTo,
     );
@@ -102,31 +89,24 @@ function bodies({ tables, parameters }: Execution): SqlRow[] {
 }
 
 function kept({ tables, parameters: [state, datastore, after, limit, bytes] }: Execution): SqlRow[] {
-  const rows = [...tables.buffer.values()]
-    .filter(
-      (row) =>
-        row.state === state &&
-        (state !== 'undecided' || row.answered < row.writers) &&
-        row.datastore === datastore &&
-        row.id > Number(after),
-    )
-    .sort(byId);
+  const isMeant = (row: BufferedRow): boolean =>
+    row.state === state && (state !== 'undecided' || isUnanswered(row)) && row.datastore === datastore;
+  const rows = [...tables.buffer.values()].filter((row) => isMeant(row) && row.id > Number(after)).sort(byId);
   return cutAt(rows.slice(0, Number(limit)), Number(bytes));
 }
 
 /** For each of three states the same: datastore, shard, after, limit. Of rows that were answered only their ids. */
 function unanswered({ tables, parameters, isWritable }: Execution): SqlRow[] {
   const values = bound(parameters);
-  const [datastore, shard, after, limit] = [values.text(), values.number(), values.number(), values.number()];
+  const [datastore, shard, after, limit] = values.some('text', 'number', 'number', 'number');
   const page = [...tables.buffer.values()]
     .filter((row) => row.state !== 'conflict' && row.datastore === datastore && row.shard === shard && row.id > after)
     .sort(byId)
     .slice(0, limit);
+  const nothing = [null, null, null, null, null, null];
   return [
     roleRow(isWritable),
-    ...page.map((row): SqlRow =>
-      row.answered < row.writers ? placeRow(row) : [row.id, null, null, null, null, null, null],
-    ),
+    ...page.map((row): SqlRow => (isUnanswered(row) ? placeRow(row) : [row.id, ...nothing])),
   ];
 }
 
@@ -135,41 +115,30 @@ function copies({ tables, parameters, isWritable }: Execution): SqlRow[] {
   const wanted = new Set<string>();
   while (values.left() > 0)
     wanted.add(`${values.text()}/${addressOf(values.bytes(), values.bytes(), values.number())}`);
-  return [
-    roleRow(isWritable),
-    ...[...tables.buffer.values()]
-      .filter(
-        (row) =>
-          row.state !== 'conflict' && row.answered < row.writers && wanted.has(`${row.datastore}/${row.address}`),
-      )
-      .map(placeRow),
-  ];
+  const isMeant = (row: BufferedRow): boolean =>
+    row.state !== 'conflict' && isUnanswered(row) && wanted.has(`${row.datastore}/${row.address}`);
+  return [roleRow(isWritable), ...[...tables.buffer.values()].filter(isMeant).map(placeRow)];
 }
 
 const roleRow = (isWritable: boolean): SqlRow => [0, null, isWritable ? 1 : 0, null, null, null, null];
 
+function undecided({ tables, parameters: [datastore, ...ids] }: Execution): SqlRow[] {
+  return ofIds(tables.buffer, ids)
+    .filter((row) => row.state === 'undecided' && isUnanswered(row) && row.datastore === datastore)
+    .map(placeRow);
+}
+
 function undecidedShards({ tables }: Execution): SqlRow[] {
-  const shards = new Map(
-    [...tables.buffer.values()]
-      .filter(({ state }) => state === 'undecided')
-      .map(({ datastore, shard }) => [`${datastore}/${shard}`, [datastore, shard]]),
-  );
-  return [...shards.values()];
+  const rows = [...tables.buffer.values()].filter(({ state }) => state === 'undecided');
+  return [...new Map(rows.map(({ datastore, shard }) => [`${datastore}/${shard}`, [datastore, shard]])).values()];
 }
 
 function status({ tables, parameters: [datastore], now }: Execution): SqlRow[] {
   const rows = [...tables.buffer.values()].filter((row) => datastore === undefined || row.datastore === datastore);
   const count = (state: BufferedRow['state']): number => rows.filter((row) => row.state === state).length;
   const [oldest] = rows.filter(isWaiting).sort(byId);
-  return [
-    [
-      count('waiting'),
-      oldest ? Math.max(0, Math.floor((now - oldest.createdAt) / 1000)) : null,
-      count('parked'),
-      count('conflict'),
-      count('undecided'),
-    ],
-  ];
+  const age = oldest ? Math.max(0, Math.floor((now - oldest.createdAt) / 1000)) : null;
+  return [[count('waiting'), age, count('parked'), count('conflict'), count('undecided')]];
 }
 
 function cutAt(rows: readonly BufferedRow[], bytes: number): SqlRow[] {
@@ -183,11 +152,13 @@ function cutAt(rows: readonly BufferedRow[], bytes: number): SqlRow[] {
   return fitting;
 }
 
-function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly SqlParameter[]): BufferedRow[] {
+/** In the order of the ids. */
+export function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly SqlParameter[]): BufferedRow[] {
   return [...new Set(ids.map(Number))].sort((one, other) => one - other).flatMap((id) => buffer.get(id) ?? []);
 }
 
-const isWaiting = ({ state }: BufferedRow): boolean => state === 'waiting';
+export const isWaiting = ({ state }: BufferedRow): boolean => state === 'waiting';
+const isUnanswered = ({ answered, writers }: BufferedRow): boolean => answered < writers;
 const byId = (one: BufferedRow, other: BufferedRow): number => one.id - other.id;
 
 function placeRow({ id, datastore, shard, rowKey, columnName, ref_key, bodyHash }: BufferedRow): SqlRow {

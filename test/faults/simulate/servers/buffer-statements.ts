@@ -1,6 +1,5 @@
-import type { SqlParameter } from '../../../../shared/sql/client.ts';
-import { bufferRead } from './buffer-reads.ts';
-import { bound, type Execution, type Plan, type Written } from './plan.ts';
+import { bufferRead, isWaiting, ofIds } from './buffer-reads.ts';
+import { bound, type Execution, type Plan, type Written, written } from './plan.ts';
 import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables.ts';
 
 const BUFFER = '`schemaless`.buffer';
@@ -10,87 +9,68 @@ export function planBuffer(sql: string): Plan | undefined {
   if (!sql.includes(BUFFER)) return undefined;
   const known = bufferRead(sql);
   if (known) return { ...known, shards: [] };
-  const write = (kind: string, action: (execution: Execution) => Written): Plan => ({
-    kind,
-    shards: [],
-    write: action,
-  });
-  /** A change of rows that are named by their keys. */
-  const change = (
-    kind: string,
-    isMeant: (row: BufferedRow) => boolean,
-    change: (row: BufferedRow) => Partial<BufferedRow>,
-  ): Plan =>
-    write(kind, (execution) =>
-      updated(
-        named(execution)
-          .filter(isMeant)
-          .map((row) => ({ ...row, ...change(row) })),
-      ),
-    );
-
-  if (
-    sql.startsWith(`INSERT INTO ${BUFFER} (`) &&
-    sql.endsWith(
-      "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)",
-    )
-  )
-    return write('buffer', insert);
-  if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE (datastore = ?`))
-    return write('delete buffered', (execution) => deleted(named(execution)));
-  if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE writers = 0 AND (`))
-    return write('delete withdrawn', (execution) => deleted(named(execution).filter(({ writers }) => writers === 0)));
-  if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`)) {
-    return write('discard conflicts', ({ tables, parameters: [datastore, ...ids] }) =>
-      deleted(ofIds(tables.buffer, ids).filter((row) => row.state === 'conflict' && row.datastore === datastore)),
-    );
-  }
-  if (sql.startsWith(`UPDATE ${BUFFER} SET writers = writers - 1 WHERE writers > 0 AND (`))
-    return change(
-      'withdraw',
-      ({ writers }) => writers > 0,
-      ({ writers }) => ({ writers: writers - 1 }),
-    );
-  if (
-    sql.startsWith(`UPDATE ${BUFFER} SET answered = answered + 1 WHERE (`) &&
-    sql.endsWith(' AND NOT EXISTS (SELECT 1 FROM `schemaless`.deletion WHERE deletion.datastore = ?)')
-  )
-    return write('answer buffered', ({ tables, parameters }) =>
-      updated(
-        named({ tables, parameters: parameters.slice(0, -1) }).map((row) => ({ ...row, answered: row.answered + 1 })),
-      ),
-    );
-  if (sql.startsWith(`UPDATE ${BUFFER} SET state = 'conflict' WHERE state = 'waiting' AND (`))
-    return change('mark conflicts', isWaiting, () => ({ state: 'conflict' }));
-  if (
-    sql.startsWith(
-      `UPDATE ${BUFFER} SET state = 'undecided' WHERE state IN ('waiting', 'parked') AND answered < writers AND (`,
-    )
-  ) {
-    return change(
-      'mark undecided',
-      (row) => row.answered < row.writers && (row.state === 'waiting' || row.state === 'parked'),
-      () => ({ state: 'undecided' }),
-    );
-  }
-  if (sql.startsWith(`UPDATE ${BUFFER} SET attempts = attempts + 1`)) return write('fail buffered', fail);
-  if (sql.startsWith(`UPDATE ${BUFFER} SET last_error = ? WHERE state = 'waiting' AND (`))
-    return write('note refusal', ({ tables, parameters: [, ...key] }) =>
-      updated(named({ tables, parameters: key }).filter(isWaiting)),
-    );
-  if (
-    sql.startsWith(
-      `UPDATE ${BUFFER} SET answered = writers, state = 'waiting' WHERE state = 'undecided' AND answered < writers AND datastore = ?`,
-    ) &&
-    sql.endsWith(' AND body_hash <> ?')
-  )
-    return write('give way', giveWay);
-  if (
-    sql.startsWith(`UPDATE ${BUFFER} SET state = 'waiting' WHERE state = 'undecided' AND datastore = ? AND shard IN (`)
-  )
-    return write('release undecided', release);
-  return undefined;
+  const [kind, , write] = CHANGES.find(([, start, , end = '']) => sql.startsWith(start) && sql.endsWith(end)) ?? [];
+  return kind === undefined || !write ? undefined : { kind, shards: [], write };
 }
+
+const UPDATE = `UPDATE ${BUFFER} SET`;
+
+/** Each by how its text begins, and how it ends where that says something. */
+const CHANGES: readonly (readonly [
+  kind: string,
+  start: string,
+  write: (execution: Execution) => Written,
+  end?: string,
+])[] = [
+  [
+    'buffer',
+    `INSERT INTO ${BUFFER} (`,
+    insert,
+    "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)",
+  ],
+  ['delete buffered', `DELETE FROM ${BUFFER} WHERE (datastore = ?`, deletedWhere(() => true)],
+  ['delete withdrawn', `DELETE FROM ${BUFFER} WHERE writers = 0 AND (`, deletedWhere(({ writers }) => writers === 0)],
+  ['discard conflicts', `DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`, discard],
+  [
+    'withdraw',
+    `${UPDATE} writers = writers - 1 WHERE writers > 0 AND (`,
+    changed(({ writers }) => writers > 0 && { writers: writers - 1 }),
+  ],
+  [
+    'answer buffered',
+    `${UPDATE} answered = answered + 1 WHERE (`,
+    ({ tables, parameters }) =>
+      changed(({ answered }) => ({ answered: answered + 1 }))({ tables, parameters: parameters.slice(0, -1) }),
+    ' AND NOT EXISTS (SELECT 1 FROM `schemaless`.deletion WHERE deletion.datastore = ?)',
+  ],
+  [
+    'mark conflicts',
+    `${UPDATE} state = 'conflict' WHERE state = 'waiting' AND (`,
+    changed((row) => isWaiting(row) && { state: 'conflict' }),
+  ],
+  [
+    'mark undecided',
+    `${UPDATE} state = 'undecided' WHERE state IN ('waiting', 'parked') AND answered < writers AND (`,
+    changed((row) => row.answered < row.writers && ['waiting', 'parked'].includes(row.state) && { state: 'undecided' }),
+  ],
+  ['fail buffered', `${UPDATE} attempts = attempts + 1`, fail],
+  [
+    'note refusal',
+    `${UPDATE} last_error = ? WHERE state = 'waiting' AND (`,
+    ({ tables, parameters: [, ...key] }) => changed((row) => isWaiting(row) && {})({ tables, parameters: key }),
+  ],
+  [
+    'give way',
+    `${UPDATE} answered = writers, state = 'waiting' WHERE state = 'undecided' AND answered < writers AND datastore = ?`,
+    giveWay,
+    ' AND body_hash <> ?',
+  ],
+  [
+    'release undecided',
+    `${UPDATE} state = 'waiting' WHERE state = 'undecided' AND datastore = ? AND shard IN (`,
+    release,
+  ],
+];
 
 function insert({ tables, parameters, now, flaws }: Execution): Written {
   const values = bound(parameters);
@@ -98,15 +78,10 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
   const added = new Map<string, BufferedRow>();
   let next = tables.nextBufferId;
   while (values.left() > 0) {
-    const [datastore, shard, rowKey, columnName, ref_key, body, bodyHash] = [
-      values.text(),
-      values.number(),
-      values.bytes(),
-      values.bytes(),
-      values.number(),
-      values.bytes(),
-      values.bytes(),
-    ];
+    const [datastore, shard, ...content] = values.some(
+      ...(['text', 'number', 'bytes', 'bytes', 'number', 'bytes', 'bytes'] as const),
+    );
+    const [rowKey, columnName, ref_key, body, bodyHash] = content;
     values.nothing();
     const address = addressOf(rowKey, columnName, ref_key);
     const key = copyKey({ datastore, address, bodyHash });
@@ -114,30 +89,10 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
       ? [...tables.buffer.values()].find((row) => row.address === address)
       : tables.buffer.get(tables.copies.get(key) ?? 0);
     const old = added.get(key) ?? taken;
-    const row: BufferedRow = old
-      ? {
-          ...old,
-          body,
-          attempts: 0,
-          state: old.state === 'undecided' ? old.state : 'waiting',
-          writers: old.writers + 1,
-        }
-      : {
-          id: next,
-          datastore,
-          shard,
-          address,
-          rowKey,
-          columnName,
-          ref_key,
-          body,
-          bodyHash,
-          createdAt: now,
-          state: 'waiting',
-          writers: 1,
-          answered: 0,
-          attempts: 0,
-        };
+    const state = old?.state === 'undecided' ? old.state : 'waiting';
+    const cell = { datastore, shard, address, rowKey, columnName, ref_key, bodyHash, createdAt: now };
+    const kept = old ?? { id: next, ...cell, writers: 0, answered: 0 };
+    const row: BufferedRow = { ...kept, body, attempts: 0, state, writers: kept.writers + 1 };
     if (!old) next += 1;
     added.set(key, row);
     changes.set(row.id, { kind: 'buffered', row });
@@ -145,17 +100,15 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
   return { affectedRows: changes.size, insertId: 0, changes: [...changes.values()] };
 }
 
-function fail({ tables, parameters }: Execution): Written {
-  const [, most, ...key] = parameters;
-  return updated(
-    named({ tables, parameters: key })
-      .filter(isWaiting)
-      .map((row) => ({
-        ...row,
-        attempts: row.attempts + 1,
-        state: row.attempts + 1 >= Number(most) ? 'parked' : row.state,
-      })),
-  );
+function fail({ tables, parameters: [, most, ...key] }: Execution): Written {
+  return changed((row) => {
+    const attempts = row.attempts + 1;
+    return isWaiting(row) && { attempts, state: attempts >= Number(most) ? 'parked' : row.state };
+  })({ tables, parameters: key });
+}
+
+function discard({ tables, parameters: [datastore, ...ids] }: Execution): Written {
+  return deleted(ofIds(tables.buffer, ids).filter((row) => row.state === 'conflict' && row.datastore === datastore));
 }
 
 function giveWay({ tables, parameters }: Execution): Written {
@@ -180,36 +133,40 @@ function release({ tables, parameters: [datastore, ...shards] }: Execution): Wri
   return updated(rows.map((row) => ({ ...row, state: 'waiting' })));
 }
 
+type Named = Pick<Execution, 'tables' | 'parameters'>;
+
 /** Rows that a statement names by address and body hash. */
-function named({ tables, parameters }: Pick<Execution, 'tables' | 'parameters'>): BufferedRow[] {
+function named({ tables, parameters }: Named): BufferedRow[] {
   const values = bound(parameters);
   const rows: BufferedRow[] = [];
   while (values.left() > 0) {
-    const [datastore, rowKey, columnName, ref_key, bodyHash] = [
-      values.text(),
-      values.bytes(),
-      values.bytes(),
-      values.number(),
-      values.bytes(),
-    ];
-    const row = tables.buffer.get(
-      tables.copies.get(copyKey({ datastore, address: addressOf(rowKey, columnName, ref_key), bodyHash })) ?? 0,
-    );
+    const [datastore, ...address] = values.some('text', 'bytes', 'bytes', 'number');
+    const key = copyKey({ datastore, address: addressOf(...address), bodyHash: values.bytes() });
+    const row = tables.buffer.get(tables.copies.get(key) ?? 0);
     if (row && !rows.includes(row)) rows.push(row);
   }
   return rows;
 }
 
+/** @param change of a row that is named; false where it is not meant */
+function changed(change: (row: BufferedRow) => Partial<BufferedRow> | false): (execution: Named) => Written {
+  return (execution) =>
+    updated(
+      named(execution).flatMap((row) => {
+        const to = change(row);
+        return to ? [{ ...row, ...to }] : [];
+      }),
+    );
+}
+
+function deletedWhere(isMeant: (row: BufferedRow) => boolean): (execution: Named) => Written {
+  return (execution) => deleted(named(execution).filter(isMeant));
+}
+
 function updated(rows: readonly BufferedRow[]): Written {
-  return { affectedRows: rows.length, insertId: 0, changes: rows.map((row) => ({ kind: 'buffered', row })) };
+  return written(rows.map((row) => ({ kind: 'buffered', row })));
 }
 
 function deleted(rows: readonly BufferedRow[]): Written {
-  return { affectedRows: rows.length, insertId: 0, changes: rows.map((row) => ({ kind: 'unbuffered', row })) };
+  return written(rows.map((row) => ({ kind: 'unbuffered', row })));
 }
-
-function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly SqlParameter[]): BufferedRow[] {
-  return [...new Set(ids.map(Number))].flatMap((id) => buffer.get(id) ?? []);
-}
-
-const isWaiting = ({ state }: BufferedRow): boolean => state === 'waiting';

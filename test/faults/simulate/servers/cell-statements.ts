@@ -59,17 +59,9 @@ interface CellBranch {
 }
 
 export function cellRow(item: number, cell: KeptCell, most?: number): SqlRow {
-  const row: SqlRow = [
-    item,
-    cell.shard,
-    cell.added_id,
-    cell.rowKey,
-    cell.columnName,
-    cell.ref_key,
-    cell.body.subarray(0, most),
-    cell.createdText,
-  ];
-  return most === undefined ? row : [...row, cell.body.length];
+  const { shard, added_id, rowKey, columnName, ref_key, body, createdText } = cell;
+  const row: SqlRow = [item, shard, added_id, rowKey, columnName, ref_key, body.subarray(0, most), createdText];
+  return most === undefined ? row : [...row, body.length];
 }
 
 export function headRow(execution: Execution, item: number, shard: number): SqlRow {
@@ -101,33 +93,26 @@ function columnCells(execution: Execution, shard: number, rowKey: Uint8Array, co
     .sort((one, other) => one.ref_key - other.ref_key);
 }
 
+type Flags<Flag extends string> = Readonly<Record<Flag, boolean>>;
+
 function versions(
   execution: Execution,
   shard: number,
-  {
-    isAscending,
-    beyond,
-    withHead,
-  }: { readonly isAscending: boolean; readonly beyond: boolean; readonly withHead: boolean },
+  { isAscending, beyond, withHead }: Flags<'isAscending' | 'beyond' | 'withHead'>,
 ): SqlRow[] {
   const values = bound(execution.parameters);
   const column = columnCells(execution, shard, values.bytes(), values.bytes());
   const after = beyond ? values.number() : undefined;
-  const wanted = column.filter(
-    ({ ref_key }) => after === undefined || (isAscending ? ref_key > after : ref_key < after),
-  );
-  return listed(execution, isAscending ? wanted : wanted.reverse(), {
-    shard,
-    limit: values.number(),
-    bytes: values.number(),
-    withHead,
-  });
+  const isBeyond = ({ ref_key }: KeptCell): boolean =>
+    after === undefined || (isAscending ? ref_key > after : ref_key < after);
+  const [wanted, [limit, bytes]] = [column.filter(isBeyond), values.some('number', 'number')];
+  return listed(execution, isAscending ? wanted : wanted.reverse(), { shard, limit, bytes, withHead });
 }
 
 function row(
   execution: Execution,
   shard: number,
-  { columns, beyond, withHead }: { readonly columns: number; readonly beyond: boolean; readonly withHead: boolean },
+  { columns, beyond, withHead }: Flags<'beyond' | 'withHead'> & { readonly columns: number },
 ): SqlRow[] {
   const values = bound(execution.parameters);
   const rowKey = values.bytes();

@@ -4,6 +4,7 @@ import type { BufferOperations, Datastore } from '../../../../shared/contract/da
 import type { GroupAddress, TopologySource } from '../../../../shared/topology/topology.ts';
 import { withoutAdmission } from '../../../support/without-admission.ts';
 import { withoutBreakers } from '../../../support/without-breakers.ts';
+import { groupAddress } from './memory-topology.ts';
 import type { Execution } from './plan.ts';
 import { planOf } from './plans.ts';
 import { applyChange, emptyTables } from './tables.ts';
@@ -17,15 +18,7 @@ export function instantStore(name: string, shards: number): Promise<Datastore & 
     group: GROUPS[shard % GROUPS.length] ?? '',
     epoch: 1,
   }));
-  const addresses = GROUPS.map((group): GroupAddress => ({
-    name: group,
-    writer: { host: group, port: 1 },
-    reader: { host: group, port: 1 },
-    nodes: [],
-    clusterArn: '',
-    secret: group,
-    sharedStorage: false,
-  }));
+  const addresses = GROUPS.map(groupAddress);
   const topology: TopologySource = {
     datastore: async (wanted) => (wanted === name ? { datastore: name, shards, places } : undefined),
     datastores: async () => [name],

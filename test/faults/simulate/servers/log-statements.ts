@@ -1,6 +1,15 @@
 import type { SqlRow } from '../../../../shared/sql/client.ts';
 import { listed } from './cell-statements.ts';
-import { bound, shardsIn, shownCells, type Execution, type Plan, type Written } from './plan.ts';
+import {
+  bound,
+  NOTHING_WRITTEN,
+  shardsIn,
+  shownCells,
+  written,
+  type Execution,
+  type Plan,
+  type Written,
+} from './plan.ts';
 import { fromSqlText, type KeptCell } from './tables.ts';
 
 /** The one that the simulated servers have shards of. */
@@ -100,14 +109,8 @@ function log(
   return branches.flatMap(({ item, shard, onlyFitting }) => {
     const after = values.number();
     const page = shownCells(execution, shard).filter(({ added_id }) => added_id > after);
-    return listed(execution, page, {
-      item,
-      shard,
-      limit: values.number(),
-      bytes: values.number(),
-      withHead: true,
-      onlyFitting,
-    });
+    const [limit, bytes] = values.some('number', 'number');
+    return listed(execution, page, { item, shard, limit, bytes, withHead: true, onlyFitting });
   });
 }
 
@@ -119,27 +122,18 @@ function locations(execution: Execution, shards: readonly number[], items: reado
   });
 }
 
-function placeRow(execution: Execution, item: number, cell: KeptCell): SqlRow {
-  return [
-    item,
-    execution.tables.shards.get(cell.shard)?.epoch ?? null,
-    cell.added_id,
-    cell.rowKey,
-    cell.columnName,
-    cell.ref_key,
-    cell.createdText,
-  ];
+function placeRow({ tables }: Execution, item: number, cell: KeptCell): SqlRow {
+  const { shard, added_id, rowKey, columnName, ref_key, createdText } = cell;
+  return [item, tables.shards.get(shard)?.epoch ?? null, added_id, rowKey, columnName, ref_key, createdText];
 }
 
-function places(
-  execution: Execution,
-  shards: readonly number[],
-  {
-    items,
-    isBounded,
-    withHead,
-  }: { readonly items: readonly number[]; readonly isBounded: boolean; readonly withHead: boolean },
-): SqlRow[] {
+interface Ranges {
+  readonly items: readonly number[];
+  readonly isBounded: boolean;
+  readonly withHead: boolean;
+}
+
+function places(execution: Execution, shards: readonly number[], { items, isBounded, withHead }: Ranges): SqlRow[] {
   const values = bound(execution.parameters);
   return shards.flatMap((shard, place) => {
     values.text();
@@ -182,25 +176,16 @@ function recordWriter({ tables, parameters, serverId }: Execution): Written {
   const named = new Set(Array.from({ length: values.left() }, () => values.number()));
   const rows =
     wanted === serverId ? [...tables.shards].filter(([shard, row]) => named.has(shard) && row.writerId === 0) : [];
-  return {
-    affectedRows: rows.length,
-    insertId: 0,
-    changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId } })),
-  };
+  return written(rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId } })));
 }
 
 function forgetWriters({ tables, parameters: [, ...shards], serverId }: Execution): Written {
   const rows = [...tables.shards].filter(([shard, { writerId }]) => shards.includes(shard) && writerId !== serverId);
-  return {
-    affectedRows: rows.length,
-    insertId: 0,
-    changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId: 0 } })),
-  };
+  return written(rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId: 0 } })));
 }
 
 function raiseEpoch({ tables, parameters }: Execution): Written {
   const [epoch, shard] = [Number(parameters[0]), Number(parameters[2])];
   const row = tables.shards.get(shard);
-  if (!row || row.epoch >= epoch) return { affectedRows: 0, insertId: 0, changes: [] };
-  return { affectedRows: 1, insertId: 0, changes: [{ kind: 'shard', shard, row: { ...row, epoch } }] };
+  return !row || row.epoch >= epoch ? NOTHING_WRITTEN : written([{ kind: 'shard', shard, row: { ...row, epoch } }]);
 }

@@ -13,10 +13,20 @@ import type { VirtualTime } from '../world/virtual-time.ts';
 export interface MemoryTopology {
   readonly table: DynamoTable;
   place(shard: number): ShardPlace;
+  /** Those of a group. */
+  shardsOf(group: string): readonly number[];
   /** An operator moved a shard. */
   move(shard: number, place: ShardPlace): void;
   /** Requests fail while it is away. */
   isAway: boolean;
+}
+
+export function groupAddress(name: string): GroupAddress {
+  const [writer, reader] = [1, 2].map((port) => ({ host: name, port })) as [
+    GroupAddress['writer'],
+    GroupAddress['reader'],
+  ];
+  return { name, writer, reader, nodes: [], clusterArn: '', secret: name, sharedStorage: false };
 }
 
 export function memoryTopology(
@@ -27,17 +37,8 @@ export function memoryTopology(
 ): MemoryTopology {
   const current = [...places];
   const key = `datastore#${datastore}`;
-  const addresses = groups.map((name): GroupAddress => ({
-    name,
-    writer: { host: name, port: 1 },
-    reader: { host: name, port: 2 },
-    nodes: [],
-    clusterArn: '',
-    secret: name,
-    sharedStorage: false,
-  }));
-
-  const groupsItem: Record<string, AttributeValue> = { pk: { S: 'groups' }, groups: { S: JSON.stringify(addresses) } };
+  const addresses = JSON.stringify(groups.map(groupAddress));
+  const groupsItem: Record<string, AttributeValue> = { pk: { S: 'groups' }, groups: { S: addresses } };
 
   function item(): Record<string, AttributeValue> {
     return {
@@ -78,6 +79,7 @@ export function memoryTopology(
       if (!place) throw new Error(`no shard ${shard}`);
       return place;
     },
+    shardsOf: (wanted) => current.flatMap(({ group }, shard) => (group === wanted ? [shard] : [])),
     move(shard, place) {
       current[shard] = place;
     },

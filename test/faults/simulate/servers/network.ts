@@ -60,8 +60,7 @@ export interface NetworkOptions {
 
 /** As the store's own client has them. */
 const QUERY_TIMEOUT_MS = 4000;
-const LEAST_LATE_MS = 500;
-const MOST_LATE_MS = 6000;
+const LATE_MS = [500, 6000] as const;
 const MOST_HIDDEN_MS = 40;
 const TWICE = new Set(['append', 'buffer']);
 /** Transactions at once. */
@@ -153,12 +152,10 @@ export function networkClient(
       }
     }
     return doneOf(
-      planned.map(({ plan, statement }) =>
-        commit(
-          node,
-          (plan as Plan & { readonly write: NonNullable<Plan['write']> }).write(executionOn(node, statement)),
-        ),
-      ),
+      planned.flatMap(({ plan, statement }) => {
+        const written = plan.write?.(executionOn(node, statement));
+        return written ? [commit(node, written)] : [];
+      }),
     );
   }
 
@@ -243,7 +240,7 @@ export function networkClient(
       if (random.chance(weather.lostRequests)) return giveUp();
       if (!random.chance(weather.late)) return void time.after(latency(), arrive);
       giveUp();
-      time.after(random.between(LEAST_LATE_MS, MOST_LATE_MS), arrive);
+      time.after(random.between(...LATE_MS), arrive);
     });
   }
 
@@ -256,10 +253,7 @@ export function networkClient(
     },
     async change(statement) {
       const planned = plannedOf(statement);
-      const {
-        written: [written],
-      } = await send([planned], 'writer', (node) => execute(node, planned));
-      return toChange(written);
+      return toChange((await send([planned], 'writer', (node) => execute(node, planned))).written[0]);
     },
     transactions: {
       atOnce: LANES,

@@ -26,6 +26,13 @@ export interface Written {
   readonly changes: readonly TableChange[];
 }
 
+export const NOTHING_WRITTEN: Written = { affectedRows: 0, insertId: 0, changes: [] };
+
+/** What a change of rows did, one change each. */
+export function written(changes: readonly TableChange[]): Written {
+  return { affectedRows: changes.length, insertId: 0, changes };
+}
+
 /** A statement that the simulated servers understand. */
 export type Plan = { readonly kind: string; readonly shards: readonly number[] } & (
   | { readonly read: (execution: Execution) => SqlRow[]; readonly write?: undefined }
@@ -52,6 +59,12 @@ export function shownCells(execution: Execution, shard: number): KeptCell[] {
   return cellsOf(execution, shard).cells.filter((cell) => !execution.isHidden(cell));
 }
 
+interface Kinds {
+  readonly number: number;
+  readonly text: string;
+  readonly bytes: Uint8Array;
+}
+
 /** Hands out bound values in the order in which a text asks for them. */
 export function bound(parameters: readonly SqlParameter[]) {
   let next = 0;
@@ -61,7 +74,7 @@ export function bound(parameters: readonly SqlParameter[]) {
     next += 1;
     return value;
   };
-  return {
+  const one = {
     number: (): number => Number(take()),
     text: (): string => String(take()),
     bytes(): Uint8Array {
@@ -69,6 +82,12 @@ export function bound(parameters: readonly SqlParameter[]) {
       if (value instanceof Uint8Array) return value;
       throw new Error('a statement wants bytes');
     },
+  };
+  return {
+    ...one,
+    /** Several, one after the other. */
+    some: <const Wanted extends readonly (keyof Kinds)[]>(...wanted: Wanted) =>
+      wanted.map((kind) => one[kind]()) as { -readonly [Place in keyof Wanted]: Kinds[Wanted[Place]] },
     nothing(): void {
       if (take() !== null) throw new Error('a statement wants NULL');
     },

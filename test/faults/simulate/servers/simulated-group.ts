@@ -64,8 +64,7 @@ export interface GroupOptions {
 }
 
 /** How long a change takes to a reader. */
-const LEAST_LAG_MS = 1;
-const MOST_LAG_MS = 25;
+const LAG_MS = [1, 25] as const;
 /** How long it takes to make a server anew. */
 const REBUILD_MS = 1500;
 /** How often a reader looks again whether its writer is back. */
@@ -109,11 +108,7 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     const { life } = node;
     const canFollow = (): boolean => node.state === 'up' && node.life === life && nodes[writer]?.state === 'up';
     const wait =
-      node.lagsUntil > time.now()
-        ? node.lagsUntil - time.now()
-        : canFollow()
-          ? random.between(LEAST_LAG_MS, MOST_LAG_MS)
-          : RETRY_MS;
+      node.lagsUntil > time.now() ? node.lagsUntil - time.now() : canFollow() ? random.between(...LAG_MS) : RETRY_MS;
     time.after(wait, () => {
       pumping.delete(node);
       if (canFollow() && node.lagsUntil <= time.now()) {
@@ -125,10 +120,14 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     });
   }
 
-  function rebuild(node: SimulatedNode): void {
+  function takeDown(node: SimulatedNode): void {
     node.state = 'down';
     node.life += 1;
     node.waiting = [];
+  }
+
+  function rebuild(node: SimulatedNode): void {
+    takeDown(node);
     node.isLeftBehind = true;
     const { life } = node;
     time.after(REBUILD_MS, () => {
@@ -168,15 +167,11 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     },
     crash(number) {
       const node = nodeAt(number);
-      if (node.isLeftBehind) return;
-      node.state = 'down';
-      node.life += 1;
-      node.waiting = [];
+      if (!node.isLeftBehind) takeDown(node);
     },
     restart(number) {
       const node = nodeAt(number);
-      if (node.state !== 'down' || node.isLeftBehind) return;
-      begin(node);
+      if (node.state === 'down' && !node.isLeftBehind) begin(node);
     },
     pause(number) {
       const node = nodeAt(number);

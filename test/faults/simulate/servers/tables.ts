@@ -108,17 +108,8 @@ function logOf(tables: Tables, shard: number): KeptLog {
 }
 
 /** The unique key of a buffer table: address and body hash. */
-export function copyKey({
-  datastore,
-  address,
-  bodyHash,
-}: Pick<BufferedRow, 'datastore' | 'address' | 'bodyHash'>): string {
-  return `${datastore}/${contentKey(address, bodyHash)}`;
-}
-
-/** Names a cell and its body. */
-export function contentKey(address: string, bodyHash: Uint8Array): string {
-  return `${address}=${Buffer.from(bodyHash).toString('latin1')}`;
+export function copyKey(row: Pick<BufferedRow, 'datastore' | 'address' | 'bodyHash'>): string {
+  return `${row.datastore}/${row.address}=${Buffer.from(row.bodyHash).toString('latin1')}`;
 }
 
 /** Names a cell. */

@@ -1,6 +1,5 @@
-import { shardOf } from '../../../../shared/shard.ts';
 import type { NewCell } from '../../../../shared/cell.ts';
-import { randomRowKey } from '../../../support/row-key.ts';
+import { rowKeyIn } from '../../row-keys.ts';
 import type { Judge } from '../judge.ts';
 import type { World } from './world.ts';
 
@@ -8,8 +7,7 @@ import type { World } from './world.ts';
 const MOST_APART_MS = 12;
 /** By then a write of a healthy group was answered: a writer that dies does so in between, or just after. */
 const MOST_ALIVE_MS = 10;
-const LEAST_REPEATS = 2;
-const MOST_REPEATS = 8;
+const REPEATS = [2, 8] as const;
 const MOST_PAUSE_MS = 1500;
 
 /**
@@ -21,12 +19,9 @@ const MOST_PAUSE_MS = 1500;
  */
 export async function duel(world: World, judge: Judge, group: string): Promise<void> {
   const { random, time, topology } = world;
-  const shards = Array.from({ length: world.shards }, (_, shard) => shard).filter(
-    (shard) => topology.place(shard).group === group,
-  );
-  if (shards.length === 0) return;
-  let row_key = randomRowKey(random);
-  while (!shards.includes(shardOf(row_key, world.shards))) row_key = randomRowKey(random);
+  const shards = new Set(topology.shardsOf(group));
+  if (shards.size === 0) return;
+  const row_key = rowKeyIn(random, shards, world.shards);
   const cellOf = (value: number): NewCell => ({ row_key, column_name: 'DUEL', ref_key: 1, body: { value } });
 
   await Promise.all([
@@ -35,7 +30,7 @@ export async function duel(world: World, judge: Judge, group: string): Promise<v
       .sleep(random.between(0, MOST_APART_MS))
       .then(() => send(world, judge, cellOf(2), random.chance(0.2) ? random.between(0, MOST_ALIVE_MS) : undefined)),
   ]);
-  for (let repeats = random.integer(LEAST_REPEATS, MOST_REPEATS); repeats > 0; repeats -= 1) {
+  for (let repeats = random.integer(...REPEATS); repeats > 0; repeats -= 1) {
     await time.sleep(random.between(0, MOST_PAUSE_MS));
     await send(world, judge, cellOf(random.integer(1, 2)), undefined);
   }

@@ -1,27 +1,11 @@
-import type { Random } from '../../../support/random.ts';
-import type { MemoryTopology } from '../servers/memory-topology.ts';
-import { CALM, type Refusal, type Weather } from '../servers/network.ts';
+import { CALM, type Refusal } from '../servers/network.ts';
 import type { SimulatedGroup } from '../servers/simulated-group.ts';
-import type { Chronicle } from './chronicle.ts';
-import type { Instance } from './instance.ts';
-import type { VirtualTime } from './virtual-time.ts';
+import type { World } from './world.ts';
 
-export interface FaultyWorld {
-  readonly random: Random;
-  readonly time: VirtualTime;
-  readonly weather: Weather;
-  readonly groups: ReadonlyMap<string, SimulatedGroup>;
-  readonly topology: MemoryTopology;
-  readonly chronicle: Chronicle;
-  readonly shards: number;
-  readonly instances: ReadonlySet<Instance>;
-}
-
-type Fault = (world: FaultyWorld, group: SimulatedGroup, unlucky: SimulatedGroup) => void;
+type Fault = (world: World, group: SimulatedGroup, unlucky: SimulatedGroup) => void;
 
 /** How long a fault lasts: often shorter than the store's time limits, at times longer. */
-const LEAST_MS = 100;
-const MOST_MS = 7000;
+const LASTING_MS = [100, 7000] as const;
 const MOST_FAULTS = 8;
 const HOUR_MS = 3_600_000;
 
@@ -31,7 +15,7 @@ const HOUR_MS = 3_600_000;
  * Only one group, the unlucky one, ever loses what its readers had not received yet: two groups that lose their disks
  * at the same time are beyond what is promised.
  */
-export function planFaults(world: FaultyWorld, milliseconds: number): readonly Loss[] {
+export function planFaults(world: World, milliseconds: number): readonly Loss[] {
   const { random, time, weather } = world;
   const all = [...world.groups.values()] as [SimulatedGroup, ...SimulatedGroup[]];
   const unlucky = random.pick(all);
@@ -68,7 +52,7 @@ export interface Loss {
 }
 
 /** Ends every fault that lasts. */
-export function heal({ time, weather, groups, topology, instances }: FaultyWorld): void {
+export function heal({ time, weather, groups, topology, instances }: World): void {
   Object.assign(weather, CALM);
   weather.away.clear();
   weather.refusals.clear();
@@ -85,21 +69,15 @@ export function heal({ time, weather, groups, topology, instances }: FaultyWorld
   }
 }
 
-const lasting = ({ random, time }: FaultyWorld, end: () => void): void =>
-  time.after(random.between(LEAST_MS, MOST_MS), end);
-const someNode = ({ random }: FaultyWorld, { nodes }: SimulatedGroup): number => random.integer(0, nodes.length - 1);
+const lasting = ({ random, time }: World, end: () => void): void => time.after(random.between(...LASTING_MS), end);
+const someNode = ({ random }: World, { nodes }: SimulatedGroup): number => random.integer(0, nodes.length - 1);
 
-const crashNode: Fault = (world, group) => {
-  const node = someNode(world, group);
+const crash = (world: World, group: SimulatedGroup, node: number): void => {
   group.crash(node);
   lasting(world, () => group.restart(node));
 };
-
-const crashWriter: Fault = (world, group) => {
-  const node = group.writer;
-  group.crash(node);
-  lasting(world, () => group.restart(node));
-};
+const crashNode: Fault = (world, group) => crash(world, group, someNode(world, group));
+const crashWriter: Fault = (world, group) => crash(world, group, group.writer);
 
 const pauseNode: Fault = (world, group) => {
   const node = someNode(world, group);
@@ -107,7 +85,7 @@ const pauseNode: Fault = (world, group) => {
   lasting(world, () => group.resume(node));
 };
 
-const lagNode: Fault = (world, group) => group.lag(someNode(world, group), world.random.between(LEAST_MS, MOST_MS));
+const lagNode: Fault = (world, group) => group.lag(someNode(world, group), world.random.between(...LASTING_MS));
 
 const cutOff: Fault = (world, group) => {
   world.weather.away.add(group.name);
@@ -122,11 +100,7 @@ const topologyAway: Fault = (world) => {
 /** Its disk is full, rights were taken from it, one of its tables is gone. */
 const refuse: Fault = (world, group) => {
   const { random, weather } = world;
-  const shard = random.pick(
-    Array.from({ length: world.shards }, (_, shard) => shard).filter(
-      (shard) => world.topology.place(shard).group === group.name,
-    ) as [number, ...number[]],
-  );
+  const shard = random.pick(world.topology.shardsOf(group.name) as [number, ...number[]]);
   const kinds: readonly [Refusal['isOf'], ...Refusal['isOf'][]] = [
     ({ kind }) => kind === 'append',
     ({ kind }) => kind === 'append',
@@ -157,7 +131,7 @@ const wallClock: Fault = (world) => {
   lasting(world, () => void (world.time.wallAheadMs = 0));
 };
 
-const wrongBy = ({ random }: FaultyWorld): number =>
+const wrongBy = ({ random }: World): number =>
   random.pick([1, -1]) * random.pick([HOUR_MS, HOUR_MS, random.between(1000, 20_000)]);
 
 /** A reader that has everything takes over. */
@@ -175,9 +149,7 @@ const failOver: Fault = (_world, group) => {
  */
 const moveShard: Fault = (world, from, unlucky) => {
   const { random, groups, topology, chronicle, time } = world;
-  const shard = Array.from({ length: world.shards }, (_, shard) => shard).find(
-    (shard) => topology.place(shard).group === from.name,
-  );
+  const [shard] = topology.shardsOf(from.name);
   const to = [...groups.values()].find((group) => group !== from && group !== unlucky);
   const tables = from.nodes[from.writer]?.tables;
   const row = shard === undefined ? undefined : tables?.shards.get(shard);
@@ -206,26 +178,14 @@ const moveShard: Fault = (world, from, unlucky) => {
   else time.after(random.between(0, 1000), () => topology.move(shard, { group: to.name, epoch }));
 };
 
+/** Those that are listed twice come twice as often. */
 const FAULTS: readonly [Fault, ...Fault[]] = [
-  crashNode,
-  crashWriter,
-  crashWriter,
-  pauseNode,
-  pauseNode,
-  lagNode,
-  lagNode,
-  cutOff,
-  topologyAway,
-  failOver,
-  moveShard,
-  refuse,
-  refuse,
-  serverClock,
-  wallClock,
+  ...([crashNode, crashWriter, crashWriter, pauseNode, pauseNode, lagNode, lagNode, cutOff] as const),
+  ...([topologyAway, failOver, moveShard, refuse, refuse, serverClock, wallClock] as const),
 ];
 
 /** A reader falls behind, the writer dies with its disk, and the reader is promoted. */
-function loseLast(world: FaultyWorld, group: SimulatedGroup, { behindMs }: Loss): void {
+function loseLast(world: World, group: SimulatedGroup, { behindMs }: Loss): void {
   const { random, time } = world;
   const reader = random.pick(
     group.nodes.flatMap((_, number) => (number === group.writer ? [] : [number])) as [number, ...number[]],

@@ -117,12 +117,8 @@ async function take(items: OffsetItems, shards: number): Promise<ReturnType<type
 
 /** The follower's items in DynamoDB: one partition with every shard. */
 function memoryItems(shards: number): OffsetItems {
-  let item: OffsetItem = {
-    owner: '',
-    token: 0,
-    generation: 0,
-    offsets: Array.from({ length: shards }, () => undefined),
-  };
+  const offsets = Array.from({ length: shards }, () => undefined);
+  let item: OffsetItem = { owner: '', token: 0, generation: 0, offsets };
   let checkpoints: readonly (readonly Checkpoint[])[] = Array.from({ length: shards }, () => []);
   return {
     read: async () => item,
@@ -130,10 +126,9 @@ function memoryItems(shards: number): OffsetItems {
       item = { ...item, owner, token: item.token + 1 };
       return item;
     },
-    async commit(_partition, { token, generation }, offsets, { next = false } = {}) {
+    async commit(_partition, { token, generation }, reached, { next = false } = {}) {
       if (token !== item.token || generation !== item.generation) return false;
-      if (next) item = { ...item, generation: generation + 1 };
-      item = { ...item, offsets };
+      item = { ...item, generation: generation + (next ? 1 : 0), offsets: reached };
       return true;
     },
     release: async () => undefined,

@@ -1,8 +1,6 @@
 import type { NewCell } from '../../../../shared/cell.ts';
-import { shardOf } from '../../../../shared/shard.ts';
-import { randomRowKey } from '../../../support/row-key.ts';
-import type { Judge } from '../judge.ts';
-import { bufferedRows } from '../judge-end.ts';
+import { baseCell, rowKeyIn } from '../../row-keys.ts';
+import { bufferedRows, type Judge } from '../judge.ts';
 import type { World } from './world.ts';
 
 /** Cells that are written to the group that stays away. */
@@ -28,11 +26,8 @@ export async function longAbsence(world: World, judge: Judge): Promise<readonly 
   const store = await world.start('writing').datastore();
 
   async function write(group: string, count: number): Promise<void> {
-    const cells = Array.from({ length: count }, (): NewCell => {
-      let row_key = randomRowKey(random);
-      while (topology.place(shardOf(row_key, world.shards)).group !== group) row_key = randomRowKey(random);
-      return { row_key, column_name: 'BASE', ref_key: 1, body: { group } };
-    });
+    const shards = new Set(topology.shardsOf(group));
+    const cells = Array.from({ length: count }, () => baseCell(rowKeyIn(random, shards, world.shards), { group }));
     for (const [place, result] of (await store.batchPut(cells)).entries()) judge.put(cells[place] as NewCell, result);
   }
 

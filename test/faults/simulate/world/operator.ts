@@ -1,8 +1,7 @@
 import { equalJson } from '../../../../shared/body/equal.ts';
 import type { BufferConflict } from '../../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
-import type { Judge } from '../judge.ts';
-import { bufferedRows } from '../judge-end.ts';
+import { bufferedRows, type Judge } from '../judge.ts';
 import { addressKey } from './chronicle.ts';
 import type { World } from './world.ts';
 
@@ -33,11 +32,9 @@ export async function keepDeciding(world: World, judge: Judge, end: { readonly i
   }
 }
 
-function chosen(
-  { chronicle, random }: World,
-  judge: Judge,
-  writes: readonly BufferConflict[],
-): BufferConflict | undefined {
+type Undecided = readonly BufferConflict[];
+
+function chosen({ chronicle, random }: World, judge: Judge, writes: Undecided): BufferConflict | undefined {
   const [first] = writes;
   if (!first) return undefined;
   const acknowledged = chronicle.acknowledged(addressKey(first));

@@ -103,10 +103,7 @@ function timerIn(act: () => void, milliseconds = 0): Timer {
   lived.time?.after(milliseconds, () => {
     if (!isCleared) act();
   });
-  const timer: Timer = {
-    clear: () => void (isCleared = true),
-    unref: () => timer,
-  };
+  const timer: Timer = { clear: () => void (isCleared = true), unref: () => timer };
   return timer;
 }
 

@@ -42,6 +42,8 @@ export interface World {
   readonly topology: MemoryTopology;
   readonly chronicle: Chronicle;
   readonly shards: number;
+  /** Their numbers. */
+  readonly allShards: readonly number[];
   readonly bug: PlantedBug | undefined;
   start(part: Part): StartedInstance;
   /** Every instance that was ever started. */
@@ -108,6 +110,7 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
     topology,
     chronicle: told,
     shards: SHARDS,
+    allShards: [...places.keys()],
     bug,
     instances,
     fail: failure.reject,

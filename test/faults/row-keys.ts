@@ -1,0 +1,28 @@
+import type { CellAddress, Json, NewCell } from '../../shared/cell.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
+import { shardOf } from '../../shared/shard.ts';
+import type { Random } from '../support/random.ts';
+import { randomRowKey } from '../support/row-key.ts';
+
+/** The shards that a group owns. */
+export async function shardsOf(datastore: Pick<Datastore, 'heads'>, group: string): Promise<ReadonlySet<number>> {
+  return new Set((await datastore.heads()).filter((head) => head.group === group).map(({ shard }) => shard));
+}
+
+/** A row key whose shard is one of these. */
+export function rowKeyIn(random: Random, shards: ReadonlySet<number>, ofDatastore: number): string {
+  for (;;) {
+    const rowKey = randomRowKey(random);
+    if (shards.has(shardOf(rowKey, ofDatastore))) return rowKey;
+  }
+}
+
+/** The only cell of a row. */
+export function baseCell(row_key: string, body: Json): NewCell {
+  return { row_key, column_name: 'BASE', ref_key: 1, body };
+}
+
+/** Of a cell whatever else is known. */
+export function addressAlone({ row_key, column_name, ref_key }: CellAddress): CellAddress {
+  return { row_key, column_name, ref_key };
+}

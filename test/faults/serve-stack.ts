@@ -1,0 +1,22 @@
+import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
+import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
+import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+
+/** For programs of `startProgram`: what they were told. */
+export function toldOptions<Options extends object = Partial<LocalStackOptions>>(): Options {
+  return JSON.parse(process.argv[2] ?? '{}') as Options;
+}
+
+/** Runs a stack until SIGTERM, and says that it is ready once this is done with it. */
+export async function serveStack(
+  options: Partial<LocalStackOptions>,
+  prepare: (stack: LocalStack) => void = () => undefined,
+): Promise<void> {
+  const starting = startLocalStack(options);
+  process.on('SIGTERM', () => {
+    void starting.then((stack) => stack.stop()).finally(() => process.exit(0));
+  });
+  const stack = await starting;
+  prepare(stack);
+  console.log(`ready ${stack.url}`);
+}
