@@ -1,5 +1,4 @@
 import type { Message } from '@aws-sdk/client-sqs';
-import { Consumer as Polling } from 'sqs-consumer';
 import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
 import { toQueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
@@ -34,6 +33,7 @@ export interface ConsumerProcess {
  * @throws an Error when the datastore has no such trigger
  */
 export async function runConsumer({ config, trigger, fn, metrics, stopping }: ConsumerProcess): Promise<void> {
+  const Polling = await polling();
   const sqs = sqsClient();
   const { report, flush } = consumedReport(trigger, metrics);
   const open = consumerOpener({ config, trigger, fn, sqs, report });
@@ -51,7 +51,7 @@ export async function runConsumer({ config, trigger, fn, metrics, stopping }: Co
 
   /** Until it is to stop, or the trigger has another queue. */
   async function poll(from: string): Promise<void> {
-    const polling = Polling.create({
+    const poller = Polling.create({
       queueUrl: from,
       sqs,
       batchSize: BATCH_SIZE,
@@ -66,7 +66,7 @@ export async function runConsumer({ config, trigger, fn, metrics, stopping }: Co
       // However long the call under way takes.
       pollingCompleteWaitTimeMs: 2 ** 31 - 1,
     });
-    const stop = (): void => polling.stop();
+    const stop = (): void => poller.stop();
     const look = (): void => {
       open().then(
         ({ deployed }) => deployed.queueUrl !== from && stop(),
@@ -74,12 +74,12 @@ export async function runConsumer({ config, trigger, fn, metrics, stopping }: Co
       );
     };
     // Not `once` of node:events: that fails with the first error, and polling goes on after it.
-    const stopped = new Promise<void>((resolve) => void polling.once('stopped', () => resolve()));
-    polling.on('error', (error) => logger.warn('queue', { trigger, error }));
+    const stopped = new Promise<void>((resolve) => void poller.once('stopped', () => resolve()));
+    poller.on('error', (error) => logger.warn('queue', { trigger, error }));
     // However a poll ends: a queue that was replaced may be empty, or gone.
-    for (const end of ['response_processed', 'empty', 'error'] as const) polling.on(end, look);
+    for (const end of ['response_processed', 'empty', 'error'] as const) poller.on(end, look);
     stopping.addEventListener('abort', stop, { once: true });
-    polling.start();
+    poller.start();
     await stopped;
     stopping.removeEventListener('abort', stop);
   }
@@ -91,4 +91,20 @@ export async function runConsumer({ config, trigger, fn, metrics, stopping }: Co
     ({ queueUrl } = deployed);
   }
   sqs.destroy();
+}
+
+/**
+ * Loaded here alone: a function on Lambda imports this file with its handler, polls nothing, and is bundled without that
+ * package.
+ *
+ * @throws an Error that names the package where it is not installed
+ */
+async function polling(): Promise<typeof import('sqs-consumer').Consumer> {
+  try {
+    return (await import('sqs-consumer')).Consumer;
+  } catch (cause) {
+    throw new Error('a consumer in a process of its own: wanted the package sqs-consumer, got none that loads', {
+      cause,
+    });
+  }
 }

@@ -103,6 +103,7 @@ const DEFAULTS = {
   },
 } as const;
 
+const STORAGES = ['standard', 'io-optimized'] as const;
 /** So many nodes have letters. */
 const MOST_READERS = 5;
 const MOST_GROUPS = 40;
@@ -141,7 +142,7 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     groups,
     readersPerGroup: wholeNumber('readers', options.readers ?? defaults.readers, 0, MOST_READERS),
     ...bounded,
-    storage: oneOf('storage', options.storage ?? 'standard', ['standard', 'io-optimized']),
+    storage: oneOf('storage', options.storage ?? 'standard', STORAGES),
     proxy,
     databaseAuth: proxy ? 'iam' : 'secret',
     ...(instances !== undefined && instances !== 'unreserved' && { instances }),

@@ -30,8 +30,9 @@ export function endpointsOf(
   { url, datastore, fetch }: ClientOptions,
   now: () => number = () => performance.now(),
 ): Endpoints {
-  const urls = typeof url === 'string' ? [url] : url;
-  if (urls.length === 0) throw new TypeError('url: wanted at least one URL, got none');
+  const urls = [url].flat();
+  // Also what was read from an environment that lacks it.
+  if (!String(url).startsWith('http')) throw new TypeError(`url: wanted a URL, got ${url as string}`);
   const all = urls.map((one): Endpoint => {
     const { origin, pathname } = new URL(one);
     const exchange = fetch ? exchangeByFetch(fetch, origin) : exchangeByHttp(origin, urls.length > 1);

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { ScheduleDefinition } from './resources/schedule.ts';
 import { PSEUDO } from './template.ts';
 
+/** One that works, and one that takes over from it. */
+const MOST_UNDER_WAY = 2;
+
 export interface RunSchedulesOptions {
   /** Calls a function by ARN with JSON text. */
   readonly invoke: (functionArn: string, event: string) => Promise<string>;
@@ -32,7 +35,9 @@ export interface RunningSchedules {
 
 /**
  * Calls the function of each schedule at once, and then at its rate. As in the cloud, a call does not wait for the one
- * before it: functions that loop keep themselves apart with their own lease. A call that fails is not repeated.
+ * before it: functions that loop keep themselves apart with their own lease. A call that fails is not repeated. Where two
+ * calls are under way a third is left out, and that is told: on a machine that is too busy for one to take over from the
+ * other, more of them would make it busier still.
  *
  * Schedules that hand over a slot (`{"slot": 2}`) start workers that are alike: there can be more or fewer of them than
  * the template says.
@@ -44,10 +49,21 @@ export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningS
   const running = new Map<string, NodeJS.Timeout>();
 
   function start(schedule: ScheduleDefinition): NodeJS.Timeout {
+    let underWay = 0;
+    let isTold = false;
     const fire = (): void => {
-      invoke(schedule.functionArn, schedule.input ?? scheduledEvent(schedule)).catch((error: unknown) => {
-        onError(`${schedule.name}: ${error instanceof Error ? error.message : String(error)}`);
-      });
+      if (underWay >= MOST_UNDER_WAY) {
+        if (!isTold) onError(`${schedule.name}: not called, since ${underWay} calls of it have not ended`);
+        isTold = true;
+        return;
+      }
+      isTold = false;
+      underWay += 1;
+      invoke(schedule.functionArn, schedule.input ?? scheduledEvent(schedule))
+        .catch((error: unknown) =>
+          onError(`${schedule.name}: ${error instanceof Error ? error.message : String(error)}`),
+        )
+        .finally(() => (underWay -= 1));
     };
     fire();
     return setInterval(fire, schedule.everyMs);

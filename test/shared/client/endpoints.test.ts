@@ -65,7 +65,15 @@ describe('several endpoints', () => {
     ]);
     if (one) endpoints.answered(one);
     expect(order()).toEqual(['http://one', 'http://two']);
-    expect(() => endpointsOf({ url: [], datastore: 'trips' })).toThrow('wanted at least one URL');
+  });
+
+  it.each([
+    ['an environment that lacks it', undefined, 'undefined'],
+    ['one without a scheme', '127.0.0.1:4000', '127.0.0.1:4000'],
+    ['another protocol', 'ftp://somewhere', 'ftp://somewhere'],
+    ['an empty list', [], ''],
+  ])('a client is not made with the URL of %s, and says what it was given', (_, url, got) => {
+    expect(() => endpointsOf({ url: url as string, datastore: 'trips' })).toThrow(`url: wanted a URL, got ${got}`);
   });
 });
 

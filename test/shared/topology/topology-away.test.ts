@@ -1,11 +1,17 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createDatastore, dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { refreshSoon } from '../../../shared/topology/refresh-soon.ts';
-import { sharedTable } from '../../support/shared-table.ts';
+import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
-const table = await sharedTable();
-await createDatastore(table, { datastore: 'trips', shards: 1, places: [{ group: 'group-1', epoch: 1 }] });
+let table: DynamoTable;
+
+beforeAll(async () => {
+  table = await newTable(dynamoClient(inject('servers').dynamo));
+  await createDatastore(table, { datastore: 'trips', shards: 1, places: [{ group: 'group-1', epoch: 1 }] });
+});
+afterAll(() => table.client.destroy());
 
 describe('the topology', () => {
   it('that is known keeps nobody waiting while the table is away, or does not answer', async () => {

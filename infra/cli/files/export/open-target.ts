@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import { folderTarget } from './folder-target.ts';
 import { readS3Address, s3Target } from '../../../../shared/files/s3-target.ts';
@@ -5,7 +6,11 @@ import type { ExportTarget } from '../../../../shared/files/target.ts';
 
 /** A folder, or `s3://bucket/prefix`, of AWS or of whatever AWS_ENDPOINT_URL_S3 names. Throws `bad_option`. */
 export async function openTarget(to: string): Promise<ExportTarget> {
-  if (!/^[a-z][a-z0-9]+:\/\//iu.test(to)) return folderTarget(to);
+  if (!/^[a-z][a-z0-9]+:\/\//iu.test(to)) {
+    if (statSync(to, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw new FilesError('bad_option', `to: wanted a folder, or s3://bucket/prefix, got the file ${to}`);
+    return folderTarget(to);
+  }
   const address = readS3Address(to);
   if (!address) throw new FilesError('bad_option', `to: wanted a folder, or s3://bucket/prefix, got ${to}`);
   const endpoint = process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL'];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { FilesError } from '../../../../shared/files/files-error.ts';
+import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 
 /** What a value of CSV becomes in a body. `datetime` and `UUID` stay texts, and are checked. */
 export const VALUE_TYPES = ['string', 'integer', 'number', 'boolean', 'datetime', 'UUID', 'json'] as const;
@@ -10,10 +10,13 @@ export type ValueType = (typeof VALUE_TYPES)[number];
 const UUID = z.uuid({ error: 'wanted a UUID' });
 const column = z.string().min(1);
 const fromColumn = z.strictObject({ column });
-const value = z.union([
-  column.transform((name) => ({ column: name, type: 'string' as const })),
-  z.strictObject({ column, type: z.enum(VALUE_TYPES).default('string') }),
-]);
+const value = z.union(
+  [
+    column.transform((name) => ({ column: name, type: 'string' as const })),
+    z.strictObject({ column, type: z.enum(VALUE_TYPES).default('string') }),
+  ],
+  { error: `wanted a column's name, or { column: NAME, type: T } with T one of ${VALUE_TYPES.join(', ')}` },
+);
 
 const mappingSchema = z.strictObject({
   row_key: z.union([
@@ -52,7 +55,10 @@ export function readMapping(path: string): Mapping {
     throw new FilesError('bad_mapping', `${path}: wanted a file of YAML: ${String(cause)}`, { cause });
   }
   const { data, error } = mappingSchema.safeParse(json);
-  if (error) throw new FilesError('bad_mapping', `${path}:\n${z.prettifyError(error)}`);
+  if (error) {
+    const faults = error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`);
+    throw new FilesError('bad_mapping', `${path}: ${listed(faults)}`);
+  }
   const clash = clashOf(Object.keys(data.body));
   if (clash) throw new FilesError('bad_mapping', `${path}: body: wanted a value or members at ${clash}, got both`);
   return data;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
+import { openTarget } from '../../../../infra/cli/files/export/open-target.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
 import type { Manifest } from '../../../../shared/files/manifest.ts';
 import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
@@ -95,4 +96,13 @@ test('columns of Parquet keep their names and types when indexes come and go', a
 test('a check that is interrupted ends, and says nothing of faults', async () => {
   await exported();
   expect(await checkExport(folderTarget(place), AbortSignal.abort())).toBeUndefined();
+});
+
+test('a file is not taken for a folder', async () => {
+  writeFileSync(place, 'kept');
+  await expect(openTarget(place)).rejects.toMatchObject({
+    code: 'bad_option',
+    message: `to: wanted a folder, or s3://bucket/prefix, got the file ${place}`,
+  });
+  expect(readFileSync(place, 'utf8')).toBe('kept');
 });

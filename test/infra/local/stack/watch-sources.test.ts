@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
+import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 import { watchSources, type WatchedSources } from '../../../../infra/local/stack/watch-sources.ts';
-import { localStack } from '../../../support/local-stack.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A whole stack, synthesized several times, on a machine that has other things to do. */
@@ -12,6 +13,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 const SAID = { timeout: 120_000, interval: 50 };
 const folder = temporaryFolder();
 const lines: string[] = [];
+let stack: LocalStack;
 let watched: WatchedSources;
 
 const FILES = {
@@ -40,14 +42,27 @@ function save(file: string, text: string): void {
   renameSync(`${path}.tmp~`, path);
 }
 
-for (const [file, text] of Object.entries(FILES)) save(file, text);
-const stack = localStack(folder, { datastores: join(folder.path, 'datastores'), projectFolder: folder.path });
 beforeAll(async () => {
-  watched = await watchSources(stack(), (line) => lines.push(line));
+  for (const [file, text] of Object.entries(FILES)) save(file, text);
+  stack = await startLocalStack({
+    port: 0,
+    data: join(folder.path, 'data'),
+    groups: 1,
+    readers: 0,
+    engine: inject('servers').engine.kind,
+    access: inject('servers').access,
+    datastores: join(folder.path, 'datastores'),
+    projectFolder: folder.path,
+  });
+  watched = await watchSources(stack, (line) => lines.push(line));
 });
-afterAll(() => watched?.close());
+afterAll(async () => {
+  await watched?.close();
+  await stack?.stop();
+  folder[Symbol.dispose]();
+});
 
-const called = (path: string, init?: RequestInit): Promise<Response> => fetch(`${stack().url}/v1/shop/${path}`, init);
+const called = (path: string, init?: RequestInit): Promise<Response> => fetch(`${stack.url}/v1/shop/${path}`, init);
 
 async function order(body: object = {}): Promise<string> {
   const row = randomUUID();
@@ -66,10 +81,7 @@ async function confirmationOf(row: string): Promise<string> {
 const saidOf = (file: string, what: RegExp): Promise<string> =>
   vi.waitUntil(() => lines.find((line) => line.includes(`changed `) && line.includes(file) && what.test(line)), SAID);
 
-const pids = (): readonly number[] =>
-  stack()
-    .groups.status()
-    .map(({ pid }) => pid);
+const pids = (): readonly number[] => stack.groups.status().map(({ pid }) => pid);
 
 describe('a stack that is watched', () => {
   it('has new calls answered by what a function is now, and by what it imports', async () => {
@@ -81,11 +93,7 @@ describe('a stack that is watched', () => {
     );
     expect(await confirmationOf(await order())).toBe('many thanks');
     expect(pids()).toEqual(servers);
-    expect(
-      stack()
-        .functions.modules()
-        .filter((path) => !readFileSync(path, 'utf8')),
-    ).toEqual([]);
+    expect(stack.functions.modules().filter((path) => !readFileSync(path, 'utf8'))).toEqual([]);
   });
 
   it('goes on with what ran before when a function cannot be bundled, and says where, until it can', async () => {
@@ -144,10 +152,7 @@ describe('a stack that is watched', () => {
       () => lines.find((line) => /^trigger ship of shop fails for every cell: .*no ships/u.test(line)),
       SAID,
     );
-    const queues = (): readonly (string | undefined)[] =>
-      stack()
-        .queues()
-        .map(({ calls }) => calls);
+    const queues = (): readonly (string | undefined)[] => stack.queues().map(({ calls }) => calls);
     expect(queues()).toContain('trigger-shop-ship');
     rmSync(join(folder.path, 'datastores/shop/triggers/ship.yaml'));
     await saidOf('ship.yaml', /trigger ship of shop gone/u);

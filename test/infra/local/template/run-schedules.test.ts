@@ -27,6 +27,26 @@ function started(slots?: number): { readonly running: RunningSchedules; readonly
 }
 
 describe('schedules', () => {
+  it('call a function that does not end twice, and no third time, and say so once', async () => {
+    const told: string[] = [];
+    const ends: (() => void)[] = [];
+    let calls = 0;
+    const running = runSchedules({
+      invoke() {
+        calls += 1;
+        return new Promise((resolve) => ends.push(() => resolve('null')));
+      },
+      onError: (message) => told.push(message),
+    });
+    running.take({ schedules: [schedule('drain')] });
+    await expect.poll(() => told).toEqual(['drain: not called, since 2 calls of it have not ended']);
+    await sleep(200);
+    expect([calls, told.length]).toEqual([2, 1]);
+    ends.shift()?.();
+    await expect.poll(() => calls).toBe(3);
+    running.stop();
+  });
+
   it('start all at once, and again at their rate until they are stopped', async () => {
     const { running, calls } = started();
     expect(calls).toEqual(['drain', '{"slot":0}', '{"slot":1}']);
