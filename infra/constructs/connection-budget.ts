@@ -32,7 +32,7 @@ export interface ConnectionBudget {
  */
 const SIGN_OF_LIFE = 1;
 /** Where each start of a loop overlaps with the next. */
-const LOOPS_AT_ONCE = 2;
+export const LOOPS_AT_ONCE = 2;
 /** `onEvent` opens none; `isComplete` is called once at a time, and the one before may just end. */
 const MIGRATIONS_AT_ONCE = 2;
 

@@ -1,0 +1,34 @@
+import { LOOPS_AT_ONCE } from '../../constructs/connection-budget.ts';
+import type { ChecksOf } from '../check.ts';
+import { resourcesOf } from '../needs.ts';
+import { quotaLink } from '../quota-link.ts';
+
+const QUOTA = { service: 'lambda', code: 'L-B99A9384' };
+const NAME = 'Concurrent executions';
+/** Lambda refuses reservations that leave fewer for the functions that reserve none. */
+const LEFT_UNRESERVED = 100;
+/** Beside those that run all the time, one has to be there for a request. */
+const FOR_REQUESTS = 1;
+
+/** Instances of functions: those that the environment reserves, and those that run all the time anyway. */
+export const concurrencyChecks: ChecksOf = (needs) => {
+  const reserved = resourcesOf(needs, 'AWS::Lambda::Function')
+    .map(({ properties }) => Number(properties['ReservedConcurrentExecutions'] ?? 0))
+    .reduce((sum, count) => sum + count, 0);
+  const loops = resourcesOf(needs, 'AWS::Scheduler::Schedule').length * LOOPS_AT_ONCE;
+  const left = reserved > 0 ? Math.max(LEFT_UNRESERVED, loops + FOR_REQUESTS) : loops + FOR_REQUESTS;
+  const wanted = reserved + left;
+  return [
+    {
+      name: 'Lambda: concurrent executions',
+      wanted: reserved > 0 ? `${reserved} to reserve, ${left} to be left` : `${left} unreserved`,
+      async judge(aws) {
+        const { limit, unreserved } = await aws.concurrency();
+        const found = `${unreserved} unreserved of ${limit}`;
+        if (unreserved >= wanted) return { verdict: 'ok', found };
+        const todo = `Ask AWS for ${limit + wanted - unreserved} or more of "${NAME}"`;
+        return { verdict: 'FAIL', found, todo, link: quotaLink(aws.region, QUOTA) };
+      },
+    },
+  ];
+};

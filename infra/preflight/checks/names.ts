@@ -1,0 +1,63 @@
+import type { AwsAnswers } from '../aws-answers.ts';
+import type { Check, ChecksOf } from '../check.ts';
+import { resourcesOf, textsOf, type Needs } from '../needs.ts';
+import { isStanding } from './stacks.ts';
+
+interface NameKind {
+  /** `clusters` */
+  readonly many: string;
+  readonly type: string;
+  readonly property: string;
+  /** Of all that there are, or of those that begin alike. */
+  readonly taken: (aws: AwsAnswers, names: readonly string[]) => Promise<readonly string[]>;
+}
+
+const KINDS: readonly NameKind[] = [
+  {
+    many: 'clusters',
+    type: 'AWS::RDS::DBCluster',
+    property: 'DBClusterIdentifier',
+    taken: async (aws) => aws.clusters(),
+  },
+  { many: 'proxies', type: 'AWS::RDS::DBProxy', property: 'DBProxyName', taken: async (aws) => aws.proxies() },
+  {
+    // They are kept by protected environments, also by a first deployment that failed.
+    many: 'log groups',
+    type: 'AWS::Logs::LogGroup',
+    property: 'LogGroupName',
+    taken: async (aws, names) => aws.logGroups(commonStart(names)),
+  },
+];
+
+/** What the templates give a name of its own must not be there yet. */
+export const nameChecks: ChecksOf = (needs) => KINDS.flatMap((kind) => checksOfKind(needs, kind));
+
+function checksOfKind(needs: Needs, { many, type, property, taken }: NameKind): readonly Check[] {
+  const names = textsOf(needs, type, property);
+  if (names.length === 0) return [];
+  const stacks = [...new Set(resourcesOf(needs, type).map(({ stack }) => stack))];
+  return [
+    {
+      name: `names of ${many}`,
+      wanted: names.length === 1 ? `${names[0]} free` : `${names[0]} and ${names.length - 1} more free`,
+      async judge(aws) {
+        const known = new Set(await taken(aws, names));
+        const used = names.filter((name) => known.has(name));
+        if (used.length === 0) return { verdict: 'ok', found: 'free' };
+        const found = `taken: ${used.join(', ')}`;
+        for (const stack of stacks)
+          if (isStanding(await aws.stackStatus(stack)))
+            return { verdict: 'unknown', found, todo: `None, where they are of ${stack}` };
+        return { verdict: 'FAIL', found, todo: `Delete these ${many}, once you know that nobody needs what they hold` };
+      },
+    },
+  ];
+}
+
+function commonStart(names: readonly string[]): string {
+  return names.reduce((start, name) => {
+    let length = 0;
+    while (length < start.length && start[length] === name[length]) length += 1;
+    return start.slice(0, length);
+  });
+}

@@ -1,0 +1,73 @@
+/** `npm run preflight -- -c environment=prod`: whether an account and a region would take a first deployment. */
+import { STSClient } from '@aws-sdk/client-sts';
+import { Command, InvalidArgumentError } from 'commander';
+import { CONTEXT_KEYS, type AppContext } from '../app-context.ts';
+import { AwsBySdk } from './aws-by-sdk.ts';
+import { needsOf, type Needs } from './needs.ts';
+import { EXIT_CODES, jsonOf, tableOf, verdictOf } from './report.ts';
+import { runChecks } from './run-checks.ts';
+
+interface Flags {
+  readonly context: AppContext;
+  readonly region?: string;
+  readonly profile?: string;
+  readonly json?: boolean;
+}
+
+function readContext(text: string, before: AppContext): AppContext {
+  const [key, ...value] = text.split('=');
+  const known = CONTEXT_KEYS.find((name) => name === key);
+  if (known === undefined || value.length === 0)
+    throw new InvalidArgumentError(`Wanted KEY=VALUE with a key of ${CONTEXT_KEYS.join(', ')}, got ${text}.`);
+  return { ...before, [known]: value.join('=') };
+}
+
+const command = new Command('npm run preflight --')
+  .description(
+    'Whether an AWS account and region would take a first deployment, and what to ask AWS for where not. It only reads.',
+  )
+  .option('-c, --context <key=value>', 'as for the deployment; environment=prod at least', readContext, {})
+  .option('--region <region>', 'to deploy to (default: AWS_REGION, AWS_DEFAULT_REGION, that of the profile)')
+  .option('--profile <name>', 'of the AWS configuration on this machine (default: AWS_PROFILE)')
+  .option('--json', 'for programs, in place of the table')
+  .addHelpText(
+    'after',
+    `
+Ends with 0 when all is well, with 1 when something fails, and with 2 when nothing fails but not everything could be
+judged: without credentials, without a right (the table says which IAM action is missing), or with flags or a context
+that cannot be used.`,
+  )
+  .showHelpAfterError('(--help lists what there is)')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.unknown))
+  .parse();
+
+const { context, json = false, profile, ...flags } = command.opts<Flags>();
+const needs = needed();
+const region = await regionOr(() =>
+  command.error('error: --region: wanted a region (or AWS_REGION, or one of the profile), got none'),
+);
+const findings = await runChecks(needs, new AwsBySdk({ region, profile }));
+const { environment } = needs;
+process.stdout.write(`${json ? jsonOf(environment, region, findings) : tableOf(environment, findings)}\n`);
+process.exitCode = EXIT_CODES[verdictOf(findings)];
+
+function needed(): Needs {
+  if (context.environment === 'local')
+    command.error('error: environment: wanted one that is deployed to AWS, got local, which runs on one machine');
+  try {
+    return needsOf(context);
+  } catch (error) {
+    return command.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** As the CDK's command line and the SDK find it. */
+async function regionOr(none: () => never): Promise<string> {
+  const given = flags.region ?? process.env['AWS_REGION'] ?? process.env['AWS_DEFAULT_REGION'];
+  if (given !== undefined && given !== '') return given;
+  try {
+    return await new STSClient({ ...(profile !== undefined && { profile }) }).config.region();
+  } catch {
+    return none();
+  }
+}

@@ -1,0 +1,212 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+import { STAND_INS } from '../support/synthesized.ts';
+import { ec2Result, refusal, result, startFakeAws, type FakeAnswer, type FakeAnswers } from './fake-aws.ts';
+
+const ENTRY = join(PROJECT_ROOT, 'infra/preflight/command.ts');
+const KEYS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-west-1' };
+const SERVICES = ['STS', 'SSM', 'LAMBDA', 'SERVICE_QUOTAS', 'RDS', 'EC2', 'CLOUDFORMATION', 'CLOUDWATCH_LOGS'];
+const MINUTES = 180_000;
+
+const member = (inner: string): string => `<member>${inner}</member>`;
+const zone = (letter: string, at: number): string =>
+  `<item><zoneName>eu-west-1${letter}</zoneName><zoneId>euw1-az${at}</zoneId><zoneState>available</zoneState></item>`;
+const subnet = (letter: string): string =>
+  `<item><subnetId>subnet-${letter}</subnetId><availabilityZone>eu-west-1${letter}</availabilityZone></item>`;
+const quota = (name: string): string =>
+  `<AccountQuota><AccountQuotaName>${name}</AccountQuotaName><Used>1</Used><Max>40</Max></AccountQuota>`;
+const orderable = `<OrderableDBInstanceOption><AvailabilityZones><AvailabilityZone><Name>eu-west-1a</Name></AvailabilityZone><AvailabilityZone><Name>eu-west-1b</Name></AvailabilityZone></AvailabilityZones><SupportsHttpEndpoint>true</SupportsHttpEndpoint></OrderableDBInstanceOption>`;
+const cluster = (name: string): string =>
+  `<DBCluster><DBClusterIdentifier>${name}</DBClusterIdentifier><Engine>aurora-mysql</Engine></DBCluster>`;
+const identity = `<Arn>arn:aws:iam::123456789012:user/ann</Arn><UserId>AIDA</UserId><Account>123456789012</Account>`;
+const concurrent = (limit: number): FakeAnswer => ({
+  body: { AccountLimit: { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: limit }, AccountUsage: {} },
+});
+const version = (value: string): FakeAnswer => ({
+  body: { Parameter: { Name: '/cdk-bootstrap/hnb659fds/version', Type: 'String', Value: value, Version: 1 } },
+});
+
+/** Of an account in which nothing stands in the way, in the shapes of AWS. */
+const GOOD: FakeAnswers = {
+  GetCallerIdentity: [result('GetCallerIdentity', identity)],
+  GetParameter: [version('28')],
+  GetAccountSettings: [concurrent(1000)],
+  // One that nobody has changed.
+  GetServiceQuota: [{ status: 400, body: { __type: 'NoSuchResourceException', Message: 'none applied' } }],
+  GetAWSDefaultServiceQuota: [{ body: { Quota: { QuotaCode: 'L-1', Value: 20 } } }],
+  DescribeAccountAttributes: [
+    result(
+      'DescribeAccountAttributes',
+      `<AccountQuotas>${['DBClusters', 'DBInstances', 'DBClusterParameterGroups', 'DBParameterGroups', 'DBSubnetGroups'].map(quota).join('')}</AccountQuotas>`,
+    ),
+  ],
+  DescribeDBClusters: [
+    result('DescribeDBClusters', `<DBClusters>${cluster('one')}</DBClusters><Marker>more</Marker>`),
+    result('DescribeDBClusters', `<DBClusters>${cluster('other')}</DBClusters>`),
+  ],
+  DescribeDBProxies: [
+    result('DescribeDBProxies', `<DBProxies>${member('<DBProxyName>other</DBProxyName>')}</DBProxies>`),
+  ],
+  DescribeVpcs: [ec2Result('DescribeVpcs', '<vpcSet><item><vpcId>vpc-1</vpcId></item></vpcSet>')],
+  DescribeVpcEndpoints: [ec2Result('DescribeVpcEndpoints', '<vpcEndpointSet/>')],
+  DescribeAvailabilityZones: [
+    ec2Result(
+      'DescribeAvailabilityZones',
+      `<availabilityZoneInfo>${zone('a', 1)}${zone('b', 2)}</availabilityZoneInfo>`,
+    ),
+  ],
+  DescribeSubnets: [ec2Result('DescribeSubnets', `<subnetSet>${subnet('a')}${subnet('b')}</subnetSet>`)],
+  DescribeDBEngineVersions: [
+    result(
+      'DescribeDBEngineVersions',
+      '<DBEngineVersions><DBEngineVersion><Engine>aurora-mysql</Engine><ServerlessV2FeaturesSupport><MinCapacity>0</MinCapacity><MaxCapacity>256</MaxCapacity></ServerlessV2FeaturesSupport></DBEngineVersion></DBEngineVersions>',
+    ),
+  ],
+  DescribeOrderableDBInstanceOptions: [
+    result(
+      'DescribeOrderableDBInstanceOptions',
+      `<OrderableDBInstanceOptions>${orderable}</OrderableDBInstanceOptions>`,
+    ),
+  ],
+  DescribeStacks: [refusal('ValidationError', 'Stack with id Schemaless-prod-storage does not exist')],
+  DescribeLogGroups: [{ body: { logGroups: [] } }],
+  DescribeType: [result('DescribeType', '<TypeName>AWS::RDS::DBCluster</TypeName>')],
+};
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(parameters: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
+  const nobody = { HOME: '/nonexistent', AWS_EC2_METADATA_DISABLED: 'true' };
+  const { PATH = '' } = process.env;
+  const child = spawn(process.execPath, [ENTRY, ...parameters], { env: { PATH, ...nobody, ...environment } });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: typeof code === 'number' ? code : null, stdout, stderr };
+}
+
+async function runAgainst(answers: FakeAnswers, ...parameters: readonly string[]) {
+  await using aws = await startFakeAws(answers);
+  const endpoints = Object.fromEntries(SERVICES.map((service) => [`AWS_ENDPOINT_URL_${service}`, aws.url]));
+  const context = ['-c', 'environment=prod', '-c', `functions=${STAND_INS}`];
+  return { ...(await run([...context, ...parameters], { ...KEYS, ...endpoints })), asked: aws.asked };
+}
+
+interface Printed {
+  readonly verdict: string;
+  readonly checks: readonly { readonly check: string; readonly verdict: string; readonly found: string }[];
+}
+
+const troublesIn = (stdout: string) => (JSON.parse(stdout) as Printed).checks.filter(({ verdict }) => verdict !== 'ok');
+
+describe('the command, against what answers as AWS does', { timeout: MINUTES }, () => {
+  it('finds nothing wrong with a good account, and says so in a table', async () => {
+    const { code, stdout, stderr, asked } = await runAgainst(GOOD);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^account and region +any account in any region +123456789012 in eu-west-1 +ok$/mu);
+    expect(stdout).toMatch(/^prod: nothing stands in the way .*0 FAIL, 0 unknown\)$/mu);
+    // One question for all that it answers, page by page.
+    expect([asked.get('DescribeAccountAttributes'), asked.get('DescribeDBClusters')]).toEqual([1, 2]);
+  });
+
+  it('ends with 1 for a new account with an old bootstrap, and waits where AWS throttles', async () => {
+    const throttled = { status: 429, body: { __type: 'TooManyRequestsException', message: 'Rate exceeded' } };
+    const answers = {
+      ...GOOD,
+      GetParameter: [version('5')],
+      GetAccountSettings: [throttled, throttled, concurrent(10)],
+    };
+    const { code, stdout, asked } = await runAgainst(answers, '--json');
+    expect(code).toBe(1);
+    expect(troublesIn(stdout)).toEqual([
+      expect.objectContaining({ check: 'CDK bootstrap', verdict: 'FAIL', found: 'version 5' }),
+      expect.objectContaining({
+        check: 'Lambda: concurrent executions',
+        verdict: 'FAIL',
+        found: '10 unreserved of 10',
+        link: expect.stringContaining('/lambda/quotas/L-B99A9384'),
+      }),
+    ]);
+    expect(asked.get('GetAccountSettings')).toBe(3);
+  });
+
+  it('ends with 2 for missing rights, names each, and makes the other checks', async () => {
+    const denied = (action: string): string =>
+      `User: arn:aws:iam::123456789012:user/ann is not authorized to perform: ${action}`;
+    const answers = {
+      ...GOOD,
+      GetParameter: [{ status: 400, body: { __type: 'AccessDeniedException', Message: denied('ssm:GetParameter') } }],
+      DescribeDBProxies: [refusal('AccessDenied', denied('rds:DescribeDBProxies'), 403)],
+      DescribeVpcs: [
+        {
+          status: 403,
+          body: '<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>You are not authorized to perform this operation.</Message></Error></Errors><RequestID>1</RequestID></Response>',
+        },
+      ],
+    };
+    const { code, stdout } = await runAgainst(answers, '--json');
+    expect(code).toBe(2);
+    expect(troublesIn(stdout).map(({ check, verdict, found }) => [check, verdict, found])).toEqual([
+      ['CDK bootstrap', 'unknown', 'no right to ask: ssm:GetParameter'],
+      ['names of proxies', 'unknown', 'no right to ask: rds:DescribeDBProxies'],
+      ['RDS: Proxies', 'unknown', 'no right to ask: rds:DescribeDBProxies'],
+      ['VPC: VPCs per Region', 'unknown', 'no right to ask: ec2:DescribeVpcs'],
+    ]);
+  });
+
+  it('ends with 1 where there is no bootstrap, no such engine, no such type, and a stack that failed', async () => {
+    const failed = member('<StackName>one</StackName><StackStatus>ROLLBACK_COMPLETE</StackStatus>');
+    const answers = {
+      ...GOOD,
+      GetParameter: [{ status: 400, body: { __type: 'ParameterNotFound', message: 'none' } }],
+      DescribeDBEngineVersions: [refusal('InvalidParameterCombination', 'Cannot find version')],
+      DescribeType: [refusal('TypeNotFoundException', 'none', 404)],
+      DescribeStacks: [result('DescribeStacks', `<Stacks>${failed}</Stacks>`)],
+    };
+    const { code, stdout } = await runAgainst(answers, '--json');
+    expect(code).toBe(1);
+    expect(troublesIn(stdout).map(({ check, verdict }) => [check, verdict])).toEqual([
+      ['CDK bootstrap', 'FAIL'],
+      ['stack Schemaless-prod-storage', 'FAIL'],
+      ['stack Schemaless-prod-service', 'FAIL'],
+      ['engine version', 'FAIL'],
+      ['services', 'FAIL'],
+    ]);
+  });
+
+  it('ends with 2 for whom AWS does not let in', async () => {
+    const answers = { ...GOOD, GetCallerIdentity: [refusal('InvalidClientTokenId', 'The token is invalid', 403)] };
+    const { code, stdout, asked } = await runAgainst(answers, '--json');
+    expect([code, [...asked.keys()]]).toEqual([2, ['GetCallerIdentity']]);
+    expect(troublesIn(stdout)).toEqual([expect.objectContaining({ found: 'not let in: The token is invalid' })]);
+  });
+});
+
+describe('the command without an account', { timeout: MINUTES }, () => {
+  const prod = ['-c', 'environment=prod', '-c', `functions=${STAND_INS}`];
+
+  it('ends with 2 without credentials, or without a region', async () => {
+    const withoutKeys = await run(prod, { AWS_REGION: 'eu-west-1' });
+    expect([withoutKeys.code, withoutKeys.stdout]).toEqual([2, expect.stringContaining('not let in')]);
+    const { AWS_REGION: _, ...keys } = KEYS;
+    const nowhere = await run(prod, keys);
+    expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('wanted a region')]);
+  });
+
+  it.each([
+    [[], 'environment: wanted one of'],
+    [['-c', 'environment=local'], 'which runs on one machine'],
+    [['-c', 'environment=prod', '-c', 'groups=3'], 'groups: wanted nothing'],
+    [['-c', 'enviroment=prod'], 'Wanted KEY=VALUE'],
+    [['--quick'], "unknown option '--quick'"],
+  ])('ends with 2 for %j', async (parameters, said) => {
+    const { code, stdout, stderr } = await run(parameters, KEYS);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+  });
+});
