@@ -1,7 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
 import type { Service, ServiceName } from '../../../../infra/local/emulators/emulator.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
@@ -68,6 +74,7 @@ describe('a service that is away for a while', () => {
           KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
         }),
       );
+      await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 1 }, { TableName: 'state' });
       await client.send(new PutItemCommand({ TableName: 'state', Item: item }));
       await service.kill();
       await expect(client.send(new GetItemCommand({ TableName: 'state', Key: { pk: item.pk } }))).rejects.toThrow(
