@@ -26,6 +26,14 @@ export interface AppContext {
    * @default on
    */
   readonly schedules?: unknown;
+  /** Not of `local`: the account that it may be deployed in, and no other. @default what `environments.ts` says */
+  readonly account?: unknown;
+  /** Not of `local`: the same of the region. @default what `environments.ts` says */
+  readonly region?: unknown;
+  /** Not of `local`: ids of two or three availability zones, with commas between them. @default those of the region */
+  readonly zones?: unknown;
+  /** Not of `local`: the private range of the network, /16 to /20. @default what `environments.ts` says */
+  readonly cidr?: unknown;
   /** `local` alone: shard groups, 1 to 20. @default 3 */
   readonly groups?: unknown;
   /** `local` alone: readers of each group, 0 to 5. @default 1 */
@@ -54,12 +62,16 @@ const LOCAL_KEYS = [
   'cors',
 ] as const satisfies readonly (keyof AppContext)[];
 
+/** Of what is deployed alone. */
+const DEPLOYED_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
+
 export const CONTEXT_KEYS = [
   'environment',
   'datastores',
   'functions',
   'project',
   'schedules',
+  ...DEPLOYED_KEYS,
   ...LOCAL_KEYS,
 ] as const satisfies readonly (keyof AppContext)[];
 
@@ -102,16 +114,42 @@ function environmentOf(context: AppContext): EnvironmentProps {
       `environment: wanted one of ${ENVIRONMENT_NAMES.join(', ')} (-c environment=NAME), got ${describe(context.environment)}`,
     );
   const schedules = schedulesOf(context.schedules);
-  if (name === 'local') return { ...localEnvironment(context), schedules };
-  for (const key of LOCAL_KEYS) {
-    if (context[key] !== undefined)
-      throw new Error(
-        `${key}: wanted nothing, since ${name} is described in infra/environments.ts, got ${describe(context[key])}`,
-      );
+  if (name === 'local') {
+    refuse(context, DEPLOYED_KEYS, 'local is deployed nowhere');
+    return { ...localEnvironment(context), schedules };
   }
+  refuse(context, LOCAL_KEYS, `${name} is described in infra/environments.ts`);
   if (name === 'prod' && context.schedules !== undefined)
     throw new Error(`schedules: wanted nothing, since those of prod are always on, got ${describe(context.schedules)}`);
-  return { ...ENVIRONMENTS[name], schedules };
+  return { ...ENVIRONMENTS[name], ...placeOf(context), schedules };
+}
+
+function refuse(context: AppContext, keys: readonly (keyof AppContext)[], reason: string): void {
+  for (const key of keys) {
+    if (context[key] !== undefined)
+      throw new Error(`${key}: wanted nothing, since ${reason}, got ${describe(context[key])}`);
+  }
+}
+
+/** Where it is deployed, as far as the context says. Zones and addresses are checked where the network is made. */
+function placeOf(context: AppContext): Pick<EnvironmentProps, (typeof DEPLOYED_KEYS)[number]> {
+  const account = matching('account', context.account, /^\d{12}$/u, 'twelve digits');
+  const region = matching('region', context.region, /^[a-z]{2}(?:-[a-z]+)+-\d$/u, 'a region such as eu-west-1');
+  const zones = matching('zones', context.zones, /\S/u, 'zone ids with commas between them');
+  const cidr = matching('cidr', context.cidr, /\S/u, 'a range such as 10.0.0.0/16');
+  return {
+    ...(account !== undefined && { account }),
+    ...(region !== undefined && { region }),
+    ...(zones !== undefined && { zones: zones.split(',').map((id) => id.trim()) }),
+    ...(cidr !== undefined && { cidr }),
+  };
+}
+
+function matching(key: string, value: unknown, form: RegExp, wanted: string): string | undefined {
+  // cdk.json may hold the digits of an account as a number.
+  const text = typeof value === 'number' ? String(value) : value;
+  if (text === undefined || (typeof text === 'string' && form.test(text))) return text;
+  throw new Error(`${key}: wanted ${wanted}, got ${describe(value)}`);
 }
 
 function schedulesOf(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { Annotations, App } from 'aws-cdk-lib';
+import { Annotations, App, type Environment } from 'aws-cdk-lib';
 import { VERSION } from '../shared/version.ts';
 import { CONTEXT_KEYS, readAppContext } from './app-context.ts';
 import { VERSION_TAG } from './constructs/tags.ts';
@@ -31,14 +31,18 @@ export function buildApp(
   // CloudFormation hands a stack's tags to all of its resources.
   const tags = { [VERSION_TAG]: VERSION };
 
+  const env = placeOf(environment);
+
   const storage = new StorageStack(app, `Schemaless-${environment.name}-storage`, {
     environment,
+    env,
     tags,
     terminationProtection: environment.protectedFromDeletion,
     description: `Schemaless (${environment.name}): clusters and tables`,
   });
   const service = new ServiceStack(app, `Schemaless-${environment.name}-service`, {
     environment,
+    env,
     definitions,
     functionsFolder,
     projectFolder,
@@ -47,6 +51,11 @@ export function buildApp(
     description: `Schemaless (${environment.name}): functions, API, queues and schedules`,
   });
   return { storage, service };
+}
+
+/** Stacks that name their account are refused by any other. */
+function placeOf({ account, region }: EnvironmentProps): Environment {
+  return { ...(account !== undefined && { account }), ...(region !== undefined && { region }) };
 }
 
 if (import.meta.main) {

@@ -3,6 +3,10 @@ import type { StoreEnvironment } from './constructs/store-environment.ts';
 /** What may differ between the environments of this project. */
 export interface EnvironmentProps extends StoreEnvironment {
   readonly name: EnvironmentName;
+  /** Where alone it may be deployed, twelve digits. @default wherever the credentials belong */
+  readonly account?: string;
+  /** Where alone it may be deployed; its network is in zones of it by their ids. @default where the credentials say */
+  readonly region?: string;
 }
 
 export const ENVIRONMENT_NAMES = ['local', 'dev', 'prod'] as const;

@@ -2,7 +2,7 @@ import { METRICS } from '../../shared/metrics.ts';
 import type { BillLine, Needs, Plan } from './plan.ts';
 import { costOf, GB, HOURS_A_MONTH, PRICES, SECONDS_A_MONTH } from './prices.ts';
 import type { Calls } from './traffic.ts';
-import { ZONES } from './standing-parts.ts';
+import { zonesIn } from './standing-parts.ts';
 
 /** The least that an RDS Proxy before a serverless cluster is billed for. */
 const PROXY_LEAST_ACU = 8;
@@ -84,7 +84,9 @@ function proxyOf({ database, load }: Needs): number {
   );
   return (
     acus +
-    (load.environment.readersPerGroup > 0 ? costOf(PRICES.endpointHour, database.groups * ZONES * HOURS_A_MONTH) : 0)
+    (load.environment.readersPerGroup > 0
+      ? costOf(PRICES.endpointHour, database.groups * zonesIn(load.environment) * HOURS_A_MONTH)
+      : 0)
   );
 }
 
@@ -98,13 +100,14 @@ function lambdaOf(called: readonly Calls[], loopMegabytes: number, starts: numbe
 function networkOf({ load, traffic, standing, assumptions }: Needs): number {
   const { environment, writesPerSecond } = load;
   if (!environment.functionsInVpc) return 0;
+  const zones = zonesIn(environment);
   const bytes =
     (writesPerSecond * (1 + environment.bufferCopies) + traffic.reads) * assumptions.cellBytes * SECONDS_A_MONTH;
   const sent = (traffic.triggerCells * assumptions.messageBytes * SECONDS_A_MONTH) / GB;
   return (
     costOf(PRICES.endpointHour, standing.endpoints * HOURS_A_MONTH) +
     costOf(PRICES.endpointGb, sent) +
-    costOf(PRICES.crossZoneGb, ((bytes / GB) * (ZONES - 1)) / ZONES)
+    costOf(PRICES.crossZoneGb, ((bytes / GB) * (zones - 1)) / zones)
   );
 }
 

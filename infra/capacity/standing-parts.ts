@@ -1,4 +1,5 @@
 import { DATABASE_USERS } from '../../shared/topology/database-users.ts';
+import { ZONES_UNNAMED, zonesFor } from '../constructs/zones.ts';
 import type { Load } from './load.ts';
 
 /** What is deployed and paid for by time, whoever writes. */
@@ -12,8 +13,11 @@ export interface StandingParts {
   readonly schedules: number;
 }
 
-/** A template that names no account has its network in so many. */
-export const ZONES = 2;
+/** How many availability zones the network of an environment is in. */
+export function zonesIn({ region, zones }: Load['environment']): number {
+  return zonesFor(region, zones)?.length ?? ZONES_UNNAMED;
+}
+
 /** Secrets Manager and SQS. */
 const ENDPOINTS = 2;
 const ALARMS_OF_A_GROUP = 3;
@@ -35,14 +39,15 @@ const LOOPS = 3;
  * @param triggers of all datastores, each with a function
  */
 export function standingPartsOf(
-  { environment: { readersPerGroup, functionsInVpc, schedules, definedByApi } }: Pick<Load, 'environment'>,
+  { environment }: Pick<Load, 'environment'>,
   groups: number,
   tailers: number,
   triggers: number,
 ): StandingParts {
+  const { readersPerGroup, functionsInVpc, schedules, definedByApi } = environment;
   return {
     secrets: groups * DATABASE_USERS.length,
-    endpoints: functionsInVpc ? ENDPOINTS * ZONES : 0,
+    endpoints: functionsInVpc ? ENDPOINTS * zonesIn(environment) : 0,
     alarmMetrics:
       ALARMS_OF_THE_STORE +
       (definedByApi ? ALARMS_OF_DEFINING : 0) +

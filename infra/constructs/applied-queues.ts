@@ -4,21 +4,20 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { appliedQueuePrefix } from '../../shared/granted-names.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledgePrefix } from './evidence.ts';
-
-const LOOK = ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
+import { LOOK_AT_QUEUE, MAKE_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './queue-actions.ts';
 
 /**
  * What is done with the queues of triggers that were made through the API, as with those of a deployment, by how their
  * names end.
  */
 const ACTIONS = {
-  send: { '*': ['sqs:SendMessage', ...LOOK] },
+  send: { '*': SEND_TO_QUEUE },
   manage: {
-    '*': LOOK,
+    '*': LOOK_AT_QUEUE,
     // What SQS gave up on.
-    '*-dead.fifo': ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'],
+    '*-dead.fifo': TAKE_FROM_QUEUE,
   },
-  make: { '*': ['sqs:CreateQueue', 'sqs:SetQueueAttributes', 'sqs:DeleteQueue', ...LOOK] },
+  make: { '*': MAKE_QUEUE },
 } as const;
 
 /** Lets a function do that with all queues whose names begin as theirs do, and with no others. */

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
+import { Port } from 'aws-cdk-lib/aws-ec2';
 import { Role, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
@@ -12,6 +12,7 @@ import {
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { userName, type DatabaseUser } from '../../shared/topology/database-users.ts';
+import { closedSecurityGroup } from './closed-security-group.ts';
 import { PROXY_PERCENT } from './connection-budget.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge } from './evidence.ts';
@@ -47,7 +48,7 @@ export class GroupProxy extends Construct {
     super(scope, id);
     const { group, environment, network, cluster, secrets, encryptionKey } = props;
     const { vpc, subnets } = network;
-    const securityGroup = new SecurityGroup(this, 'security', { vpc, description: `Proxy of ${group}` });
+    const securityGroup = closedSecurityGroup(this, 'security', vpc, `Proxy of ${group}`);
     // Left out, they would be the constructs' ids, which are alike for all groups.
     const name = `schemaless-${environment.name}-${group}`;
     this.proxy = new DatabaseProxy(this, 'proxy', {

@@ -1,18 +1,10 @@
-import {
-  FlowLogTrafficType,
-  GatewayVpcEndpoint,
-  GatewayVpcEndpointAwsService,
-  InterfaceVpcEndpoint,
-  InterfaceVpcEndpointAwsService,
-  Port,
-  SecurityGroup,
-  SubnetType,
-  Vpc,
-  type IVpc,
-  type SubnetSelection,
-} from 'aws-cdk-lib/aws-ec2';
-import { Construct, type IConstruct } from 'constructs';
+import { Peer, Port, SubnetType, type IVpc, type SecurityGroup, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import { Construct } from 'constructs';
 import { checkVpc } from './brought-vpc.ts';
+import { closedSecurityGroup } from './closed-security-group.ts';
+import { makeVpc } from './made-vpc.ts';
+import { addEndpoints, allowSecrets, allowTables, type NetworkEndpoints } from './network-endpoints.ts';
+import type { StoreEnvironment } from './store-environment.ts';
 
 /** A network that is there already. */
 export interface BroughtNetwork {
@@ -29,8 +21,8 @@ export interface BroughtNetwork {
 }
 
 export interface NetworkProps {
-  /** Functions run in it, and reach DynamoDB, Secrets Manager and SQS from it. */
-  readonly functionsInVpc: boolean;
+  /** Says zones and addresses, and whether functions run in it and reach DynamoDB, Secrets Manager and SQS from it. */
+  readonly environment: StoreEnvironment;
   /** @default one is made, of isolated subnets alone */
   readonly brought?: BroughtNetwork | undefined;
 }
@@ -42,50 +34,39 @@ export interface NetworkProps {
 export class Network extends Construct {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
+  /** Goes to MySQL and to the ports 443 that there is a route to, and nowhere else. */
   readonly clients: SecurityGroup;
+  /** Where they are made. */
+  readonly endpoints?: NetworkEndpoints;
 
-  /** @throws an Error where a VPC that was brought lacks the subnets */
-  constructor(scope: Construct, id: string, { functionsInVpc, brought }: NetworkProps) {
+  /** @throws an Error where a VPC that was brought lacks the subnets, or what was wanted of zones and addresses */
+  constructor(scope: Construct, id: string, { environment, brought }: NetworkProps) {
     super(scope, id);
+    const { functionsInVpc, zones, cidr, name } = environment;
     this.subnets = brought?.subnets ?? { subnetType: SubnetType.PRIVATE_ISOLATED };
     if (brought) checkVpc(brought.vpc, this.subnets);
-    this.vpc = brought?.vpc ?? this.makeVpc();
-    this.clients = new SecurityGroup(this, 'clients', {
-      vpc: this.vpc,
-      description: 'Functions that connect to the shard groups',
-    });
+    this.vpc = brought?.vpc ?? makeVpc(this, 'vpc', { zones, cidr, isLocal: name === 'local' });
+    this.clients = closedSecurityGroup(this, 'clients', this.vpc, 'Functions that connect to the shard groups');
+    if (!functionsInVpc) return;
+    // The gateways of DynamoDB and S3 are addresses of AWS, which only the ids of its prefix lists name. These differ by
+    // region, and no resource has them as an attribute: a template could know them by a look-up in the account alone.
+    // What keeps the functions in are the routes: isolated subnets have those of the VPC and of the gateways.
+    this.clients.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'AWS, by what there is a route to');
+    if (brought?.endpoints === false) return;
     // A VPC that was brought may be of another stack, which need not know of this one.
-    if (functionsInVpc && brought?.endpoints !== false) this.addEndpoints(brought ? this : this.vpc);
-  }
-
-  private makeVpc(): IVpc {
-    const vpc = new Vpc(this, 'vpc', {
-      maxAzs: 3,
-      natGateways: 0,
-      subnetConfiguration: [{ name: 'isolated', subnetType: SubnetType.PRIVATE_ISOLATED }],
+    this.endpoints = addEndpoints(this, {
+      vpc: this.vpc,
+      subnets: this.subnets,
+      scope: brought ? this : this.vpc,
+      isBrought: brought !== undefined,
+      clients: this.clients,
     });
-    // What was refused: nobody but the functions should knock.
-    vpc.addFlowLog('refused', { trafficType: FlowLogTrafficType.REJECT });
-    // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
-    return vpc as IVpc;
   }
 
-  /** Gateway endpoints cost nothing; an interface endpoint costs by the hour, so there are only the two needed. */
-  private addEndpoints(scope: Construct): void {
-    const { vpc, subnets } = this;
-    const addGateway = (id: string, service: GatewayVpcEndpointAwsService): IConstruct =>
-      new GatewayVpcEndpoint(scope, id, { vpc, service, ...(scope === this && { subnets: [subnets] }) });
-    addGateway('dynamodb', GatewayVpcEndpointAwsService.DYNAMODB);
-    addGateway('s3', GatewayVpcEndpointAwsService.S3);
-    const addEndpoint = (id: string, service: InterfaceVpcEndpointAwsService, use: string): void => {
-      const endpoint = new InterfaceVpcEndpoint(scope, id, { vpc, service, subnets, open: false });
-      endpoint.connections.allowFrom(this.clients, Port.tcp(443), use);
-    };
-    addEndpoint(
-      'secrets-manager',
-      InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
-      'Functions fetch the secrets of the shard groups',
-    );
-    addEndpoint('sqs', InterfaceVpcEndpointAwsService.SQS, 'Tailers send cells to the queues of the triggers');
+  /** Lets the functions reach the store's tables and secrets by the endpoints, where there are any. */
+  allowStore(tables: readonly string[], secretPrefix: string): void {
+    if (!this.endpoints) return;
+    allowTables(this.endpoints, tables);
+    allowSecrets(this.endpoints, secretPrefix);
   }
 }

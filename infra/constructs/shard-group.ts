@@ -1,4 +1,5 @@
 import { Duration, RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
+import type { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import {
   CfnDBInstance,
@@ -14,6 +15,7 @@ import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { MADE_USERS, type DatabaseUser, type MadeUser } from '../../shared/topology/database-users.ts';
+import { closedSecurityGroup } from './closed-security-group.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge } from './evidence.ts';
 import { addGroupAlarms } from './group-alarms.ts';
@@ -69,7 +71,9 @@ export class ShardGroup extends Construct {
     this.name = props.name;
     const nodes = nodesOf(props);
     const log = clusterLog(this, props);
-    const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes));
+    // It answers, and calls nobody.
+    const security = closedSecurityGroup(this, 'security', props.network.vpc, `Cluster of ${props.name}`);
+    const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes, security));
     // RDS would make it itself, and keep it for ever.
     cluster.node.addDependency(log);
     const endpoints = nodes.map((node) => {
@@ -200,6 +204,7 @@ function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] 
 function clusterProps(
   { name, environment, network, parameters, encryptionKey }: ShardGroupProps,
   nodes: readonly Node[],
+  securityGroup: SecurityGroup,
 ): DatabaseClusterProps {
   const [writer, ...readers] = nodes.map((node) => node.instance);
   return {
@@ -214,6 +219,7 @@ function clusterProps(
     parameterGroup: parameters.ofCluster,
     vpc: network.vpc,
     vpcSubnets: network.subnets,
+    securityGroups: [securityGroup],
     // Databases are made by the migration, one for each shard.
     credentials: Credentials.fromGeneratedSecret('schemaless', { ...(encryptionKey && { encryptionKey }) }),
     enableDataApi: environment.access === 'data-api',

@@ -37,13 +37,15 @@ export class SchemalessStorage {
   constructor(scope: Construct, props: SchemalessStorageProps) {
     const { environment, alarmTopics = [] } = props;
     checkEnvironment(environment);
-    const { functionsInVpc, protectedFromDeletion } = environment;
+    const { protectedFromDeletion } = environment;
     this.environment = environment;
     const encryptionKey = props.encryptionKey && keyForStore(scope, props.encryptionKey);
     this.encryptionKey = encryptionKey;
     this.alarmTopics = alarmTopics;
-    this.network = new Network(scope, 'network', { functionsInVpc, brought: props.network });
+    this.network = new Network(scope, 'network', { environment, brought: props.network });
     this.tables = new StateTables(scope, 'tables', { protectedFromDeletion, encryptionKey });
+    const { topology, state } = this.tables;
+    this.network.allowStore([topology.tableArn, state.tableArn], `${secretPrefix(scope)}group`);
     const parameters = new MysqlParameters(scope, 'parameters');
     this.groups = Array.from({ length: environment.groups }, (_, index) => {
       const name = `group-${index + 1}`;

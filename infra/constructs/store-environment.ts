@@ -51,6 +51,13 @@ export interface StoreEnvironment {
   readonly sharedStorage: boolean;
   /** Functions run inside the VPC of the clusters: `mysql` access needs it, `data-api` access must not have it. */
   readonly functionsInVpc: boolean;
+  /**
+   * Ids of the two or three availability zones that a network of the store's own is in, such as `use1-az1`; a third may
+   * come later, at the end, nothing else can change. @default those of the region, where it is known
+   */
+  readonly zones?: readonly string[];
+  /** Of a network of the store's own: a private range of /16 to /20. Fixed. @default 10.0.0.0/16 */
+  readonly cidr?: string;
   /** Clusters and stacks refuse to be deleted. */
   readonly protectedFromDeletion: boolean;
   /**

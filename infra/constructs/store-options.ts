@@ -68,6 +68,15 @@ export interface StoreOptions {
    * @default they go by deploy alone
    */
   readonly definedByApi?: StoreEnvironment['definedByApi'];
+  /**
+   * Ids of the two or three availability zones that the store's VPC is in, such as `use1-az1`. Fixed, but that a third
+   * can come later, at the end. Not together with `vpc`.
+   *
+   * @default those of the stack's region, where it is known
+   */
+  readonly zones?: readonly string[];
+  /** Of the store's VPC: a private range of /16 to /20. Fixed. Not together with `vpc`. @default 10.0.0.0/16 */
+  readonly cidr?: string;
   /** Days that logs are kept. @default 14 with data-api, 90 with mysql */
   readonly logDays?: RetentionDays;
   /** Shard counts by datastore, in place of those of the definitions. @default those of the definitions */
@@ -156,6 +165,8 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     ),
     sharedStorage: true,
     functionsInVpc: access === 'mysql',
+    ...(options.zones && { zones: options.zones }),
+    ...(options.cidr !== undefined && { cidr: options.cidr }),
     protectedFromDeletion: isProtected(options.removalPolicy ?? RemovalPolicy.RETAIN),
     schedules: options.schedules ?? true,
     throttle: options.throttle ?? defaults.throttle,

@@ -157,13 +157,12 @@ function nameOf(store: Construct): string {
     .replaceAll(/[^a-z0-9]+/gu, '-');
 }
 
-function broughtNetwork({
-  vpc,
-  subnets,
-  vpcEndpoints: endpoints,
-  access,
-}: SchemalessStoreProps): BroughtNetwork | undefined {
+function broughtNetwork(props: SchemalessStoreProps): BroughtNetwork | undefined {
+  const { vpc, subnets, vpcEndpoints: endpoints, access, zones, cidr } = props;
   if (vpc) {
+    for (const [name, value] of Object.entries({ zones, cidr })) {
+      if (value !== undefined) throw new Error(`${name}: wanted nothing with vpc, which has its own, got a choice`);
+    }
     if (endpoints !== undefined && access !== 'mysql')
       throw new Error(
         'vpcEndpoints: wanted nothing without access mysql, since no function is in the VPC, got a choice',

@@ -7,6 +7,7 @@ import { Construct } from 'constructs';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
 import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
 import { grantQueueKey } from './key-uses.ts';
+import { LOOK_AT_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './queue-actions.ts';
 
 export interface TriggerQueueProps {
   /** Its queues stay when their stack goes, or the trigger does. */
@@ -24,14 +25,7 @@ export interface DeployedTriggerTokens {
   readonly parkedQueueUrl: string;
 }
 
-const SEND = ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
-const CONSUME = [
-  'sqs:ReceiveMessage',
-  'sqs:ChangeMessageVisibility',
-  'sqs:DeleteMessage',
-  'sqs:GetQueueAttributes',
-  'sqs:GetQueueUrl',
-];
+const CONSUME = [...TAKE_FROM_QUEUE, ...LOOK_AT_QUEUE];
 
 /** What a queue holds is not to be lost by a slip: nobody purges it, and a protected one outlives its stack. */
 function keep(queue: Queue, isProtected: boolean): void {
@@ -93,7 +87,7 @@ export class TriggerQueue extends Construct {
 
   /** May send to its queue, and see whether SQS gave up on messages. */
   grantSending(grantee: IGrantable): void {
-    this.queue.grant(grantee, ...SEND);
+    this.queue.grant(grantee, ...SEND_TO_QUEUE);
     this.parked.grant(grantee, 'sqs:GetQueueAttributes');
     grantQueueKey(grantee, this.encryptionKey, 'send');
   }

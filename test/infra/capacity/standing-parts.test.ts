@@ -5,7 +5,7 @@ import { capacityFor } from '../../../infra/capacity/capacity.ts';
 import { ASSUMPTIONS } from '../../../infra/capacity/assumptions.ts';
 import { TRIGGER_CONCURRENCY } from '../../../infra/capacity/limits.ts';
 import { loadOn } from '../../../infra/capacity/load.ts';
-import { ZONES } from '../../../infra/capacity/standing-parts.ts';
+import { zonesIn } from '../../../infra/capacity/standing-parts.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
@@ -18,6 +18,11 @@ const triggers = definitions.datastores.reduce((sum, datastore) => sum + datasto
 const CASES: readonly (readonly [string, EnvironmentProps, object])[] = [
   ['prod', ENVIRONMENTS.prod, { environment: 'prod' }],
   ['dev', ENVIRONMENTS.dev, { environment: 'dev' }],
+  [
+    'prod in a region',
+    { ...ENVIRONMENTS.prod, region: 'eu-west-1' },
+    { environment: 'prod', region: 'eu-west-1', account: '123456789012' },
+  ],
   ['dev without schedules', { ...ENVIRONMENTS.dev, schedules: false }, { environment: 'dev', schedules: 'off' }],
 ];
 
@@ -48,7 +53,7 @@ describe.each(CASES)('what is paid for by time in %s', (name, environment, conte
     expect(properties('AWS::RDS::DBProxy')).toHaveLength(environment.proxy ? database.groups : 0);
     expect(properties('AWS::RDS::DBProxyEndpoint')).toHaveLength(environment.proxy ? database.groups : 0);
     expect(properties('AWS::EC2::NatGateway')).toEqual([]);
-    expect(properties('AWS::EC2::Subnet')).toHaveLength(ZONES);
+    expect(properties('AWS::EC2::Subnet')).toHaveLength(zonesIn(environment));
   });
 
   it('has functions of the memory that the plan counts with', () => {
