@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PurgeQueueCommand, ReceiveMessageCommand, DeleteMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { deployTriggers } from '../../../../shared/migrate/deployed-triggers.ts';
+import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
@@ -252,10 +253,13 @@ describe('the place that a trigger goes on from', { timeout: 120_000 }, () => {
     await queueTen();
     const consumer = consume();
     await until('all are called for', () => areIn(consumer, 10));
-    // It is written down with the first batch that ends a while later.
-    await sleep(300);
     await tailed.write(0, 1);
     await until('one more is called for', () => consumer.called.length === 41);
+    const { consumed } = triggerStore(tailed.stateTable, { datastore: tailed.datastore, trigger: NAME });
+    await until('it is written down', async () => {
+      const marks = await consumed.read(Array.from({ length: SHARDS }, (_, shard) => shard));
+      return [...marks.values()].reduce((sum, { added_id }) => sum + added_id, 0) === 41;
+    });
     await operations.pauseTrigger(NAME);
     await operations.resumeTrigger(NAME);
     await tailed.write(1, 1);
