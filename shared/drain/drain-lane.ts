@@ -67,7 +67,7 @@ export async function laneTurn(lane: Lane): Promise<number> {
   }
   if (settled) turns.reached();
   // What comes next is asked for at once only where there is more.
-  if (settled && lookedAt > 0) await lane.pace(lookedAt * LOOK_SHARE);
+  if (settled && lookedAt > 0) await lane.pace.turn(lookedAt * LOOK_SHARE);
   return turns.wait();
 }
 

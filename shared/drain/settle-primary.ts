@@ -102,8 +102,10 @@ async function settleShard(
   try {
     for await (const page of openRows(holder, missing)) {
       settled.faulty.push(...page.faulty);
-      await pace(page.rows.length);
+      await pace.turn(page.rows.length);
+      const begun = performance.now();
       await appendRows(context, page.rows, done);
+      pace.took(performance.now() - begun);
       if (refusesAll(done)) break;
     }
   } finally {

@@ -66,7 +66,7 @@ async function drainInOrder(context: StoreContext, group: string, mayGoOn: () =>
       }),
     );
     if (rows.length < PAGE_ROWS) return;
-    await pace(rows.length * LOOK_SHARE);
+    await pace.turn(rows.length * LOOK_SHARE);
   }
 }
 
