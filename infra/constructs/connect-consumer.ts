@@ -7,7 +7,8 @@ import { acknowledgeRoutes } from './evidence.ts';
 import type { SchemalessStorage } from './storage.ts';
 import type { StoreApi } from './store-api.ts';
 import { grantTableKey } from './key-uses.ts';
-import { READ_TABLE, WRITE_TABLE } from './table-actions.ts';
+import { consumedItems } from './granted-items.ts';
+import { grantItems, READ_TOPOLOGY, STATE_ITEMS } from './table-actions.ts';
 import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
@@ -65,8 +66,10 @@ export function connectConsumer(called: IFunction, fn: LambdaFunction, parts: Co
   const { storage, api, trigger, maxConcurrency = MAX_CONCURRENCY } = parts;
   for (const [name, value] of Object.entries(consumerVariables(parts))) fn.addEnvironment(name, value);
   acknowledgeRoutes(fn, api.api, api.arnsOf(trigger.datastore, CALLED));
-  storage.tables.topology.grant(fn, ...READ_TABLE);
-  storage.tables.state.grant(fn, ...READ_TABLE, ...WRITE_TABLE);
+  const { datastore, definition } = trigger;
+  storage.tables.topology.grant(fn, ...READ_TOPOLOGY);
+  // A team's own code, which is to harm nobody else's trigger.
+  grantItems(fn, storage.tables.state, STATE_ITEMS, consumedItems(datastore, definition.name));
   grantTableKey(fn, storage.encryptionKey, 'write');
   api.grantCalls(fn, trigger.datastore, CALLED);
   const mapping = called.addEventSourceMapping(`SqsEventSource:${Names.nodeUniqueId(trigger.queue.node)}`, {

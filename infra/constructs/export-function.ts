@@ -9,6 +9,7 @@ import { acknowledgeLambdaPolicies, acknowledgeObjects, acknowledgeTracing } fro
 import type { CheckedExport } from './export-options.ts';
 import { functionLog } from './function-log.ts';
 import { grantBucketKey, grantTableKey } from './key-uses.ts';
+import { grantItems } from './table-actions.ts';
 import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
 import type { StoreApi } from './store-api.ts';
@@ -70,13 +71,7 @@ export class ExportFunction extends LambdaFunction {
     acknowledgeLambdaPolicies(this);
     acknowledgeTracing(this);
     api.grantCalls(this, datastore, CALLED);
-    this.addToRolePolicy(
-      new PolicyStatement({
-        actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
-        resources: [tables.state.tableArn],
-        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`lease#export#${location}`] } },
-      }),
-    );
+    grantItems(this, tables.state, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [`lease#export#${location}`]);
     grantTableKey(this, storage.encryptionKey, 'write');
     this.grantFiles(bucket, options.prefix);
   }

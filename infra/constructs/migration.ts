@@ -5,9 +5,10 @@ import { Provider } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { StoreEnvironment } from './store-environment.ts';
-import { acknowledge, acknowledgeLambdaPolicies, acknowledgeVersions } from './evidence.ts';
+import { acknowledge, acknowledgeLambdaPolicies, acknowledgeTracing, acknowledgeVersions } from './evidence.ts';
 import { functionLog } from './function-log.ts';
 import { grantSecretKey } from './key-uses.ts';
+import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreFunction } from './store-function.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
@@ -31,28 +32,9 @@ export class Migration extends Construct {
 
   constructor(scope: Construct, id: string, props: MigrationProps) {
     super(scope, id);
-    const { environment, storage, code, definitions, triggers } = props;
-    const step = (exportName: string, description: string): StoreFunction => {
-      const made = new StoreFunction(this, exportName, {
-        environment,
-        storage,
-        code,
-        exportName,
-        description,
-        databaseUser: 'owner',
-        kind: 'loop',
-        timeout: Duration.minutes(15),
-        memorySize: 1024,
-      });
-      made.grantTopologyWrites();
-      made.grantState();
-      // It gives the users of the databases their passwords.
-      for (const { secrets } of storage.groups) for (const secret of Object.values(secrets)) secret.grantRead(made);
-      grantSecretKey(made, storage.encryptionKey);
-      return made;
-    };
-    const onEvent = step('onEvent', 'Schemaless: starts a migration');
-    const isComplete = step('isComplete', 'Schemaless: goes on with a migration');
+    const { environment, storage, definitions, triggers } = props;
+    const onEvent = addStart(this, props);
+    const isComplete = addWork(this, props);
     const provider = new Provider(this, 'provider', {
       onEventHandler: onEvent,
       isCompleteHandler: isComplete,
@@ -101,8 +83,46 @@ export class Migration extends Construct {
   }
 }
 
+/** Looks whether it understands what is wished, and may do nothing else. */
+function addStart(scope: Construct, { environment, code }: MigrationProps): LambdaFunction {
+  const start = new LambdaFunction(scope, 'onEvent', {
+    ...MACHINE,
+    description: 'Schemaless: starts a migration',
+    handler: 'index.onEvent',
+    code,
+    timeout: Duration.minutes(1),
+    memorySize: 256,
+    retryAttempts: 0,
+    logGroup: functionLog(scope, 'onEvent', environment),
+    tracing: tracingOf(environment),
+  });
+  acknowledgeLambdaPolicies(start);
+  acknowledgeTracing(start);
+  return start;
+}
+
+function addWork(scope: Construct, { environment, storage, code }: MigrationProps): StoreFunction {
+  const work = new StoreFunction(scope, 'isComplete', {
+    environment,
+    storage,
+    code,
+    exportName: 'isComplete',
+    description: 'Schemaless: goes on with a migration',
+    databaseUser: 'owner',
+    kind: 'loop',
+    timeout: Duration.minutes(15),
+    memorySize: 1024,
+  });
+  work.grantTopologyWrites();
+  work.grantWholeState();
+  // It gives the users of the databases their passwords.
+  for (const { secrets } of storage.groups) for (const secret of Object.values(secrets)) secret.grantRead(work);
+  grantSecretKey(work, storage.encryptionKey);
+  return work;
+}
+
 /** Changes with the code of the migration, so that a new step runs in the deployment that brings it. */
-function revisionOf(onEvent: StoreFunction, definitions: Definitions): string {
+function revisionOf(onEvent: LambdaFunction, definitions: Definitions): string {
   const resource = onEvent.node.defaultChild;
   const code: unknown = resource instanceof CfnFunction ? Stack.of(onEvent).resolve(resource.code) : undefined;
   return createHash('sha256').update(JSON.stringify({ code, definitions })).digest('hex').slice(0, 16);

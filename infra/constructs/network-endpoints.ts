@@ -14,7 +14,7 @@ import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { QUEUE_ACTIONS } from './queue-actions.ts';
-import { READ_TABLE, WRITE_TABLE } from './table-actions.ts';
+import { TABLE_ACTIONS } from './table-actions.ts';
 
 /** By what functions in a VPC reach AWS. Each allows what the store does, by this account; more with `addToPolicy`. */
 export interface NetworkEndpoints {
@@ -69,7 +69,7 @@ const EXPORT_ACTIONS = [
 
 /** Functions may do with these tables what their roles let them. */
 export function allowTables({ dynamodb }: NetworkEndpoints, arns: readonly string[]): void {
-  allow(dynamodb, [...READ_TABLE, ...WRITE_TABLE], arns);
+  allow(dynamodb, TABLE_ACTIONS, arns);
 }
 
 /**

@@ -11,7 +11,7 @@ import { functionLog } from './function-log.ts';
 import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
-import { READ_TABLE, WRITE_TABLE } from './table-actions.ts';
+import { grantItems, READ_TOPOLOGY, STATE_ITEMS, WRITE_TOPOLOGY } from './table-actions.ts';
 
 export interface StoreFunctionProps {
   readonly environment: StoreEnvironment;
@@ -71,7 +71,7 @@ export class StoreFunction extends LambdaFunction {
     acknowledgeLambdaPolicies(this);
     acknowledgeTracing(this);
     this.storage = storage;
-    storage.tables.topology.grant(this, ...READ_TABLE);
+    storage.tables.topology.grant(this, ...READ_TOPOLOGY);
     grantTableKey(this, storage.encryptionKey, 'read');
     for (const { proxy, secrets } of storage.groups) {
       if (environment.databaseAuth === 'iam') proxy?.grantLogin(this, props.databaseUser);
@@ -89,27 +89,33 @@ export class StoreFunction extends LambdaFunction {
     }
   }
 
-  /** May write the topology: where shards are, which indexes there are. */
-  grantTopologyWrites(): void {
-    this.storage.tables.topology.grant(this, ...WRITE_TABLE);
+  /**
+   * May write the topology: where shards are, which indexes there are.
+   *
+   * @param keys of the items, see `granted-items.ts` @default all
+   */
+  grantTopologyWrites(keys?: readonly string[]): void {
+    const { topology } = this.storage.tables;
+    if (keys) grantItems(this, topology, WRITE_TOPOLOGY, keys);
+    else topology.grant(this, ...WRITE_TOPOLOGY);
     grantTableKey(this, this.storage.encryptionKey, 'write');
   }
 
   /** May tell other instances of circuits that opened, and hear of theirs: one item of the state table. */
   grantOpenCircuits(): void {
-    this.addToRolePolicy(
-      new PolicyStatement({
-        actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
-        resources: [this.storage.tables.state.tableArn],
-        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [OPENINGS_KEY] } },
-      }),
-    );
+    grantItems(this, this.storage.tables.state, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], [OPENINGS_KEY]);
     grantTableKey(this, this.storage.encryptionKey, 'write');
   }
 
-  /** May read and write leases and offsets. */
-  grantState(): void {
-    this.storage.tables.state.grant(this, ...READ_TABLE, ...WRITE_TABLE);
+  /** May read and write these items of the state, see `granted-items.ts`. */
+  grantState(keys: readonly string[]): void {
+    grantItems(this, this.storage.tables.state, STATE_ITEMS, keys);
+    grantTableKey(this, this.storage.encryptionKey, 'write');
+  }
+
+  /** May read and write all of the state: who deletes a datastore looks for whatever belongs to it. */
+  grantWholeState(): void {
+    this.storage.tables.state.grant(this, ...STATE_ITEMS, 'dynamodb:Scan');
     grantTableKey(this, this.storage.encryptionKey, 'write');
   }
 }

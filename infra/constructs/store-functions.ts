@@ -4,6 +4,7 @@ import { DEFINING_HANDLER, type Route } from '../../shared/api/routes.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { grantAppliedQueues } from './applied-queues.ts';
 import type { StoreEnvironment } from './store-environment.ts';
+import { DRAIN_ITEMS, MANAGE_ITEMS, REPAIR_ITEMS, REPAIRED_TOPOLOGY } from './granted-items.ts';
 import type { FunctionCode } from './function-code.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
@@ -45,7 +46,7 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
     }),
   };
   for (const name of ['write-cells', 'read-cells', 'query-index'] as const) functions[name].grantOpenCircuits();
-  functions['manage-triggers'].grantState();
+  functions['manage-triggers'].grantState(MANAGE_ITEMS);
   if (!definedByApi) return functions;
   grantAppliedQueues(functions['manage-triggers'], props.environment, 'manage');
   const defining = add(DEFINING_HANDLER, {
@@ -54,7 +55,7 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   });
   defining.addEnvironment(ENVIRONMENT_VARIABLES.mostShards, String(definedByApi.mostShards));
   defining.grantTopologyWrites();
-  defining.grantState();
+  defining.grantWholeState();
   grantAppliedQueues(defining, props.environment, 'make');
   // It gives the users of the databases their rights.
   for (const { secrets } of props.storage.groups)
@@ -87,10 +88,10 @@ export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps
       memorySize: loopMemoryMb,
     }),
   };
-  functions['drain-buffer'].grantState();
-  functions['repair-indexes'].grantState();
+  functions['drain-buffer'].grantState(DRAIN_ITEMS);
+  functions['repair-indexes'].grantState(REPAIR_ITEMS);
   // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
-  functions['repair-indexes'].grantTopologyWrites();
+  functions['repair-indexes'].grantTopologyWrites(REPAIRED_TOPOLOGY);
   return functions;
 }
 

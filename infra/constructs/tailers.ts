@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { grantAppliedQueues } from './applied-queues.ts';
 import { startEachMinute } from './each-minute.ts';
+import { TAIL_ITEMS, TAILED_TOPOLOGY } from './granted-items.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { StoreFunction } from './store-function.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
@@ -27,9 +28,9 @@ export class Tailers {
     this.scope = scope;
     this.props = props;
     const { environment, target } = props;
-    target.grantState();
+    target.grantState(TAIL_ITEMS);
     // Who notices that a log was cut raises the shard's epoch.
-    target.grantTopologyWrites();
+    target.grantTopologyWrites(TAILED_TOPOLOGY);
     target.addEnvironment(ENVIRONMENT_VARIABLES.tailers, String(environment.tailers));
     if (environment.definedByApi) grantAppliedQueues(target, environment, 'send');
   }

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { Faults, type FaultOrder } from './faults.ts';
 import { startHttpServer, type DataApiEvent } from './http-server.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
@@ -26,6 +27,8 @@ export interface DataApiOptions {
   readonly seed?: number;
   /** Told of each call. @default nobody */
   readonly report?: (event: DataApiEvent) => void;
+  /** Given the server before it listens, for what is to stand before it. @default nothing does */
+  readonly onServer?: (server: Server) => void;
 }
 
 export interface DataApi {
@@ -46,6 +49,7 @@ export async function startDataApi({
   faults: orders = [],
   seed = 1,
   report = () => undefined,
+  onServer,
 }: DataApiOptions): Promise<DataApi> {
   const faults = new Faults(seed);
   for (const order of orders) faults.set(order);
@@ -58,6 +62,7 @@ export async function startDataApi({
     operations,
     faults,
     report,
+    onServer,
   });
   return {
     url: server.url,

@@ -24,6 +24,8 @@ export interface HttpServerOptions {
   readonly operations: Operations;
   readonly faults: Faults;
   readonly report: (event: DataApiEvent) => void;
+  /** Given the server before it listens. */
+  readonly onServer?: ((server: Server) => void) | undefined;
 }
 
 const PATHS: ReadonlyMap<string, OperationName> = new Map([
@@ -49,6 +51,7 @@ export async function startHttpServer({
   operations,
   faults,
   report,
+  onServer,
 }: HttpServerOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
     // A browser sends a page's plain text without asking first, and statements are that to it.
@@ -103,6 +106,7 @@ export async function startHttpServer({
     }
   }
 
+  onServer?.(server);
   const bound = await listen(server, port, host);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,

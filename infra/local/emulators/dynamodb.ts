@@ -1,5 +1,8 @@
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
+import { callsOfDynamoDb } from '../iam/calls-of.ts';
+import { guardServer } from '../iam/guard-server.ts';
+import { refuseAsJson } from '../iam/refusals.ts';
 import { closeDynalite } from './close-dynalite.ts';
 import type { Emulator } from './emulator.ts';
 import { openDynalite } from './open-dynalite.ts';
@@ -11,10 +14,19 @@ import { refusePages } from './refuse-pages.ts';
  */
 const KEEP_ALIVE_MS = 10 * 60_000;
 
-/** Starts DynamoDB (dynalite, mended) on the loopback interface, with its tables in a folder. */
-export async function startDynamoDb(folder: string, port: number): Promise<Emulator> {
+/**
+ * Starts DynamoDB (dynalite, mended) on the loopback interface, with its tables in a folder.
+ *
+ * @param onRefused told of each call that a function may not make
+ */
+export async function startDynamoDb(
+  folder: string,
+  port: number,
+  onRefused: (why: string) => void = () => {},
+): Promise<Emulator> {
   mkdirSync(folder, { recursive: true });
   const server = openDynalite(folder);
+  const guard = guardServer(server, { callsOf: callsOfDynamoDb, refuse: refuseAsJson, onRefused });
   refusePages(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, '127.0.0.1');
@@ -23,6 +35,7 @@ export async function startDynamoDb(folder: string, port: number): Promise<Emula
   if (typeof address !== 'object' || !address) throw new Error('DynamoDB: wanted a port');
   return {
     url: `http://127.0.0.1:${address.port}`,
+    setRights: async (rights) => guard.setRights(rights),
     close: () => closeDynalite(server),
   };
 }

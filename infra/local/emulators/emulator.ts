@@ -1,6 +1,13 @@
+import type { RightsByKey } from '../iam/rights.ts';
+
 /** A service of AWS on this machine, or wherever the environment says that it is. */
 export interface Emulator {
   readonly url: string;
+  /**
+   * What functions may do there, from when it resolves on; whoever else asks may do everything. Nothing is judged where it
+   * runs elsewhere. @throws Error for a statement that cannot be judged
+   */
+  setRights(rights: RightsByKey): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,5 +34,11 @@ export function elsewhere(variable: `AWS_ENDPOINT_URL_${string}`): Service | und
   const refuse = async (): Promise<never> => {
     throw new Error(`${variable} says that this service runs elsewhere: it is not the local stack's to end`);
   };
-  return { url: url.replace(/\/$/u, ''), close: async () => {}, kill: refuse, resume: refuse };
+  return {
+    url: url.replace(/\/$/u, ''),
+    setRights: async () => {},
+    close: async () => {},
+    kill: refuse,
+    resume: refuse,
+  };
 }

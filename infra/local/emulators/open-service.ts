@@ -17,16 +17,18 @@ const VARIABLES = { dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB', sqs: 'AWS_ENDPOINT_UR
  * Elsewhere other stacks may have queues and tables, so each stack's names end with an id of its data.
  *
  * @param log told where it is, when it is elsewhere
+ * @param onRefused told of each call that a function may not make
  * @throws Error that names the variable, when nobody answers there as this service
  */
 export async function openService(
   name: ServiceName,
   folder: DataFolder,
   log: (line: string) => void,
+  onRefused: (why: string) => void = () => {},
 ): Promise<OpenedService> {
   const variable = VARIABLES[name];
   const other = elsewhere(variable);
-  if (!other) return { ...(await startService(name, folder[name])), suffix: '' };
+  if (!other) return { ...(await startService(name, folder[name], onRefused)), suffix: '' };
   const why = await whyAway(name, other.url);
   if (why !== undefined)
     throw new Error(`${variable}: wanted an address where ${TITLES[name]} answers, got ${other.url}: ${why}`);

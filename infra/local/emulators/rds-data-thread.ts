@@ -1,5 +1,9 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import { callsOfRdsData } from '../iam/calls-of.ts';
+import { guardServer, type Guard } from '../iam/guard-server.ts';
+import { refuseAsRest } from '../iam/refusals.ts';
+import { serveThread, tellStack } from './serve-thread.ts';
 import { startDataApi, type Credentials, type Login } from '../data-api/data-api.ts';
 
 /** What the thread is started with. */
@@ -30,7 +34,15 @@ function credentialsOf(secretArn: string): Promise<Credentials | undefined> {
   return credentials;
 }
 
-const { url } = await startDataApi({
+let guard: Guard | undefined;
+const { url, stop } = await startDataApi({
+  onServer(server) {
+    guard = guardServer(server, {
+      callsOf: callsOfRdsData,
+      refuse: refuseAsRest,
+      onRefused: (refused) => tellStack({ refused }),
+    });
+  },
   clusters: clusters.map(({ resourceArn, host, port, user, password }) => ({
     resourceArn,
     host,
@@ -38,5 +50,4 @@ const { url } = await startDataApi({
     secretArn: async (secretArn) => (await credentialsOf(secretArn)) ?? { username: user, password },
   })),
 });
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-parentPort?.postMessage(url);
+serveThread(url, { setRights: (rights) => guard?.setRights(rights), close: stop });

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import type { ShardGroup } from '../mysql/shard-groups.ts';
 import { clusterArn } from '../template/resources/cluster.ts';
 import type { RdsDataThreadData } from './rds-data-thread.ts';
 import { elsewhere, type Emulator } from './emulator.ts';
+import { startServiceWorker } from './service-worker.ts';
 
 /**
  * Starts the RDS Data API over the groups' writers, in a thread of its own; it follows promotions, since the writers'
@@ -11,8 +10,13 @@ import { elsewhere, type Emulator } from './emulator.ts';
  * secret stands for the owner's.
  *
  * @param secretsManager URL
+ * @param onRefused told of each call that a function may not make
  */
-export async function startRdsData(groups: readonly ShardGroup[], secretsManager: string): Promise<Emulator> {
+export async function startRdsData(
+  groups: readonly ShardGroup[],
+  secretsManager: string,
+  onRefused: (why: string) => void,
+): Promise<Emulator> {
   const other = elsewhere('AWS_ENDPOINT_URL_RDS_DATA');
   if (other) return other;
   const workerData: RdsDataThreadData = {
@@ -25,20 +29,6 @@ export async function startRdsData(groups: readonly ShardGroup[], secretsManager
       password,
     })),
   };
-  const worker = new Worker(new URL('rds-data-thread.ts', import.meta.url), {
-    workerData,
-    execArgv: [],
-    name: 'rds-data',
-    resourceLimits: { maxYoungGenerationSizeMb: 12 },
-  });
-  const [url] = (await Promise.race([
-    once(worker, 'message'),
-    once(worker, 'exit').then(() => {
-      throw new Error('the RDS Data API did not start');
-    }),
-  ])) as [string];
-  return {
-    url,
-    close: async () => void (await worker.terminate()),
-  };
+  const { url, worker, setRights } = await startServiceWorker('rds-data-thread.ts', 'rds-data', workerData, onRefused);
+  return { url, setRights, close: async () => void (await worker.terminate()) };
 }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
+import { callsOfSecretsManager } from '../iam/calls-of.ts';
+import { guardServer } from '../iam/guard-server.ts';
+import { refuseAsJson } from '../iam/refusals.ts';
 import type { Emulator } from './emulator.ts';
 
 export interface SecretsManager extends Emulator {
@@ -8,8 +11,12 @@ export interface SecretsManager extends Emulator {
   setSecrets(secrets: ReadonlyMap<string, string>): void;
 }
 
-/** A Secrets Manager on the loopback interface that knows GetSecretValue, which is all that the functions ask. */
-export async function startSecretsManager(): Promise<SecretsManager> {
+/**
+ * A Secrets Manager on the loopback interface that knows GetSecretValue, which is all that the functions ask.
+ *
+ * @param onRefused told of each call that a function may not make
+ */
+export async function startSecretsManager(onRefused: (why: string) => void = () => {}): Promise<SecretsManager> {
   let secrets: ReadonlyMap<string, string> = new Map();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -32,12 +39,14 @@ export async function startSecretsManager(): Promise<SecretsManager> {
       });
     });
   });
+  const guard = guardServer(server, { callsOf: callsOfSecretsManager, refuse: refuseAsJson, onRefused });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (typeof address !== 'object' || !address) throw new Error('Secrets Manager: wanted a port');
   return {
     url: `http://127.0.0.1:${address.port}`,
+    setRights: async (rights) => guard.setRights(rights),
     setSecrets(next) {
       secrets = next;
     },

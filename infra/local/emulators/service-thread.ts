@@ -1,7 +1,8 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { startDynamoDb } from './dynamodb.ts';
 import { releaseMessages } from './message-file.ts';
 import type { ServiceName } from './emulator.ts';
+import { serveThread, tellStack } from './serve-thread.ts';
 import { startSqs } from './sqs.ts';
 
 /** What a thread is started with. */
@@ -17,10 +18,5 @@ const STARTS = { dynamodb: startDynamoDb, sqs: startSqs };
 
 const { name, folder, port, isFirst } = workerData as ServiceThreadData;
 if (name === 'sqs' && isFirst) releaseMessages(folder);
-const emulator = await STARTS[name](folder, port);
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-parentPort?.postMessage(emulator.url);
-parentPort?.once('message', async () => {
-  await emulator.close();
-  parentPort?.close();
-});
+const emulator = await STARTS[name](folder, port, (refused) => tellStack({ refused }));
+serveThread(emulator.url, emulator);

@@ -2,6 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { Server as HttpServer } from 'node:http';
 import { Server } from 'node:net';
 import { startFauxqs } from 'fauxqs';
+import { callsOfSqs } from '../iam/calls-of.ts';
+import { guardServer, type Guard } from '../iam/guard-server.ts';
+import { refuseAsSqs } from '../iam/refusals.ts';
 import type { Emulator } from './emulator.ts';
 import { fauxqsParts } from './fauxqs-parts.ts';
 import { mendFifoGroups } from './fifo-groups.ts';
@@ -13,13 +16,30 @@ const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 let mended: Promise<void> | undefined;
 
-/** Starts SQS (fauxqs, mended) on the loopback interface, with its queues in a folder. */
-export async function startSqs(folder: string, port: number): Promise<Emulator> {
+/**
+ * Starts SQS (fauxqs, mended) on the loopback interface, with its queues in a folder.
+ *
+ * @param onRefused told of each call that a function may not make
+ */
+export async function startSqs(
+  folder: string,
+  port: number,
+  onRefused: (why: string) => void = () => {},
+): Promise<Emulator> {
   mkdirSync(folder, { recursive: true });
   mended ??= mend();
   await mended;
-  const sqs = await onLoopback(() => startFauxqs({ port, logger: false, dataDir: folder }));
-  return { url: `http://127.0.0.1:${sqs.port}`, close: () => sqs.stop() };
+  let guard: Guard | undefined;
+  const standBefore = (server: HttpServer): void => {
+    guard = guardServer(server, { callsOf: callsOfSqs, refuse: refuseAsSqs, onRefused });
+    refusePages(server);
+  };
+  const sqs = await onLoopback(() => startFauxqs({ port, logger: false, dataDir: folder }), standBefore);
+  return {
+    url: `http://127.0.0.1:${sqs.port}`,
+    setRights: async (rights) => guard?.setRights(rights),
+    close: () => sqs.stop(),
+  };
 }
 
 async function mend(): Promise<void> {
@@ -35,13 +55,13 @@ async function mend(): Promise<void> {
  * fauxqs listens on every interface and cannot be told otherwise: nobody outside this machine is to reach it, and no web
  * page on it.
  */
-async function onLoopback<T>(start: () => Promise<T>): Promise<T> {
+async function onLoopback<T>(start: () => Promise<T>, standBefore: (server: HttpServer) => void): Promise<T> {
   const { listen } = Server.prototype;
   Server.prototype.listen = function loopbackOnly(this: Server, ...parameters: unknown[]): Server {
     const [options] = parameters;
     if (typeof options === 'object' && options !== null && 'host' in options && options.host === '0.0.0.0') {
       parameters[0] = { ...options, host: '127.0.0.1' };
-      if (this instanceof HttpServer) refusePages(this);
+      if (this instanceof HttpServer) standBefore(this);
     }
     return Reflect.apply(listen, this, parameters);
   };

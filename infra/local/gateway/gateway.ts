@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isTraceparent } from '../../../shared/api/traceparent.ts';
+import { accessKeyIn } from '../iam/access-key.ts';
+import { readRights, type RightsByKey } from '../iam/rights.ts';
 import { listen } from '../listen.ts';
+import { localArn } from '../template/template.ts';
 import { textOf, type FunctionResult } from '../lambda/function-result.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { corsHeaders, isPreflight, whyForeign, withCors, type CorsRules } from './cors.ts';
@@ -47,6 +50,8 @@ export interface Gateway {
    *   @default none
    */
   serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, cors?: CorsRules): void;
+  /** What functions may ask of the API, by the access keys that they sign with. */
+  setRights(rights: RightsByKey): Promise<void>;
   /** Answers what has been asked, for five seconds at most, and takes no more. */
   close(): Promise<void>;
 }
@@ -61,6 +66,7 @@ interface RouteTarget {
   readonly call: Caller;
   readonly timeoutMs: number;
   readonly authorization: HttpRoute['authorization'];
+  readonly apiId: string;
   /** Of its function, which other routes may lead to as well. */
   readonly load: { calls: number };
 }
@@ -99,6 +105,7 @@ export async function openGateway(
   let routes: RouteTable<RouteTarget> | undefined;
   let cors: CorsRules | undefined;
   let closing = false;
+  let rights = readRights({});
 
   const server = createServer(
     { maxHeaderSize: GATEWAY_LIMITS.headerBytes, keepAliveTimeout: 60_000, requestTimeout: 60_000, noDelay: true },
@@ -157,7 +164,14 @@ export async function openGateway(
       return { ...answer, headers: { ...headers, 'retry-after': RETRY_AFTER } };
     }
     const { event, requestId } = httpEvent(
-      { request, body, accessKeyId: match.target.authorization === 'AWS_IAM' ? credentials?.accessKeyId : undefined },
+      {
+        request,
+        body,
+        accessKeyId:
+          credentials && match.target.authorization === 'AWS_IAM'
+            ? accessKeyIn(request.headers.authorization)
+            : undefined,
+      },
       target,
       match,
     );
@@ -183,11 +197,19 @@ export async function openGateway(
   async function whyForbidden(
     { method = '', url = '', headers }: IncomingMessage,
     body: Buffer,
-    { authorization }: RouteTarget,
+    { authorization, apiId }: RouteTarget,
   ): Promise<string | undefined> {
-    return credentials && authorization === 'AWS_IAM'
-      ? checkSignature({ method, url, headers, body }, credentials)
-      : undefined;
+    if (authorization !== 'AWS_IAM') return undefined;
+    const accessKeyId = accessKeyIn(headers.authorization);
+    if (credentials) {
+      // Functions have a key of their own, and the owner's secret.
+      const own =
+        accessKeyId !== undefined && rights.knows(accessKeyId) ? { ...credentials, accessKeyId } : credentials;
+      const why = await checkSignature({ method, url, headers, body }, own);
+      if (why !== undefined) return why;
+    }
+    const resource = localArn('execute-api', `${apiId}/$default/${method}${url.split('?', 1)[0] ?? ''}`);
+    return rights.whyRefused(accessKeyId, { action: 'execute-api:Invoke', resource });
   }
 
   const bound = await listen(server, port, '127.0.0.1');
@@ -198,16 +220,20 @@ export async function openGateway(
       cors = rules;
       const loads = new Map(list.map(({ functionArn }) => [functionArn, { calls: 0 }]));
       routes = routeTable(
-        list.map(({ routeKey, functionArn, timeoutMs, authorization }) => ({
+        list.map(({ routeKey, functionArn, timeoutMs, authorization, apiId }) => ({
           routeKey,
           target: {
             call: callerOf(functionArn),
             timeoutMs,
             authorization,
+            apiId,
             load: loads.get(functionArn) ?? { calls: 0 },
           },
         })),
       );
+    },
+    async setRights(byKey) {
+      rights = readRights(byKey);
     },
     async close() {
       closing = true;

@@ -6,6 +6,8 @@ export interface HttpRoute {
   readonly timeoutMs: number;
   /** Who may call it: `AWS_IAM` whoever signs the request and is allowed to, `NONE` everybody. */
   readonly authorization: 'AWS_IAM' | 'NONE';
+  /** The API that it is of, as ARNs name it. */
+  readonly apiId: string;
 }
 
 export interface Match<Target> {

@@ -1,4 +1,4 @@
-import { loginVariables } from '../stack/aws-login.ts';
+import { loginOfFunction, loginVariables } from '../stack/aws-login.ts';
 
 /** A function of the template, as it is run here. */
 export interface FunctionDefinition {
@@ -11,6 +11,8 @@ export interface FunctionDefinition {
   readonly exportName: string;
   /** From the template. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Of the role whose policies say what it may do. */
+  readonly roleArn: string;
   readonly timeoutMs: number;
   readonly memoryMb: number;
   /** Further flags of Node for its processes. @default none */
@@ -29,7 +31,7 @@ export function instanceEnvironment(
     PATH: process.env['PATH'] ?? '',
     LANG: 'en_US.UTF-8',
     TZ: 'UTC',
-    ...loginVariables(),
+    ...loginVariables(loginOfFunction(definition.name)),
     // What the machine's owner has set up for the real cloud must not be found.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',

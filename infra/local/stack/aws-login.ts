@@ -1,4 +1,5 @@
 import { elsewhere } from '../emulators/emulator.ts';
+import { accessKeyOf } from '../iam/access-key.ts';
 import { PSEUDO } from '../template/template.ts';
 
 /** What requests to SQS and DynamoDB are signed with, as the SDK's clients take it. */
@@ -41,9 +42,20 @@ export function awsAccount(): string {
   return elsewhere('AWS_ENDPOINT_URL_SQS') && /^\d{12}$/u.test(accessKeyId) ? accessKeyId : PSEUDO.account;
 }
 
+/**
+ * What a function of the stack signs with: an access key of its own, by which the services know what it may. Where one of
+ * them runs elsewhere, that judges whom it lets in, and all have the same.
+ */
+export function loginOfFunction(name: string): AwsLogin {
+  const login = awsLogin();
+  if (SERVICES_APART.some((service) => elsewhere(`AWS_ENDPOINT_URL_${service}`))) return login;
+  return { ...login, credentials: { ...login.credentials, accessKeyId: accessKeyOf(name) } };
+}
+
+const SERVICES_APART = ['SQS', 'DYNAMODB', 'RDS_DATA'] as const;
+
 /** The same for a process whose SDK finds it in its environment. */
-export function loginVariables(): Readonly<Record<string, string>> {
-  const { region, credentials } = awsLogin();
+export function loginVariables({ region, credentials } = awsLogin()): Readonly<Record<string, string>> {
   return {
     AWS_REGION: region,
     AWS_DEFAULT_REGION: region,

@@ -10,6 +10,7 @@ import { endpointsOf, keepEndpointsFile } from './endpoints.ts';
 import { lockFolder } from './folder-lock.ts';
 import { openFunctionLog } from '../lambda/function-log.ts';
 import { openLogFile } from '../lambda/log-file.ts';
+import type { RightsByKey } from '../iam/rights.ts';
 import { openGateway } from '../gateway/gateway.ts';
 import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
 import { startWantedGroups } from './start-groups.ts';
@@ -48,6 +49,13 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       parts.defer(() => part.close());
       return part;
     };
+    // A loop that may not do something tries it again and again.
+    const refusals = new Set<string>();
+    const onRefused = (why: string): void => {
+      if (refusals.has(why)) return;
+      if (refusals.size < MOST_REFUSALS) refusals.add(why);
+      log.line('iam', why);
+    };
     // First, so that a port in use is known before anything else is started.
     const gateway = await openGateway(options.port, (message) => log.line('gateway', message), {
       credentials: options.checkSignatures ? awsLogin().credentials : undefined,
@@ -62,12 +70,12 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
         'starting servers',
         startWantedGroups({ options, environment, definitions, folder, synthesis, defer: (stop) => parts.defer(stop) }),
       ),
-      openService('dynamodb', folder, options.log).then(closing),
-      openService('sqs', folder, options.log).then(closing),
-      startSecretsManager().then(closing),
+      openService('dynamodb', folder, options.log, onRefused).then(closing),
+      openService('sqs', folder, options.log, onRefused).then(closing),
+      startSecretsManager(onRefused).then(closing),
     ]);
 
-    const rdsData = closing(await startRdsData(groups.groups, secretsManager.url));
+    const rdsData = closing(await startRdsData(groups.groups, secretsManager.url, onRefused));
     const world = {
       groups: groups.groups,
       httpUrl: gateway.url,
@@ -76,7 +84,12 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       tableSuffix: dynamodb.suffix,
     };
     const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
-    const running = runTemplate({ options, folder, services, log, gateway });
+    const judges = [dynamodb, sqs, secretsManager, rdsData, gateway];
+    const setRights = async (rights: RightsByKey): Promise<void> => {
+      await Promise.all(judges.map((judge) => judge.setRights(rights)));
+      refusals.clear();
+    };
+    const running = runTemplate({ options, folder, services, log, gateway, setRights });
     parts.defer(() => running.stop());
     const taking = takeSources({ sources, running, groups, world, secretsManager, dynamodbUrl: dynamodb.url });
     await progress.during(
@@ -113,6 +126,10 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       },
       undefinedDatastores: left,
       services: { dynamodb, sqs },
+      get rights() {
+        return running.rights;
+      },
+      setRights,
       functionLog: log.path,
       killFunction: (title) => running.functions.kill(title),
       stop: () => parts.disposeAsync(),
@@ -131,6 +148,9 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     progress.end();
   }
 }
+
+/** That are told once. */
+const MOST_REFUSALS = 1000;
 
 /** Waits for all, so that what was started can be stopped, and then throws the first error. */
 async function allOrFirstError<T extends readonly unknown[]>(

@@ -2,6 +2,7 @@ import type { DatastoreDefinition } from '../../../shared/definitions/definition
 import type { Service } from '../emulators/emulator.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
+import type { RightsByKey } from '../iam/rights.ts';
 import type { ShardGroups } from '../mysql/shard-groups.ts';
 import type { StackQueue } from '../template/stack-queues.ts';
 import type { Tailers } from './tailers.ts';
@@ -49,6 +50,10 @@ export interface LocalStack {
   readonly datastores: readonly DatastoreDefinition[];
   /** Those that are in the data and not defined any more. */
   readonly undefinedDatastores: readonly UndefinedDatastore[];
+  /** What the policies of the template let the functions do. */
+  readonly rights: RightsByKey;
+  /** Has the services judge by other rights, as where one is missing, until the sources are taken over again. */
+  setRights(rights: RightsByKey): Promise<void>;
   /** Where the functions' output goes. */
   readonly functionLog: string;
   /** Ends all instances of a function (`write-cells`) at once; the next call starts a new one. */

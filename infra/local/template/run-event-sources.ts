@@ -1,5 +1,5 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { awsLogin } from '../stack/aws-login.ts';
+import { loginOfFunction, type AwsLogin } from '../stack/aws-login.ts';
 import { pollQueue, type QueuePoller } from '../event-sources/poll-queue.ts';
 import { queueOfSource } from '../event-sources/queue-of-source.ts';
 import type { EventSourceDefinition } from './resources/event-source.ts';
@@ -38,14 +38,23 @@ interface Source {
 
 /** Calls functions with the messages of their queues, see `pollQueue`. Begins without any. */
 export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOptions): RunningEventSources {
-  const client = localSqs(sqsUrl);
+  /** By access key: Lambda takes messages as the function's role lets it. */
+  const clients = new Map<string, SQSClient>();
   /** By all that is said of a source. */
   const running = new Map<string, Source>();
+
+  function clientOf(functionArn: string): SQSClient {
+    const login = loginOfFunction(functionArn.slice(functionArn.lastIndexOf(':') + 1));
+    const { accessKeyId } = login.credentials;
+    const client = clients.get(accessKeyId) ?? localSqs(sqsUrl, login);
+    clients.set(accessKeyId, client);
+    return client;
+  }
 
   function start(definition: EventSourceDefinition): Source {
     const poller = pollQueue({
       definition,
-      queue: queueOfSource(client, definition.queueUrl, definition.batchSize),
+      queue: queueOfSource(clientOf(definition.functionArn), definition.queueUrl, definition.batchSize),
       call: (event) => invoke(definition.functionArn, event),
       report: (message) =>
         onError(`${definition.queueUrl.slice(definition.queueUrl.lastIndexOf('/') + 1)}: ${message}`),
@@ -71,16 +80,16 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
       })),
     async stop() {
       await take([]);
-      client.destroy();
+      for (const client of clients.values()) client.destroy();
     },
   };
 }
 
 /** Repeats nothing by itself: whoever asks knows better what it is worth. */
-function localSqs(url: string): SQSClient {
+function localSqs(url: string, login: AwsLogin): SQSClient {
   return new SQSClient({
     endpoint: url,
-    ...awsLogin(),
+    ...login,
     maxAttempts: 1,
     // A receive waits 20 s.
     requestHandler: { connectionTimeout: 1000, requestTimeout: 25_000, throwOnRequestTimeout: true },

@@ -5,6 +5,7 @@ import type { FunctionDefinition } from '../lambda/function-definition.ts';
 import type { FunctionLog } from '../lambda/function-log.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HttpRoute } from '../gateway/route-table.ts';
+import type { RightsByKey } from '../iam/rights.ts';
 import type { LocalStackOptions } from '../stack/local-stack-options.ts';
 import { customResources, type CustomResourceDefinition } from './resources/custom-resource.ts';
 import { eventSources, type EventSourceDefinition } from './resources/event-source.ts';
@@ -12,6 +13,7 @@ import { corsRules, httpRoutes } from './resources/http-api.ts';
 import { lambdaFunctions } from './resources/lambda-function.ts';
 import type { LocalResources } from './resources/local-resources.ts';
 import { changeQueues, createQueues, queueUrls } from './resources/queue.ts';
+import { rightsOfFunctions } from './resources/role.ts';
 import { schedules, type ScheduleDefinition } from './resources/schedule.ts';
 import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
@@ -30,6 +32,8 @@ export interface RunTemplateOptions {
   };
   readonly log: FunctionLog;
   readonly gateway: Gateway;
+  /** Has each service let functions do what their roles may, and no more. */
+  readonly setRights: (rights: RightsByKey) => Promise<void>;
 }
 
 /** Runs a template, and later ones in its place. */
@@ -45,6 +49,8 @@ export interface RunningTemplate {
    */
   take(local: LocalResources): Promise<readonly string[]>;
   readonly functions: FunctionHost;
+  /** Of the functions of the template. */
+  readonly rights: RightsByKey;
   readonly tailers: Tailers;
   /** Every queue of the template. */
   readonly queueUrls: readonly string[];
@@ -57,11 +63,19 @@ export interface RunningTemplate {
 }
 
 /** Has nothing to run until it is given a template. */
-export function runTemplate({ options, folder, services, log, gateway }: RunTemplateOptions): RunningTemplate {
+export function runTemplate({
+  options,
+  folder,
+  services,
+  log,
+  gateway,
+  setRights,
+}: RunTemplateOptions): RunningTemplate {
   let isFirst = true;
   let wish: TailerWish | undefined;
   let urls: readonly string[] = [];
   let tables: readonly string[] = [];
+  let rights: RightsByKey = {};
   const functions = startFunctionHost({
     mode: options.functions,
     sharedInstances: options.functionInstances,
@@ -92,6 +106,9 @@ export function runTemplate({ options, folder, services, log, gateway }: RunTemp
       createQueues(resources, context),
       createTables(resources, context, services.dynamodb),
     ]);
+    const wantedRights = rightsOfFunctions(resources, context, parts.definitions);
+    // Those that were there before answer what they were asked.
+    await setRights({ ...rights, ...wantedRights });
     const made = functions.make(parts);
     let slots: number | undefined;
     try {
@@ -103,6 +120,7 @@ export function runTemplate({ options, folder, services, log, gateway }: RunTemp
       await changeQueues(changes, context);
     } catch (error) {
       await made.drop();
+      await setRights(rights);
       throw error;
     }
 
@@ -111,6 +129,7 @@ export function runTemplate({ options, folder, services, log, gateway }: RunTemp
     const changed = new Set(made.changed.map(({ arn }) => arn));
     runningSchedules.take({ schedules: parts.scheduled, slots, changed });
     await runningSources.take(parts.sources);
+    rights = wantedRights;
     urls = wantedUrls;
     tables = wantedTables;
     isFirst = false;
@@ -136,6 +155,9 @@ export function runTemplate({ options, folder, services, log, gateway }: RunTemp
   return {
     take,
     functions,
+    get rights() {
+      return rights;
+    },
     tailers: tailersOf(runningSchedules, () => wish),
     get queueUrls() {
       return urls;

@@ -72,6 +72,7 @@ export function emptyCallable(module: string): Callable {
     module,
     exportName: 'handler',
     environment: {},
+    roleArn: 'empty',
     timeoutMs: 3000,
     memoryMb: 512,
   };

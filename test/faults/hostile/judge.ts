@@ -88,9 +88,13 @@ function reachesFunction({ method, target }: HostileRequest): boolean {
   return parsed !== undefined && routes.match(method, parsed.segments) !== undefined;
 }
 
-/** More than the gateway takes: it refuses by itself, as in the cloud, or ends the connection. */
+/**
+ * More than the gateway takes, or by another name than this machine's: it refuses by itself, as in the cloud, or ends the
+ * connection.
+ */
 function saysGateway(request: HostileRequest, { status, text }: HttpAnswer): boolean {
   if (status === 431 || status === 417) return true;
+  if (status === 403) return request.headers?.['host'] !== undefined && text.startsWith('{"message":"host: wanted');
   return status === 413 && text.startsWith('{"message"') && asEvent(request) > GATEWAY_LIMITS.functionBytes / 2;
 }
 

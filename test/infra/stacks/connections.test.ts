@@ -19,7 +19,6 @@ const ALWAYS: Readonly<Record<string, string>> = {
   drainbuffer: 'write',
   repairindexes: 'repair',
   tailshards: 'tail',
-  migrationonEvent: 'owner',
   migrationisComplete: 'owner',
 };
 

@@ -148,8 +148,15 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     expect(granted['sqs']?.[0]?.actions.toSorted()).toEqual(actions.map((action) => `sqs:${action}`));
     expect(granted['sqs']?.[0]?.resources).toEqual([expect.stringContaining(queue('chargerider').logicalId)]);
     expect(routesOf(granted['execute-api'])).toEqual(ROUTES_OF_A_CONSUMER);
-    const written = granted['dynamodb']?.filter((one) => one.actions.includes('dynamodb:PutItem'));
+    const written = granted['dynamodb']?.filter((one) => one.actions.includes('dynamodb:UpdateItem'));
     expect(written?.flatMap(({ resources: tables }) => tables)).toEqual([expect.stringContaining('tablesstate')]);
+    // No lease, no offset, nothing of another trigger: each action names the items that it is for.
+    const name = 'trips#charge_rider';
+    const keys = [`trigger#${name}`, `troubled#${name}#*`, `malformed#${name}`, `consumed#${name}#*`];
+    expect(written?.map(({ conditions }) => conditions)).toEqual([
+      { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys } },
+    ]);
+    expect(written?.flatMap(({ actions }) => actions)).not.toContain('dynamodb:Scan');
   });
 
   it('keep what they hold where the environment is protected', () => {

@@ -32,6 +32,7 @@ export function startStandIns(folder: string, mode: FunctionMode, timeoutMs = 50
     title,
     arn: title,
     module,
+    roleArn: title,
     exportName: 'handler',
     environment: { GREETING: greeting },
     timeoutMs,

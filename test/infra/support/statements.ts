@@ -5,6 +5,7 @@ import { words } from '../../support/words.ts';
 export interface Statement {
   readonly actions: readonly string[];
   readonly resources: readonly string[];
+  readonly conditions?: unknown;
 }
 
 /** The statements of all policies, by the start of the logical id of the role that they are for. */
@@ -16,12 +17,17 @@ export function statementsOf(stacks: readonly LoadedStack[]): ReadonlyMap<string
     policies.map(([logicalId, { Properties }]): [string, readonly Statement[]] => {
       const {
         Statement: given,
-      }: { readonly Statement: readonly { readonly Action: unknown; readonly Resource: unknown }[] } = Object(
-        Properties?.['PolicyDocument'],
-      );
-      const statements = given.map(({ Action, Resource }) => ({
+      }: {
+        readonly Statement: readonly {
+          readonly Action: unknown;
+          readonly Resource: unknown;
+          readonly Condition?: unknown;
+        }[];
+      } = Object(Properties?.['PolicyDocument']);
+      const statements = given.map(({ Action, Resource, Condition }) => ({
         actions: [Action].flat().map(String),
         resources: [Resource].flat().map((resource) => JSON.stringify(resource)),
+        ...(Condition !== undefined && { conditions: Condition }),
       }));
       return [logicalId.slice(0, logicalId.indexOf('ServiceRole')), statements];
     }),

@@ -33,6 +33,7 @@ export function httpRoutes(resources: readonly ResourceAddress[], context: Conte
         functionArn: textProperty(context, integration, 'IntegrationUri'),
         timeoutMs: Number(context.property(integration, 'TimeoutInMillis') ?? INTEGRATION_TIMEOUT_MS),
         authorization: authorizationOf(route, context),
+        apiId: textProperty(context, route, 'ApiId'),
       };
     });
 }

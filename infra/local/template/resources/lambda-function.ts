@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FunctionDefinition } from '../../lambda/function-definition.ts';
 import { describeResource, localArn, type ResourceAddress } from '../template.ts';
-import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
+import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
 
 const TYPE = 'AWS::Lambda::Function';
 
@@ -38,6 +38,7 @@ function definitionOf(address: ResourceAddress, context: Context): FunctionDefin
     module: join(address.stack.folder, asset, `${handler.slice(0, handler.lastIndexOf('.'))}.mjs`),
     exportName: handler.slice(handler.lastIndexOf('.') + 1),
     environment,
+    roleArn: textProperty(context, address, 'Role'),
     timeoutMs: Number(context.property(address, 'Timeout') ?? 3) * 1000,
     memoryMb: Number(context.property(address, 'MemorySize') ?? 128),
   };

@@ -7,6 +7,7 @@ import { EVENT_SOURCE } from './event-source.ts';
 import { HTTP_API, HTTP_INTEGRATION } from './http-api.ts';
 import { FUNCTION } from './lambda-function.ts';
 import { QUEUE } from './queue.ts';
+import { POLICY, ROLE } from './role.ts';
 import { physicalName, type Context, type ResourceKind, type World } from './resource-kind.ts';
 import { SCHEDULE } from './schedule.ts';
 import { SECRET, SECRET_ATTACHMENT, secretTexts } from './secret.ts';
@@ -18,6 +19,9 @@ const KINDS: Readonly<Record<string, ResourceKind>> = {
   'AWS::ApiGatewayV2::Integration': HTTP_INTEGRATION,
   'AWS::ApiGatewayV2::Route': HTTP_INTEGRATION,
   'AWS::DynamoDB::Table': TABLE,
+  'AWS::IAM::ManagedPolicy': POLICY,
+  'AWS::IAM::Policy': POLICY,
+  'AWS::IAM::Role': ROLE,
   'AWS::Lambda::EventSourceMapping': EVENT_SOURCE,
   'AWS::Lambda::Function': FUNCTION,
   'AWS::RDS::DBCluster': CLUSTER,

@@ -27,6 +27,7 @@ const route = (routeKey: string, functionArn: string, timeoutMs = 30_000): HttpR
   functionArn,
   timeoutMs,
   authorization: 'NONE',
+  apiId: 'api',
 });
 const ask = async (path: string, init?: RequestInit) => fetch(`${gateway.url}${path}`, init);
 const eventOf = async (path: string, init?: RequestInit) => Object(await (await ask(path, init)).json()).event;

@@ -12,6 +12,7 @@ const route = (routeKey: string, authorization: HttpRoute['authorization'] = 'AW
   functionArn: routeKey,
   timeoutMs: 5000,
   authorization,
+  apiId: 'api',
 });
 const ROUTES = [
   route('GET /v1/{datastore}/things/{thing}'),

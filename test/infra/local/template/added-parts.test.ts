@@ -106,8 +106,9 @@ beforeAll(async () => {
     secretsManager: secretsManager.url,
     rdsData: 'http://127.0.0.1:1',
   };
-  running = parts.adopt(runTemplate({ options: DEFAULT_OPTIONS, folder: data, services, log, gateway }), (one) =>
-    one.stop(),
+  running = parts.adopt(
+    runTemplate({ options: DEFAULT_OPTIONS, folder: data, services, log, gateway, setRights: async () => {} }),
+    (one) => one.stop(),
   );
   await running.take(local);
   [url, sqsUrl, logPath] = [gateway.url, sqs.url, log.path];

@@ -62,6 +62,7 @@ beforeAll(async () => {
     services: { dynamodb: '', sqs: sqs.url, secretsManager: '', rdsData: '' },
     log,
     gateway,
+    setRights: async () => {},
   });
   parts.defer(() => running.stop());
 });
@@ -69,13 +70,14 @@ afterAll(() => parts.disposeAsync());
 
 /** A function that greets, a migration, and queues with how long each hides its messages. */
 function template(greeting: string, queues: Readonly<Record<string, number>>): LocalResources {
+  const arnOf = (id: string): object => ({ 'Fn::GetAtt': [id, 'Arn'] });
   const lambda = (asset: string, Variables: object): object => ({
     Type: 'AWS::Lambda::Function',
-    Properties: { Handler: 'index.handler', Timeout: 30, Environment: { Variables } },
+    Properties: { Handler: 'index.handler', Timeout: 30, Environment: { Variables }, Role: arnOf('Role') },
     Metadata: { 'aws:asset:path': asset },
   });
-  const arnOf = (id: string): object => ({ 'Fn::GetAtt': [id, 'Arn'] });
   const Resources = {
+    Role: { Type: 'AWS::IAM::Role' },
     Greet: lambda('answer', { GREETING: greeting }),
     Migrate: lambda('migrate', { TEST_URL: testUrl }),
     Framework: lambda('migrate', { USER_ON_EVENT_FUNCTION_ARN: arnOf('Migrate') }),
@@ -83,7 +85,11 @@ function template(greeting: string, queues: Readonly<Record<string, number>>): L
     Greeting: { Type: 'AWS::ApiGatewayV2::Integration', Properties: { IntegrationUri: arnOf('Greet') } },
     Route: {
       Type: 'AWS::ApiGatewayV2::Route',
-      Properties: { RouteKey: 'GET /', Target: { 'Fn::Join': ['/', ['integrations', { Ref: 'Greeting' }]] } },
+      Properties: {
+        ApiId: 'api',
+        RouteKey: 'GET /',
+        Target: { 'Fn::Join': ['/', ['integrations', { Ref: 'Greeting' }]] },
+      },
     },
     ...Object.fromEntries(
       Object.entries(queues).map(([id, VisibilityTimeout]) => [

@@ -12,6 +12,7 @@ function routesWith(...types: readonly (string | undefined)[]) {
       {
         Type: 'AWS::ApiGatewayV2::Route',
         Properties: {
+          ApiId: 'api',
           RouteKey: `GET /${place}`,
           Target: target,
           ...(type !== undefined && { AuthorizationType: type }),
@@ -31,9 +32,9 @@ function routesWith(...types: readonly (string | undefined)[]) {
 describe('the routes of the template', () => {
   it('are for those for whom it says', () => {
     expect(routesWith('AWS_IAM', 'NONE', undefined)).toEqual([
-      { routeKey: 'GET /0', functionArn: 'arn:read-cells', timeoutMs: 30_000, authorization: 'AWS_IAM' },
-      { routeKey: 'GET /1', functionArn: 'arn:read-cells', timeoutMs: 30_000, authorization: 'NONE' },
-      { routeKey: 'GET /2', functionArn: 'arn:read-cells', timeoutMs: 30_000, authorization: 'NONE' },
+      { routeKey: 'GET /0', functionArn: 'arn:read-cells', timeoutMs: 30_000, apiId: 'api', authorization: 'AWS_IAM' },
+      { routeKey: 'GET /1', functionArn: 'arn:read-cells', timeoutMs: 30_000, apiId: 'api', authorization: 'NONE' },
+      { routeKey: 'GET /2', functionArn: 'arn:read-cells', timeoutMs: 30_000, apiId: 'api', authorization: 'NONE' },
     ]);
   });
 

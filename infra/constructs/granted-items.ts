@@ -1,0 +1,50 @@
+import { OPENINGS_KEY } from '../../shared/granted-names.ts';
+
+/*
+ * Which items of the two tables each part of a store reads and writes, by their keys: what a function may not touch, no
+ * fault of its code does. `*` stands for any text. The local stack refuses everything else, as AWS does.
+ */
+
+/** What is kept of everybody who follows the logs under names like these. */
+const follower = (name: string): readonly string[] =>
+  ['follower', 'offsets', 'checkpoints'].map((kind) => `${kind}#${name}#*`);
+
+/** Leases by group, and where each drain stands. */
+export const DRAIN_ITEMS = [OPENINGS_KEY, 'lease#drain/*', 'drain#*'];
+
+/** Leases by datastore and that of migrations, followers that repair and build, and what each compares. */
+export const REPAIR_ITEMS = [
+  OPENINGS_KEY,
+  'lease#repair/*',
+  'lease#migrate',
+  'workers#repair',
+  ...follower('repair'),
+  ...follower('build/*'),
+  'due#*',
+  'pending#*',
+  'verified#*',
+  'verifying#*',
+  'writer#*',
+];
+
+/** Who notices that a log was cut raises its shard's epoch. */
+const EPOCHS = 'datastore#*';
+
+/** Versions of indexes become live, and are forgotten. */
+export const REPAIRED_TOPOLOGY = [EPOCHS, 'index#*', 'progress#*'];
+
+/** Of every trigger: its status, shards that are not in order, messages that are none, and how far its consumers are. */
+const TRIGGER_ITEMS = ['trigger#*', 'troubled#*', 'malformed#*', 'consumed#*'];
+
+export const TAIL_ITEMS = [OPENINGS_KEY, 'tailers', 'workers#tail', ...TRIGGER_ITEMS, ...follower('trigger/*')];
+
+export const TAILED_TOPOLOGY = [EPOCHS];
+
+/** A rewind takes the offsets back, and has whoever follows notice. */
+export const MANAGE_ITEMS = [OPENINGS_KEY, ...TRIGGER_ITEMS, ...follower('trigger/*'), 'workers#trigger/*'];
+
+/** Of one trigger's own function: nothing of others, no lease and no offset. */
+export function consumedItems(datastore: string, trigger: string): readonly string[] {
+  const name = `${datastore}#${trigger}`;
+  return [`trigger#${name}`, `troubled#${name}#*`, `malformed#${name}`, `consumed#${name}#*`];
+}

@@ -1,0 +1,36 @@
+import { pattern } from './pattern.ts';
+
+/** Whether a condition of a statement holds, by the condition keys of a call. */
+export type Comparison = (context: Readonly<Record<string, readonly string[]>>) => boolean;
+
+const OPERATORS: Readonly<Record<string, (wanted: string, got: string) => boolean>> = {
+  StringEquals: (wanted, got) => wanted === got,
+  StringLike: (wanted, got) => pattern(wanted, 'u').test(got),
+  ArnEquals: (wanted, got) => pattern(wanted, 'u').test(got),
+  ArnLike: (wanted, got) => pattern(wanted, 'u').test(got),
+  Bool: (wanted, got) => wanted.toLowerCase() === got.toLowerCase(),
+};
+const FORM = /^(?:(ForAllValues|ForAnyValue):)?([A-Za-z]+?)(IfExists)?$/u;
+
+/**
+ * One condition: `ForAllValues:StringLike`, `dynamodb:LeadingKeys`, `['trigger#trips#*']`.
+ *
+ * `ForAllValues` holds where the call has no value of the key, as a `Scan` has no leading key: that is AWS's own way.
+ *
+ * @throws Error for an operator that is not known here
+ */
+export function compareWith(operator: string, key: string, wanted: readonly string[]): Comparison {
+  if (operator === 'Null') return (context) => (context[key] === undefined) === (wanted[0] === 'true');
+  const [, quantifier, name = '', ifExists] = FORM.exec(operator) ?? [];
+  const isNot = name.startsWith('StringNot') || name.startsWith('ArnNot');
+  const compare = OPERATORS[isNot ? name.replace('Not', '') : name];
+  if (compare === undefined)
+    throw new Error(`Condition: wanted one of Null, ${Object.keys(OPERATORS).join(', ')}, got ${operator}`);
+  const fits = (got: string): boolean => wanted.some((one) => compare(one, got)) !== isNot;
+  return (context) => {
+    const got = context[key];
+    if (quantifier === 'ForAllValues') return (got ?? []).every(fits);
+    if (got === undefined) return ifExists !== undefined || isNot;
+    return quantifier === 'ForAnyValue' ? got.some(fits) : got.length === 1 && got.every(fits);
+  };
+}

@@ -1,0 +1,73 @@
+import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { accessKeyIn } from './access-key.ts';
+import type { CallsOf } from './calls-of.ts';
+import { readRights, type Rights, type RightsByKey } from './rights.ts';
+
+export interface GuardOptions {
+  readonly callsOf: CallsOf;
+  /** Answers a request that is refused, as the service does. */
+  readonly refuse: (response: ServerResponse, why: string) => void;
+  /** Told of each that is refused. */
+  readonly onRefused: (why: string) => void;
+}
+
+/** What stands before a service, and lets functions do what their roles may. */
+export interface Guard {
+  /** From now on. @throws Error for a statement that cannot be judged */
+  setRights(rights: RightsByKey): void;
+}
+
+/**
+ * Has a service of this machine refuse what the policies of a function's role do not allow it, as AWS would. Requests of
+ * anybody else go on to it untouched. Nobody has rights until they are set.
+ *
+ * @param server before it listens, with what answers its requests
+ */
+export function guardServer(server: Server, { callsOf, refuse, onRefused }: GuardOptions): Guard {
+  let rights: Rights = readRights({});
+  const answers = server.listeners('request');
+  server.removeAllListeners('request');
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    for (const each of answers) Reflect.apply(each, server, [request, response]);
+  };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const key = accessKeyIn(request.headers.authorization);
+    if (!rights.knows(key)) return answer(request, response);
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const why = whyRefused(rights, key, () => callsOf(request, body.toString('utf8')));
+      if (why === undefined) return answer(readAgain(request, body), response);
+      onRefused(why);
+      refuse(response, why);
+    });
+  });
+  return {
+    setRights(byKey) {
+      rights = readRights(byKey);
+    },
+  };
+}
+
+function whyRefused(rights: Rights, key: string | undefined, calls: () => ReturnType<CallsOf>): string | undefined {
+  let asked: ReturnType<CallsOf>;
+  try {
+    asked = calls();
+  } catch {
+    // What is no JSON the service refuses itself.
+    return undefined;
+  }
+  return asked.map((call) => rights.whyRefused(key, call)).find((why) => why !== undefined);
+}
+
+/** The same request, for somebody who has not read it yet. */
+function readAgain(request: IncomingMessage, body: Buffer): IncomingMessage {
+  const { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor } = request;
+  const again = new IncomingMessage(request.socket);
+  Object.assign(again, { method, url, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor, complete: true });
+  again.headers = headers;
+  again.push(body);
+  again.push(null);
+  return again;
+}

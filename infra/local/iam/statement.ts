@@ -1,0 +1,68 @@
+import { compareWith, type Comparison } from './condition.ts';
+import { pattern } from './pattern.ts';
+
+/** A statement of a policy as a template has it, its intrinsic functions worked out. */
+export interface WrittenStatement {
+  readonly Effect?: unknown;
+  readonly Action?: unknown;
+  readonly Resource?: unknown;
+  readonly Condition?: unknown;
+}
+
+/** What somebody asks of a service of AWS. */
+export interface Call {
+  /** `dynamodb:GetItem` */
+  readonly action: string;
+  /** ARN, or `*` where the action is of no resource. */
+  readonly resource: string;
+  /** Condition keys with their values, as `dynamodb:LeadingKeys`. @default none */
+  readonly context?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A statement that calls can be compared with. */
+export interface Statement {
+  readonly isDeny: boolean;
+  /** Whether it speaks of this call. */
+  covers(call: Call): boolean;
+}
+
+const MEMBERS = new Set(['Sid', 'Effect', 'Action', 'Resource', 'Condition']);
+
+/**
+ * Reads a statement of a role's policy.
+ *
+ * @throws Error that names what cannot be judged here, as `NotAction`: passed over, it would allow or refuse another
+ *   thing than AWS does
+ */
+export function readStatement(written: WrittenStatement): Statement {
+  const strange = Object.keys(written).filter((member) => !MEMBERS.has(member));
+  if (strange.length > 0) throw new Error(`a statement: wanted ${[...MEMBERS].join(', ')}, got ${strange.join(', ')}`);
+  const { Effect, Action, Resource, Condition = {} } = written;
+  if (Effect !== 'Allow' && Effect !== 'Deny')
+    throw new Error(`Effect: wanted Allow or Deny, got ${JSON.stringify(Effect)}`);
+  // Names of actions have no case, ARNs have.
+  const actions = textsOf('Action', Action).map((text) => pattern(text, 'iu'));
+  const resources = textsOf('Resource', Resource).map((text) => pattern(text, 'u'));
+  const comparisons = Object.entries(Object(Condition) as Readonly<Record<string, unknown>>).flatMap(
+    ([operator, keys]): Comparison[] =>
+      Object.entries(Object(keys) as Readonly<Record<string, unknown>>).map(([key, values]) =>
+        compareWith(operator, key, textsOf(key, values)),
+      ),
+  );
+  return {
+    isDeny: Effect === 'Deny',
+    covers: ({ action, resource, context = {} }) =>
+      actions.some((one) => one.test(action)) &&
+      resources.some((one) => one.test(resource)) &&
+      comparisons.every((holds) => holds(context)),
+  };
+}
+
+function textsOf(name: string, value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.map((one) => {
+    if (typeof one === 'string') return one;
+    if (typeof one === 'boolean' || typeof one === 'number') return String(one);
+    throw new Error(`${name}: wanted text, got ${JSON.stringify(one) ?? 'nothing'}`);
+  });
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import { definitionsClient } from '../../shared/client/definitions-client.ts';
+
+/** Has a function of a running stack do all that it does, as far as one machine lets it. */
+export type Exercise = (stack: LocalStack) => Promise<unknown>;
+
+const BASE = '/v1/trips';
+
+async function ask(stack: LocalStack, method: string, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(`${stack.url}${path}`, {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  return response.json();
+}
+
+const putTrip = async (stack: LocalStack): Promise<unknown> =>
+  ask(stack, 'PUT', `${BASE}/cells/${randomUUID()}/BASE/1`, {
+    driver_partner_uuid: randomUUID(),
+    rider_uuid: randomUUID(),
+    city: 'Lisbon',
+    status: 'completed',
+    fare: 10,
+  });
+
+/** A datastore that is made and deleted, with an index and a trigger whose queues are made with it. */
+const DEFINED = {
+  'tried/datastore.yaml': { datastore: 'tried', shards: 2 },
+  'tried/indexes/by_name.yaml': {
+    table: 'by_name',
+    datastore: 'tried',
+    column_defs: [{ column_key: 'BASE', fields: [{ field: 'name', type: 'string' }] }],
+  },
+  'tried/triggers/told.yaml': { trigger: 'told', datastore: 'tried', columns: ['BASE'] },
+};
+
+async function define(stack: LocalStack): Promise<void> {
+  const definitions = definitionsClient({ url: stack.url, retryBudget: false });
+  for (let round = 0; round < 20 && !(await definitions.apply(DEFINED)).done; round += 1) await sleep(100);
+  await ask(stack, 'PUT', '/v1/tried/cells/8fd2cd8e-56a4-4a30-a3b5-3ba4bca8c6bd/BASE/1', { name: 'a' });
+  await ask(stack, 'GET', '/v1/tried/triggers/told');
+  await ask(stack, 'GET', '/v1/tried/triggers/told/dead');
+  await sleep(2000);
+  await definitions.deleteTrigger('tried', 'told', { confirm: 'told', force: true });
+  await definitions.deleteDatastore('tried', { confirm: 'tried', force: true });
+}
+
+/** As a schedule calls it. One call goes on for minutes, and is made anew when it has failed. */
+function loop(title: string, event: object = {}): Exercise {
+  let isRunning = false;
+  return async (stack) => {
+    if (!isRunning) {
+      isRunning = true;
+      void stack.functions
+        .invoke(arnOf(stack, title), JSON.stringify(event))
+        .catch(() => undefined)
+        .finally(() => (isRunning = false));
+    }
+    await define(stack).catch(() => undefined);
+  };
+}
+
+/** The request of a deployment that changes nothing, as it was made last. */
+const deploy =
+  (title: string, folder: string): Exercise =>
+  async (stack) => {
+    const made = Object(JSON.parse(readFileSync(join(folder, 'custom-resources.json'), 'utf8'))) as Readonly<
+      Record<string, { readonly physicalId: string; readonly properties: object }>
+    >;
+    for (const { physicalId, properties } of Object.values(made))
+      await stack.functions
+        .invoke(
+          arnOf(stack, title),
+          JSON.stringify({
+            RequestType: 'Update',
+            RequestId: randomUUID(),
+            PhysicalResourceId: physicalId,
+            ResourceProperties: properties,
+            OldResourceProperties: properties,
+          }),
+        )
+        .catch(() => undefined);
+  };
+
+export function arnOf(stack: LocalStack, title: string): string {
+  const found = stack.functions.status().find((one) => one.title === title);
+  if (!found) throw new Error(`wanted a function ${title}`);
+  return found.arn;
+}
+
+/** By the titles of the functions. */
+export function exercises(folder: string): Readonly<Record<string, Exercise>> {
+  const trigger = `${BASE}/triggers/bill_rider`;
+  return {
+    'write-cells': putTrip,
+    'read-cells': (stack) => ask(stack, 'GET', `${BASE}/cells/${randomUUID()}/BASE`),
+    'query-index': (stack) => ask(stack, 'GET', `${BASE}/indexes/rider_index?rider_uuid=${randomUUID()}`),
+    'manage-triggers': async (stack) => {
+      await ask(stack, 'GET', trigger);
+      await ask(stack, 'GET', `${trigger}/parked`);
+      await ask(stack, 'GET', `${trigger}/dead`);
+      await ask(stack, 'POST', `${trigger}/dead/replay`, { all: true });
+      await define(stack).catch(() => undefined);
+    },
+    'define-datastores': (stack) => define(stack).catch(() => undefined),
+    'drain-buffer': loop('drain-buffer'),
+    'repair-indexes': loop('repair-indexes'),
+    'tail-shards': loop('tail-shards', { slot: 0 }),
+    'trigger-smoke-echo': (stack) => ask(stack, 'PUT', `/v1/smoke/cells/${randomUUID()}/CALL/1`, { n: 1 }),
+    'migration/onEvent': deploy('migration/onEvent', folder),
+    'migration/isComplete': deploy('migration/isComplete', folder),
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * `npm run rights`: takes each statement of each function's policies away, one at a time, on a running local stack, and
+ * has the function do what it does. A statement that nothing is refused without is one too many, unless it is named here
+ * with why it cannot be missed on one machine.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RightsByKey } from '../../infra/local/iam/rights.ts';
+import type { WrittenStatement } from '../../infra/local/iam/statement.ts';
+import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import { textTable } from '../support/text-table.ts';
+import { exercises, type Exercise } from './exercises.ts';
+
+/** How long a function may do without. */
+const PATIENCE_MS = 30_000;
+const EACH_MS = 250;
+
+/** By role and first action: what is asked of nothing here, or too seldom to be waited for. */
+const NOT_HERE: readonly (readonly [title: RegExp, action: RegExp, why: string])[] = [
+  [/./u, /^(?:logs|xray|ec2|kms|lambda|states):/u, 'a service that is not on one machine'],
+  [/^tail-shards$/u, /^dynamodb:(?:Put|Update|Delete)/u, 'where a log was cut: `npm run faults -- lost-disk`'],
+];
+
+interface Tried {
+  readonly title: string;
+  readonly actions: string;
+  readonly refused: string;
+  readonly isMissed: boolean;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'schemaless-rights-'));
+const data = join(folder, 'data');
+const stack = await startLocalStack({ port: 0, data, groups: 2, readers: 0, shards: 64, log: () => undefined });
+const tried: Tried[] = [];
+try {
+  const ways = exercises(data);
+  for (const { title, arn } of stack.functions.status()) {
+    const name = arn.slice(arn.lastIndexOf(':') + 1);
+    const [key, own] = Object.entries(stack.rights).find(([, rights]) => rights.name === name) ?? [];
+    if (key === undefined || own === undefined) throw new Error(`${title}: wanted rights, got none`);
+    for (const statement of own.statements) {
+      const rest = own.statements.filter((one) => one !== statement);
+      const done = await without(
+        stack,
+        title,
+        { ...stack.rights, [key]: { ...own, statements: rest } },
+        statement,
+        ways,
+      );
+      tried.push(done);
+      console.log(`${done.isMissed ? 'missed' : 'NOT MISSED'}  ${title}  ${done.actions}  ${done.refused}`);
+    }
+  }
+} finally {
+  await stack.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+const rows = tried.map(({ title, actions, refused }) => [title, actions, refused]);
+console.log(`\n${textTable([['function', 'actions', 'first refused without it'], ...rows]).join('\n')}`);
+const tooMany = tried.filter(({ isMissed }) => !isMissed);
+console.log(`\n${tried.length} statements, ${tooMany.length} that nothing was refused without`);
+process.exitCode = tooMany.length === 0 ? 0 : 1;
+
+async function without(
+  running: LocalStack,
+  title: string,
+  rights: RightsByKey,
+  statement: WrittenStatement,
+  ways: Readonly<Record<string, Exercise>>,
+): Promise<Tried> {
+  const list = [statement.Action].flat().map(String);
+  const actions = list.length > 2 ? `${list.slice(0, 2).join(' ')} and ${list.length - 2} more` : list.join(' ');
+  const known = NOT_HERE.find(([of, action]) => of.test(title) && action.test(list[0] ?? ''));
+  const from = readFileSync(running.functionLog).length;
+  await running.setRights(rights);
+  // What it knew is asked for again.
+  await running.killFunction(title);
+  let refused: string | undefined;
+  const until = performance.now() + (known ? 0 : PATIENCE_MS);
+  while (refused === undefined && performance.now() < until) {
+    // The function of a trigger is called with the cells that others write.
+    await (ways[title] ?? ways['write-cells'])?.(running);
+    await sleep(EACH_MS);
+    refused = refusedOf(readFileSync(running.functionLog).subarray(from).toString('utf8'), title, running);
+  }
+  await running.setRights(running.rights);
+  return {
+    title,
+    actions,
+    refused: refused ?? (known ? `not tried: ${known[2]}` : 'nothing'),
+    isMissed: refused !== undefined || known !== undefined,
+  };
+}
+
+/** The first call of the function that was refused, shortened. */
+function refusedOf(log: string, title: string, { functions }: LocalStack): string | undefined {
+  const arn = functions.status().find((one) => one.title === title)?.arn ?? '';
+  const name = arn.slice(arn.lastIndexOf(':') + 1);
+  const [, action, resource] =
+    new RegExp(`/${name} is not authorized to perform: (\\S+) on resource: (\\S+(?: with \\S+ \\S+)?)`, 'u').exec(
+      log,
+    ) ?? [];
+  return action === undefined ? undefined : `${action} ${resource?.replace(/^.*(?:table\/|:)/u, '').slice(0, 60)}`;
+}
