@@ -34,6 +34,8 @@ export interface AppContext {
   readonly zones?: unknown;
   /** Not of `local`: the private range of the network, /16 to /20. @default what `environments.ts` says */
   readonly cidr?: unknown;
+  /** Not of `local`: the address that alarms are mailed to. @default nobody is told, until somebody subscribes */
+  readonly alarmEmail?: unknown;
   /** `local` alone: shard groups, 1 to 20. @default 3 */
   readonly groups?: unknown;
   /** `local` alone: readers of each group, 0 to 5. @default 1 */
@@ -63,7 +65,8 @@ const LOCAL_KEYS = [
 ] as const satisfies readonly (keyof AppContext)[];
 
 /** Of what is deployed alone. */
-const DEPLOYED_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
+const PLACE_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
+const DEPLOYED_KEYS = [...PLACE_KEYS, 'alarmEmail'] as const satisfies readonly (keyof AppContext)[];
 
 export const CONTEXT_KEYS = [
   'environment',
@@ -83,6 +86,8 @@ export interface AppProps {
   readonly functionsFolder: string;
   /** Absolute path that the triggers' functions are given from. */
   readonly projectFolder: string;
+  /** Told of alarms. */
+  readonly alarmEmail?: string | undefined;
 }
 
 /**
@@ -104,6 +109,7 @@ export function readAppContext(context: AppContext, warn: (warning: string) => v
     definitions: definitionsIn(environment, definitions),
     functionsFolder: textOf(context.functions) ?? join(PROJECT_ROOT, 'functions'),
     projectFolder,
+    alarmEmail: matching('alarmEmail', context.alarmEmail, /^\S+@\S+$/u, 'an address such as team@example.com'),
   };
 }
 
@@ -132,7 +138,7 @@ function refuse(context: AppContext, keys: readonly (keyof AppContext)[], reason
 }
 
 /** Where it is deployed, as far as the context says. Zones and addresses are checked where the network is made. */
-function placeOf(context: AppContext): Pick<EnvironmentProps, (typeof DEPLOYED_KEYS)[number]> {
+function placeOf(context: AppContext): Pick<EnvironmentProps, (typeof PLACE_KEYS)[number]> {
   const account = matching('account', context.account, /^\d{12}$/u, 'twelve digits');
   const region = matching('region', context.region, /^[a-z]{2}(?:-[a-z]+)+-\d$/u, 'a region such as eu-west-1');
   const zones = matching('zones', context.zones, /\S/u, 'zone ids with commas between them');

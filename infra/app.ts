@@ -26,6 +26,7 @@ export function buildApp(
     definitions,
     functionsFolder,
     projectFolder,
+    alarmEmail,
   } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
   const environment: EnvironmentProps = { ...described, ...changed };
   // CloudFormation hands a stack's tags to all of its resources.
@@ -35,6 +36,7 @@ export function buildApp(
 
   const storage = new StorageStack(app, `Schemaless-${environment.name}-storage`, {
     environment,
+    alarmEmail,
     env,
     tags,
     terminationProtection: environment.protectedFromDeletion,

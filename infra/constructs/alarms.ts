@@ -1,10 +1,25 @@
 import { Alarm, ComparisonOperator, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { AlarmTopics } from './alarm-topics.ts';
 
 /** Says of every alarm what it means, what to look at and what to do. */
 export const RUNBOOK = 'infra/docs/operations/runbook.md';
+
+/**
+ * Sections whose alarms wake somebody: requests are refused, what was acknowledged is held back, or what runs all the
+ * time does not. The runbook names the same.
+ */
+const URGENT = new Set([
+  'buffer-oldest',
+  'buffer-undecided',
+  'group-connections',
+  'log-cut',
+  'log-hole',
+  'loop-stopped',
+  'server-errors',
+  'trigger-unsent',
+]);
 
 export interface AlarmProps {
   /** Its section of the runbook. */
@@ -24,10 +39,10 @@ export interface AlarmProps {
 
 /** Alarms whose texts lead to what to do about them, and whom they tell. */
 export class Alarms extends Construct {
-  private readonly topics: readonly ITopic[];
+  private readonly topics: AlarmTopics;
 
   /** @param topics told when an alarm sounds, and when it is over */
-  constructor(scope: Construct, id: string, topics: readonly ITopic[]) {
+  constructor(scope: Construct, id: string, topics: AlarmTopics) {
     super(scope, id);
     this.topics = topics;
   }
@@ -45,7 +60,7 @@ export class Alarms extends Construct {
       evaluationPeriods: periods,
       treatMissingData: silenceIsBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
-    for (const topic of this.topics) {
+    for (const topic of this.topics[URGENT.has(section) ? 'urgent' : 'others']) {
       alarm.addAlarmAction(new SnsAction(topic));
       alarm.addOkAction(new SnsAction(topic));
     }

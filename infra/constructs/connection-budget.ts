@@ -36,6 +36,13 @@ export const LOOPS_AT_ONCE = 2;
 /** `onEvent` opens none; `isComplete` is called once at a time, and the one before may just end. */
 const MIGRATIONS_AT_ONCE = 2;
 
+/** Instances at once of what runs all the time, by function. */
+export function loopInstances({
+  tailers,
+}: Pick<StoreEnvironment, 'tailers'>): Readonly<Record<'drain-buffer' | 'repair-indexes' | 'tail-shards', number>> {
+  return { 'drain-buffer': LOOPS_AT_ONCE, 'repair-indexes': LOOPS_AT_ONCE, 'tail-shards': LOOPS_AT_ONCE * tailers };
+}
+
 /** What decides how many connections there are, and who takes them. */
 export type Budgeted = Pick<StoreEnvironment, 'access' | 'connections' | 'tailers' | 'capacity' | 'instances'>;
 
@@ -57,9 +64,11 @@ export function connectionBudget({
   const [request, loop] = [connections.request + SIGN_OF_LIFE, connections.loop + SIGN_OF_LIFE];
   const shares: FunctionShare[] = [
     ...Object.entries(instances).map(([name, count]) => ({ name, instances: count, connections: request })),
-    { name: 'drain-buffer', instances: LOOPS_AT_ONCE, connections: loop },
-    { name: 'repair-indexes', instances: LOOPS_AT_ONCE, connections: loop },
-    { name: 'tail-shards', instances: LOOPS_AT_ONCE * tailers, connections: loop },
+    ...Object.entries(loopInstances({ tailers })).map(([name, count]) => ({
+      name,
+      instances: count,
+      connections: loop,
+    })),
     { name: 'migrate', instances: MIGRATIONS_AT_ONCE, connections: loop },
   ];
   const sum = (of: (share: FunctionShare) => number): number => shares.reduce((total, share) => total + of(share), 0);

@@ -1,9 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
+import type { AlarmTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import { connectionsOf } from './max-connections.ts';
 
@@ -11,7 +11,7 @@ export interface GroupAlarmsProps {
   readonly name: string;
   readonly cluster: DatabaseCluster;
   readonly environment: StoreEnvironment;
-  readonly topics: readonly ITopic[];
+  readonly topics: AlarmTopics;
 }
 
 const FIVE_MINUTES = Duration.minutes(5);

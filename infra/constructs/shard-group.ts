@@ -12,9 +12,9 @@ import {
 } from 'aws-cdk-lib/aws-rds';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { MADE_USERS, type DatabaseUser, type MadeUser } from '../../shared/topology/database-users.ts';
+import type { AlarmTopics } from './alarm-topics.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge } from './evidence.ts';
@@ -36,7 +36,7 @@ export interface ShardGroupProps {
   /** Of what it stores, and of its secrets. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
   /** Told by its alarms. */
-  readonly alarmTopics: readonly ITopic[];
+  readonly alarmTopics: AlarmTopics;
 }
 
 /** A group's address as a template can say it: ports are tokens, which arrive as strings. See `GroupAddress`. */

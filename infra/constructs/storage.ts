@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
+import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from './alarm-topics.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { keyForStore } from './key-uses.ts';
 import { MysqlParameters } from './mysql-parameters.ts';
@@ -16,8 +16,8 @@ export interface SchemalessStorageProps {
   readonly network?: BroughtNetwork | undefined;
   /** Of clusters, tables, secrets, and the service's queues. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
-  /** Told by every alarm of the storage and its service, when it sounds and when it is over. @default nobody is told */
-  readonly alarmTopics?: readonly ITopic[] | undefined;
+  /** Told by the alarms of the storage and its service, when one sounds and when it is over. @default nobody is told */
+  readonly alarmTopics?: GivenTopics | undefined;
 }
 
 /**
@@ -31,17 +31,17 @@ export class SchemalessStorage {
   readonly tables: StateTables;
   /** As `keyForStore` gives it. */
   readonly encryptionKey: IKey | undefined;
-  readonly alarmTopics: readonly ITopic[];
+  readonly alarmTopics: AlarmTopics;
 
   /** @throws an Error that names what does not go together */
   constructor(scope: Construct, props: SchemalessStorageProps) {
-    const { environment, alarmTopics = [] } = props;
+    const { environment } = props;
     checkEnvironment(environment);
     const { protectedFromDeletion } = environment;
     this.environment = environment;
     const encryptionKey = props.encryptionKey && keyForStore(scope, props.encryptionKey);
     this.encryptionKey = encryptionKey;
-    this.alarmTopics = alarmTopics;
+    this.alarmTopics = topicsOf(props.alarmTopics);
     this.network = new Network(scope, 'network', { environment, brought: props.network });
     this.tables = new StateTables(scope, 'tables', { protectedFromDeletion, encryptionKey });
     const { topology, state } = this.tables;
@@ -56,9 +56,11 @@ export class SchemalessStorage {
         parameters,
         secretPrefix: secretPrefix(scope),
         encryptionKey,
-        alarmTopics,
+        alarmTopics: this.alarmTopics,
       });
     });
+    const clusters = this.groups.map(({ cluster }) => cluster);
+    subscribeToEvents(scope, clusters, this.alarmTopics);
   }
 }
 

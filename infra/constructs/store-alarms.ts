@@ -2,10 +2,10 @@ import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { EXPORT_DIMENSION, METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
+import type { AlarmTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
@@ -13,7 +13,7 @@ import type { TriggerQueue } from './trigger-queue.ts';
 export interface StoreAlarmsProps {
   readonly environment: StoreEnvironment;
   readonly api: HttpApi;
-  readonly topics: readonly ITopic[];
+  readonly topics: AlarmTopics;
 }
 
 export interface ScheduledExport {

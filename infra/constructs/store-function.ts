@@ -1,4 +1,4 @@
-import type { Duration } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
@@ -50,6 +50,8 @@ export class StoreFunction extends LambdaFunction {
       logGroup: functionLog(scope, id, environment),
       // Whoever calls repeats; a schedule comes again in a minute. Lambda's own two retries would only run beside them.
       retryAttempts: 0,
+      // One that could not be started in its minute is succeeded by the next.
+      ...(props.kind === 'loop' && { maxEventAge: Duration.seconds(60) }),
       ...(props.instances !== undefined && { reservedConcurrentExecutions: props.instances }),
       tracing: tracingOf(environment),
       environment: environmentOf<StoreVariable>({

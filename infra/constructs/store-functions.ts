@@ -2,6 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { DEFINING_HANDLER, type Route } from '../../shared/api/routes.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { loopInstances } from './connection-budget.ts';
 import { grantAppliedQueues } from './applied-queues.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { DRAIN_ITEMS, MANAGE_ITEMS, REPAIR_ITEMS, REPAIRED_TOPOLOGY } from './granted-items.ts';
@@ -101,7 +102,10 @@ function addFunction(
   { environment, storage, code }: StoreFunctionsProps,
   made: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'kind' | 'timeout' | 'memorySize'>,
 ): StoreFunction {
-  const instances = new Map<string, number>(Object.entries(environment.instances ?? {}));
+  // Loops that are throttled by what else the account runs fall behind: where requests have theirs, so have they.
+  const instances = new Map<string, number>(
+    environment.instances ? Object.entries({ ...environment.instances, ...loopInstances(environment) }) : [],
+  );
   return new StoreFunction(scope, name, {
     environment,
     storage,

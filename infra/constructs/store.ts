@@ -2,10 +2,10 @@ import { Annotations, Names, Tags } from 'aws-cdk-lib';
 import type { IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { ROUTES, type Operation } from '../../shared/api/routes.ts';
 import { VERSION } from '../../shared/version.ts';
+import type { GivenTopics } from './alarm-topics.ts';
 import { CLIENT, READS } from './caller-policies.ts';
 import { readyMade, type FunctionCode } from './function-code.ts';
 import { definitionsOf, type GivenDatastore } from './given-definitions.ts';
@@ -41,8 +41,11 @@ export interface SchemalessStoreProps extends StoreOptions {
   readonly vpcEndpoints?: boolean;
   /** Of clusters, tables, queues and secrets. @default keys of the services' own */
   readonly encryptionKey?: IKey;
-  /** Told by every alarm, when it sounds and when it is over. @default nobody is told */
-  readonly alarmTopics?: readonly ITopic[];
+  /**
+   * Told by alarms, when one sounds and when it is over: all by a list, by how soon somebody has to look with `{ urgent,
+   * others }`. The latter are told of failovers and maintenance of the clusters, too. @default nobody is told
+   */
+  readonly alarmTopics?: GivenTopics;
   /**
    * A stack for clusters and tables, to be deployed and protected apart from what each deployment replaces.
    *

@@ -28,6 +28,10 @@ export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::RDS::DBProxyEndpoint': 'functions connect to the local servers themselves',
   'AWS::RDS::DBProxyTargetGroup': 'functions connect to the local servers themselves',
   'AWS::RDS::DBSubnetGroup': 'everything is on the loopback interface',
+  'AWS::RDS::EventSubscription': 'nobody is called from one machine',
+  'AWS::SNS::Subscription': 'nobody is called from one machine',
+  'AWS::SNS::Topic': 'nobody is called from one machine',
+  'AWS::SNS::TopicPolicy': 'nobody is called from one machine',
   'AWS::SQS::QueuePolicy': 'it refuses what is not encrypted, and everything is on the loopback interface',
   'AWS::StepFunctions::StateMachine':
     'the waiter of the provider framework: handlers of custom resources are called directly',

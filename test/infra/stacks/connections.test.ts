@@ -27,7 +27,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     ...ALWAYS,
     ...(ENVIRONMENTS[environment].definedByApi && { definedatastores: 'owner' }),
   };
-  const { groups, databaseAuth, proxy, instances, access, tracing } = ENVIRONMENTS[environment];
+  const { groups, databaseAuth, proxy, instances, tailers, access, tracing } = ENVIRONMENTS[environment];
   const stacks = synthesized(join(folder.path, environment), { environment });
   const functions = propertiesOf(stacks, 'AWS::Lambda::Function');
   const statements = [...statementsOf(stacks)];
@@ -106,8 +106,13 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
   it('are as many at once as is reserved for them, and are traced', () => {
     const reserved = functions.filter(({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions !== undefined);
     expect(reserved.map(({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions).sort()).toEqual(
-      Object.values(instances ?? {}).sort(),
+      (instances ? [...Object.values(instances), 2, 2, 2 * tailers] : []).sort(),
     );
+    const ages = propertiesOf(stacks, 'AWS::Lambda::EventInvokeConfig').map(
+      (one) => Object(one).MaximumEventAgeInSeconds,
+    );
+    // Those that a schedule starts each minute, and the migration.
+    expect(ages.filter((seconds) => seconds === 60)).toHaveLength(4);
     const ofStore = functions.filter(({ Description }) => String(Description).startsWith('Schemaless: '));
     for (const { TracingConfig } of ofStore) expect(TracingConfig).toEqual(tracing ? { Mode: 'Active' } : undefined);
   });

@@ -224,6 +224,29 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     expect(properties('AWS::CloudWatch::Dashboard')).toHaveLength(1);
   });
 
+  it('tells somebody of each alarm, and of it when it is over: those that the runbook calls urgent by a topic of their own', () => {
+    const runbook = readFileSync(join(PROJECT_ROOT, 'infra/docs/operations/runbook.md'), 'utf8');
+    const [, list = ''] = /^.*Urgent are ([^:]+):/msu.exec(runbook) ?? [];
+    const urgent = new Set(list.split(/,|\band\b/u).map((name) => name.trim()));
+    const topics = resourcesOf(stacks, 'AWS::SNS::Topic');
+    expect(topics).toHaveLength(environment === 'local' ? 0 : 2);
+    if (environment === 'local') return;
+    const told = properties('AWS::CloudWatch::Alarm').map(({ AlarmDescription, AlarmActions, OKActions }) => {
+      expect(OKActions).toEqual(AlarmActions);
+      return [
+        String(AlarmDescription).split('#')[1] ?? '',
+        /alarms(urgent|others)/u.exec(JSON.stringify(AlarmActions))?.[1],
+      ] as const;
+    });
+    for (const [section, topic] of told)
+      expect([section, topic]).toEqual([section, urgent.has(section) ? 'urgent' : 'others']);
+    expect(urgent.difference(new Set(told.map(([section]) => section)))).toEqual(new Set());
+    const allowed = properties('AWS::SNS::TopicPolicy').map((policy) => JSON.stringify(policy));
+    for (const policy of allowed)
+      expect(policy).toMatch(/aws:SourceAccount.*cloudwatch\.amazonaws\.com.*events\.rds\.amazonaws\.com/u);
+    expect(properties('AWS::RDS::EventSubscription')).toMatchObject([{ SourceType: 'db-cluster' }]);
+  });
+
   it('gives functions less environment than Lambda takes', () => {
     expect(mostVariableBytes(stacks)).toBeLessThan(4096);
   });
