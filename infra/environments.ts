@@ -96,7 +96,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     databaseAuth: 'iam',
     // An instance answers one request at a time; what a batch does on one group is a transaction.
     connections: { request: 3, loop: 8 },
-    // 360 of the 1,000 that an account may have as a rule, beside 12 of what runs all the time, and 1,440 connections, with one each for signs of life.
+    // 360 of the 1,000 that an account may have as a rule, beside 16 of what runs all the time, and 1,440 connections, with one each for signs of life.
     instances: { 'write-cells': 180, 'read-cells': 120, 'query-index': 55, 'manage-triggers': 5 },
     loopMemoryMb: 1769,
     tracing: true,

@@ -11,21 +11,30 @@ export interface AlarmTopics {
   readonly urgent: readonly ITopic[];
   /** In working hours. */
   readonly others: readonly ITopic[];
+  /** What RDS does with the clusters. */
+  readonly events: readonly ITopic[];
 }
 
-/** A list is told of all; of parts that are left out nobody is told. */
-export type GivenTopics = readonly ITopic[] | Partial<AlarmTopics>;
+/**
+ * A list is told of all alarms; of parts that are left out nobody is told. RDS tells `others` what it does, and not a list:
+ * whose topics may let CloudWatch alone publish.
+ */
+export type GivenTopics = readonly ITopic[] | Partial<Omit<AlarmTopics, 'events'>>;
 
 export function topicsOf(given: GivenTopics = []): AlarmTopics {
-  if ('urgent' in given || 'others' in given) return { urgent: given.urgent ?? [], others: given.others ?? [] };
+  if ('urgent' in given || 'others' in given) {
+    const { urgent = [], others = [] } = given;
+    return { urgent, others, events: others };
+  }
   const all = Array.isArray(given) ? (given as readonly ITopic[]) : [];
-  return { urgent: all, others: all };
+  return { urgent: all, others: all, events: [] };
 }
 
 /** Topics of an environment's own, for whoever is to be told to subscribe to. */
 export class MadeTopics extends Construct implements AlarmTopics {
   readonly urgent: readonly ITopic[];
   readonly others: readonly ITopic[];
+  readonly events: readonly ITopic[];
   /** By what they are called. */
   readonly arns: Readonly<Record<'urgent' | 'others', CfnOutput>>;
 
@@ -51,6 +60,7 @@ export class MadeTopics extends Construct implements AlarmTopics {
     const [urgent, others] = [add('urgent'), add('others')];
     this.urgent = [urgent];
     this.others = [others];
+    this.events = [others];
     this.arns = {
       urgent: shown('urgent', urgent, 'Told of alarms that somebody has to look at now'),
       others: shown('others', others, 'Told of all other alarms, and of what RDS does with the clusters'),
@@ -65,9 +75,9 @@ const CLUSTER_EVENTS = ['failover', 'failure', 'maintenance', 'notification'];
 export function subscribeToEvents(
   scope: Construct,
   clusters: readonly DatabaseCluster[],
-  { others }: AlarmTopics,
+  { events }: AlarmTopics,
 ): readonly CfnEventSubscription[] {
-  return others.map((topic, place) => {
+  return events.map((topic, place) => {
     const subscription = new CfnEventSubscription(scope, `events-${place}`, {
       snsTopicArn: topic.topicArn,
       sourceType: 'db-cluster',

@@ -36,11 +36,15 @@ export const LOOPS_AT_ONCE = 2;
 /** `onEvent` opens none; `isComplete` is called once at a time, and the one before may just end. */
 const MIGRATIONS_AT_ONCE = 2;
 
+/** One that hangs until its time is up is not to keep its successors out. */
+const SPARE = 1;
+
 /** Instances at once of what runs all the time, by function. */
 export function loopInstances({
   tailers,
 }: Pick<StoreEnvironment, 'tailers'>): Readonly<Record<'drain-buffer' | 'repair-indexes' | 'tail-shards', number>> {
-  return { 'drain-buffer': LOOPS_AT_ONCE, 'repair-indexes': LOOPS_AT_ONCE, 'tail-shards': LOOPS_AT_ONCE * tailers };
+  const one = LOOPS_AT_ONCE + SPARE;
+  return { 'drain-buffer': one, 'repair-indexes': one, 'tail-shards': LOOPS_AT_ONCE * tailers + 2 * SPARE };
 }
 
 /** What decides how many connections there are, and who takes them. */

@@ -20,6 +20,7 @@ export const REPAIR_ITEMS = [
   'workers#repair',
   ...follower('repair'),
   ...follower('build/*'),
+  'workers#build/*',
   'due#*',
   'pending#*',
   'verified#*',
@@ -41,7 +42,7 @@ export const TAIL_ITEMS = [OPENINGS_KEY, 'tailers', 'workers#tail', ...TRIGGER_I
 export const TAILED_TOPOLOGY = [EPOCHS];
 
 /** A rewind takes the offsets back, and has whoever follows notice. */
-export const MANAGE_ITEMS = [OPENINGS_KEY, ...TRIGGER_ITEMS, ...follower('trigger/*'), 'workers#trigger/*'];
+export const MANAGE_ITEMS = [OPENINGS_KEY, ...TRIGGER_ITEMS, ...follower('trigger/*')];
 
 /** Of one trigger's own function: nothing of others, no lease and no offset. */
 export function consumedItems(datastore: string, trigger: string): readonly string[] {

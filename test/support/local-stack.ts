@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
 import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
@@ -26,11 +27,20 @@ export function localStack(
     stack = await startLocalStack({ port: 0, data, engine: engine.kind, access, ...small, ...options });
   }, START_MS);
   afterAll(async () => {
+    const refused = stack ? refusalsIn(stack.functionLog) : [];
     await stack?.stop();
     folder[Symbol.dispose]();
+    expect(refused).toEqual([]);
   }, START_MS);
   return () => {
     if (stack === undefined) throw new Error('the stack is not there before the tests begin');
     return stack;
   };
+}
+
+/** What functions were refused by the policies of their roles: each is a right that the template lacks. */
+export function refusalsIn(functionLog: string): readonly string[] {
+  return readFileSync(functionLog, 'utf8')
+    .split('\n')
+    .filter((line) => /^\S+ iam User: /u.test(line));
 }

@@ -18,9 +18,9 @@ export function serveThread(
     }
     try {
       await setRights(message.rights);
-      tellStack({ hasRights: true });
+      tellStack({ id: message.id });
     } catch (error) {
-      tellStack({ unjudged: error instanceof Error ? error.message : String(error) });
+      tellStack({ id: message.id, unjudged: error instanceof Error ? error.message : String(error) });
     }
   });
   tellStack({ url });

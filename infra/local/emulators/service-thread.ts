@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads';
+import type { RightsByKey } from '../iam/rights.ts';
 import { startDynamoDb } from './dynamodb.ts';
 import { releaseMessages } from './message-file.ts';
 import type { ServiceName } from './emulator.ts';
@@ -12,11 +13,14 @@ export interface ServiceThreadData {
   readonly port: number;
   /** The stack has just been started: whoever used the service before is gone. */
   readonly isFirst: boolean;
+  /** What functions may do from its first request on. */
+  readonly rights: RightsByKey;
 }
 
 const STARTS = { dynamodb: startDynamoDb, sqs: startSqs };
 
-const { name, folder, port, isFirst } = workerData as ServiceThreadData;
+const { name, folder, port, isFirst, rights } = workerData as ServiceThreadData;
 if (name === 'sqs' && isFirst) releaseMessages(folder);
 const emulator = await STARTS[name](folder, port, (refused) => tellStack({ refused }));
+await emulator.setRights(rights);
 serveThread(emulator.url, emulator);

@@ -31,15 +31,17 @@ export async function startServiceWorker(
     // As in `instance.ts`: what lives briefly is to take little room.
     resourceLimits: { maxYoungGenerationSizeMb: 12 },
   });
-  let settled: PromiseWithResolvers<void> | undefined;
+  /** Rights that were told, and not answered yet. */
+  const told = new Map<number, PromiseWithResolvers<void>>();
+  let count = 0;
   const started = Promise.withResolvers<string>();
   worker.on('message', (message: FromService) => {
     if ('url' in message) started.resolve(message.url);
     else if ('refused' in message) onRefused(message.refused);
-    else if ('unjudged' in message) settled?.reject(new Error(message.unjudged));
-    else settled?.resolve();
+    else if (message.unjudged === undefined) told.get(message.id)?.resolve();
+    else told.get(message.id)?.reject(new Error(message.unjudged));
   });
-  const exited = once(worker, 'exit').then(() => settled?.resolve());
+  const exited = once(worker, 'exit');
   const url = await Promise.race([
     started.promise,
     exited.then(() => {
@@ -53,9 +55,13 @@ export async function startServiceWorker(
     worker,
     tell,
     async setRights(rights) {
-      settled = Promise.withResolvers();
-      tell({ rights });
-      await settled.promise;
+      count += 1;
+      const [id, answered] = [count, Promise.withResolvers<void>()];
+      told.set(id, answered);
+      tell({ id, rights });
+      // Nobody is judged by who is gone; what takes its place is told anew.
+      await Promise.race([answered.promise, exited]);
+      told.delete(id);
     },
   };
 }

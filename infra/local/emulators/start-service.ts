@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { RightsByKey } from '../iam/rights.ts';
+import { readRights, type RightsByKey } from '../iam/rights.ts';
 import type { Service, ServiceName } from './emulator.ts';
 import type { ServiceThreadData } from './service-thread.ts';
 import { startServiceWorker, type ServiceWorker } from './service-worker.ts';
@@ -19,17 +19,18 @@ export async function startService(
   folder: string,
   onRefused: (why: string) => void = () => {},
 ): Promise<Service> {
+  let rights: RightsByKey = {};
   const start = (port: number, isFirst: boolean): Promise<ServiceWorker> => {
-    const data: ServiceThreadData = { name, folder, port, isFirst };
+    const data: ServiceThreadData = { name, folder, port, isFirst, rights };
     return startServiceWorker('service-thread.ts', name, data, onRefused);
   };
   let service = await start(0, true);
   const { url } = service;
-  let rights: RightsByKey = {};
   let isServing = true;
   return {
     url,
     async setRights(next) {
+      readRights(next);
       rights = next;
       if (isServing) await service.setRights(next);
     },
@@ -41,8 +42,9 @@ export async function startService(
     async resume() {
       if (isServing) throw new Error(`${name} is not away`);
       service = await start(Number(new URL(url).port), false);
-      await service.setRights(rights);
       isServing = true;
+      // Others may have been set while it started.
+      await service.setRights(rights);
     },
     async close() {
       if (!isServing) return;

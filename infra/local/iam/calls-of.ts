@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { localArn } from '../template/template.ts';
+import { LEADING_KEYS } from './condition.ts';
 import type { Call } from './statement.ts';
 
 /** What a request asks of a service, and may have to be allowed: one call for each table or item. */
@@ -7,7 +8,6 @@ export type CallsOf = (request: Pick<IncomingMessage, 'headers' | 'url'>, body: 
 
 /** The partition key of both tables. */
 const PARTITION_KEY = 'pk';
-const LEADING_KEYS = 'dynamodb:LeadingKeys';
 
 type Item = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -17,6 +17,7 @@ interface TableRequest {
   readonly Key?: Item;
   readonly Item?: Item;
   readonly KeyConditionExpression?: string;
+  readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
   readonly ExpressionAttributeValues?: Item;
   readonly RequestItems?: Readonly<Record<string, unknown>>;
   readonly TransactItems?: readonly Readonly<Record<string, TableRequest>>[];
@@ -31,14 +32,14 @@ export const callsOfDynamoDb: CallsOf = ({ headers }, body) => {
     resource: part.TableName === undefined ? '*' : tableArn(part.TableName),
     ...contextOf([keyOf(part.Key ?? part.Item) ?? keyOfQuery(part)].filter((key) => key !== undefined)),
   });
-  if (request.RequestItems !== undefined)
-    return Object.entries(request.RequestItems).map(([table, of]) => ({
+  if (operation.startsWith('Batch'))
+    return Object.entries(request.RequestItems ?? {}).map(([table, of]) => ({
       action: `dynamodb:${operation}`,
       resource: tableArn(table),
       ...contextOf(keysIn(of)),
     }));
-  if (request.TransactItems !== undefined)
-    return request.TransactItems.flatMap((item) =>
+  if (operation.startsWith('Transact'))
+    return (request.TransactItems ?? []).flatMap((item) =>
       Object.entries(item).map(([kind, part]) => one(TRANSACTED[kind] ?? kind, part)),
     );
   return [one(operation, request)];
@@ -99,9 +100,13 @@ function keyOf(item: Item | undefined): string | undefined {
 }
 
 /** `pk = :key`, the only condition that a query can have on a partition key. */
-function keyOfQuery({ KeyConditionExpression, ExpressionAttributeValues }: TableRequest): string | undefined {
-  const [, name = ''] = /=\s*(:\w+)/u.exec(KeyConditionExpression ?? '') ?? [];
-  const [value] = Object.values(ExpressionAttributeValues?.[name] ?? {});
+function keyOfQuery(query: TableRequest): string | undefined {
+  const { KeyConditionExpression = '', ExpressionAttributeNames = {}, ExpressionAttributeValues = {} } = query;
+  const [, , name = ''] =
+    [...KeyConditionExpression.matchAll(/(#?\w+)\s*=\s*(:\w+)/gu)].find(
+      ([, attribute = '']) => (ExpressionAttributeNames[attribute] ?? attribute) === PARTITION_KEY,
+    ) ?? [];
+  const [value] = Object.values(ExpressionAttributeValues[name] ?? {});
   return value === undefined ? undefined : String(value);
 }
 

@@ -1,5 +1,7 @@
 import { pattern } from './pattern.ts';
 
+export const LEADING_KEYS = 'dynamodb:LeadingKeys';
+
 /** Whether a condition of a statement holds, by the condition keys of a call. */
 export type Comparison = (context: Readonly<Record<string, readonly string[]>>) => boolean;
 
@@ -12,14 +14,19 @@ const OPERATORS: Readonly<Record<string, (wanted: string, got: string) => boolea
 };
 const FORM = /^(?:(ForAllValues|ForAnyValue):)?([A-Za-z]+?)(IfExists)?$/u;
 
+/** Condition keys that calls have here, in lower case: AWS compares them so. */
+const KEYS = new Map([['dynamodb:leadingkeys', LEADING_KEYS]]);
+
 /**
  * One condition: `ForAllValues:StringLike`, `dynamodb:LeadingKeys`, `['trigger#trips#*']`.
  *
  * `ForAllValues` holds where the call has no value of the key, as a `Scan` has no leading key: that is AWS's own way.
  *
- * @throws Error for an operator that is not known here
+ * @throws Error for an operator or a key that is not known here
  */
-export function compareWith(operator: string, key: string, wanted: readonly string[]): Comparison {
+export function compareWith(operator: string, written: string, wanted: readonly string[]): Comparison {
+  const key = KEYS.get(written.toLowerCase());
+  if (key === undefined) throw new Error(`Condition: wanted one of ${[...KEYS.values()].join(', ')}, got ${written}`);
   if (operator === 'Null') return (context) => (context[key] === undefined) === (wanted[0] === 'true');
   const [, quantifier, name = '', ifExists] = FORM.exec(operator) ?? [];
   const isNot = name.startsWith('StringNot') || name.startsWith('ArnNot');

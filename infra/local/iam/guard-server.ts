@@ -55,9 +55,9 @@ function whyRefused(rights: Rights, key: string | undefined, calls: () => Return
   try {
     asked = calls();
   } catch {
-    // What is no JSON the service refuses itself.
-    return undefined;
+    return 'The request is none that can be judged: wanted JSON of the service';
   }
+  if (asked.length === 0) return 'The request asks nothing that can be judged';
   return asked.map((call) => rights.whyRefused(key, call)).find((why) => why !== undefined);
 }
 

@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { loginOfFunction, type AwsLogin } from '../stack/aws-login.ts';
 import { pollQueue, type QueuePoller } from '../event-sources/poll-queue.ts';
-import { queueOfSource } from '../event-sources/queue-of-source.ts';
+import { queueCounts, queueOfSource } from '../event-sources/queue-of-source.ts';
 import type { EventSourceDefinition } from './resources/event-source.ts';
 
 export interface RunEventSourcesOptions {
@@ -52,12 +52,18 @@ export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOpti
   }
 
   function start(definition: EventSourceDefinition): Source {
+    const report = (message: string): void =>
+      onError(`${definition.queueUrl.slice(definition.queueUrl.lastIndexOf('/') + 1)}: ${message}`);
+    const client = clientOf(definition.functionArn);
+    // As Lambda looks whether it may, before it takes the first.
+    queueCounts(client, definition.queueUrl).catch((error: unknown) =>
+      report(error instanceof Error ? error.message : String(error)),
+    );
     const poller = pollQueue({
       definition,
-      queue: queueOfSource(clientOf(definition.functionArn), definition.queueUrl, definition.batchSize),
+      queue: queueOfSource(client, definition.queueUrl, definition.batchSize),
       call: (event) => invoke(definition.functionArn, event),
-      report: (message) =>
-        onError(`${definition.queueUrl.slice(definition.queueUrl.lastIndexOf('/') + 1)}: ${message}`),
+      report,
     });
     return { definition, poller };
   }

@@ -106,7 +106,7 @@ export function runTemplate({
       createQueues(resources, context),
       createTables(resources, context, services.dynamodb),
     ]);
-    const wantedRights = rightsOfFunctions(resources, context, parts.definitions);
+    const wantedRights = rightsOfFunctions(resources, context, parts.definitions, (why) => log.line('iam', why));
     // Those that were there before answer what they were asked.
     await setRights({ ...rights, ...wantedRights });
     const made = functions.make(parts);

@@ -106,7 +106,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
   it('are as many at once as is reserved for them, and are traced', () => {
     const reserved = functions.filter(({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions !== undefined);
     expect(reserved.map(({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions).sort()).toEqual(
-      (instances ? [...Object.values(instances), 2, 2, 2 * tailers] : []).sort(),
+      (instances ? [...Object.values(instances), 3, 3, 2 * tailers + 2] : []).sort(),
     );
     const ages = propertiesOf(stacks, 'AWS::Lambda::EventInvokeConfig').map(
       (one) => Object(one).MaximumEventAgeInSeconds,

@@ -1,6 +1,6 @@
 import type { FunctionDefinition } from '../../lambda/function-definition.ts';
 import { accessKeyOf } from '../../iam/access-key.ts';
-import type { RightsByKey } from '../../iam/rights.ts';
+import type { RightsByKey, RoleRights } from '../../iam/rights.ts';
 import type { WrittenStatement } from '../../iam/statement.ts';
 import { PSEUDO, type ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
@@ -19,15 +19,17 @@ export const POLICY: ResourceKind = {
 const POLICIES = new Set(['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']);
 
 /**
- * What each function may do, by its access key: by the policies of its role that the template has. Those of AWS, as for
- * writing logs, are of services that are not here.
+ * What each function may do, by its access key: by the policies of its role that the template has. Those of AWS for
+ * writing logs and traces are of services that are not here. A function whose role the template does not have, or that
+ * has others of AWS's policies, is not judged.
  *
- * @throws Error for a function whose role the template does not have
+ * @param onUnjudged told of each
  */
 export function rightsOfFunctions(
   resources: readonly ResourceAddress[],
   context: Context,
   functions: readonly FunctionDefinition[],
+  onUnjudged: (why: string) => void,
 ): RightsByKey {
   const roles = new Map(
     resources
@@ -36,12 +38,25 @@ export function rightsOfFunctions(
   );
   const policies = resources.filter(({ resource }) => POLICIES.has(resource.Type));
   return Object.fromEntries(
-    functions.map(({ name, title, roleArn }) => {
+    functions.flatMap(({ name, title, roleArn }): [string, RoleRights][] => {
       const role = roles.get(roleArn);
-      if (!role) throw new Error(`${title}: wanted a role of the template, got ${roleArn}`);
-      const statements = statementsOf(role, policies, context);
-      return [accessKeyOf(name), { name, role: physicalName(role), statements }];
+      const ofAws = role && listOf(context.property(role, 'ManagedPolicyArns')).map(String).filter(isForeign);
+      if (!role || ofAws === undefined || ofAws.length > 0) {
+        onUnjudged(`${title} may do everything here: ${ofAws?.join(', ') ?? roleArn} is not of the template`);
+        return [];
+      }
+      return [
+        [accessKeyOf(name), { name, role: physicalName(role), statements: statementsOf(role, policies, context) }],
+      ];
     }),
+  );
+}
+
+/** Of AWS, and of more than logs, traces and networks. */
+function isForeign(policyArn: string): boolean {
+  return (
+    policyArn.includes(':iam::aws:') &&
+    !/\/(?:AWSLambda\w*ExecutionRole|AWSXRay\w*|CloudWatchLambda\w*)$/u.test(policyArn)
   );
 }
 

@@ -30,6 +30,18 @@ describe('the rights of a function', () => {
     ['none but these', [allow(ofKeys('ForAnyValue:StringNotLike', 'a*'))], withKeys('ab'), false],
     ['calls with keys', [allow({ Condition: { Null: { [KEYS]: 'false' } } })], call(), false],
     ['a denial beside it', [allow({}), { Effect: 'Deny', Action: '*', Resource: TABLE }], call(), false],
+    [
+      'its keys in another case',
+      [allow({ Condition: { StringEquals: { 'DynamoDB:leadingkeys': 'a' } } })],
+      withKeys('a'),
+      true,
+    ],
+    [
+      'what it may not judge of another service',
+      [allow({}), { Effect: 'Deny', Action: 's3:*', NotResource: 'a' }],
+      call(),
+      true,
+    ],
     ['a denial of something else', [allow({}), { Effect: 'Deny', Action: 'sqs:*', Resource: '*' }], call(), true],
   ] as const)('by %s', (_what, statements, asked, allowed) => {
     expect(isAllowed(statements, asked)).toBe(allowed);
@@ -56,9 +68,14 @@ describe('the rights of a function', () => {
     [{ Effect: 'allow' }, 'role: Effect: wanted Allow or Deny, got "allow"'],
     [{ Resource: { Ref: 'Table' } }, 'role: Resource: wanted text, got {"Ref":"Table"}'],
     [
-      { Condition: { IpAddress: { 'aws:SourceIp': '10.0.0.0/8' } } },
+      { Condition: { StringEquals: { 'aws:PrincipalTag/team': 'a' } } },
+      'role: Condition: wanted one of dynamodb:LeadingKeys, got aws:PrincipalTag/team',
+    ],
+    [
+      { Condition: { IpAddress: { [KEYS]: '10.0.0.0/8' } } },
       'role: Condition: wanted one of Null, StringEquals, StringLike, ArnEquals, ArnLike, Bool, got IpAddress',
     ],
+    [{ Resource: 'arn:aws:dynamodb:*:*:table/${aws:PrincipalTag/team}' }, 'role: Resource: wanted no policy variable'],
   ])('are refused where they cannot be judged as AWS does: %j', (rest, message) => {
     expect(() => readRights({ KEY: { name: 'fn', role: 'role', statements: [allow(rest)] } })).toThrow(message);
   });
