@@ -1,0 +1,71 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, expect, it, vi } from 'vitest';
+import { DRAIN_ITEMS, MANAGE_ITEMS, REPAIR_ITEMS, TAIL_ITEMS } from '../../../../infra/constructs/granted-items.ts';
+import { STATE_ITEMS } from '../../../../infra/constructs/table-actions.ts';
+import { startService } from '../../../../infra/local/emulators/start-service.ts';
+import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
+import { localArn } from '../../../../infra/local/template/template.ts';
+import { leases } from '../../../../shared/dynamo/lease.ts';
+import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
+import { openFollower } from '../../../../shared/follow/follower-item.ts';
+import { forgetFollower } from '../../../../shared/follow/rewind-follower.ts';
+import { buildName } from '../../../../shared/index/repair/build-follower.ts';
+import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
+import { forgetTrigger } from '../../../../shared/triggers/state/trigger-items.ts';
+import { readTailerCount } from '../../../../shared/triggers/send/tailer-count.ts';
+import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+const parts = new AsyncDisposableStack();
+afterAll(() => parts.disposeAsync());
+const folder = parts.use(temporaryFolder());
+const service = parts.adopt(await startService('dynamodb', folder.path), (one) => one.close());
+const owner = parts.adopt(dynamoClient(service.url), (one) => one.destroy());
+const { table } = await newTable(owner);
+
+const index = { name: 'city_index', hash: '0a1b2c3d' };
+const build = { name: buildName(index), datastore: 'trips' };
+const trigger = { name: triggerFollower('bill_rider'), datastore: 'trips' };
+const lease = (name: string) => async (state: DynamoTable) => {
+  const taken = await leases(state, 'me', 1000).take(name);
+  if (taken) await leases(state, 'me', 1000).release(taken);
+};
+
+// What is done seldom, so that a run of the whole is over before: each refusal of it would be a fault nobody sees.
+it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Promise<unknown>]>([
+  ['repair-indexes', 'begin a build', REPAIR_ITEMS, (state) => openFollower(state, build, 16)],
+  ['repair-indexes', 'forget a build', REPAIR_ITEMS, (state) => forgetFollower(state, build)],
+  ['repair-indexes', 'keep migrations out', REPAIR_ITEMS, lease('migrate')],
+  ['repair-indexes', 'look after a datastore alone', REPAIR_ITEMS, lease('repair/trips')],
+  ['drain-buffer', 'drain a group alone', DRAIN_ITEMS, lease('drain/group-1')],
+  ['tail-shards', 'begin a trigger', TAIL_ITEMS, (state) => openFollower(state, trigger, 16)],
+  ['tail-shards', 'read how many it is of', TAIL_ITEMS, readTailerCount],
+  [
+    'manage-triggers',
+    'forget a trigger',
+    MANAGE_ITEMS,
+    (state) => forgetTrigger(state, { datastore: 'trips', trigger: 'a' }),
+  ],
+])('%s may %s, by its items', async (name, _what, keys, act) => {
+  const statement = {
+    Effect: 'Allow',
+    Action: STATE_ITEMS,
+    Resource: localArn('dynamodb', `table/${table}`),
+    Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys } },
+  };
+  await service.setRights({ [accessKeyOf(name)]: { name, role: name, statements: [statement] } });
+  const client = new DynamoDBClient({
+    endpoint: service.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: accessKeyOf(name), secretAccessKey: 'local' },
+  });
+  try {
+    await act({ client, table });
+    // The same as somebody else is refused: it was judged.
+    await service.setRights({ [accessKeyOf(name)]: { name, role: name, statements: [] } });
+    await expect(act({ client, table })).rejects.toMatchObject({ name: 'AccessDeniedException' });
+  } finally {
+    client.destroy();
+  }
+});
