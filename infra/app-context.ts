@@ -64,8 +64,9 @@ const LOCAL_KEYS = [
   'cors',
 ] as const satisfies readonly (keyof AppContext)[];
 
-/** Of what is deployed alone. */
+/** Where what is deployed is. */
 const PLACE_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
+/** Of what is deployed alone. */
 const DEPLOYED_KEYS = [...PLACE_KEYS, 'alarmEmail'] as const satisfies readonly (keyof AppContext)[];
 
 export const CONTEXT_KEYS = [

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, Server } from 'node:http';
+import { standBefore } from '../stand-before.ts';
 
 /**
  * Has an emulator answer 403 to web pages, of this machine too: SDKs ask it, and browsers never do. By itself SQS takes
@@ -7,15 +8,10 @@ import type { IncomingHttpHeaders, Server } from 'node:http';
  * @param server before it listens, with what answers its requests
  */
 export function refusePages(server: Server): void {
-  const answers = server.listeners('request');
-  server.removeAllListeners('request');
-  server.on('request', (request, response) => {
-    if (isOfPage(request.headers)) {
-      response.writeHead(403, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ message: 'origin: wanted a program that is no browser, got a web page' }));
-      return;
-    }
-    for (const answer of answers) Reflect.apply(answer, server, [request, response]);
+  standBefore(server, (request, response, handOn) => {
+    if (!isOfPage(request.headers)) return handOn(request, response);
+    response.writeHead(403, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ message: 'origin: wanted a program that is no browser, got a web page' }));
   });
 }
 

@@ -5,13 +5,20 @@ export const LEADING_KEYS = 'dynamodb:LeadingKeys';
 /** Whether a condition of a statement holds, by the condition keys of a call. */
 export type Comparison = (context: Readonly<Record<string, readonly string[]>>) => boolean;
 
-const OPERATORS: Readonly<Record<string, (wanted: string, got: string) => boolean>> = {
-  StringEquals: (wanted, got) => wanted === got,
-  StringLike: (wanted, got) => pattern(wanted, 'u').test(got),
-  ArnEquals: (wanted, got) => pattern(wanted, 'u').test(got),
-  ArnLike: (wanted, got) => pattern(wanted, 'u').test(got),
-  Bool: (wanted, got) => wanted.toLowerCase() === got.toLowerCase(),
+/** Each is made for what is wanted, once, and then told what came. */
+const OPERATORS: Readonly<Record<string, (wanted: string) => (got: string) => boolean>> = {
+  StringEquals: (wanted) => (got) => got === wanted,
+  StringLike: matching,
+  ArnEquals: matching,
+  ArnLike: matching,
+  Bool: (wanted) => (got) => got.toLowerCase() === wanted.toLowerCase(),
 };
+
+function matching(wanted: string): (got: string) => boolean {
+  const form = pattern(wanted, 'u');
+  return (got) => form.test(got);
+}
+
 const FORM = /^(?:(ForAllValues|ForAnyValue):)?([A-Za-z]+?)(IfExists)?$/u;
 
 /** Condition keys that calls have here, in lower case: AWS compares them so. */
@@ -33,7 +40,8 @@ export function compareWith(operator: string, written: string, wanted: readonly 
   const compare = OPERATORS[isNot ? name.replace('Not', '') : name];
   if (compare === undefined)
     throw new Error(`Condition: wanted one of Null, ${Object.keys(OPERATORS).join(', ')}, got ${operator}`);
-  const fits = (got: string): boolean => wanted.some((one) => compare(one, got)) !== isNot;
+  const compared = wanted.map(compare);
+  const fits = (got: string): boolean => compared.some((isLike) => isLike(got)) !== isNot;
   return (context) => {
     const got = context[key];
     if (quantifier === 'ForAllValues') return (got ?? []).every(fits);

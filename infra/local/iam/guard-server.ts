@@ -1,4 +1,5 @@
 import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { standBefore } from '../stand-before.ts';
 import { accessKeyIn } from './access-key.ts';
 import type { CallsOf } from './calls-of.ts';
 import { readRights, type Rights, type RightsByKey } from './rights.ts';
@@ -19,26 +20,21 @@ export interface Guard {
 
 /**
  * Has a service of this machine refuse what the policies of a function's role do not allow it, as AWS would. Requests of
- * anybody else go on to it untouched. Nobody has rights until they are set.
+ * anybody else go on to it untouched, and so do all until rights are set.
  *
  * @param server before it listens, with what answers its requests
  */
 export function guardServer(server: Server, { callsOf, refuse, onRefused }: GuardOptions): Guard {
   let rights: Rights = readRights({});
-  const answers = server.listeners('request');
-  server.removeAllListeners('request');
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    for (const each of answers) Reflect.apply(each, server, [request, response]);
-  };
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  standBefore(server, (request, response, handOn) => {
     const key = accessKeyIn(request.headers.authorization);
-    if (!rights.knows(key)) return answer(request, response);
+    if (!rights.knows(key)) return handOn(request, response);
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
       const why = whyRefused(rights, key, () => callsOf(request, body.toString('utf8')));
-      if (why === undefined) return answer(readAgain(request, body), response);
+      if (why === undefined) return handOn(readAgain(request, body), response);
       onRefused(why);
       refuse(response, why);
     });
