@@ -39,9 +39,9 @@ const OUTSIDE_OF_SHARED: readonly Forbidden[] = [
  * For each room: those above it are not for it. The one listed last of two that fit a file holds, so that inner rooms
  * come behind outer ones.
  */
-const orderOfShared = ROOMS.map(({ path }, place) => {
+const orderOfShared = ROOMS.map(({ path }, position) => {
   // A room may lie in another one: what is above begins with its own name, however it is reached.
-  const above = ROOMS.slice(place + 1).flatMap((room) => [
+  const above = ROOMS.slice(position + 1).flatMap((room) => [
     `**/${room.path}/**`,
     ...(room.path.includes('/') ? [`**/${room.path.split('/').at(-1)}/**`] : []),
   ]);

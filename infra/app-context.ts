@@ -65,9 +65,9 @@ const LOCAL_KEYS = [
 ] as const satisfies readonly (keyof AppContext)[];
 
 /** Where what is deployed is. */
-const PLACE_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
+const BINDING_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
 /** Of what is deployed alone. */
-const DEPLOYED_KEYS = [...PLACE_KEYS, 'alarmEmail'] as const satisfies readonly (keyof AppContext)[];
+const DEPLOYED_KEYS = [...BINDING_KEYS, 'alarmEmail'] as const satisfies readonly (keyof AppContext)[];
 
 export const CONTEXT_KEYS = [
   'environment',
@@ -128,7 +128,7 @@ function environmentOf(context: AppContext): EnvironmentProps {
   refuse(context, LOCAL_KEYS, `${name} is described in infra/environments.ts`);
   if (name === 'prod' && context.schedules !== undefined)
     throw new Error(`schedules: wanted nothing, since those of prod are always on, got ${describe(context.schedules)}`);
-  return { ...ENVIRONMENTS[name], ...placeOf(context), schedules };
+  return { ...ENVIRONMENTS[name], ...bindingOf(context), schedules };
 }
 
 function refuse(context: AppContext, keys: readonly (keyof AppContext)[], reason: string): void {
@@ -139,7 +139,7 @@ function refuse(context: AppContext, keys: readonly (keyof AppContext)[], reason
 }
 
 /** Where it is deployed, as far as the context says. Zones and addresses are checked where the network is made. */
-function placeOf(context: AppContext): Pick<EnvironmentProps, (typeof PLACE_KEYS)[number]> {
+function bindingOf(context: AppContext): Pick<EnvironmentProps, (typeof BINDING_KEYS)[number]> {
   const account = matching('account', context.account, /^\d{12}$/u, 'twelve digits');
   const region = matching('region', context.region, /^[a-z]{2}(?:-[a-z]+)+-\d$/u, 'a region such as eu-west-1');
   const zones = matching('zones', context.zones, /\S/u, 'zone ids with commas between them');

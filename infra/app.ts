@@ -32,7 +32,7 @@ export function buildApp(
   // CloudFormation hands a stack's tags to all of its resources.
   const tags = { [VERSION_TAG]: VERSION };
 
-  const env = placeOf(environment);
+  const env = environmentOf(environment);
 
   const storage = new StorageStack(app, `Schemaless-${environment.name}-storage`, {
     environment,
@@ -56,7 +56,7 @@ export function buildApp(
 }
 
 /** Stacks that name their account are refused by any other. */
-function placeOf({ account, region }: EnvironmentProps): Environment {
+function environmentOf({ account, region }: EnvironmentProps): Environment {
   return { ...(account !== undefined && { account }), ...(region !== undefined && { region }) };
 }
 

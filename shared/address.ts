@@ -106,9 +106,9 @@ export function parseBatch<T, U>(
 ): U[] {
   if (!Array.isArray(items)) throw invalidField(field, 'an array', items);
   if (items.length > most) throw invalidField(field, `at most ${most} items`, items.length);
-  return items.map((item: T, place) => {
-    if (typeof item !== 'object' || item === null) throw invalidField(`${field}[${place}]`, 'an object', item);
-    return parse(item, `${field}[${place}].`);
+  return items.map((item: T, position) => {
+    if (typeof item !== 'object' || item === null) throw invalidField(`${field}[${position}]`, 'an object', item);
+    return parse(item, `${field}[${position}].`);
   });
 }
 
@@ -159,9 +159,9 @@ const text = /* @__PURE__ */ Buffer.from('00000000-0000-0000-0000-000000000000')
 /** The row key that 16 bytes stand for. */
 export function rowKeyOf(bytes: Uint8Array): string {
   let at = 0;
-  for (let place = 0; place < 16; place += 1) {
-    if (place === 4 || place === 6 || place === 8 || place === 10) at += 1;
-    const byte = bytes[place] ?? 0;
+  for (let position = 0; position < 16; position += 1) {
+    if (position === 4 || position === 6 || position === 8 || position === 10) at += 1;
+    const byte = bytes[position] ?? 0;
     text[at] = DIGITS[byte >> 4] as number;
     text[at + 1] = DIGITS[byte & 15] as number;
     at += 2;

@@ -21,18 +21,21 @@ export function closestName(written: string, known: readonly string[]): string |
 
 /** Letters to insert, leave out, replace or swap with the next (optimal string alignment). */
 function changesBetween(one: string, other: string): number {
-  let [beforeLast, last]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, place) => place)];
+  let [beforeLast, last]: [number[], number[]] = [
+    [],
+    Array.from({ length: other.length + 1 }, (_, position) => position),
+  ];
   for (let at = 1; at <= one.length; at += 1) {
     const row = [at];
-    for (let place = 1; place <= other.length; place += 1) {
-      const isSame = one[at - 1] === other[place - 1];
+    for (let position = 1; position <= other.length; position += 1) {
+      const isSame = one[at - 1] === other[position - 1];
       let least = Math.min(
-        (last[place] ?? 0) + 1,
-        (row[place - 1] ?? 0) + 1,
-        (last[place - 1] ?? 0) + (isSame ? 0 : 1),
+        (last[position] ?? 0) + 1,
+        (row[position - 1] ?? 0) + 1,
+        (last[position - 1] ?? 0) + (isSame ? 0 : 1),
       );
-      if (at > 1 && place > 1 && one[at - 1] === other[place - 2] && one[at - 2] === other[place - 1])
-        least = Math.min(least, (beforeLast[place - 2] ?? 0) + 1);
+      if (at > 1 && position > 1 && one[at - 1] === other[position - 2] && one[at - 2] === other[position - 1])
+        least = Math.min(least, (beforeLast[position - 2] ?? 0) + 1);
       row.push(least);
     }
     [beforeLast, last] = [last, row];

@@ -119,7 +119,7 @@ async function called(session: Session): Promise<ReadonlySet<string>> {
         .flatMap(({ ranges: [whole] }) =>
           whole && whole.count > 0 && whole.startOffset > 0 ? [whole.startOffset] : [],
         )
-        .map((place) => `${url.slice(ROOT.length)} ${place}`),
+        .map((position) => `${url.slice(ROOT.length)} ${position}`),
     ),
   );
 }
@@ -223,9 +223,9 @@ try {
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   const kinds = Object.entries(KINDS);
   const table = filesOfTable(kinds.length);
-  for (const [place, [kind, make]] of kinds.entries()) {
+  for (const [position, [kind, make]] of kinds.entries()) {
     const files = await filesEntered(session, () => make(row));
-    isSame = tell(kind, files, table[place] ?? []) && isSame;
+    isSame = tell(kind, files, table[position] ?? []) && isSame;
   }
 } finally {
   await stop();

@@ -38,8 +38,8 @@ export function readItems<Name extends string, Item>(
   names: readonly Name[],
   read: (members: Members<Name>, prefix: string) => Item,
 ): readonly Item[] {
-  return readArray(value, field, most).map((item, place) => {
-    const at = `${field}[${place}]`;
+  return readArray(value, field, most).map((item, position) => {
+    const at = `${field}[${position}]`;
     return read(membersOf(item, names, at, `${at}.`), `${at}.`);
   });
 }

@@ -68,8 +68,8 @@ export const PRICES = {
 /** What so many units cost in one month, in USD: each tier charges for the units that lie in it. */
 export function costOf({ tiers }: Price, units: number): number {
   return tiers.reduce(
-    (usd, tier, place) =>
-      usd + Math.max(0, Math.min(units, tiers[place + 1]?.above ?? Infinity) - tier.above) * tier.usd,
+    (usd, tier, position) =>
+      usd + Math.max(0, Math.min(units, tiers[position + 1]?.above ?? Infinity) - tier.above) * tier.usd,
     0,
   );
 }
@@ -83,6 +83,6 @@ function tiers(pairs: readonly number[], unit: string, source: Source): Price {
   return {
     unit,
     source,
-    tiers: pairs.flatMap((above, place) => (place % 2 === 0 ? [{ above, usd: pairs[place + 1] ?? 0 }] : [])),
+    tiers: pairs.flatMap((above, position) => (position % 2 === 0 ? [{ above, usd: pairs[position + 1] ?? 0 }] : [])),
   };
 }

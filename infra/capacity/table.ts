@@ -52,10 +52,10 @@ export function restTable(plans: Readonly<Record<string, Plan>>): string {
 /** Every limit, what each load needs of it, and what to do about it. */
 export function limitTable(plans: readonly Plan[]): string {
   const held = plans.map(limitsOf);
-  const rows = (held[0] ?? []).map(({ name, unit, raise }, place): Row => {
-    const limits = [...new Set(held.map((limits) => limits[place]?.limit ?? 0))];
+  const rows = (held[0] ?? []).map(({ name, unit, raise }, position): Row => {
+    const limits = [...new Set(held.map((limits) => limits[position]?.limit ?? 0))];
     const cells = held.map((limits) =>
-      limits[place]?.isExceeded ? `**${figure(limits[place].need)}**` : figure(limits[place]?.need ?? 0),
+      limits[position]?.isExceeded ? `**${figure(limits[position].need)}**` : figure(limits[position]?.need ?? 0),
     );
     return [name, `${limits.map(figure).join(' to ')}${unit === '' ? '' : ` ${unit}`}`, ...cells, raise];
   });
@@ -82,7 +82,7 @@ function usd(amount: number): string {
 function costRows(plans: readonly Plan[]): readonly Row[] {
   const names = (plans[0]?.bill ?? []).map(({ name }) => name);
   return [
-    ...names.map((name, place): Row => [name, ...plans.map(({ bill }) => usd(bill[place]?.usd ?? 0))]),
+    ...names.map((name, position): Row => [name, ...plans.map(({ bill }) => usd(bill[position]?.usd ?? 0))]),
     ['**sum**', ...plans.map(({ monthlyUsd }) => `**${usd(monthlyUsd)}**`)],
   ];
 }

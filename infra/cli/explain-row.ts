@@ -48,7 +48,7 @@ export async function explainRow(
   const name = column === undefined ? undefined : parseColumnName(column);
   const heads = await client.heads();
   const shard = shardOf(row_key, heads.length);
-  const place = heads.find((head) => head.shard === shard) as ShardHead;
+  const home = heads.find((head) => head.shard === shard) as ShardHead;
   const database = shardDatabase(client.name, shard);
   const key = `UNHEX(REPLACE('${row_key}', '-', ''))`;
   const ofColumn = name === undefined ? '' : ` AND column_name = ${bytesLiteral(name)}`;
@@ -56,10 +56,10 @@ export async function explainRow(
     row_key,
     shard,
     of_shards: heads.length,
-    group: place.group,
+    group: home.group,
     database,
     table: `${database}.entity`,
-    head: place.error ? null : place.head,
+    head: home.error ? null : home.head,
     sql_shard: `SELECT CRC32(${key}) % ${heads.length};`,
     sql_cells: `SELECT added_id, CAST(column_name AS CHAR) AS column_name, ref_key, LENGTH(body), created_at FROM ${database}.entity WHERE row_key = ${key}${ofColumn} ORDER BY column_name, ref_key DESC;`,
     sql_owner: `SELECT * FROM schemaless.shard WHERE datastore = '${client.name}' AND shard = ${shard};`,

@@ -77,8 +77,8 @@ export function subscribeToEvents(
   clusters: readonly DatabaseCluster[],
   { events }: AlarmTopics,
 ): readonly CfnEventSubscription[] {
-  return events.map((topic, place) => {
-    const subscription = new CfnEventSubscription(scope, `events-${place}`, {
+  return events.map((topic, position) => {
+    const subscription = new CfnEventSubscription(scope, `events-${position}`, {
       snsTopicArn: topic.topicArn,
       sourceType: 'db-cluster',
       sourceIds: clusters.map(({ clusterIdentifier }) => clusterIdentifier),

@@ -27,21 +27,21 @@ export function definitionsOf(given: string | readonly GivenDatastore[], warn: (
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const check = <Schema extends z.ZodType>(
-    place: string,
+    source: string,
     object: object,
     schema: Schema,
     further: (file: DefinitionFile<Schema>) => void = () => undefined,
   ): z.output<Schema> | undefined => {
-    const file = new DefinitionFile(place, JSON.stringify(object), schema);
+    const file = new DefinitionFile(source, JSON.stringify(object), schema);
     further(file);
     // All is on one line.
-    const placed = (all: readonly Problem[]): readonly Problem[] => all.map((one) => ({ ...one, line: 0 }));
-    problems.push(...placed(file.problems));
-    warnings.push(...placed(file.warnings));
+    const withoutLines = (all: readonly Problem[]): readonly Problem[] => all.map((one) => ({ ...one, line: 0 }));
+    problems.push(...withoutLines(file.problems));
+    warnings.push(...withoutLines(file.warnings));
     return file.definition;
   };
-  const datastores = given.flatMap(({ indexes = [], triggers = [], ...datastore }, place): DatastoreDefinition[] => {
-    const of = `datastores[${place}]`;
+  const datastores = given.flatMap(({ indexes = [], triggers = [], ...datastore }, position): DatastoreDefinition[] => {
+    const of = `datastores[${position}]`;
     const owned = { datastore: datastore.datastore };
     const made = check(of, datastore, datastoreYaml);
     const parts = {
@@ -65,6 +65,6 @@ export function definitionsOf(given: string | readonly GivenDatastore[], warn: (
 /** Of a list whose names come twice. */
 function again(list: string, named: readonly { readonly name: string }[]): readonly Problem[] {
   return named
-    .filter(({ name }, place) => named.findIndex((other) => other.name === name) < place)
+    .filter(({ name }, position) => named.findIndex((other) => other.name === name) < position)
     .map(({ name }) => ({ file: list, line: 0, message: `wanted each name once, got ${name} again` }));
 }

@@ -57,12 +57,12 @@ export function triggerDefinition(
       typeof retryParkedEvery === 'object' ? `${retryParkedEvery.toMilliseconds()}ms` : retryParkedEvery,
     timeout: timeout && `${timeout.toMilliseconds()}ms`,
   };
-  const place = `trigger ${String(name)} of ${datastore}`;
+  const source = `trigger ${String(name)} of ${datastore}`;
   // Keys that are undefined are left out.
-  const file = new DefinitionFile(place, JSON.stringify(said), triggerYaml);
+  const file = new DefinitionFile(source, JSON.stringify(said), triggerYaml);
   checkTrigger(file);
   const { definition, problems } = file;
   if (definition && problems.length === 0) return definition;
   const messages = problems.map(({ message }) => message.replace(/^\w+/u, (key) => OPTION_OF_KEY[key] ?? key));
-  throw new Error(`${place}: ${messages.join('; ')}`);
+  throw new Error(`${source}: ${messages.join('; ')}`);
 }

@@ -44,8 +44,8 @@ export function arrows(): readonly Arrow[] {
 
 /** Those that point from a room to one that stands behind it. */
 export function upwards(all: readonly Arrow[] = arrows()): readonly Arrow[] {
-  const place = (path: string): number => ROOMS.findIndex((room) => room.path === path);
-  return all.filter(({ from, to }) => place(to) > place(from));
+  const floor = (path: string): number => ROOMS.findIndex((room) => room.path === path);
+  return all.filter(({ from, to }) => floor(to) > floor(from));
 }
 
 /**

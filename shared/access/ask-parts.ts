@@ -49,15 +49,15 @@ export async function askParts(
     const again = hasOther
       ? await selectParts(
           client,
-          left.map((place) => parts[place] as Statement),
+          left.map((position) => parts[position] as Statement),
           other,
         ).catch(onlySql)
       : undefined;
     const refusals = new Map(
-      left.map((place, item): [number, Refusal] => [
-        place,
+      left.map((position, item): [number, Refusal] => [
+        position,
         {
-          error: toUnavailable(refused.get(place) as SqlError, group),
+          error: toUnavailable(refused.get(position) as SqlError, group),
           isAnswered: again !== undefined && !again.refused.has(item),
         },
       ]),
@@ -74,7 +74,9 @@ export async function askParts(
     return answerOf(
       other,
       rows,
-      new Map([...refused].map(([place, error]) => [place, { error: toUnavailable(error, group), isAnswered: false }])),
+      new Map(
+        [...refused].map(([position, error]) => [position, { error: toUnavailable(error, group), isAnswered: false }]),
+      ),
       () => other,
     );
   } catch (error) {

@@ -7,7 +7,7 @@ import { joiningClient } from '../sql/joining-client.ts';
 import type { CircuitName, SuspectedBy } from '../sql/breaker.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
-import type { DatastoreTopology, GroupAddress, ShardPlace, TopologySource } from '../topology/topology.ts';
+import type { DatastoreTopology, GroupAddress, ShardHome, TopologySource } from '../topology/topology.ts';
 
 /** The groups of a deployment, each with its client, opened when first needed. */
 export interface Groups {
@@ -130,14 +130,14 @@ function lookAgain(topology: TopologySource, name: string): Promise<DatastoreTop
 }
 
 /** Where a shard is. */
-export function placeOf(datastore: DatastoreTopology, shard: number): ShardPlace {
-  const place = datastore.places[shard];
-  if (!place)
+export function homeOf(datastore: DatastoreTopology, shard: number): ShardHome {
+  const home = datastore.homes[shard];
+  if (!home)
     throw new SchemalessError(
       'unavailable',
       `the topology of ${datastore.datastore} does not say where shard ${shard} is`,
     );
-  return place;
+  return home;
 }
 
 /** Sorts items by the group that holds their shard, keeping their order. */
@@ -145,5 +145,5 @@ export function byGroup<T extends { readonly shard: number }>(
   datastore: DatastoreTopology,
   items: readonly T[],
 ): Map<string, T[]> {
-  return Map.groupBy(items, ({ shard }) => placeOf(datastore, shard).group);
+  return Map.groupBy(items, ({ shard }) => homeOf(datastore, shard).group);
 }

@@ -58,7 +58,7 @@ export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result
     isLonely = some.length === 1;
     try {
       const results = await run(some.map(({ item }) => item) as [Item, ...Item[]]);
-      for (const [place, { resolve }] of some.entries()) resolve(results[place] as Result);
+      for (const [position, { resolve }] of some.entries()) resolve(results[position] as Result);
     } catch (error) {
       for (const { reject } of some) reject(error);
     } finally {

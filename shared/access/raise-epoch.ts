@@ -5,7 +5,7 @@ import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { Groups } from './groups.ts';
-import type { ShardPlace } from '../topology/topology.ts';
+import type { ShardHome } from '../topology/topology.ts';
 
 export interface EpochRaise {
   readonly table: DynamoTable;
@@ -29,32 +29,32 @@ export interface EpochRaise {
  *   not finish
  */
 export async function raiseEpoch(raise: EpochRaise, known: number): Promise<number> {
-  const place = await placeNow(raise);
-  const client = await raise.groups.client(place.group);
+  const home = await homeNow(raise);
+  const client = await raise.groups.client(home.group);
   const row = toShardRow(await client.select(selectShard(raise.datastore, raise.shard), 'writer'));
   if (!row)
-    throw new SchemalessError('unavailable', `${place.group} has no row of shard ${raise.shard} of ${raise.datastore}`);
-  const highest = Math.max(place.epoch, row.epoch);
+    throw new SchemalessError('unavailable', `${home.group} has no row of shard ${raise.shard} of ${raise.datastore}`);
+  const highest = Math.max(home.epoch, row.epoch);
   const raisedSince = known > 0 && highest > known;
   const wanted = raisedSince ? highest : Math.max(highest, known) + 1;
-  if (wanted > place.epoch && !(await writeEpoch(raise, place.epoch, wanted)))
-    return raiseEpoch(raise, known > 0 ? known : place.epoch);
+  if (wanted > home.epoch && !(await writeEpoch(raise, home.epoch, wanted)))
+    return raiseEpoch(raise, known > 0 ? known : home.epoch);
   await client.change(raiseShardEpoch(raise.datastore, raise.shard, wanted));
   return wanted;
 }
 
 /** Lifts the epoch of a shard's row to the topology's: a crash, or a promotion, can leave it behind. */
-export async function mendEpoch(raise: Omit<EpochRaise, 'table'>, place: ShardPlace): Promise<boolean> {
-  const client = await raise.groups.client(place.group);
-  const { affectedRows } = await client.change(raiseShardEpoch(raise.datastore, raise.shard, place.epoch));
+export async function mendEpoch(raise: Omit<EpochRaise, 'table'>, home: ShardHome): Promise<boolean> {
+  const client = await raise.groups.client(home.group);
+  const { affectedRows } = await client.change(raiseShardEpoch(raise.datastore, raise.shard, home.epoch));
   return affectedRows > 0;
 }
 
-async function placeNow({ table, datastore, shard }: EpochRaise): Promise<ShardPlace> {
-  const place = (await readDatastore(table, datastore))?.places[shard];
-  if (!place)
+async function homeNow({ table, datastore, shard }: EpochRaise): Promise<ShardHome> {
+  const home = (await readDatastore(table, datastore))?.homes[shard];
+  if (!home)
     throw new SchemalessError('unavailable', `the topology does not say where shard ${shard} of ${datastore} is`);
-  return place;
+  return home;
 }
 
 /** One element of the list, if it is still as it was read. */

@@ -42,9 +42,9 @@ export async function readGroup(client: SqlClient, group: string, read: GroupRea
   if (behind.length === 0) return items;
   try {
     const { rows, refused } = await selectParts(client, partsOf(read.statement(behind)), 'writer');
-    for (const [place, answer] of byItem(rows, behind.length).entries()) {
-      const item = behind[place] ?? 0;
-      if (!refused.has(place)) items[item] = withServed(answer, 'writer', read.minima[item]);
+    for (const [position, answer] of byItem(rows, behind.length).entries()) {
+      const item = behind[position] ?? 0;
+      if (!refused.has(position)) items[item] = withServed(answer, 'writer', read.minima[item]);
     }
   } catch (error) {
     // The reader's answer stands, marked stale: it is behind, but it is an answer.

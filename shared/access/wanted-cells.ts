@@ -59,13 +59,13 @@ type ReadOf = Pick<Wanting<never>, 'context' | 'topology' | 'read' | 'packed'> &
 /** Cells of many groups, of which the large ones are fetched once it is known that an answer has room for them. */
 export interface WantedCells {
   /** Of the item at a place. */
-  answer(place: number): GroupItem;
-  isLeftOut(place: number): boolean;
+  answer(position: number): GroupItem;
+  isLeftOut(position: number): boolean;
   /**
    * Where something was left out of these items, fetches that and what was left out of those behind them, as far as
    * `room` bytes go.
    */
-  complete(places: { readonly from: number; readonly to: number }, room: number): Promise<void>;
+  complete(positions: { readonly from: number; readonly to: number }, room: number): Promise<void>;
   /** Decodes a cell, unless it was while other groups were still at work. */
   decode(stored: StoredCell): DecodedCell;
   /** Bytes that a cell takes in an answer at most, without decoding it. */
@@ -86,11 +86,11 @@ export async function readWanted<Item extends { readonly shard: number }>(
   items: readonly Item[],
   decodesEarly = true,
 ): Promise<WantedCells> {
-  const share = Math.max(LEAST_SHARE_BYTES, Math.floor(LIMITS.answerBytes / Math.max(1, items.length)));
+  const bytesEach = Math.max(LEAST_SHARE_BYTES, Math.floor(LIMITS.answerBytes / Math.max(1, items.length)));
   const cells = new CellsOfGroups(wanting, items, decodesEarly ? LIMITS.answerBytes : 0);
   await cells.ask(
-    items.map((_, place) => place),
-    items.length === 1 ? undefined : share,
+    items.map((_, position) => position),
+    items.length === 1 ? undefined : bytesEach,
   );
   return cells;
 }
@@ -99,8 +99,8 @@ export async function readWanted<Item extends { readonly shard: number }>(
 const LEAST_SHARE_BYTES = 8 * 1024;
 
 /** An item, and where it is among those that are wanted. */
-interface Placed<Item> {
-  readonly place: number;
+interface Positioned<Item> {
+  readonly position: number;
   readonly item: Item;
 }
 
@@ -119,30 +119,30 @@ class CellsOfGroups<Item extends { readonly shard: number }> implements WantedCe
     this.#earlyRoom = earlyRoom;
   }
 
-  answer(place: number): GroupItem {
-    return this.#answers[place] ?? { cells: [], head: 0, served_by: 'writer', stale: false };
+  answer(position: number): GroupItem {
+    return this.#answers[position] ?? { cells: [], head: 0, served_by: 'writer', stale: false };
   }
 
-  isLeftOut(place: number): boolean {
-    return this.#leftOut.has(place);
+  isLeftOut(position: number): boolean {
+    return this.#leftOut.has(position);
   }
 
   async complete({ from, to }: { readonly from: number; readonly to: number }, room: number): Promise<void> {
     const leftOut = this.#leftOut;
     if (
       leftOut.size === 0 ||
-      !Array.from({ length: to - from }, (_, at) => from + at).some((place) => leftOut.has(place))
+      !Array.from({ length: to - from }, (_, at) => from + at).some((position) => leftOut.has(position))
     )
       return;
-    const places: number[] = [];
+    const positions: number[] = [];
     let left = room;
-    for (const [place, bytes] of [...leftOut].sort(([one], [other]) => one - other)) {
-      if (place < from) continue;
+    for (const [position, bytes] of [...leftOut].sort(([one], [other]) => one - other)) {
+      if (position < from) continue;
       left -= bytes;
       if (left < 0) break;
-      places.push(place);
+      positions.push(position);
     }
-    if (places.length > 0) await this.ask(places);
+    if (positions.length > 0) await this.ask(positions);
   }
 
   decode(stored: StoredCell): DecodedCell {
@@ -153,23 +153,23 @@ class CellsOfGroups<Item extends { readonly shard: number }> implements WantedCe
     return (this.#early.get(stored) ?? { atMostBytes: atMostBytesOf(stored) }).atMostBytes;
   }
 
-  /** @param share bytes that an item brings at most @default what a page holds */
-  async ask(places: readonly number[], share?: number): Promise<void> {
+  /** @param bytesEach bytes that an item brings at most @default what a page holds */
+  async ask(positions: readonly number[], bytesEach?: number): Promise<void> {
     const items = this.#items;
-    const wanted = places.flatMap((place) =>
-      items[place] ? [{ place, item: items[place], shard: items[place].shard }] : [],
+    const wanted = positions.flatMap((position) =>
+      items[position] ? [{ position, item: items[position], shard: items[position].shard }] : [],
     );
     await Promise.all(
-      [...byGroup(this.#wanting.topology, wanted)].map(([group, ofGroup]) => this.#askGroup(group, ofGroup, share)),
+      [...byGroup(this.#wanting.topology, wanted)].map(([group, ofGroup]) => this.#askGroup(group, ofGroup, bytesEach)),
     );
   }
 
-  async #askGroup(group: string, ofGroup: readonly Placed<Item>[], share: number | undefined): Promise<void> {
+  async #askGroup(group: string, ofGroup: readonly Positioned<Item>[], bytesEach: number | undefined): Promise<void> {
     const wanting = this.#wanting;
     try {
       const client = await wanting.context.groups.client(group);
       const page = pageBytes(client);
-      const most = Math.min(share ?? page, page);
+      const most = Math.min(bytesEach ?? page, page);
       const bound: BodyBound = { bytes: most, withBeginnings: most * ofGroup.length <= page };
       const found = await wanting.context.admit(group, () =>
         readGroup(client, group, {
@@ -183,19 +183,19 @@ class CellsOfGroups<Item extends { readonly shard: number }> implements WantedCe
         }),
       );
       for (const [at, answer] of found.entries()) {
-        const place = ofGroup[at]?.place ?? -1;
-        this.#answers[place] = answer;
+        const position = ofGroup[at]?.position ?? -1;
+        this.#answers[position] = answer;
         const bytes = answer.error ? undefined : wanting.leftOut(answer, most);
         if (bytes === undefined) {
-          this.#leftOut.delete(place);
+          this.#leftOut.delete(position);
           this.#decodeEarly(answer);
-        } else this.#leftOut.set(place, share === undefined ? Number.POSITIVE_INFINITY : bytes);
+        } else this.#leftOut.set(position, bytesEach === undefined ? Number.POSITIVE_INFINITY : bytes);
       }
     } catch (error) {
       if (!(error instanceof SchemalessError)) throw error;
-      for (const { place } of ofGroup) {
-        this.#answers[place] = { error };
-        this.#leftOut.delete(place);
+      for (const { position } of ofGroup) {
+        this.#answers[position] = { error };
+        this.#leftOut.delete(position);
       }
     }
   }

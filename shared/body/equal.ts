@@ -14,7 +14,7 @@ export function equalJson(a: Json, b: Json): boolean {
       Array.isArray(a) &&
       Array.isArray(b) &&
       a.length === b.length &&
-      a.every((item, place) => equalJson(item as Json, b[place] as Json))
+      a.every((item, position) => equalJson(item as Json, b[position] as Json))
     );
   }
   const left = a as { readonly [key: string]: Json };

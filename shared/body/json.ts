@@ -261,8 +261,8 @@ class JsonReader {
 
   #refuse(wanted: string, got: string): SchemalessError {
     const before = this.#text.slice(0, this.#at).split('\n');
-    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-    return new SchemalessError('invalid_json', `${this.#field}: wanted ${wanted}, got ${got} (${place})`, {
+    const position = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+    return new SchemalessError('invalid_json', `${this.#field}: wanted ${wanted}, got ${got} (${position})`, {
       field: this.#field,
       wanted,
       got,
@@ -271,7 +271,7 @@ class JsonReader {
 }
 
 function keepOrder(object: Record<string, Json>, keys: readonly string[]): void {
-  if (Object.keys(object).every((key, place) => key === keys[place])) return;
+  if (Object.keys(object).every((key, position) => key === keys[position])) return;
   Object.defineProperty(object, ORDER, { value: keys });
   orderKept = true;
 }

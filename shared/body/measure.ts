@@ -83,7 +83,8 @@ function measureNested(value: object, field: string, depth: number, gauge: Gauge
     throw invalidField(field, `arrays and objects nested ${LIMITS.bodyDepth} deep at most`, 'deeper nesting');
   if (Array.isArray(value)) {
     gauge.bytes += Math.max(2, value.length + 1);
-    for (let place = 0; place < value.length; place += 1) measure(value[place], `${field}[${place}]`, depth, gauge);
+    for (let position = 0; position < value.length; position += 1)
+      measure(value[position], `${field}[${position}]`, depth, gauge);
     return;
   }
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -44,7 +44,7 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
     const shown = await Promise.all(
       keys.map(({ row_key, min_added_id }) => own.seen(parseRowKey(row_key), { read, min_added_id }, countShards)),
     );
-    const least = keys.map((key, place) => ({ ...key, min_added_id: shown[place]?.min_added_id }));
+    const least = keys.map((key, position) => ({ ...key, min_added_id: shown[position]?.min_added_id }));
     return { read: shown.every((one) => one.read === 'reader') ? read : 'writer', body: { keys: least } };
   }
   const find = async (rowKey: string, path: Call['path'], options: ReadOptions): Promise<Found> =>

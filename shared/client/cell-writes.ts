@@ -21,7 +21,7 @@ export function cellWrites(
   const batch =
     <Given extends NewCell>(route: string, moreOf?: (cell: Given) => object) =>
     async (cells: readonly Given[], options: PutOptions = {}): Promise<readonly PutResult[]> => {
-      const checked = cells.map((cell, place) => ({ ...checkCell(cell, `cells[${place}].`), ...moreOf?.(cell) }));
+      const checked = cells.map((cell, position) => ({ ...checkCell(cell, `cells[${position}].`), ...moreOf?.(cell) }));
       const { json } = await send({
         method: 'POST',
         path: [route],

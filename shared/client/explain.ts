@@ -53,7 +53,7 @@ export async function explain(
   });
   if (sent === undefined) throw new TypeError('explain: wanted a function that makes a call of the client it gets');
   const { method, path, query: parameters = {}, body } = sent;
-  const rows = await placesOf(client, rowKeysOf(sent));
+  const rows = await homesOf(client, rowKeysOf(sent));
   const found = asked && (await client.query({ ...asked, explain: true })).explain;
   return {
     method,
@@ -65,7 +65,7 @@ export async function explain(
   };
 }
 
-async function placesOf(client: SchemalessClient, rowKeys: readonly string[]): Promise<Explained['rows']> {
+async function homesOf(client: SchemalessClient, rowKeys: readonly string[]): Promise<Explained['rows']> {
   if (rowKeys.length === 0) return [];
   const heads = await client.heads();
   const groups = new Map(heads.map(({ shard, group }) => [shard, group]));

@@ -32,20 +32,20 @@ export async function getAll(
   { read, concurrency, signal, tries = TRIES }: GetAllOptions = {},
 ): Promise<readonly BatchItem[]> {
   const bounded = signal === undefined ? client : client.with({ signal });
-  const parsed = keys.map((key, place) => parseKey(key, `keys[${place}].`));
+  const parsed = keys.map((key, position) => parseKey(key, `keys[${position}].`));
   const items: BatchItem[] = keys.map(() => null);
 
   /** Returns those of these places that have to be asked for again. */
-  async function readSome(places: readonly number[]): Promise<readonly number[]> {
-    const asked = places.map((place) => parsed[place] as CellKey);
+  async function readSome(positions: readonly number[]): Promise<readonly number[]> {
+    const asked = positions.map((position) => parsed[position] as CellKey);
     try {
       const got = await bounded.batchGet(asked, { read });
-      places.forEach((place, at) => (items[place] = got[at] ?? null));
+      positions.forEach((position, at) => (items[position] = got[at] ?? null));
     } catch (thrown) {
       const error = asError(thrown, 'It was not read');
-      for (const place of places) items[place] = { error };
+      for (const position of positions) items[position] = { error };
     }
-    return places.filter((place) => isWorthAsking(items[place]));
+    return positions.filter((position) => isWorthAsking(items[position]));
   }
 
   async function readUntilTold(first: readonly number[]): Promise<void> {

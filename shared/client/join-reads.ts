@@ -53,8 +53,8 @@ export function joinReads({
     ).catch(() => undefined);
     const answers = attempt?.reply?.json['answers'];
     if (UNKNOWN.includes(attempt?.error?.code)) isKnown = false;
-    for (const [place, { target, resolve }] of some.entries()) {
-      const answer = Array.isArray(answers) ? (answers as readonly Json[])[place] : undefined;
+    for (const [position, { target, resolve }] of some.entries()) {
+      const answer = Array.isArray(answers) ? (answers as readonly Json[])[position] : undefined;
       if (isJsonObject(answer) && isJsonObject(answer['body']))
         resolve(attemptOf(Number(answer['status']), answer['body']));
       // Each may be tried again by itself, after a pause, as far as the budget goes.

@@ -23,8 +23,8 @@ export interface PutAllOptions {
   readonly onResult?: ((end: PutEnd) => void) | undefined;
 }
 
-/** What became of a cell; `place` is that in what was given, from 0. */
-export type PutEnd = { readonly cell: NewCell; readonly place: number } & (
+/** What became of a cell; `position` is that in what was given, from 0. */
+export type PutEnd = { readonly cell: NewCell; readonly position: number } & (
   | { readonly result: PutResult; readonly error?: undefined }
   | { readonly error: SchemalessError; readonly result?: undefined }
 );
@@ -35,7 +35,7 @@ export interface PutAllResult {
   readonly buffered: number;
   readonly conflict: number;
   /** Every cell that is not there: what is in conflict, was refused, or was not confirmed. Empty: all is done. */
-  readonly undone: readonly { readonly cell: NewCell; readonly place: number; readonly error: SchemalessError }[];
+  readonly undone: readonly { readonly cell: NewCell; readonly position: number; readonly error: SchemalessError }[];
 }
 
 /** What goes around a cell in a request, at most, besides its body and column name. */
@@ -73,12 +73,12 @@ export async function putAll(
   const writer = new Writer(bounded, options);
   const laneOf = await lanesBy(bounded, concurrency);
   const lanes = Array.from({ length: concurrency }, () => new Lane(writer));
-  let place = -1;
+  let position = -1;
   try {
     if (!isAborted(signal))
       for await (const cell of signal && Symbol.asyncIterator in cells ? untilAborted(cells, signal) : cells) {
-        place += 1;
-        const checked = writer.check({ cell, place });
+        position += 1;
+        const checked = writer.check({ cell, position });
         if (checked) await (lanes[laneOf(checked.cell.row_key)] as Lane).add(checked);
         if (writer.mistakes.length > 0 || isAborted(signal)) break;
       }
@@ -124,7 +124,7 @@ async function lanesBy(client: Pick<SchemalessClient, 'heads'>, lanes: number): 
 
 interface Item {
   readonly cell: NewCell;
-  readonly place: number;
+  readonly position: number;
   readonly bytes: number;
 }
 
@@ -179,13 +179,13 @@ class Writer {
   }
 
   /** A malformed cell would have its whole batch refused. */
-  check({ cell, place }: Omit<Item, 'bytes'>): Item | undefined {
+  check({ cell, position }: Omit<Item, 'bytes'>): Item | undefined {
     try {
       const checked = checkCell(cell);
       const bytes = jsonBytes(checked.body) + 6 * checked.column_name.length + AROUND_BYTES;
-      return { cell: checked, place, bytes };
+      return { cell: checked, position, bytes };
     } catch (error) {
-      this.#end({ cell, place }, error);
+      this.#end({ cell, position }, error);
       return undefined;
     }
   }
@@ -206,7 +206,7 @@ class Writer {
   async #tryOnce(items: readonly Item[]): Promise<readonly Untold[]> {
     try {
       const results = await this.#client.batchPut(items.map(({ cell }) => cell));
-      return items.flatMap((item, place) => this.#take(item, results[place]));
+      return items.flatMap((item, position) => this.#take(item, results[position]));
     } catch (thrown) {
       return this.#untangle(items, thrown);
     }
@@ -241,14 +241,14 @@ class Writer {
     return [];
   }
 
-  #end({ cell, place }: Omit<Item, 'bytes'>, end: unknown): void {
+  #end({ cell, position }: Omit<Item, 'bytes'>, end: unknown): void {
     const result = isResult(end) ? end : undefined;
     if (result !== undefined && result.outcome !== 'unavailable') this.#counts[result.outcome] += 1;
     const error = errorOf(cell, end);
-    if (error !== undefined) this.#undone.push({ cell, place, error });
+    if (error !== undefined) this.#undone.push({ cell, position, error });
     try {
-      if (result !== undefined) this.#options.onResult?.({ cell, place, result });
-      else if (error !== undefined) this.#options.onResult?.({ cell, place, error });
+      if (result !== undefined) this.#options.onResult?.({ cell, position, result });
+      else if (error !== undefined) this.#options.onResult?.({ cell, position, error });
     } catch (mistake) {
       this.mistakes.push(mistake);
     }

@@ -11,7 +11,7 @@ export async function validate(schema: StandardSchema, body: unknown): Promise<J
   const { validate } = schema['~standard'];
   const validated = await validate(body);
   if (validated.issues === undefined) return validated.value as Json;
-  const wrong = validated.issues.map((issue) => ({ field: placeOf(issue), wanted: issue.message }));
+  const wrong = validated.issues.map((issue) => ({ field: pathOf(issue), wanted: issue.message }));
   const { field = 'body', wanted = 'what its column takes' } = wrong[0] ?? {};
   throw new SchemalessError('invalid_body', wrong.map((one) => `${one.field}: ${one.wanted}`).join('; '), {
     field,
@@ -24,9 +24,9 @@ function keysOf({ path = [] }: Issue): readonly PropertyKey[] {
   return path.map((part) => (typeof part === 'object' ? part.key : part));
 }
 
-function placeOf(issue: Issue): string {
+function pathOf(issue: Issue): string {
   return keysOf(issue).reduce<string>(
-    (place, key) => (typeof key === 'number' ? `${place}[${key}]` : `${place}.${String(key)}`),
+    (path, key) => (typeof key === 'number' ? `${path}[${key}]` : `${path}.${String(key)}`),
     'body',
   );
 }

@@ -88,7 +88,7 @@ export interface FixedProblem {
 }
 
 /** What there is, and is lost with a deletion. */
-export interface Holdings {
+export interface DeletedContents {
   readonly cells: number;
   /** Copies of writes that wait for its primaries. */
   readonly buffered: number;
@@ -104,7 +104,7 @@ export interface DeletedDatastore {
   readonly done: boolean;
   readonly shards: number;
   /** What it had when it was judged; null where an earlier deletion is finished. */
-  readonly lost: Holdings | null;
+  readonly lost: DeletedContents | null;
 }
 
 export interface DeletedPart {
@@ -112,5 +112,5 @@ export interface DeletedPart {
   readonly name: string;
   readonly dry_run: boolean;
   /** Of a trigger: what was lost with it. */
-  readonly lost: Pick<Holdings, 'messages' | 'parked'> | null;
+  readonly lost: Pick<DeletedContents, 'messages' | 'parked'> | null;
 }

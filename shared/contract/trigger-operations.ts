@@ -221,7 +221,7 @@ export interface ParkedCount {
   /** How many there were. */
   readonly count: number;
   /** Those of the choice that are not parked. */
-  readonly not_parked: readonly CellPlace[];
+  readonly not_parked: readonly CellLocation[];
 }
 
 /** A message that SQS gave up on. */
@@ -230,7 +230,7 @@ export interface DeadMessageShown {
   /** When it was sent, or SQS moved it. */
   readonly sent_at: string;
   /** Null where it is not one of ours: see `body`. */
-  readonly cell: (CellAddress & CellPlace & { readonly created_at: string }) | null;
+  readonly cell: (CellAddress & CellLocation & { readonly created_at: string }) | null;
   /** Its cell was sent again since, with those before it: nothing is lost with it. */
   readonly resent: boolean;
   /** At most 1000 characters; null where the cell says all. */
@@ -252,7 +252,7 @@ export interface DeadCount {
 }
 
 /** Some parked cells by their places, 1 to 1000; or all of them. */
-export type ParkedChoice = readonly CellPlace[] | '*';
+export type ParkedChoice = readonly CellLocation[] | '*';
 
 /**
  * - `running`: cells are sent and consumed.
@@ -265,7 +265,7 @@ export type TriggerState = 'running' | 'paused' | 'stopped';
 export type RewindTo = 'start' | 'now' | { readonly since: string } | { readonly shards: ReadonlyMap<number, number> };
 
 /** Names one cell of a trigger. */
-export interface CellPlace {
+export interface CellLocation {
   readonly shard: number;
   readonly added_id: number;
 }

@@ -18,8 +18,8 @@ const FEW_VALUES =
 
 /** Checks the fields of an index against each other, and its keys against the fields. */
 export function checkIndex(index: IndexFile): void {
-  const fields = (index.sound?.column_defs ?? []).flatMap((column, place) =>
-    (column?.fields ?? []).map((field, at) => ({ ...field, path: ['column_defs', place, 'fields', at] })),
+  const fields = (index.sound?.column_defs ?? []).flatMap((column, position) =>
+    (column?.fields ?? []).map((field, at) => ({ ...field, path: ['column_defs', position, 'fields', at] })),
   );
   index.once(
     'field',
@@ -53,8 +53,8 @@ function checkShardField(index: IndexFile, path: YamlPath, { field = '', type }:
 /** @param fields the names of all, the shard field first */
 function checkKeys(index: IndexFile, [shardField, ...others]: readonly (string | undefined)[]): void {
   const known = others.filter((name) => name !== undefined);
-  const keys = (index.sound?.keys ?? []).map((key = [], place) =>
-    key.map((name, at) => ({ name, path: ['keys', place, at] })),
+  const keys = (index.sound?.keys ?? []).map((key = [], position) =>
+    key.map((name, at) => ({ name, path: ['keys', position, at] })),
   );
   if (keys.length > MAX_KEYS) index.wrong(['keys'], `at most ${MAX_KEYS} lists of field names`);
   for (const { name, path } of keys.flat()) {
@@ -67,6 +67,6 @@ function checkKeys(index: IndexFile, [shardField, ...others]: readonly (string |
   const combinations = keys.map((key) => key.map(({ name }) => name).join(', ') || undefined);
   index.once(
     'combination',
-    combinations.map((name, place) => ({ name, path: ['keys', place] })),
+    combinations.map((name, position) => ({ name, path: ['keys', position] })),
   );
 }

@@ -14,7 +14,7 @@ export function checkTrigger(trigger: DefinitionFile<typeof triggerYaml>, projec
   if (typeof columns === 'object')
     trigger.once(
       'column',
-      columns.map((name, place) => ({ name, path: ['columns', place] })),
+      columns.map((name, position) => ({ name, path: ['columns', position] })),
     );
   if (
     handler !== undefined &&

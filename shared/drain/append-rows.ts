@@ -44,14 +44,14 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
   try {
     const { results } = await appendToPrimary(context, head.datastore, head.shard, first);
     done.taken += results.length;
-    for (const [place, { outcome }] of results.entries()) {
-      if (outcome === 'conflict') done.conflicts.push(first[place] as OpenRow);
+    for (const [position, { outcome }] of results.entries()) {
+      if (outcome === 'conflict') done.conflicts.push(first[position] as OpenRow);
       else if (outcome === 'stored') done.appended += 1;
     }
     await keepEntries(
       context,
       head.datastore,
-      first.filter((_, place) => results[place]?.outcome !== 'conflict'),
+      first.filter((_, position) => results[position]?.outcome !== 'conflict'),
     );
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;

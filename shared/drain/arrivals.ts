@@ -61,10 +61,10 @@ export function openArrivals(since: readonly Arrival[] = [], now: () => number =
 function leastMissed(looks: readonly Look[]): number {
   const now = looks.at(-1)?.at ?? 0;
   let [least, found] = [Number.POSITIVE_INFINITY, 1];
-  for (let place = 1; place < looks.length - 1; place += 1) {
-    const [before, after] = [looks[place - 1]?.at ?? 0, looks[place + 1]?.at ?? 0];
+  for (let position = 1; position < looks.length - 1; position += 1) {
+    const [before, after] = [looks[position - 1]?.at ?? 0, looks[position + 1]?.at ?? 0];
     const gap = (after - before) / Math.max(1, now - before);
-    if (gap < least) [least, found] = [gap, place];
+    if (gap < least) [least, found] = [gap, position];
   }
   return found;
 }

@@ -17,7 +17,7 @@ export interface NodeAnswer {
   readonly writable: boolean;
   /** By row, of all shards in their order. */
   readonly shown: readonly Shown[];
-  /** By place of the shard: why the node cannot be asked about it. */
+  /** By position of the shard: why the node cannot be asked about it. */
   readonly refused: ReadonlyMap<number, SqlError>;
 }
 
@@ -62,12 +62,14 @@ async function askNode(client: SqlClient, target: Target, shards: readonly Shard
   const { writer, hashes } = toBodyHashes(answered, asked.length);
   // What says whether it takes writes is the first part.
   const withoutRole = new Map([...refused].map(([part, error]) => [part - 1, error]));
-  const silent = shards.flatMap(({ rows }, place) => rows.map(() => withoutRole.has(place)));
+  const silent = shards.flatMap(({ rows }, position) => rows.map(() => withoutRole.has(position)));
   return {
     target,
     writable: writer !== undefined,
     refused: withoutRole,
-    shown: asked.map(({ body_hash }, place) => (silent[place] === true ? 'silent' : byHash(hashes[place], body_hash))),
+    shown: asked.map(({ body_hash }, position) =>
+      silent[position] === true ? 'silent' : byHash(hashes[position], body_hash),
+    ),
   };
 }
 

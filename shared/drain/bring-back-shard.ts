@@ -99,7 +99,7 @@ async function missingOnWriter(
       'unavailable',
       `shard ${shard} of ${datastore}: server ${serverId} is not the writer any more`,
     );
-  return rows.filter((_, place) => shown.hashes[place] === undefined);
+  return rows.filter((_, position) => shown.hashes[position] === undefined);
 }
 
 /**
@@ -147,7 +147,7 @@ async function append(
     await keepEntries(
       context,
       datastore,
-      alike.filter((_, place) => results[place]?.outcome !== 'conflict'),
+      alike.filter((_, position) => results[position]?.outcome !== 'conflict'),
     );
   }
 }

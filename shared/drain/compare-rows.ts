@@ -32,10 +32,10 @@ export async function compareRows(
           })),
         )
       : [];
-  return writer.map((shown, place) =>
+  return writer.map((shown, position) =>
     decideCopy(
       shown,
-      answers.map((answer): NodeWord => ({ writable: answer.writable, shown: answer.shown?.[place] ?? 'silent' })),
+      answers.map((answer): NodeWord => ({ writable: answer.writable, shown: answer.shown?.[position] ?? 'silent' })),
     ),
   );
 }
@@ -47,8 +47,8 @@ async function shownAt(client: SqlClient, target: Target, rows: readonly OpenRow
     shard,
   }));
   const found = byItem(await client.select(selectCells(datastore, keys, false), target), rows.length);
-  return found.map(({ cells: [cell] }, place) =>
-    cell ? (sameBody(cell, rows[place] as OpenRow) ? 'same' : 'contrary') : 'missing',
+  return found.map(({ cells: [cell] }, position) =>
+    cell ? (sameBody(cell, rows[position] as OpenRow) ? 'same' : 'contrary') : 'missing',
   );
 }
 

@@ -2,7 +2,7 @@ import type { SqlClient } from '../sql/client.ts';
 import { SchemalessError } from '../errors.ts';
 import { failBuffered, forgetBuffered } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
-import { selectWaiting, type WaitingPlace } from '../sql/statements/select-waiting.ts';
+import { selectWaiting, type WaitingFrom } from '../sql/statements/select-waiting.ts';
 import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { TopologySource } from '../topology/topology.ts';
@@ -53,7 +53,7 @@ class BufferDrain implements HolderDrain {
   readonly #holder: SqlClient;
   readonly #settings: FullSettings;
   /** Where a former drain stood. */
-  readonly #places: DrainProgress['places'];
+  readonly #lookedAt: DrainProgress['places'];
   readonly #arrivals: Arrivals;
   /** Appends a second, by primary. */
   readonly #rates = new Map<string, number>();
@@ -65,7 +65,7 @@ class BufferDrain implements HolderDrain {
     this.#context = context;
     this.#holder = holder;
     this.#settings = { ...settings, minimumAgeSeconds, pageRows, maxAttempts };
-    this.#places = progress.places;
+    this.#lookedAt = progress.places;
     this.#arrivals = openArrivals(progress.arrivals);
   }
 
@@ -74,9 +74,9 @@ class BufferDrain implements HolderDrain {
     this.#arrivals.note(last);
     const first = Math.min(...shards.map((shard) => shard.first));
     this.#oldest = shards.length === 0 ? null : this.#arrivals.ageOf(first);
-    const { placed, lost, gone } = await findPrimaries(this.#context, shards);
-    for (const primary of new Set([...placed.keys(), ...this.lanes.keys()])) {
-      const ofPrimary = placed.get(primary) ?? [];
+    const { byPrimary, lost, gone } = await findPrimaries(this.#context, shards);
+    for (const primary of new Set([...byPrimary.keys(), ...this.lanes.keys()])) {
+      const ofPrimary = byPrimary.get(primary) ?? [];
       this.#laneOf(primary).turns.have(ofPrimary);
       this.#rates.set(primary, this.#settings.appendsPerSecond ?? this.#rateOf(ofPrimary, last, areMany));
     }
@@ -118,7 +118,7 @@ class BufferDrain implements HolderDrain {
         context: this.#context,
         holder: this.#holder,
         primary,
-        turns: openTurns((name) => this.#places[name]),
+        turns: openTurns((name) => this.#lookedAt[name]),
         pace: appendPace(() => this.#rates.get(primary) ?? rateFor([])),
         report: this.#report,
         pageRows,
@@ -160,7 +160,7 @@ class BufferDrain implements HolderDrain {
   }
 
   /** Rows of shards that there are not are at fault themselves. */
-  async #failLost(lost: readonly WaitingPlace[]): Promise<void> {
+  async #failLost(lost: readonly WaitingFrom[]): Promise<void> {
     if (lost.length === 0) return;
     const { pageRows, maxAttempts } = this.#settings;
     const statement = selectWaiting(lost, this.#upTo(), Math.ceil(pageRows / lost.length));
@@ -181,20 +181,20 @@ async function findPrimaries({ topology }: StoreContext, shards: readonly Waitin
     const known = await topology.datastore(datastore);
     const home = known ? undefined : await unknownHome(topology, datastore);
     for (const shard of ofOne) {
-      const place = known?.places[shard.shard];
-      const action = decideHome(home ?? (place ? 'owned' : 'no shard'));
-      if (action === 'settle' && place) owned.push({ shard, primary: place.group });
+      const owner = known?.homes[shard.shard];
+      const action = decideHome(home ?? (owner ? 'owned' : 'no shard'));
+      if (action === 'settle' && owner) owned.push({ shard, primary: owner.group });
       else if (action === 'fail') lost.push(shard);
       else if (action === 'forget' && !gone.includes(datastore)) gone.push(datastore);
     }
   }
-  const placed = new Map(
+  const byPrimary = new Map(
     [...Map.groupBy(owned, ({ primary }) => primary)].map(([primary, some]) => [
       primary,
       some.map(({ shard }) => shard),
     ]),
   );
-  return { placed, lost, gone };
+  return { byPrimary, lost, gone };
 }
 
 async function unknownHome(topology: TopologySource, datastore: string): Promise<Home> {

@@ -3,7 +3,7 @@ import { SqlError, type Statement } from '../sql/client.ts';
 import { forgetWriters, recordWriter } from '../sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards, type FencedShard } from '../sql/statements/select-fenced-shards.ts';
 import type { StoreContext } from '../access/context.ts';
-import { placeOf, requireDatastore } from '../access/groups.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
 import { mendEpoch } from '../access/raise-epoch.ts';
 import { bringBackShard, type BringingBack } from './bring-back-shard.ts';
 import type { Holder } from './unanswered-copies.ts';
@@ -67,7 +67,9 @@ export async function recoverPrimary(
     const ends = await Promise.allSettled(
       some.map((one) => whyClosed({ context, writer, holders, look, ...one }, recovery)),
     );
-    const opened = some.filter((_, place) => ends[place]?.status === 'fulfilled' && ends[place].value === undefined);
+    const opened = some.filter(
+      (_, position) => ends[position]?.status === 'fulfilled' && ends[position].value === undefined,
+    );
     for (const [datastore, ofDatastore] of Map.groupBy(opened, (one) => one.datastore)) {
       await writer.change(
         recordWriter(
@@ -78,9 +80,9 @@ export async function recoverPrimary(
       );
     }
     recovery.opened += opened.length;
-    for (const [place, end] of ends.entries()) {
+    for (const [position, end] of ends.entries()) {
       if (end.status === 'rejected') throw end.reason;
-      const { datastore, shard } = some[place] as FencedShard;
+      const { datastore, shard } = some[position] as FencedShard;
       if (end.value !== undefined) recovery.closed.push({ datastore, shard, reason: end.value });
     }
   }
@@ -114,7 +116,7 @@ async function ownShards(
 ): Promise<FencedShard[]> {
   const own: FencedShard[] = [];
   for (const one of shards)
-    if ((await topology.datastore(one.datastore))?.places[one.shard]?.group === primary) own.push(one);
+    if ((await topology.datastore(one.datastore))?.homes[one.shard]?.group === primary) own.push(one);
   return own;
 }
 
@@ -123,7 +125,7 @@ async function whyClosed(work: BringingBack, recovery: { appended: number }): Pr
   try {
     await mendEpoch(
       { ...work.context, datastore: work.datastore, shard: work.shard },
-      placeOf(await requireDatastore(work.context.topology, work.datastore), work.shard),
+      homeOf(await requireDatastore(work.context.topology, work.datastore), work.shard),
     );
     const { appended, undecided } = await bringBackShard(work);
     recovery.appended += appended;

@@ -20,7 +20,7 @@ export async function releaseOpened(context: StoreContext, holder: string): Prom
   const owned = await Promise.all(
     undecided.map(async (one) => ({
       ...one,
-      primary: (await context.topology.datastore(one.datastore))?.places[one.shard]?.group,
+      primary: (await context.topology.datastore(one.datastore))?.homes[one.shard]?.group,
     })),
   );
   for (const [primary, shards] of Map.groupBy(owned, (one) => one.primary)) {

@@ -45,10 +45,10 @@ export async function settlePrimary(
   const answers = await askNodes(client, shards);
   let start = 0;
   await Promise.all(
-    shards.map(async (shard, place) => {
+    shards.map(async (shard, position) => {
       const from = start;
       start += shard.rows.length;
-      const refusal = answers.writer.refused.get(place);
+      const refusal = answers.writer.refused.get(position);
       if (refusal) return void settled.failed.set(shard, refusal);
       try {
         await settleShard(context, { ...settling, client, answers, from, settled }, shard);
@@ -75,13 +75,13 @@ async function settleShard(
   { rows }: ShardRows,
 ): Promise<void> {
   const [missing, different]: [WaitingRow[], WaitingRow[]] = [[], []];
-  for (const [place, row] of rows.entries()) {
+  for (const [position, row] of rows.entries()) {
     const words = (answers.nodes ?? []).map(({ writable, shown }) => ({
       writable,
-      shown: shown[from + place] ?? 'silent',
+      shown: shown[from + position] ?? 'silent',
     }));
     // Rows that only wait for readers, as all do while one is down, are not fetched anew each time.
-    const action = decideCopy(answers.writer.shown[from + place] ?? 'silent', words);
+    const action = decideCopy(answers.writer.shown[from + position] ?? 'silent', words);
     if (action === 'drain') settled.drained.push(row);
     else if (action === 'append') missing.push(row);
     else if (action === 'compare') different.push(row);
@@ -90,8 +90,8 @@ async function settleShard(
   for await (const page of openRows(holder, different)) {
     settled.faulty.push(...page.faulty);
     for (const some of inSmallParts(page.rows)) {
-      for (const [place, action] of (await compareRows(client, some, answers)).entries()) {
-        const row = some[place] as OpenRow;
+      for (const [position, action] of (await compareRows(client, some, answers)).entries()) {
+        const row = some[position] as OpenRow;
         if (action === 'drain') settled.drained.push(row);
         else if (action === 'conflict') settled.conflicts.push(row);
       }

@@ -46,10 +46,10 @@ const SHARDS_A_TURN = 16;
  * The shards of a lane go round: each has its own place in its rows, so that thousands of one shard, or rows that wait
  * for a reader that is down, do not stand before those of another.
  *
- * @param placeOf where a former drain stood with a shard, by its name
+ * @param afterOf where a former drain stood with a shard, by its name
  */
 export function openTurns(
-  placeOf: (name: string) => number | undefined,
+  afterOf: (name: string) => number | undefined,
   now: () => number = () => performance.now(),
 ): Turns {
   const shards = new Map<string, ShardTurn>();
@@ -76,7 +76,7 @@ export function openTurns(
             datastore,
             shard,
             name,
-            after: placeOf(name) ?? 0,
+            after: afterOf(name) ?? 0,
             dueAt: now(),
             failures: 0,
             isAlone: false,

@@ -33,7 +33,7 @@ export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
    *
    * @default each file holds all of its shard, and the export waits for it
    */
-  readonly share?: { readonly fileBytes: number } | undefined;
+  readonly slice?: { readonly fileBytes: number } | undefined;
   /** Ends the export, which may be gone on with. @default nothing does */
   readonly signal?: AbortSignal | undefined;
   /** @default nobody is told */
@@ -88,7 +88,7 @@ async function exportAlone(
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;
   const beganAt = new Date().toISOString();
-  const planned = await planPart(client, { ...options, leavesUnknown: options.share !== undefined });
+  const planned = await planPart(client, { ...options, leavesUnknown: options.slice !== undefined });
   if (!planned) return { ...NOTHING_NEW, exportedUntil: beganAt, seconds: seconds() };
   const { part, plan } = planned;
   const writing = await PartWriting.open(part, plan, options);
@@ -98,7 +98,7 @@ async function exportAlone(
       read: options.read ?? 'writer',
       atOnce: FILES_AT_ONCE[plan.format],
       patienceMs: options.patienceMs ?? PATIENCE_MS,
-      mayEndEarly: options.share !== undefined,
+      mayEndEarly: options.slice !== undefined,
       signal: options.signal,
     });
   } finally {
@@ -172,7 +172,7 @@ class PartWriting {
     await open.file.write(cells);
     this.#cells += cells.length;
     this.#options.progress?.tell({ cells: this.#cells, totalCells: this.#total });
-    return open.file.textBytes < (this.#options.share?.fileBytes ?? Number.POSITIVE_INFINITY);
+    return open.file.textBytes < (this.#options.slice?.fileBytes ?? Number.POSITIVE_INFINITY);
   }
 
   silent({ shard }: Range): void {
@@ -230,8 +230,8 @@ class PartWriting {
   #exportedUntil(shards: readonly ExportedShard[]): string {
     const { ranges, unknown = [], began_at, exported_until = began_at } = this.#plan;
     const unknownShards = new Set(unknown);
-    const times = ranges.map(({ to }, place) => {
-      const shard = shards[place];
+    const times = ranges.map(({ to }, position) => {
+      const shard = shards[position];
       if (shard && unknownShards.has(shard.shard)) return exported_until;
       return shard && shard.to < to ? (shard.to_created_at ?? exported_until) : began_at;
     });

@@ -88,8 +88,8 @@ export interface Part {
 
 const PART = /^part-\d{4,}$/u;
 
-export function partName(place: number): string {
-  return `part-${String(place).padStart(4, '0')}`;
+export function partName(position: number): string {
+  return `part-${String(position).padStart(4, '0')}`;
 }
 
 /** Whether an export made a folder, or began to. */

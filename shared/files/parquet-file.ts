@@ -33,7 +33,7 @@ export async function parquetFile(path: string, typed: readonly TypedColumn[]): 
   let [rows, bytes, textBytes] = [0, 0, 0];
   const flush = (): void => {
     if (rows === 0) return;
-    const columnData = columns.map(({ element: { name } }, place) => ({ name, data: values[place] ?? [] }));
+    const columnData = columns.map(({ element: { name } }, position) => ({ name, data: values[position] ?? [] }));
     void writer.write({ columnData, rowGroupSize: rows });
     values = columns.map(() => []);
     [rows, bytes] = [0, 0];
@@ -45,7 +45,7 @@ export async function parquetFile(path: string, typed: readonly TypedColumn[]): 
     async write(cells) {
       for (const cell of cells) {
         text = hasBody(cell) ? stringifyJson(cell.body) : '';
-        for (const [place, { valueOf }] of columns.entries()) values[place]?.push(valueOf(cell));
+        for (const [position, { valueOf }] of columns.entries()) values[position]?.push(valueOf(cell));
         rows += 1;
         bytes += text.length + ROW_BYTES;
         textBytes += text.length + ROW_BYTES;

@@ -125,8 +125,8 @@ async function ask(open: readonly Reading[], options: ReadShardsOptions): Promis
 /** Returns how many cells came. */
 async function take(open: readonly Reading[], logs: Logs, sink: ShardSink): Promise<number> {
   let came = 0;
-  for (const [place, log] of logs.entries()) {
-    const reading = open[place];
+  for (const [position, log] of logs.entries()) {
+    const reading = open[position];
     if (!reading) continue;
     if (log.error !== undefined) {
       if (log.error.retry === 'never') throw log.error;
@@ -137,13 +137,13 @@ async function take(open: readonly Reading[], logs: Logs, sink: ShardSink): Prom
     if (cells.length === 0) continue;
     came += cells.length;
     reading.next = cells.at(-1)?.added_id ?? reading.next;
-    reading.isFull = !(await sink.cells(range, checkPlace(range, cells)));
+    reading.isFull = !(await sink.cells(range, checkLocation(range, cells)));
   }
   return came;
 }
 
 /** Without the cell at the place that the range begins behind, which has to be the one that was there before. */
-function checkPlace({ shard, after, after_created_at }: Range, cells: readonly Cell[]): readonly Cell[] {
+function checkLocation({ shard, after, after_created_at }: Range, cells: readonly Cell[]): readonly Cell[] {
   const [first] = cells;
   if (first?.added_id !== after) return cells;
   if (first.created_at === after_created_at) return cells.slice(1);

@@ -107,7 +107,7 @@ async function exportShares(client: SchemalessClient, options: ExportRunOptions)
   let [cells, bytes] = [0, 0];
   let report: ExportReport;
   do {
-    const share = { fileBytes };
+    const slice = { fileBytes };
     report = await exportCells(client, {
       target,
       format,
@@ -115,7 +115,7 @@ async function exportShares(client: SchemalessClient, options: ExportRunOptions)
       read,
       signal,
       patienceMs,
-      share,
+      slice,
       sinceLast: true,
     });
     if (report.complete && report.part !== undefined) parts.push(report.part);

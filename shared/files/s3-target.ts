@@ -49,13 +49,13 @@ export async function s3Target(
   return overS3(client, { bucket, prefix, folder });
 }
 
-interface Place {
+interface S3Folder {
   readonly bucket: string;
   readonly prefix: string;
   readonly folder: string;
 }
 
-async function overS3(client: S3Client, { bucket, prefix, folder }: Place): Promise<ExportTarget> {
+async function overS3(client: S3Client, { bucket, prefix, folder }: S3Folder): Promise<ExportTarget> {
   const { DeleteObjectCommand, GetObjectCommand, NoSuchKey, paginateListObjectsV2, PutObjectCommand } =
     await import('@aws-sdk/client-s3');
   const { Upload } = await import('@aws-sdk/lib-storage');

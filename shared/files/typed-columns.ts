@@ -38,7 +38,7 @@ export function typedColumns(
   const fresh = [...fields.values()].map(({ field, type, column_key }) => {
     const long = named(`${column_key}_${field}`);
     let name = (taken.get(named(field)) ?? 0) > 1 ? long : named(field);
-    for (let place = 2; used.has(name); place += 1) name = `${long}_${place}`;
+    for (let position = 2; used.has(name); position += 1) name = `${long}_${position}`;
     used.add(name);
     return { name, field, type: toFieldType(type), column_name: column_key };
   });

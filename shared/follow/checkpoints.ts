@@ -19,9 +19,9 @@ const MOST = 17;
  */
 export function withCheckpoint(checkpoints: readonly Checkpoint[], newest: Checkpoint): Checkpoint[] {
   const kept = [...checkpoints.filter(({ added_id }) => added_id < newest.added_id), newest];
-  const back = (place: number): number => newest.added_id - (kept[place]?.added_id ?? 0);
-  for (let place = kept.length - 2; place > 0; place -= 1) {
-    if (back(place - 1) <= SPREAD * back(place + 1)) kept.splice(place, 1);
+  const back = (position: number): number => newest.added_id - (kept[position]?.added_id ?? 0);
+  for (let position = kept.length - 2; position > 0; position -= 1) {
+    if (back(position - 1) <= SPREAD * back(position + 1)) kept.splice(position, 1);
   }
   return kept.length > MOST ? kept.toSpliced(1, kept.length - MOST) : kept;
 }

@@ -1,7 +1,7 @@
 import { SchemalessError } from '../errors.ts';
-import { selectPlacesAt, toShardPlaces } from '../sql/statements/select-log-places.ts';
+import { selectLogEntriesAt, toShardLogEntries } from '../sql/statements/select-log-entries.ts';
 import type { StoreContext } from '../access/context.ts';
-import { placeOf, requireDatastore } from '../access/groups.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { raiseEpoch } from '../access/raise-epoch.ts';
 import type { Checkpoint } from './checkpoints.ts';
@@ -31,17 +31,17 @@ export async function findCut(
   { datastore, shard, offset, checkpoints }: SuspectedLog,
 ): Promise<ShardOffset | undefined> {
   context.topology.refresh();
-  const { group } = placeOf(await requireDatastore(context.topology, datastore), shard);
+  const { group } = homeOf(await requireDatastore(context.topology, datastore), shard);
   const client = await context.groups.client(group);
   const earlier = checkpoints.filter(({ added_id }) => added_id < offset.added_id);
   const rows = await client.select(
-    selectPlacesAt(datastore, shard, [offset.added_id, ...earlier.map(({ added_id }) => added_id)]),
+    selectLogEntriesAt(datastore, shard, [offset.added_id, ...earlier.map(({ added_id }) => added_id)]),
     'writer',
   );
-  const [{ places, epoch } = { places: [], epoch: undefined }] = toShardPlaces(rows, 1);
-  if (places.length > 0 && epoch === undefined)
+  const [{ entries, epoch } = { entries: [], epoch: undefined }] = toShardLogEntries(rows, 1);
+  if (entries.length > 0 && epoch === undefined)
     throw new SchemalessError('unavailable', `${group} does not own shard ${shard} of ${datastore}`);
-  const there = new Map(places.map((place) => [place.added_id, fingerprintOf(place)]));
+  const there = new Map(entries.map((entry) => [entry.added_id, fingerprintOf(entry)]));
   const at = there.get(offset.added_id);
   if (at !== undefined && (at === offset.fingerprint || offset.fingerprint === UNKNOWN_FINGERPRINT)) return undefined;
   const match = earlier.findLast(({ added_id, fingerprint }) => there.get(added_id) === fingerprint);

@@ -117,11 +117,11 @@ function pushNumber(bytes: number[], value: number): void {
 function reader(bytes: Uint8Array | undefined, what: string) {
   if (!bytes) return undefined;
   if (bytes[0] !== FORM) throw new Error(`${what}: wanted form ${FORM}, got ${bytes[0] ?? 'nothing'}`);
-  let place = 1;
+  let position = 1;
   const next = (): number => {
-    const byte = bytes[place];
-    if (byte === undefined) throw new Error(`${what}: cut short at byte ${place}`);
-    place += 1;
+    const byte = bytes[position];
+    if (byte === undefined) throw new Error(`${what}: cut short at byte ${position}`);
+    position += 1;
     return byte;
   };
   return {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { placeOf, requireDatastore } from '../access/groups.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
 import { BUSY_MS, fail, followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
 import { HandleError } from './give-cells.ts';
 import type { HeldShard } from './held-shard.ts';
@@ -119,7 +119,7 @@ async function shardsOf(
   const time = now();
   const isWanted = (held: HeldShard): boolean => {
     const { shard, offset } = held;
-    if (placeOf(topology, shard).group !== group) return false;
+    if (homeOf(topology, shard).group !== group) return false;
     if (!offset || follower.wants?.(shard, offset) !== false) return true;
     // It is read as soon as its cells are wanted.
     held.readAt = Number.NEGATIVE_INFINITY;

@@ -9,7 +9,7 @@ import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import type { Follower } from './follower.ts';
 import { giveCells } from './give-cells.ts';
-import { offsetAt, readPlaces } from './read-places.ts';
+import { offsetAt, readLogEntries } from './read-log-entries.ts';
 import { startOffsets } from './start-offsets.ts';
 
 export interface FollowOnceOptions {
@@ -46,7 +46,7 @@ interface OpenShard {
 export async function followOnce(options: FollowOnceOptions): Promise<void> {
   const { follower, context, progress } = options;
   const topology = await requireDatastore(context.topology, follower.datastore);
-  const wanted = options.shards ?? topology.places.map((_, shard) => shard);
+  const wanted = options.shards ?? topology.homes.map((_, shard) => shard);
   const groups = byGroup(
     topology,
     wanted.map((shard) => ({ shard })),
@@ -101,7 +101,7 @@ async function followToHead(
   for (;;) {
     const behind = shards.filter(({ offset, head }) => offset.added_id < head);
     if (behind.length === 0) return;
-    const { role, logs } = await readPlaces(context, group, { datastore: follower.datastore, limit, read }, behind);
+    const { role, logs } = await readLogEntries(context, group, { datastore: follower.datastore, limit, read }, behind);
     const refused = logs.find(({ state }) => state === 'refused');
     if (refused) throw refused.refusal?.error;
     const cut = behind.find((_, item) => logs[item]?.state !== 'whole' && role === 'writer');
@@ -113,10 +113,10 @@ async function followToHead(
     const done = await giveCells(
       follower,
       group,
-      behind.map(({ shard }, item) => ({ shard, generation: 0, places: logs[item]?.places ?? [] })),
+      behind.map(({ shard }, item) => ({ shard, generation: 0, entries: logs[item]?.entries ?? [] })),
     );
     for (const [item, shard] of behind.entries()) {
-      const last = logs[item]?.places[(done[item]?.count ?? 0) - 1];
+      const last = logs[item]?.entries[(done[item]?.count ?? 0) - 1];
       if (last) shard.offset = offsetAt(last, 0);
     }
     const moved = done.reduce((sum, { count }) => sum + count, 0);

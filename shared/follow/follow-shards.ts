@@ -1,7 +1,7 @@
 import type { Role } from '../cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { requireDatastore, placeOf } from '../access/groups.ts';
+import { requireDatastore, homeOf } from '../access/groups.ts';
 import { mendEpoch } from '../access/raise-epoch.ts';
 import type { Refusal } from '../access/ask-parts.ts';
 import { findCut } from './cut-log.ts';
@@ -11,7 +11,7 @@ import { giveCells } from './give-cells.ts';
 import type { HeldPartition, Tenure } from './held-partition.ts';
 import type { Doubt, DoubtKind, HeldShard } from './held-shard.ts';
 import type { PassEnd } from './pace.ts';
-import { offsetAt, readPlaces, type FetchPlaces, type LogRead } from './read-places.ts';
+import { offsetAt, readLogEntries, type FetchLogEntries, type LogRead } from './read-log-entries.ts';
 import { knownFor, withHead } from './seen-heads.ts';
 import { findStarts } from './start-offsets.ts';
 import { afterFailure, elsewhere } from './trouble.ts';
@@ -26,7 +26,7 @@ export interface FollowWork {
   readonly behindMs: number;
   /** Of each shard, at a time. */
   readonly pageCells: number;
-  readonly fetch: FetchPlaces;
+  readonly fetch: FetchLogEntries;
   readonly now: () => number;
   readonly report: (event: FollowEvent) => void;
 }
@@ -67,12 +67,12 @@ export async function followShards(work: FollowWork, group: string, shards: read
   const done = await giveCells(
     work.follower,
     group,
-    whole.map(({ at, log }) => ({ shard: at.held.shard, generation: at.tenure.generation, places: log.places })),
+    whole.map(({ at, log }) => ({ shard: at.held.shard, generation: at.tenure.generation, entries: log.entries })),
   );
   for (const [item, { at, log }] of whole.entries()) {
     const { count = 0, given = at.held.offset?.given } = done[item] ?? {};
-    const last = log.places[count - 1];
-    if (log.places.length > 0) at.held.busyUntil = work.now() + BUSY_MS;
+    const last = log.entries[count - 1];
+    if (log.entries.length > 0) at.held.busyUntil = work.now() + BUSY_MS;
     if (isReadToEnd(log, count)) readToEnd(at, now);
     at.partition.move(
       at.held,
@@ -86,13 +86,13 @@ export async function followShards(work: FollowWork, group: string, shards: read
   // What is over: nothing new was found to be wrong with it.
   for (const [item, { held }] of shards.entries()) if (held.trouble === troubles[item]) held.trouble = undefined;
   if (done.every(({ count }) => count === 0)) return 'none';
-  return whole.some(({ log }, item) => log.full && done[item]?.count === log.places.length) ? 'full' : 'some';
+  return whole.some(({ log }, item) => log.full && done[item]?.count === log.entries.length) ? 'full' : 'some';
 }
 
 /** Nothing is left of it: not handled, not known for long enough yet, behind a hole, or on the next page. */
-function isReadToEnd({ places, offset, full, hole, head = 0 }: LogRead, done: number): boolean {
-  const last = places.at(-1)?.added_id ?? offset.added_id;
-  return done === places.length && !full && hole === undefined && head <= last;
+function isReadToEnd({ entries, offset, full, hole, head = 0 }: LogRead, done: number): boolean {
+  const last = entries.at(-1)?.added_id ?? offset.added_id;
+  return done === entries.length && !full && hole === undefined && head <= last;
 }
 
 /** @param begun when the read began, by the local clock */
@@ -117,7 +117,7 @@ async function readWhole(
   const { follower, behindMs, fetch, pageCells: limit } = work;
   const readBegun = work.now();
   const from = { datastore: follower.datastore, limit, withHead: behindMs > 0, read, fetch };
-  const { role, logs } = await readPlaces(
+  const { role, logs } = await readLogEntries(
     work.context,
     group,
     from,
@@ -150,8 +150,8 @@ function upToKnown<T extends { readonly at: ShardAtWork; readonly offset: ShardO
 function onlyKnown({ behindMs, now }: FollowWork, held: HeldShard, log: LogRead): LogRead {
   const known = knownFor(held.heads, now(), behindMs);
   if (log.head !== undefined) held.heads = withHead(held.heads, { added_id: log.head, at: now() }, behindMs);
-  const places = log.places.filter(({ added_id }) => added_id <= known);
-  return { ...log, places, full: log.full && places.length === log.places.length };
+  const entries = log.entries.filter(({ added_id }) => added_id <= known);
+  return { ...log, entries, full: log.full && entries.length === log.entries.length };
 }
 
 /** A shard that could not be read where it was asked for first is read alone from now on, until it can be. */
@@ -221,7 +221,9 @@ async function isSound(work: FollowWork, at: ShardAtWork, role: Role, log: LogRe
     const gone = lasts(work, held, 'gone', log.state === 'whole' ? undefined : log.offset.added_id);
     // Another cell is a reason to ask the writer at once, a missing one only when it stays away: readers lag.
     if (gone && isDue(work, gone, log.state === 'other')) await goBack(work, at, role, log.offset);
-    return log.state === 'whole' && (log.offset.added_id + log.places.length === 0 || (await fitsEpoch(work, at, log)));
+    return (
+      log.state === 'whole' && (log.offset.added_id + log.entries.length === 0 || (await fitsEpoch(work, at, log)))
+    );
   } catch (error) {
     // This shard waits; the others of the page go on.
     work.report({ kind: 'shard_failed', shard: held.shard, error });
@@ -256,8 +258,8 @@ async function goBack(
  */
 async function fitsEpoch(work: FollowWork, { held }: ShardAtWork, { epoch }: LogRead): Promise<boolean> {
   const { context, follower } = work;
-  const place = placeOf(await requireDatastore(context.topology, follower.datastore), held.shard);
-  const odd = lasts(work, held, 'epoch', epoch === place.epoch ? undefined : (epoch ?? -1));
+  const home = homeOf(await requireDatastore(context.topology, follower.datastore), held.shard);
+  const odd = lasts(work, held, 'epoch', epoch === home.epoch ? undefined : (epoch ?? -1));
   if (!odd) return true;
   if (!odd.told) context.topology.refresh();
   odd.told = true;
@@ -265,10 +267,10 @@ async function fitsEpoch(work: FollowWork, { held }: ShardAtWork, { epoch }: Log
     odd.told = false;
     if (
       epoch !== undefined &&
-      epoch < place.epoch &&
-      (await mendEpoch({ groups: context.groups, datastore: follower.datastore, shard: held.shard }, place))
+      epoch < home.epoch &&
+      (await mendEpoch({ groups: context.groups, datastore: follower.datastore, shard: held.shard }, home))
     ) {
-      work.report({ kind: 'epoch_mended', shard: held.shard, epoch: place.epoch });
+      work.report({ kind: 'epoch_mended', shard: held.shard, epoch: home.epoch });
     }
   }
   return epoch !== undefined;

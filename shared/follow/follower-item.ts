@@ -75,7 +75,7 @@ function toFollowerItem(item: StateItem): FollowerItem {
   return { partitions: Number(item['partitions']?.N ?? 0), changes: Number(item['changes']?.N ?? 0) };
 }
 
-/** How many shards a partition holds; shard `partition + place * partitions` is at `place`. */
+/** How many shards a partition holds; shard `partition + position * partitions` is at `position`. */
 export function shardsIn(partition: number, partitions: number, shards: number): number {
   return Math.ceil((shards - partition) / partitions);
 }

@@ -32,7 +32,7 @@ export async function followerLag(
   read: Role = 'writer',
 ): Promise<readonly ShardLag[]> {
   const topology = await requireDatastore(context.topology, follower.datastore);
-  const shards = topology.places.map((_, shard) => ({ shard }));
+  const shards = topology.homes.map((_, shard) => ({ shard }));
   const heads = new Map<number, number>();
   const [offsets] = await Promise.all([
     committedOffsets(stateTable, follower, topology.shards),
@@ -56,28 +56,28 @@ export async function committedOffsets(
   follower: FollowerName,
   shards: number,
 ): Promise<(number | undefined)[]> {
-  return (await committedPlaces(stateTable, follower, shards)).map((place) => place?.added_id);
+  return (await committedLocations(stateTable, follower, shards)).map((location) => location?.added_id);
 }
 
 /** A shard's offset as last written, with the generation that its partition had. */
-export interface CommittedPlace extends ShardOffset {
+export interface CommittedLocation extends ShardOffset {
   readonly generation: number;
 }
 
 /** The offsets as last written, with the fingerprints of their cells. */
-export async function committedPlaces(
+export async function committedLocations(
   stateTable: DynamoTable,
   follower: FollowerName,
   shards: number,
-): Promise<(CommittedPlace | undefined)[]> {
-  const offsets: (CommittedPlace | undefined)[] = Array.from({ length: shards }, () => undefined);
+): Promise<(CommittedLocation | undefined)[]> {
+  const offsets: (CommittedLocation | undefined)[] = Array.from({ length: shards }, () => undefined);
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = offsetItems(stateTable, { ...follower, shards, partitions });
   await Promise.all(
     Array.from({ length: partitions }, async (_, partition) => {
       const item = await items.read(partition);
-      for (const [place, offset] of item?.offsets.entries() ?? [])
-        offsets[partition + place * partitions] = offset && item && { ...offset, generation: item.generation };
+      for (const [position, offset] of item?.offsets.entries() ?? [])
+        offsets[partition + position * partitions] = offset && item && { ...offset, generation: item.generation };
     }),
   );
   return offsets;

@@ -13,7 +13,7 @@ import type { ShardOffset } from './encode-offsets.ts';
  */
 
 /** A cell's place in a log, without its body. */
-export interface LogPlace extends CellAddress {
+export interface LogEntry extends CellAddress {
   readonly shard: number;
   readonly added_id: number;
   /** RFC 3339, UTC, six decimals. */
@@ -25,7 +25,7 @@ export interface LogPlace extends CellAddress {
 }
 
 /** Where a follower begins with a shard that it has no offset for. `since` is a time, inclusive. */
-export type StartPlace = 'start' | 'now' | { readonly since: string };
+export type StartLocation = 'start' | 'now' | { readonly since: string };
 
 export interface Follower {
   /** Letters, digits, `_`, `-` and `/`. */
@@ -33,7 +33,7 @@ export interface Follower {
   readonly datastore: string;
   /** Cells of other columns only move the offset. @default every column */
   readonly columns?: readonly string[];
-  readonly start: StartPlace;
+  readonly start: StartLocation;
   /**
    * Whether cells of a shard after this offset are wanted now: the shard is not read while they are not. @default
    * always
@@ -47,7 +47,7 @@ export interface Follower {
    *   is given again from there. Throwing leaves every offset where it is; where it
    *   throws again, each shard is given by itself, so that the others go on.
    */
-  handle(group: string, cells: readonly LogPlace[]): Promise<ReadonlyMap<number, number>>;
+  handle(group: string, cells: readonly LogEntry[]): Promise<ReadonlyMap<number, number>>;
 }
 
 /** Something worth a metric or a log line. */

@@ -1,12 +1,12 @@
-import type { StoredPlace } from '../sql/statements/select-log-places.ts';
+import type { StoredLogEntry } from '../sql/statements/select-log-entries.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import type { Follower, LogPlace } from './follower.ts';
+import type { Follower, LogEntry } from './follower.ts';
 
 /** What was read of one shard: its cells after the offset, in order, without a hole. */
 export interface ShardCells {
   readonly shard: number;
   readonly generation: number;
-  readonly places: readonly StoredPlace[];
+  readonly entries: readonly StoredLogEntry[];
 }
 
 /** A handler threw: nothing is known of its cells, and they will be given again. */
@@ -33,21 +33,21 @@ export interface CellsDone {
  */
 export async function giveCells(follower: Follower, group: string, logs: readonly ShardCells[]): Promise<CellsDone[]> {
   const columns = follower.columns && new Set(follower.columns);
-  const isWanted = ({ column_name }: StoredPlace): boolean => !columns || columns.has(column_name);
-  const cells = logs.flatMap(({ shard, generation, places }) =>
-    places
+  const isWanted = ({ column_name }: StoredLogEntry): boolean => !columns || columns.has(column_name);
+  const cells = logs.flatMap(({ shard, generation, entries }) =>
+    entries
       .filter(isWanted)
-      .map((place): LogPlace => ({ ...place, shard, generation, fingerprint: fingerprintOf(place) })),
+      .map((entry): LogEntry => ({ ...entry, shard, generation, fingerprint: fingerprintOf(entry) })),
   );
   const done = cells.length === 0 ? new Map<number, number>() : await handle(follower, group, cells);
-  return logs.map(({ shard, places }) => {
+  return logs.map(({ shard, entries }) => {
     const id = done.get(shard);
-    const last = id === undefined ? -1 : places.findIndex(({ added_id }) => added_id === id);
+    const last = id === undefined ? -1 : entries.findIndex(({ added_id }) => added_id === id);
     if (id !== undefined && last < 0)
       throw new HandleError(follower.name, `wanted an added id that was given to it, got ${id} of shard ${shard}`);
     // Up to the next cell that is wanted, but not done.
-    const undone = places.findIndex((place, at) => at > last && isWanted(place));
-    const count = undone < 0 ? places.length : undone;
+    const undone = entries.findIndex((entry, at) => at > last && isWanted(entry));
+    const count = undone < 0 ? entries.length : undone;
     return { count, given: id };
   });
 }
@@ -55,7 +55,7 @@ export async function giveCells(follower: Follower, group: string, logs: readonl
 async function handle(
   follower: Follower,
   group: string,
-  cells: readonly LogPlace[],
+  cells: readonly LogEntry[],
 ): Promise<ReadonlyMap<number, number>> {
   try {
     return await follower.handle(group, cells);

@@ -98,8 +98,8 @@ class PartitionInHand implements HeldPartition {
     this.partition = partition;
     this.#token = taken.token;
     this.#generation = taken.generation;
-    this.shards = taken.offsets.map((offset, place) =>
-      heldShard(partition + place * stride, offset, checkpoints[place]),
+    this.shards = taken.offsets.map((offset, position) =>
+      heldShard(partition + position * stride, offset, checkpoints[position]),
     );
   }
 
@@ -170,7 +170,7 @@ class PartitionInHand implements HeldPartition {
     }
     if (item.generation === this.#generation) return 'held';
     this.#generation = item.generation;
-    for (const [place, shard] of this.shards.entries()) setAnew(shard, item.offsets[place]);
+    for (const [position, shard] of this.shards.entries()) setAnew(shard, item.offsets[position]);
     this.#committed = this.#changes;
     return 'rewound';
   }
@@ -224,7 +224,7 @@ class PartitionInHand implements HeldPartition {
       return false;
     }
     this.#committed = reached;
-    for (const [place, shard] of this.shards.entries()) shard.offset ??= offsets[place];
+    for (const [position, shard] of this.shards.entries()) shard.offset ??= offsets[position];
     return true;
   }
 }

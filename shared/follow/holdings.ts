@@ -124,7 +124,7 @@ class HeldPartitions implements Holdings {
         ? []
         : Array.from(
             { length: Math.min(count, all.length) },
-            (_, place) => all[(this.#saved + place) % all.length] as HeldPartition,
+            (_, position) => all[(this.#saved + position) % all.length] as HeldPartition,
           );
     this.#saved += next.length;
     await each(next, (partition) => partition.saveCheckpoints());

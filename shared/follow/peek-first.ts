@@ -1,16 +1,16 @@
 import type { Role } from '../cell.ts';
-import type { PlaceRange, ShardPlaces } from '../sql/statements/select-log-places.ts';
+import type { LogRange, ShardLogEntries } from '../sql/statements/select-log-entries.ts';
 import { selectNextCells, toItems } from '../sql/statements/select-next-cells.ts';
 import type { StoreContext } from '../access/context.ts';
 import { askParts, partsOf } from '../access/ask-parts.ts';
-import { fetchPlaces, type FetchPlaces } from './read-places.ts';
+import { fetchLogEntries, type FetchLogEntries } from './read-log-entries.ts';
 
-/** Which of the ranges have a next cell, by their places in the list. */
+/** Which of the ranges have a next cell, by their positions in the list. */
 export type FetchNews = (
   context: StoreContext,
   group: string,
   from: { readonly datastore: string; readonly read: Role },
-  ranges: readonly PlaceRange[],
+  ranges: readonly LogRange[],
 ) => Promise<{ readonly role: Role; readonly items: ReadonlySet<number> }>;
 
 export interface PeekOptions {
@@ -19,8 +19,8 @@ export interface PeekOptions {
    * noticed where nothing is written. @default 3000
    */
   readonly checkEveryMs?: number;
-  /** @default `fetchPlaces` */
-  readonly fetch?: FetchPlaces;
+  /** @default `fetchLogEntries` */
+  readonly fetch?: FetchLogEntries;
   /** @default one statement for all */
   readonly peek?: FetchNews;
   /** Milliseconds that only go forward. @default those of this process */
@@ -42,7 +42,7 @@ const peekNext: FetchNews = async (context, group, { datastore, read }, ranges) 
 interface Seen {
   readonly at: number;
   readonly turn: number;
-  readonly answer: ShardPlaces;
+  readonly answer: ShardLogEntries;
 }
 
 /**
@@ -56,10 +56,10 @@ interface Seen {
  */
 export function peekFirst({
   checkEveryMs = 3000,
-  fetch = fetchPlaces,
+  fetch = fetchLogEntries,
   peek = peekNext,
   now = () => performance.now(),
-}: PeekOptions = {}): FetchPlaces {
+}: PeekOptions = {}): FetchLogEntries {
   const seenOf = new Map<string, Map<number, Seen>>();
 
   return async (context, group, from, ranges) => {
@@ -72,7 +72,7 @@ export function peekFirst({
       const one = seen.get(shard);
       return one?.at === at && one.turn === turn ? one.answer : undefined;
     });
-    const quiet = ranges.flatMap((range, place) => (known[place] ? [{ range, place }] : []));
+    const quiet = ranges.flatMap((range, position) => (known[position] ? [{ range, position }] : []));
     const news =
       quiet.length > 0
         ? await peek(
@@ -82,13 +82,13 @@ export function peekFirst({
             quiet.map(({ range }) => range),
           )
         : undefined;
-    for (const item of news?.items ?? []) known[quiet[item]?.place ?? -1] = undefined;
+    for (const item of news?.items ?? []) known[quiet[item]?.position ?? -1] = undefined;
 
-    const wanted = ranges.filter((_, place) => !known[place]);
+    const wanted = ranges.filter((_, position) => !known[position]);
     const read = wanted.length > 0 ? await fetch(context, group, from, wanted) : undefined;
     for (const [item, { shard, at }] of wanted.entries()) {
       const end = endOf(read?.found[item], at, from.limit);
-      if (end) seen.set(shard, { at: end.places[0]?.added_id ?? 0, turn, answer: { ...end, isQuiet: true } });
+      if (end) seen.set(shard, { at: end.entries[0]?.added_id ?? 0, turn, answer: { ...end, isQuiet: true } });
       else seen.delete(shard);
     }
     const answers = read?.found.values();
@@ -100,18 +100,22 @@ export function peekFirst({
   };
 }
 
-const NOTHING: ShardPlaces = { places: [], epoch: undefined };
+const NOTHING: ShardLogEntries = { entries: [], epoch: undefined };
 
 /**
  * What a read of this shard would show from the end of what was found on; undefined where there may be more, a hole, or
  * no sound beginning.
  */
-function endOf({ places, epoch, refusal }: ShardPlaces = NOTHING, at: number, limit: number): ShardPlaces | undefined {
-  const next = at > 0 ? places.slice(1) : places;
-  const isSound = refusal === undefined && (at === 0 || places[0]?.added_id === at);
-  if (!isSound || next.length >= limit || next.some(({ added_id }, place) => added_id !== at + place + 1))
+function endOf(
+  { entries, epoch, refusal }: ShardLogEntries = NOTHING,
+  at: number,
+  limit: number,
+): ShardLogEntries | undefined {
+  const next = at > 0 ? entries.slice(1) : entries;
+  const isSound = refusal === undefined && (at === 0 || entries[0]?.added_id === at);
+  if (!isSound || next.length >= limit || next.some(({ added_id }, position) => added_id !== at + position + 1))
     return undefined;
-  return { places: places.slice(-1), epoch };
+  return { entries: entries.slice(-1), epoch };
 }
 
 /** Spreads the moments over the time between two of them: a part of 1, as good as random. */

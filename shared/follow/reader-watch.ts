@@ -74,8 +74,8 @@ export function readerWatch(context: StoreContext, options: ReaderWatchOptions =
   async function nextPage(group: string, watched: WatchedGroup): Promise<Asked | undefined> {
     const pages: Asked[] = [];
     for (const datastore of datastores) {
-      const { places = [] } = (await context.topology.datastore(datastore)) ?? {};
-      const shards = places.flatMap((place, shard) => (place.group === group ? [shard] : []));
+      const { homes = [] } = (await context.topology.datastore(datastore)) ?? {};
+      const shards = homes.flatMap((home, shard) => (home.group === group ? [shard] : []));
       for (let start = 0; start < shards.length; start += SHARDS_A_LOOK)
         pages.push({
           datastore,

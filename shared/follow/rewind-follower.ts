@@ -26,16 +26,16 @@ export async function rewindFollower(
   follower: FollowerName,
   to: RewindTo,
 ): Promise<void> {
-  await setPlaces(stateTable, context, follower, await rewindPlaces(context, follower.datastore, to));
+  await setLocations(stateTable, context, follower, await rewindLocations(context, follower.datastore, to));
 }
 
 /** Where each shard concerned goes on from. Throws as `rewindFollower` does. */
-export async function rewindPlaces(
+export async function rewindLocations(
   context: StoreContext,
   datastore: string,
   to: RewindTo,
 ): Promise<ReadonlyMap<number, ShardOffset>> {
-  return placesOf(context, await requireDatastore(context.topology, datastore), to);
+  return locationsOf(context, await requireDatastore(context.topology, datastore), to);
 }
 
 /**
@@ -44,24 +44,24 @@ export async function rewindPlaces(
  * @param moved told, after each write, where the shards were that are moved by now: undefined where the follower had
  *   not begun, left out where they are still to be moved @default nobody is told
  */
-export async function setPlaces(
+export async function setLocations(
   stateTable: DynamoTable,
   context: StoreContext,
   follower: FollowerName,
-  places: ReadonlyMap<number, ShardOffset>,
+  locations: ReadonlyMap<number, ShardOffset>,
   moved: (before: ReadonlyMap<number, ShardOffset | undefined>) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const { partitions } = await openFollower(stateTable, follower, topology.shards);
   const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
   const before = new Map<number, ShardOffset | undefined>();
-  for (const partition of new Set([...places.keys()].map((shard) => shard % partitions))) {
+  for (const partition of new Set([...locations.keys()].map((shard) => shard % partitions))) {
     await items.rewind(partition, (offsets) =>
       offsets.map((offset, at) => {
         const shard = partition + at * partitions;
-        const place = places.get(shard);
-        if (place) before.set(shard, offset);
-        return place ?? offset;
+        const location = locations.get(shard);
+        if (location) before.set(shard, offset);
+        return location ?? offset;
       }),
     );
     await moved(before);
@@ -80,18 +80,18 @@ export async function forgetFollower(stateTable: DynamoTable, follower: Follower
   await deleteState(stateTable, `workers#${follower.name}#${follower.datastore}`);
 }
 
-async function placesOf(
+async function locationsOf(
   context: StoreContext,
   topology: DatastoreTopology,
   to: RewindTo,
 ): Promise<Map<number, ShardOffset>> {
-  if (typeof to === 'object' && 'shards' in to) return chosenPlaces(context, topology, to.shards);
-  const places = new Map<number, ShardOffset>();
+  if (typeof to === 'object' && 'shards' in to) return chosenLocations(context, topology, to.shards);
+  const locations = new Map<number, ShardOffset>();
   await Promise.all(
     [
       ...byGroup(
         topology,
-        topology.places.map((_, shard) => ({ shard })),
+        topology.homes.map((_, shard) => ({ shard })),
       ),
     ].map(async ([group, items]) => {
       for (const [shard, offset] of await startOffsets(
@@ -101,13 +101,13 @@ async function placesOf(
         items.map(({ shard }) => shard),
         to,
       ))
-        places.set(shard, offset);
+        locations.set(shard, offset);
     }),
   );
-  return places;
+  return locations;
 }
 
-async function chosenPlaces(
+async function chosenLocations(
   context: StoreContext,
   topology: DatastoreTopology,
   chosen: ReadonlyMap<number, number>,

@@ -12,7 +12,7 @@ import { offsetItems } from './offset-items.ts';
 import { pauseFor } from '../pause-for.ts';
 import type { Pauses } from './pace.ts';
 import type { ReaderWatch } from './reader-watch.ts';
-import { fetchPlaces, type FetchPlaces } from './read-places.ts';
+import { fetchLogEntries, type FetchLogEntries } from './read-log-entries.ts';
 import { joinWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
 export interface FollowerRun {
@@ -50,7 +50,7 @@ export interface FollowerRun {
   /** Where it is heard which shards have new cells. @default all are looked at, again and again */
   readonly bells?: BellTower;
   /** Lets followers share statements: see `shareFetches`. @default statements of its own */
-  readonly fetch?: FetchPlaces;
+  readonly fetch?: FetchLogEntries;
   /**
    * How long offsets that moved may stay unwritten: what a crash lets happen twice. Each partition is an item of its
    * own. @default 500
@@ -110,7 +110,7 @@ export async function runFollower(run: FollowerRun): Promise<void> {
     });
   const items = offsetItems(stateTable, { name: follower.name, datastore: follower.datastore, shards, partitions });
   const holdings = openHoldings({ items, workers, partitions, patienceMs: PATIENCE_MS, now, report });
-  const { behindMs = 0, pageCells = 100, fetch = fetchPlaces } = run;
+  const { behindMs = 0, pageCells = 100, fetch = fetchLogEntries } = run;
   const work: FollowWork = {
     follower,
     context: run.context,
@@ -189,7 +189,7 @@ async function followGroups(
   const loops = new Map<string, Promise<void>>();
   while (!signal.aborted) {
     const topology = await requireDatastore(context.topology, follower.datastore).catch(() => undefined);
-    for (const { group } of topology?.places ?? []) {
+    for (const { group } of topology?.homes ?? []) {
       if (!loops.has(group))
         loops.set(group, followGroup(work, group, holdings, { pauses, ...(bells && { bells }) }, signal));
     }

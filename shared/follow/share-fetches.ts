@@ -1,13 +1,13 @@
-import type { ShardPlaces } from '../sql/statements/select-log-places.ts';
+import type { ShardLogEntries } from '../sql/statements/select-log-entries.ts';
 import type { Role } from '../cell.ts';
-import { fetchPlaces, type FetchPlaces } from './read-places.ts';
+import { fetchLogEntries, type FetchLogEntries } from './read-log-entries.ts';
 
 /** How long an answer may still be used: followers that wake together ask within a millisecond or two. */
 const FOR_MS = 5;
 
 interface Fetched {
   readonly role: Role;
-  readonly places: ShardPlaces;
+  readonly entries: ShardLogEntries;
 }
 
 /**
@@ -18,7 +18,7 @@ interface Fetched {
  * An answer some milliseconds old shows the log as it was then, which is what a slower statement would show: nothing
  * can be skipped by it.
  */
-export function shareFetches(fetch: FetchPlaces = fetchPlaces, forMs = FOR_MS): FetchPlaces {
+export function shareFetches(fetch: FetchLogEntries = fetchLogEntries, forMs = FOR_MS): FetchLogEntries {
   const known = new Map<string, Promise<Fetched>>();
 
   return async (context, group, from, ranges) => {
@@ -31,7 +31,7 @@ export function shareFetches(fetch: FetchPlaces = fetchPlaces, forMs = FOR_MS): 
       for (const [item, range] of missing.entries())
         known.set(
           keyOf(range),
-          answer.then(({ role, found }) => ({ role, places: found[item] ?? { places: [], epoch: undefined } })),
+          answer.then(({ role, found }) => ({ role, entries: found[item] ?? { entries: [], epoch: undefined } })),
         );
       const forget = (): void => missing.forEach((range) => known.delete(keyOf(range)));
       answer.then(() => setTimeout(forget, forMs), forget);
@@ -39,7 +39,7 @@ export function shareFetches(fetch: FetchPlaces = fetchPlaces, forMs = FOR_MS): 
     const parts = await Promise.all(ranges.map((range) => known.get(keyOf(range)) as Promise<Fetched>));
     return {
       role: parts.every(({ role }) => role === 'writer') ? 'writer' : 'reader',
-      found: parts.map(({ places }) => places),
+      found: parts.map(({ entries }) => entries),
     };
   };
 }

@@ -2,14 +2,14 @@ import { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { findLocations, toAfterIds } from '../sql/statements/find-locations.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { selectLogPlaces, toShardPlaces, type PlaceRange } from '../sql/statements/select-log-places.ts';
+import { selectLogEntries, toShardLogEntries, type LogRange } from '../sql/statements/select-log-entries.ts';
 import type { StoreContext } from '../access/context.ts';
 import { parseTime } from '../time.ts';
 import { askParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { UNKNOWN_FINGERPRINT } from './fingerprint.ts';
-import type { StartPlace } from './follower.ts';
-import { offsetAt } from './read-places.ts';
+import type { StartLocation } from './follower.ts';
+import { offsetAt } from './read-log-entries.ts';
 
 /** Where a start lies in some shards, and why it could not be found in others. */
 export interface Starts {
@@ -28,7 +28,7 @@ export async function findStarts(
   group: string,
   datastore: string,
   shards: readonly number[],
-  start: StartPlace,
+  start: StartLocation,
 ): Promise<Starts> {
   if (start === 'start') return { found: new Map(shards.map((shard) => [shard, unread(0)])), refused: new Map() };
   const client = await context.groups.client(group);
@@ -58,21 +58,21 @@ async function readStarts(
   client: SqlClient,
   group: string,
   datastore: string,
-  { ranges, refused }: { readonly ranges: readonly PlaceRange[]; readonly refused: Map<number, unknown> },
+  { ranges, refused }: { readonly ranges: readonly LogRange[]; readonly refused: Map<number, unknown> },
 ): Promise<Starts> {
   const found = new Map(ranges.flatMap(({ shard, at }) => (at === 0 ? [[shard, unread(0)] as const] : [])));
   const begun = ranges.filter(({ at }) => at > 0);
   if (begun.length === 0) return { found, refused };
-  const answer = await askParts(client, group, 'writer', partsOf(selectLogPlaces(datastore, begun, { limit: 0 })));
+  const answer = await askParts(client, group, 'writer', partsOf(selectLogEntries(datastore, begun, { limit: 0 })));
   for (const [
     item,
     {
-      places: [place],
+      entries: [entry],
       epoch = 0,
     },
-  ] of toShardPlaces(answer.rows, begun.length).entries()) {
-    const { shard, at } = begun[item] as PlaceRange;
-    if (place?.added_id === at) found.set(shard, offsetAt(place, epoch));
+  ] of toShardLogEntries(answer.rows, begun.length).entries()) {
+    const { shard, at } = begun[item] as LogRange;
+    if (entry?.added_id === at) found.set(shard, offsetAt(entry, epoch));
     else
       refused.set(
         shard,
@@ -92,7 +92,7 @@ export async function startOffsets(
   group: string,
   datastore: string,
   shards: readonly number[],
-  start: StartPlace,
+  start: StartLocation,
 ): Promise<ReadonlyMap<number, ShardOffset>> {
   const { found, refused } = await findStarts(context, group, datastore, shards, start);
   for (const error of refused.values()) throw error;

@@ -8,15 +8,15 @@ import { toFieldValue, type FieldValue } from '../definitions/field-value.ts';
  * The entry that a page ended with: the value it was ordered by (null, too) and its row key. A place in the order, not
  * a count, so that it stays right while rows are written.
  */
-export interface CursorPlace {
+export interface CursorPosition {
   readonly value: FieldValue;
   readonly row_key: string;
 }
 
 /** Opaque to clients; holds for the same query alone. */
-export function encodeCursor(place: CursorPlace, identity: string): string {
-  const value = typeof place.value === 'bigint' ? { integer: place.value.toString() } : place.value;
-  return Buffer.from(JSON.stringify([value, place.row_key, fingerprint(identity)])).toString('base64url');
+export function encodeCursor(position: CursorPosition, identity: string): string {
+  const value = typeof position.value === 'bigint' ? { integer: position.value.toString() } : position.value;
+  return Buffer.from(JSON.stringify([value, position.row_key, fingerprint(identity)])).toString('base64url');
 }
 
 export interface CursorUse {
@@ -28,7 +28,7 @@ export interface CursorUse {
 }
 
 /** Throws `invalid_field` for what is no cursor, or one of another query, or whose value is none of the type. */
-export function decodeCursor(cursor: string, { identity, type, field }: CursorUse): CursorPlace {
+export function decodeCursor(cursor: string, { identity, type, field }: CursorUse): CursorPosition {
   const refuse = (): SchemalessError => invalidField(field, '`next` of an answer to this same query', cursor);
   let parsed: unknown;
   try {

@@ -1,15 +1,15 @@
 import type { StoreContext } from '../access/context.ts';
 import { selectExistingEntries, toExistingEntries, type ExistingEntry } from './statements/select-existing-entries.ts';
 import { selectDivided } from '../sql/union.ts';
-import { requireDatastore, placeOf } from '../access/groups.ts';
+import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { Version } from './entry.ts';
 import { keyOfValue } from '../definitions/field-value.ts';
-import type { MissedEntries, PlacedEntry } from './maintain.ts';
+import type { MissedEntries, EntryOfShard } from './maintain.ts';
 
 /** An entry that is not as it should be. `held` is what is there, undefined where nothing is. */
 export interface Difference {
-  readonly wanted: PlacedEntry;
+  readonly wanted: EntryOfShard;
   readonly held: ExistingEntry | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Differences {
 }
 
 /** Places that one statement looks at: a row may have ten thousand former values. */
-const PLACES_A_STATEMENT = 1000;
+const POSITIONS_A_STATEMENT = 1000;
 
 /**
  * Compares what indexes should hold with what they hold: one statement for each index and group, or a thousand entries.
@@ -29,21 +29,21 @@ const PLACES_A_STATEMENT = 1000;
 export async function differencesOf(
   context: StoreContext,
   datastore: string,
-  wanted: readonly PlacedEntry[],
+  wanted: readonly EntryOfShard[],
 ): Promise<Differences> {
   if (wanted.length === 0) return { differences: [], unasked: [] };
   const topology = await requireDatastore(context.topology, datastore);
   const ofIndexes = [
     ...Map.groupBy(
       wanted,
-      ({ index, shard }) => `${placeOf(topology, shard).group}/${index.name}/${index.hash}`,
+      ({ index, shard }) => `${homeOf(topology, shard).group}/${index.name}/${index.hash}`,
     ).values(),
   ];
   const answers = await Promise.all(
     ofIndexes.map(async (ofIndex) => {
       const found: Differences[] = [];
-      for (let start = 0; start < ofIndex.length; start += PLACES_A_STATEMENT)
-        found.push(await compare(context, datastore, topology, ofIndex.slice(start, start + PLACES_A_STATEMENT)));
+      for (let start = 0; start < ofIndex.length; start += POSITIONS_A_STATEMENT)
+        found.push(await compare(context, datastore, topology, ofIndex.slice(start, start + POSITIONS_A_STATEMENT)));
       return found;
     }),
   );
@@ -56,12 +56,12 @@ async function compare(
   context: StoreContext,
   datastore: string,
   topology: DatastoreTopology,
-  entries: readonly PlacedEntry[],
+  entries: readonly EntryOfShard[],
 ): Promise<Differences> {
   const [first] = entries;
   if (!first) return { differences: [], unasked: [] };
   const { index } = first;
-  const { group } = placeOf(topology, first.shard);
+  const { group } = homeOf(topology, first.shard);
   const tables = [
     ...Map.groupBy(
       entries.map((entry, item) => ({ entry, item })),
@@ -99,12 +99,12 @@ async function compare(
   }
 }
 
-function isRight({ row }: PlacedEntry, held: ExistingEntry | undefined): boolean {
+function isRight({ row }: EntryOfShard, held: ExistingEntry | undefined): boolean {
   if (!held) return false;
   const order = compareVersions(held.version, row.version);
   if (order !== 0) return order > 0;
   if (row.tombstone || held.tombstone) return row.tombstone === held.tombstone;
-  return held.values.every((value, place) => keyOfValue(value) === keyOfValue(row.values[place] ?? null));
+  return held.values.every((value, position) => keyOfValue(value) === keyOfValue(row.values[position] ?? null));
 }
 
 export function compareVersions(a: Version, b: Version): number {

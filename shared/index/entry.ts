@@ -48,12 +48,12 @@ export function takeLatest(
   column: string,
   body: Json | undefined,
 ): void {
-  for (let place = 0; place < fields.length; place += 1) {
-    const { field, type, column_key } = fields[place] as IndexField;
+  for (let position = 0; position < fields.length; position += 1) {
+    const { field, type, column_key } = fields[position] as IndexField;
     if (column_key !== column) continue;
     const value = readField(body, field, type);
-    if (value === undefined) mistyped.push(place);
-    else values[place] = value;
+    if (value === undefined) mistyped.push(position);
+    else values[position] = value;
   }
 }
 

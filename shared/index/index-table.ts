@@ -54,13 +54,14 @@ const COLUMN_TYPE: Readonly<Record<FieldType, string>> = {
 export function createIndexTable(database: string, table: string, definition: IndexDefinition): string {
   const { fields, keys } = definition;
   const columns = fields.map(
-    ({ field, type }, place) =>
-      `f${place} ${COLUMN_TYPE[type]} ${place === 0 ? 'NOT NULL' : 'NULL'} COMMENT '${field.replaceAll("'", '')}'`,
+    ({ field, type }, position) =>
+      `f${position} ${COLUMN_TYPE[type]} ${position === 0 ? 'NOT NULL' : 'NULL'} COMMENT '${field.replaceAll("'", '')}'`,
   );
-  const single = fields.slice(1).map((_, place) => [place + 1]);
+  const single = fields.slice(1).map((_, position) => [position + 1]);
   const combined = keys.map((names) => names.map((name) => fields.findIndex(({ field }) => field === name)));
   const secondary = [...single, ...combined].map(
-    (places) => `KEY k_${places.join('_')} (f0, ${places.map((place) => `f${place}`).join(', ')}, row_key)`,
+    (positions) =>
+      `KEY k_${positions.join('_')} (f0, ${positions.map((position) => `f${position}`).join(', ')}, row_key)`,
   );
   return (
     `CREATE TABLE IF NOT EXISTS ${database}.${quoteName(table)} (${columns.join(', ')}, ` +

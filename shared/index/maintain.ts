@@ -2,7 +2,7 @@ import type { StoreContext } from '../access/context.ts';
 import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
 import type { RowOfShard, RowState } from '../sql/statements/select-row-states.ts';
 import { putEntries, type IndexRow } from './statements/put-entries.ts';
-import { requireDatastore, byGroup, placeOf } from '../access/groups.ts';
+import { requireDatastore, byGroup, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { RowEntries } from './entry.ts';
 import type { PhysicalIndex } from './index-table.ts';
@@ -27,7 +27,7 @@ export const DEPTH = {
 } as const;
 
 /** A row of an index table and the shard that it belongs to. */
-export interface PlacedEntry {
+export interface EntryOfShard {
   readonly index: PhysicalIndex;
   readonly shard: number;
   readonly row: IndexRow;
@@ -37,13 +37,13 @@ export interface PlacedEntry {
 export interface MistypedField {
   readonly index: PhysicalIndex;
   /** Of the field in the definition. */
-  readonly place: number;
+  readonly position: number;
   readonly row_key: string;
 }
 
 /** What the indexes should hold of some rows. */
 export interface Wanted {
-  readonly entries: readonly PlacedEntry[];
+  readonly entries: readonly EntryOfShard[];
   readonly mistyped: readonly MistypedField[];
   /** Rows of which it is not known. */
   readonly unread: readonly RowsUnread[];
@@ -76,10 +76,10 @@ export async function* wantedInParts(
     const client = await context.groups.client(group);
     const { long, ...first } = await readRows(client, ofGroup, rowsWanted);
     yield { ...wantedOf(first, indexes, topology), more: long.length > 0 };
-    for (const [place, one] of long.entries())
+    for (const [position, one] of long.entries())
       yield {
         ...wantedOf(await readLongRow(client, one, rowsWanted), indexes, topology),
-        more: place < long.length - 1,
+        more: position < long.length - 1,
       };
   }
 }
@@ -136,21 +136,21 @@ function together(parts: readonly RowsRead[]): RowsRead {
 }
 
 function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[], topology: DatastoreTopology): Wanted {
-  const entries: PlacedEntry[] = [];
+  const entries: EntryOfShard[] = [];
   const mistyped: MistypedField[] = [];
   for (const row of read) {
-    for (let place = 0; place < indexes.length; place += 1) {
-      const [index, ofIndex] = [indexes[place] as PhysicalIndex, row.entries[place] as RowEntries];
-      placeEntries(entries, index, row, ofIndex, topology);
-      for (const field of ofIndex.mistyped) mistyped.push({ index, place: field, row_key: row.row.row_key });
+    for (let position = 0; position < indexes.length; position += 1) {
+      const [index, ofIndex] = [indexes[position] as PhysicalIndex, row.entries[position] as RowEntries];
+      addEntries(entries, index, row, ofIndex, topology);
+      for (const field of ofIndex.mistyped) mistyped.push({ index, position: field, row_key: row.row.row_key });
     }
   }
   return { entries, mistyped, unread };
 }
 
 /** Adds the entry of a row, and a tombstone under each former value of its shard field. */
-function placeEntries(
-  placed: PlacedEntry[],
+function addEntries(
+  entries: EntryOfShard[],
   index: PhysicalIndex,
   { row: { row_key }, version }: RowRead,
   { values, former }: RowEntries,
@@ -160,13 +160,13 @@ function placeEntries(
   if (!type || version.added_id === 0) return;
   const current = values?.[0] ?? null;
   if (values && current !== null)
-    placed.push({
+    entries.push({
       index,
       shard: shardOfValue(current, type, shards),
       row: { row_key, values, tombstone: false, version },
     });
   for (const value of former)
-    placed.push({
+    entries.push({
       index,
       shard: shardOfValue(value, type, shards),
       row: { row_key, values: [value], tombstone: true, version },
@@ -186,7 +186,7 @@ async function changeSurely(client: SqlClient, statement: Statement): Promise<vo
 /** Entries that were not written. */
 export interface MissedEntries {
   readonly group: string;
-  readonly entries: readonly PlacedEntry[];
+  readonly entries: readonly EntryOfShard[];
   readonly error: unknown;
 }
 
@@ -198,7 +198,7 @@ export interface MissedEntries {
 export async function writeEntries(
   context: StoreContext,
   datastore: string,
-  entries: readonly PlacedEntry[],
+  entries: readonly EntryOfShard[],
 ): Promise<readonly MissedEntries[]> {
   if (entries.length === 0) return [];
   const topology = await requireDatastore(context.topology, datastore);
@@ -209,8 +209,8 @@ export async function writeEntries(
   const missed: MissedEntries[] = [];
   await Promise.all(
     tables.map(async (ofTable) => {
-      const { index, shard } = ofTable[0] as PlacedEntry;
-      const { group } = placeOf(topology, shard);
+      const { index, shard } = ofTable[0] as EntryOfShard;
+      const { group } = homeOf(topology, shard);
       try {
         const rows = ofTable.map(({ row }) => row);
         await changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows));

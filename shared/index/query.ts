@@ -3,14 +3,14 @@ import { parseColumnName, parseLimit } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { FieldType, IndexDefinition, IndexField } from '../definitions/definitions.ts';
 import { describe, invalidField, missingField, unknownField } from '../errors.ts';
-import { decodeCursor, type CursorPlace } from './cursor.ts';
+import { decodeCursor, type CursorPosition } from './cursor.ts';
 import { fromText, shardOfValue, toFieldValue, WANTED_VALUE, type FieldValue } from '../definitions/field-value.ts';
 
 export const OPERATORS: readonly Operator[] = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'];
 
-/** A condition checked and typed. `place` is that of the field in the definition. */
+/** A condition checked and typed. `position` is that of the field in the definition. */
 export interface Filter {
-  readonly place: number;
+  readonly position: number;
   readonly operator: Operator;
   readonly values: readonly Exclude<FieldValue, null>[];
 }
@@ -22,9 +22,9 @@ export interface ParsedQuery {
   readonly fields: readonly number[];
   readonly columns: readonly string[] | '*' | undefined;
   /** Undefined: by row key. */
-  readonly order: { readonly place: number; readonly descending: boolean } | undefined;
+  readonly order: { readonly position: number; readonly descending: boolean } | undefined;
   readonly limit: number;
-  readonly after: CursorPlace | undefined;
+  readonly after: CursorPosition | undefined;
   /** What a cursor of this query belongs to; few answers need one. */
   readonly identity: () => string;
 }
@@ -41,60 +41,60 @@ const MAX_VALUES = 100;
  */
 export function parseQuery(query: IndexQuery, definition: IndexDefinition, shards: number): ParsedQuery {
   const names = definition.fields.map(({ field }) => field);
-  const placeOf = (name: string, parameter: string): number => {
-    const place = names.indexOf(name);
-    if (place < 0)
+  const positionOf = (name: string, parameter: string): number => {
+    const position = names.indexOf(name);
+    if (position < 0)
       throw parameter === 'where'
         ? unknownField(name, names, OTHERWISE)
         : invalidField(parameter, `a field of the index: ${names.join(', ')}`, name);
-    return place;
+    return position;
   };
   if (query.where.length > MAX_CONDITIONS)
     throw invalidField('where', `at most ${MAX_CONDITIONS} conditions`, query.where.length);
   const filters = query.where.map((condition): Filter => {
-    const place = placeOf(condition.field, 'where');
+    const position = positionOf(condition.field, 'where');
     return {
-      place,
+      position,
       operator: condition.operator,
-      values: parseValues(condition, definition.fields[place] as IndexField),
+      values: parseValues(condition, definition.fields[position] as IndexField),
     };
   });
   const [shardField] = definition.fields;
   if (!shardField) throw new Error('an index without fields');
-  const [shardFilter, second] = filters.filter(({ place, operator }) => place === 0 && operator === 'eq');
+  const [shardFilter, second] = filters.filter(({ position, operator }) => position === 0 && operator === 'eq');
   const [shardValue] = shardFilter?.values ?? [];
   if (shardValue === undefined)
     throw missingField(
       shardField.field,
       `a value for the shard field, ${shardField.field}=…: it decides which shard answers`,
     );
-  if (second || filters.some(({ place, operator }) => place === 0 && operator !== 'eq'))
+  if (second || filters.some(({ position, operator }) => position === 0 && operator !== 'eq'))
     throw invalidField(shardField.field, 'one value by equality', 'further conditions');
 
   const order =
     query.order === undefined
       ? undefined
-      : { place: placeOf(query.order.replace(/^-/, ''), 'order'), descending: query.order.startsWith('-') };
+      : { position: positionOf(query.order.replace(/^-/, ''), 'order'), descending: query.order.startsWith('-') };
   const identity = (): string =>
     JSON.stringify([
       query.index,
       query.order ?? '',
-      filters.map(({ place, operator, values }) => [place, operator, values.map(String)]),
+      filters.map(({ position, operator, values }) => [position, operator, values.map(String)]),
     ]);
   return {
     shard: shardOfValue(shardValue, shardField.type, shards),
     shardValue,
-    filters: filters.filter(({ place }) => place > 0),
+    filters: filters.filter(({ position }) => position > 0),
     // Each once: a field named a million times would be answered as often for each entry.
     fields:
       query.fields === undefined
-        ? names.map((_, place) => place)
-        : [...new Set(query.fields)].map((name) => placeOf(name, 'fields')),
+        ? names.map((_, position) => position)
+        : [...new Set(query.fields)].map((name) => positionOf(name, 'fields')),
     columns: parseColumns(query.columns),
     // The shard field is the same in all entries.
-    order: order?.place === 0 ? undefined : order,
+    order: order?.position === 0 ? undefined : order,
     limit: parseLimit(query.limit),
-    after: parseAfter(query, identity, order && definition.fields[order.place]?.type),
+    after: parseAfter(query, identity, order && definition.fields[order.position]?.type),
     identity,
   };
 }
@@ -104,7 +104,7 @@ function parseAfter(
   { after, cursor }: IndexQuery,
   identity: () => string,
   type: FieldType | undefined,
-): CursorPlace | undefined {
+): CursorPosition | undefined {
   if (after !== undefined && cursor !== undefined)
     throw invalidField('cursor', 'either `after` or its old name, `cursor`', 'both');
   if (after !== undefined) return decodeCursor(after, { identity: identity(), type, field: 'after' });

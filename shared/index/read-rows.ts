@@ -146,9 +146,9 @@ export function depthsOf({ indexes, depth }: Pick<RowsWanted, 'indexes' | 'depth
   for (const {
     definition: { fields },
   } of indexes) {
-    for (let place = 0; place < fields.length; place += 1) {
-      const column = (fields[place] as IndexField).column_key;
-      const cells = place === 0 ? depth : 1;
+    for (let position = 0; position < fields.length; position += 1) {
+      const column = (fields[position] as IndexField).column_key;
+      const cells = position === 0 ? depth : 1;
       const known = depths.find((one) => one.column === column);
       if (!known) depths.push({ column, cells });
       else if (known.cells < cells) known.cells = cells;
@@ -238,8 +238,8 @@ function takeFirst(
     takeBody(gathered, indexes, { column, body: bodyOf(latest.body, row), isLatest: true });
   let after = latest.ref_key;
   let taken = 0;
-  for (let place = 1; place < ofColumn.length; place += 1) {
-    const { ref_key, body } = ofColumn[place] as CellOfRow;
+  for (let position = 1; position < ofColumn.length; position += 1) {
+    const { ref_key, body } = ofColumn[position] as CellOfRow;
     if (body === 'left_out') break;
     takeBody(gathered, indexes, { column, body: bodyOf(body, row), isLatest: false });
     after = ref_key;
@@ -263,8 +263,8 @@ export function takeBody(
   { column, body, isLatest }: { readonly column: string; readonly body: Json | undefined; readonly isLatest: boolean },
 ): void {
   const take = isLatest ? takeLatest : takeEarlier;
-  for (let place = 0; place < indexes.length; place += 1)
-    take(gathered[place] as GatheredEntries, (indexes[place] as PhysicalIndex).definition, column, body);
+  for (let position = 0; position < indexes.length; position += 1)
+    take(gathered[position] as GatheredEntries, (indexes[position] as PhysicalIndex).definition, column, body);
 }
 
 function highestAddedId({ cells }: RowState): number {

@@ -25,7 +25,7 @@ export function referenceQuery(
     entries: page.map(({ row_key, values, latest }) => ({
       row_key,
       fields: Object.fromEntries(
-        parsed.fields.map((place) => [definition.fields[place]?.field ?? '', values[place] ?? null]),
+        parsed.fields.map((position) => [definition.fields[position]?.field ?? '', values[position] ?? null]),
       ),
       ...(parsed.columns === undefined
         ? {}
@@ -59,7 +59,7 @@ function referenceEntries(
     const { values } = entriesOf(definition, new Map(latest.map(({ column_name, body }) => [column_name, body])));
     return values ? [{ row_key, values, latest }] : [];
   });
-  const orderOf = (values: readonly FieldValue[]): FieldValue => (order ? (values[order.place] ?? null) : null);
+  const orderOf = (values: readonly FieldValue[]): FieldValue => (order ? (values[order.position] ?? null) : null);
   const compare = (
     a: { readonly row_key: string; readonly value: FieldValue },
     b: { readonly row_key: string; readonly value: FieldValue },
@@ -67,7 +67,7 @@ function referenceEntries(
 
   const found = entries
     .filter(({ values }) => values[0] !== undefined && keyOfValue(values[0]) === keyOfValue(parsed.shardValue))
-    .filter(({ values }) => parsed.filters.every((filter) => meets(values[filter.place] ?? null, filter)))
+    .filter(({ values }) => parsed.filters.every((filter) => meets(values[filter.position] ?? null, filter)))
     .map((entry) => ({ ...entry, value: orderOf(entry.values) }))
     .filter((entry) => !after || compare(entry, after) > 0)
     .sort(compare);

@@ -1,7 +1,7 @@
 import { parseCount, parseRead } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { StoreContext } from '../access/context.ts';
-import { placeOf, requireDatastore } from '../access/groups.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
 import { askEither } from '../access/ask-parts.ts';
 import type { IndexCount, IndexCounted } from '../contract/index-query.ts';
 import { toNumber } from '../sql/cell-rows.ts';
@@ -17,7 +17,7 @@ export async function runCount(
   const most = parseCountLimit(limit);
   const topology = await requireDatastore(context.topology, asked.datastore);
   const { index, parsed } = await parseForIndex(asked, { index: name, where }, topology.shards);
-  const { group } = placeOf(topology, parsed.shard);
+  const { group } = homeOf(topology, parsed.shard);
   const client = await context.groups.client(group);
   const statement = countFound(asked.datastore, index, parsed, most + 1);
   const { role, rows } = await context.admit(group, () => askEither(client, group, parseRead(read), statement));

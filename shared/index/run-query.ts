@@ -12,7 +12,7 @@ import { type DecodedCell, answerRoom, noRoomLeft } from '../access/decode.ts';
 import { parseRead } from '../address.ts';
 import { askEither, pageBytes } from '../access/ask-parts.ts';
 import { readWanted, wantingCells, wantingRows, type WantedCells } from '../access/wanted-cells.ts';
-import { requireDatastore, placeOf } from '../access/groups.ts';
+import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { encodeCursor } from './cursor.ts';
 import type { IndexAnswer, IndexEntry, IndexQuery } from '../contract/index-query.ts';
@@ -41,7 +41,7 @@ export async function runQuery(
   const topology = await requireDatastore(context.topology, datastore);
   const { index, parsed: wanted } = await parseForIndex(asked, query, topology.shards);
   const read = parseRead(query.read);
-  const { group } = placeOf(topology, wanted.shard);
+  const { group } = homeOf(topology, wanted.shard);
   const client = await context.groups.client(group);
   const parsed = { ...wanted, limit: Math.min(wanted.limit, entriesOfPage(index, pageBytes(client))) };
   // What is explained is the statement that ran.
@@ -71,7 +71,7 @@ export async function runQuery(
     next:
       last && more
         ? encodeCursor(
-            { value: parsed.order ? (last.values[parsed.order.place] ?? null) : null, row_key: last.row_key },
+            { value: parsed.order ? (last.values[parsed.order.position] ?? null) : null, row_key: last.row_key },
             parsed.identity(),
           )
         : null,
@@ -129,7 +129,7 @@ interface EntryShape {
 }
 
 function shapeOf(index: PhysicalIndex, { fields }: ParsedQuery): EntryShape {
-  const names = fields.map((place) => index.definition.fields[place]?.field ?? '');
+  const names = fields.map((position) => index.definition.fields[position]?.field ?? '');
   return {
     atMostBytes:
       ENTRY_ENVELOPE_BYTES + names.reduce((sum, name) => sum + (name.length + STRING_BYTES + 1) * JSON_GROWTH, 0),
@@ -166,11 +166,11 @@ async function withCells(
           bringing.anyway,
         ));
     for (const [at, { row_key, values }] of page.entries()) {
-      const places: Places = { from: at * each, to: (at + 1) * each };
-      await wanted.complete(places, room.left());
+      const positions: Positions = { from: at * each, to: (at + 1) * each };
+      await wanted.complete(positions, room.left());
       // From here on to where the room is taken nothing is waited for: others that share it would decode as much
       // meanwhile.
-      const cells = cellsOfRow(wanted, row_key, places, room);
+      const cells = cellsOfRow(wanted, row_key, positions, room);
       const decoded = 'error' in cells ? [] : cells;
       const fields = shape.choose(values);
       const size: Sized = {
@@ -191,7 +191,7 @@ async function withCells(
 }
 
 /** Items of a row. */
-interface Places {
+interface Positions {
   readonly from: number;
   readonly to: number;
 }
@@ -204,13 +204,13 @@ type RowCells =
  * The cells of a row, of so many items; an error where one of them could not be read. Decodes no more than the room has
  * a place for.
  */
-function cellsOfRow(wanted: WantedCells, row_key: string, { from, to }: Places, room: AnswerRoom): RowCells {
+function cellsOfRow(wanted: WantedCells, row_key: string, { from, to }: Positions, room: AnswerRoom): RowCells {
   const decoded: DecodedCell[] = [];
   const ofRow = answerRoom(room.left());
-  for (let place = from; place < to; place += 1) {
-    const answer = wanted.answer(place);
+  for (let position = from; position < to; position += 1) {
+    const answer = wanted.answer(position);
     if (answer.error) return { error: answer.error, noRoom: false };
-    if (wanted.isLeftOut(place)) return { error: tooManyCells(row_key), noRoom: true };
+    if (wanted.isLeftOut(position)) return { error: tooManyCells(row_key), noRoom: true };
     for (const stored of answer.cells) {
       const cell = wanted.decode(stored);
       if (!ofRow.take(cell)) return { error: tooManyCells(row_key), noRoom: true };

@@ -39,8 +39,8 @@ function statusOf(name: string, { versions, progress, mistyped }: IndexNow): Ind
     progress: (building && progress?.builds[building.hash]) ?? null,
     lag: progress?.lag ?? null,
     largest_share: progress?.largest_share ?? null,
-    mistyped: mistyped.flatMap(({ hash, place, rows, row_key, at }) =>
-      hash === shown.hash && fields[place] ? [{ field: fields[place].field, rows, row_key, at }] : [],
+    mistyped: mistyped.flatMap(({ hash, position, rows, row_key, at }) =>
+      hash === shown.hash && fields[position] ? [{ field: fields[position].field, rows, row_key, at }] : [],
     ),
   };
 }

@@ -4,11 +4,11 @@ import { shardOf } from '../shard.ts';
 import { selectIndexPage, toScannedEntry, type EntryKey, type ScannedEntry } from './statements/select-index-page.ts';
 import { selectRowKeys, toRowKeys } from '../sql/statements/select-row-keys.ts';
 import type { StoreContext } from '../access/context.ts';
-import { placeOf, requireDatastore } from '../access/groups.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { compareVersions, differencesOf, type Difference } from './differences.ts';
 import type { PhysicalIndex } from './index-table.ts';
-import { DEPTH, wantedEntries, wantedInParts, writeEntries, type PlacedEntry, type Wanted } from './maintain.ts';
+import { DEPTH, wantedEntries, wantedInParts, writeEntries, type EntryOfShard, type Wanted } from './maintain.ts';
 import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
 /** A place where an index does not say what the cells say. */
@@ -36,7 +36,7 @@ export interface Verification {
 }
 
 /** How far one group's shards were gone through: they go in their order, of each first the rows, then the entries. */
-export interface VerifyPlace {
+export interface VerifyLocation {
   readonly shard: number;
   readonly part: 'rows' | 'entries';
   /** The last that was compared. @default none of this part was */
@@ -51,9 +51,9 @@ export interface VerifyOptions {
   /** @default all */
   readonly shards?: readonly number[];
   /** Where to go on, by group. @default from the beginning */
-  readonly from?: Readonly<Record<string, VerifyPlace>>;
+  readonly from?: Readonly<Record<string, VerifyLocation>>;
   /** Is told how far a group's shards were gone through, page by page, and what of all has to be gone through again. */
-  readonly passed?: (group: string, place: VerifyPlace, again: ReadonlySet<number>) => void;
+  readonly passed?: (group: string, location: VerifyLocation, again: ReadonlySet<number>) => void;
   /** Once it comes nothing more is compared. */
   readonly signal?: AbortSignal;
 }
@@ -74,7 +74,7 @@ export async function verifyIndex(
   options: VerifyOptions = {},
 ): Promise<Verification> {
   const topology = await requireDatastore(context.topology, datastore);
-  const shards = options.shards ?? topology.places.map((_, shard) => shard);
+  const shards = options.shards ?? topology.homes.map((_, shard) => shard);
   const totals: Totals = {
     rows: 0,
     entries: 0,
@@ -84,11 +84,11 @@ export async function verifyIndex(
     failed: new Map(),
     again: new Set(),
   };
-  const bothWays = [...Map.groupBy(shards, (shard) => placeOf(topology, shard).group)].map(async ([group, ofGroup]) => {
+  const bothWays = [...Map.groupBy(shards, (shard) => homeOf(topology, shard).group)].map(async ([group, ofGroup]) => {
     const from = options.from?.[group] ?? { shard: 0, part: 'rows' };
     for (const shard of ofGroup.toSorted((one, other) => one - other)) {
       if (shard < from.shard) continue;
-      const begin: VerifyPlace = shard === from.shard ? from : { shard, part: 'rows' };
+      const begin: VerifyLocation = shard === from.shard ? from : { shard, part: 'rows' };
       const work = { context, topology, datastore, index, group, shard, options, totals };
       if (begin.part === 'rows') await verifyRows(work, begin.after).catch((error: unknown) => fail(work, error));
       const after = begin.part === 'entries' ? begin.after : undefined;
@@ -198,7 +198,7 @@ function isVisible({ wanted: { row }, held }: Difference): boolean {
     !row.tombstone &&
     (!held ||
       held.tombstone ||
-      held.values.some((value, place) => keyOfValue(value) !== keyOfValue(row.values[place] ?? null)))
+      held.values.some((value, position) => keyOfValue(value) !== keyOfValue(row.values[position] ?? null)))
   );
 }
 
@@ -255,11 +255,11 @@ function wantedOf(
 }
 
 /** A tombstone for each, of a version that wins over what is there: the row may have lost the cell it came from. */
-async function tombstones(work: ShardWork, extras: readonly ScannedEntry[]): Promise<PlacedEntry[]> {
+async function tombstones(work: ShardWork, extras: readonly ScannedEntry[]): Promise<EntryOfShard[]> {
   const { topology, index, shard } = work;
   const now = new Map((await wantedOf(work, extras)).entries.map(({ row }) => [row.row_key, row.version]));
   return extras.map(({ row_key, value, version }) => {
-    const seen = now.get(row_key) ?? { epoch: placeOf(topology, shardOf(row_key, topology.shards)).epoch, added_id: 0 };
+    const seen = now.get(row_key) ?? { epoch: homeOf(topology, shardOf(row_key, topology.shards)).epoch, added_id: 0 };
     return {
       index,
       shard,
@@ -268,7 +268,7 @@ async function tombstones(work: ShardWork, extras: readonly ScannedEntry[]): Pro
   });
 }
 
-async function mend(work: ShardWork, entries: readonly PlacedEntry[]): Promise<void> {
+async function mend(work: ShardWork, entries: readonly EntryOfShard[]): Promise<void> {
   const { context, datastore, totals } = work;
   for (let start = 0; start < entries.length; start += MENDED_AT_ONCE) {
     const some = entries.slice(start, start + MENDED_AT_ONCE);

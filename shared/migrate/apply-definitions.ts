@@ -52,11 +52,14 @@ export async function applyDefinitions(
 }
 
 async function readKnown({ topologyTable, deployed }: DefinitionParts, name: string): Promise<Known> {
-  const [place, mark] = await Promise.all([readDatastore(topologyTable, name), readDeletionMark(topologyTable, name)]);
+  const [existing, mark] = await Promise.all([
+    readDatastore(topologyTable, name),
+    readDeletionMark(topologyTable, name),
+  ]);
   const topology = dynamoTopology(topologyTable);
   const listed = await topology.triggers(name);
   return {
-    shards: mark ? undefined : place?.shards,
+    shards: mark ? undefined : existing?.shards,
     isBeingDeleted: mark !== undefined,
     indexes: (await topology.indexes(name)).flatMap(lastWished),
     triggers: listed.map(({ definition }) => definition),

@@ -22,7 +22,7 @@ export async function checkWish(topologyTable: DynamoTable, { groups, datastores
       throw new Error(
         `datastore ${name}: wanted its ${existing.shards} shards, fixed when it was created, got ${shards}`,
       );
-    const gone = existing.places.find(({ group }) => !names.has(group));
+    const gone = existing.homes.find(({ group }) => !names.has(group));
     if (gone)
       throw new Error(
         `groups: wanted ${gone.group} among them, which owns shards of ${name}, got ${[...names].join(', ')}`,

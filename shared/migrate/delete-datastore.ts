@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeletedDatastore, DeleteOptions, Holdings } from '../contract/definition-operations.ts';
+import type { DeletedDatastore, DeleteOptions, DeletedContents } from '../contract/definition-operations.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 
@@ -72,7 +72,7 @@ export async function deleteDatastore(
       begun = undefined;
     }
     const isDecided = begun?.isJudging === false;
-    const lost = isDecided ? null : await holdings(parts, topology, clients);
+    const lost = isDecided ? null : await contentsOf(parts, topology, clients);
     // One that was marked, and not decided, is judged below, where it is taken back.
     if (lost && !begun && !options.force) checkEmpty(name, lost);
     const about = { datastore: name, shards: topology.shards, lost };
@@ -143,7 +143,7 @@ async function decide(
       if (!(await isStillOurs(parts, datastore, { clients, mark }))) return false;
       // What was committed before its shard was closed may be hidden from a snapshot for a moment (MariaDB).
       await sleep(HIDDEN_MS);
-      checkEmpty(datastore, await holdings(parts, topology, clients));
+      checkEmpty(datastore, await contentsOf(parts, topology, clients));
     }
   } catch (error) {
     await takeDeletionBack(topologyTable, datastore, { clients, mark });
@@ -212,11 +212,15 @@ function removeShards(datastore: string, since: string): Statement {
   };
 }
 
-function checkEmpty(name: string, lost: Holdings): void {
+function checkEmpty(name: string, lost: DeletedContents): void {
   if (Object.values(lost).some((count) => count > 0)) throw wouldLose('datastore', name, lost);
 }
 
-async function holdings(parts: DefinitionParts, topology: DatastoreTopology, clients: Clients): Promise<Holdings> {
+async function contentsOf(
+  parts: DefinitionParts,
+  topology: DatastoreTopology,
+  clients: Clients,
+): Promise<DeletedContents> {
   const triggers = (await readTriggerItems(parts.topologyTable)).filter(
     ({ datastore, removed_at }) => datastore === topology.datastore && removed_at === undefined,
   );
@@ -254,8 +258,8 @@ async function countCells(topology: DatastoreTopology, group: string, client: Sq
   return cells;
 }
 
-function shardsOf({ places }: DatastoreTopology, group: string): readonly number[] {
-  return places.flatMap((place, shard) => (place.group === group ? [shard] : []));
+function shardsOf({ homes }: DatastoreTopology, group: string): readonly number[] {
+  return homes.flatMap((home, shard) => (home.group === group ? [shard] : []));
 }
 
 /** Returns whether all is gone. */
@@ -289,9 +293,9 @@ async function removeAll(
   if (!mayGoOn() || !(await forgetState(stateTable, datastore, mayGoOn))) return false;
   if (!mayGoOn()) return false;
   await forgetIndexes(topologyTable, datastore);
-  const { shards, places } = (await readDatastore(topologyTable, datastore)) ?? topology;
+  const { shards, homes } = (await readDatastore(topologyTable, datastore)) ?? topology;
   if (!mayGoOn()) return false;
-  const epoch = Math.max(...places.map((place) => place.epoch));
+  const epoch = Math.max(...homes.map((home) => home.epoch));
   await writeFormer(topologyTable, datastore, { at: new Date().toISOString(), shards, epoch });
   await forgetDatastore(topologyTable, datastore, mark);
   return true;

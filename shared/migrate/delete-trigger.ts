@@ -1,5 +1,5 @@
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
-import type { DeletedPart, DeleteOptions, Holdings } from '../contract/definition-operations.ts';
+import type { DeletedPart, DeleteOptions, DeletedContents } from '../contract/definition-operations.ts';
 import { SchemalessError } from '../errors.ts';
 import { forgetFollower } from '../follow/rewind-follower.ts';
 import { forgetApplied, readAppliedDatastore } from '../topology/applied-definitions.ts';
@@ -12,7 +12,7 @@ import type { DefinitionParts } from './definition-parts.ts';
 import { checkConfirmed, stillDefined, wouldLose } from './deletion-refusals.ts';
 
 /** What is lost with a trigger: about, as SQS counts. */
-export type TriggerHoldings = Pick<Holdings, 'messages' | 'parked'>;
+export type TriggerHoldings = Pick<DeletedContents, 'messages' | 'parked'>;
 
 /**
  * Deletes a trigger for good, also one that a deployment left behind, or that was never made whole. In this order, so that a repetition finishes what

@@ -1,4 +1,4 @@
-import type { DefinitionKind, DeleteOptions, Holdings } from '../contract/definition-operations.ts';
+import type { DefinitionKind, DeleteOptions, DeletedContents } from '../contract/definition-operations.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 
 /** Throws `invalid_field` unless the name was given once more. */
@@ -16,7 +16,7 @@ export function stillDefined(kind: DefinitionKind, name: string, file: string): 
   });
 }
 
-export function wouldLose(kind: DefinitionKind, name: string, lost: Partial<Holdings>): SchemalessError {
+export function wouldLose(kind: DefinitionKind, name: string, lost: Partial<DeletedContents>): SchemalessError {
   const has = Object.entries(lost)
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `${count} ${what}`)

@@ -47,6 +47,6 @@ export async function forgetState(
 
 function isOf(key: string, datastore: string): boolean {
   const parts = key.split('#');
-  const place = NAMED[parts[0] ?? ''];
-  return place !== undefined && parts[place] === datastore;
+  const position = NAMED[parts[0] ?? ''];
+  return position !== undefined && parts[position] === datastore;
 }

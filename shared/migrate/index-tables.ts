@@ -31,7 +31,7 @@ export function indexTableStatement(datastore: string, shard: number, { hash, de
 export async function createIndexTables(
   client: SqlClient,
   group: string,
-  { datastore, places }: DatastoreTopology,
+  { datastore, homes }: DatastoreTopology,
   version: IndexVersion,
   mayGoOn: () => boolean,
 ): Promise<boolean> {
@@ -44,8 +44,8 @@ export async function createIndexTables(
     'writer',
   );
   const there = new Set(rows.map(([database]) => toText(database)));
-  const missing = places.flatMap((place, shard) =>
-    place.group === group && !there.has(shardDatabase(datastore, shard)) ? [shard] : [],
+  const missing = homes.flatMap((home, shard) =>
+    home.group === group && !there.has(shardDatabase(datastore, shard)) ? [shard] : [],
   );
   for (let start = 0; start < missing.length; start += TABLES_A_PAGE) {
     if (!mayGoOn()) return false;

@@ -31,7 +31,7 @@ export function wishedVersions(
     return goes ? inState(version, 'retired', now) : version;
   });
   if (wished && !known) return [...changed, { hash: freeHash(versions, wished), definition: wished, state: first }];
-  return changed.every((version, place) => version === versions[place]) ? versions : changed;
+  return changed.every((version, position) => version === versions[position]) ? versions : changed;
 }
 
 /** A hash, and with it tables, that no version has. */

@@ -177,11 +177,11 @@ async function createShards(
   );
   const reached = new Map(rows.map((row) => [shardDatabase(toText(row[0]), toNumber(row[1])), toNumber(row[2])]));
   const wanted = datastores
-    .flatMap(({ topology: { datastore, places }, versions, isKnown }) =>
-      places.map((place, shard) => ({
+    .flatMap(({ topology: { datastore, homes }, versions, isKnown }) =>
+      homes.map((home, shard) => ({
         datastore,
         shard,
-        ...place,
+        ...home,
         step: reached.get(shardDatabase(datastore, shard)) ?? 0,
         versions: versions.listed,
         isKnown,

@@ -70,9 +70,9 @@ function spread(
   groups: readonly GroupAddress[],
   epoch: number,
 ): DatastoreTopology {
-  const places = Array.from({ length: shards }, (_, shard) => ({
+  const homes = Array.from({ length: shards }, (_, shard) => ({
     group: groups[shard % groups.length]?.name ?? '',
     epoch,
   }));
-  return { datastore, shards, places };
+  return { datastore, shards, homes };
 }

@@ -32,8 +32,8 @@ interface Search {
 
 export function foundRecords<D extends ModelDeclaration>(model: ModelCells, search: Search): FoundRecords<D> {
   const { index, where, options } = search;
-  const { datastore, places } = model;
-  const columns = places.map(({ column_name }) => column_name);
+  const { datastore, modelColumns } = model;
+  const columns = modelColumns.map(({ column_name }) => column_name);
 
   async function* records(most = options.limit ?? Number.POSITIVE_INFINITY): AsyncGenerator<ModelRecord<D>> {
     let left = most;

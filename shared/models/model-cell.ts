@@ -10,7 +10,7 @@ import { ModelError, readonlyField } from './model-error.ts';
 import { storedVersion, versionOf, type StoredVersion } from './model-version.ts';
 
 /** Where a record's cell is, and what holds for its bodies. */
-export interface CellPlace {
+export interface ModelColumn {
   readonly datastore: ModelDatastore;
   readonly row_key: string;
   readonly name: string;
@@ -70,27 +70,27 @@ const MOST_TRIES = 100;
  * version one is told `version_conflict`. Where both write an equal body, both are told that it is saved.
  */
 export class ModelCell<Body> {
-  readonly #place: CellPlace;
+  readonly #column: ModelColumn;
   #stored: StoredVersion | null;
   #changes: MemberChanges = {};
   #unconfirmed: Unconfirmed | undefined;
 
-  constructor(place: CellPlace, stored: StoredVersion | null) {
-    this.#place = place;
+  constructor(column: ModelColumn, stored: StoredVersion | null) {
+    this.#column = column;
     this.#stored = stored;
   }
 
   get name(): string {
-    return this.#place.name;
+    return this.#column.name;
   }
 
   get column_name(): string {
-    return this.#place.column_name;
+    return this.#column.column_name;
   }
 
   /** The row key of its record. */
   get uuid(): string {
-    return this.#place.row_key;
+    return this.#column.row_key;
   }
 
   /** Whether it has a version. */
@@ -170,10 +170,10 @@ export class ModelCell<Body> {
   /** The version before this one, to be read; null before the first. */
   async previous(): Promise<ModelCell<Body> | null> {
     if (this.#stored === null) return null;
-    const { row_key, column_name } = this.#place;
+    const { row_key, column_name } = this.#column;
     const page = { limit: 1, after: this.#stored.ref_key };
-    const [cell] = (await this.#place.datastore.versions({ row_key, column_name }, page)).cells;
-    return cell === undefined ? null : new ModelCell<Body>(this.#place, storedVersion(cell));
+    const [cell] = (await this.#column.datastore.versions({ row_key, column_name }, page)).cells;
+    return cell === undefined ? null : new ModelCell<Body>(this.#column, storedVersion(cell));
   }
 
   /** Reads the latest version, and forgets changes that are not saved. */
@@ -220,7 +220,7 @@ export class ModelCell<Body> {
   }
 
   #checkReadonly(body: Members, changes: MemberChanges): void {
-    for (const [field, type] of Object.entries(this.#place.readonlyFields)) {
+    for (const [field, type] of Object.entries(this.#column.readonlyFields)) {
       if (!Object.hasOwn(changes, field) || !Object.hasOwn(body, field)) continue;
       const [before, after] = [body[field] ?? null, changes[field]];
       // An integer may be a number or a bigint.
@@ -230,7 +230,7 @@ export class ModelCell<Body> {
   }
 
   async #write(changesOf: ChangesOf, { rebase = false }: SaveOptions): Promise<this> {
-    const { datastore, row_key, column_name } = this.#place;
+    const { datastore, row_key, column_name } = this.#column;
     const set = this.#changes;
     for (let tries = 1; ; tries += 1) {
       const on = this.#stored;
@@ -264,7 +264,7 @@ export class ModelCell<Body> {
 
   /** What a validator makes of a body: of one that is not confirmed what it made before, so that it is the same write. */
   async #judged(next: Members): Promise<Json> {
-    const { validator, name } = this.#place;
+    const { validator, name } = this.#column;
     const open = this.#unconfirmed;
     if (open !== undefined && open.on === this.#stored && equalJson(open.next, next)) return open.body;
     return validator === null ? next : judgedBy(validator, next, name);
@@ -285,13 +285,13 @@ export class ModelCell<Body> {
   }
 
   async #latest(): Promise<StoredVersion | null> {
-    const { datastore, row_key, column_name } = this.#place;
+    const { datastore, row_key, column_name } = this.#column;
     const { cell } = await datastore.getLatest({ row_key, column_name });
     return cell === null ? null : storedVersion(cell);
   }
 
   #conflict(ref_key: number, latest: StoredVersion | null): ModelError {
-    const { row_key, column_name } = this.#place;
+    const { row_key, column_name } = this.#column;
     const [wanted, got] = [`version ${ref_key} to be free`, `version ${latest?.ref_key ?? ref_key}, by another writer`];
     return new ModelError('version_conflict', `${this.name}: wanted ${wanted}, got ${got}: reload it, or rebase`, {
       field: 'ref_key',

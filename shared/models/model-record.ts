@@ -1,6 +1,6 @@
 import type { Cell } from '../cell.ts';
 import type { BaseBody, CellBodies, ModelDatastore, ModelDeclaration } from './declaration.ts';
-import { ModelCell, type CellJson, type CellPlace, type Changes, type SaveOptions } from './model-cell.ts';
+import { ModelCell, type CellJson, type ModelColumn, type Changes, type SaveOptions } from './model-cell.ts';
 import { storedVersion } from './model-version.ts';
 
 /** A record: the row of one tuple, with its cells. What is not said of a cell is of `base`. */
@@ -35,14 +35,14 @@ export interface ModelRecord<D extends ModelDeclaration> {
 /** The cells of a model: `base` first. */
 export interface ModelCells {
   readonly datastore: ModelDatastore;
-  readonly places: readonly Omit<CellPlace, 'row_key' | 'datastore'>[];
+  readonly modelColumns: readonly Omit<ModelColumn, 'row_key' | 'datastore'>[];
 }
 
 type Body = { readonly [member: string]: unknown };
 
 /** The latest cells of a row, of the model's columns. */
-export async function readCells({ datastore, places }: ModelCells, row_key: string): Promise<readonly Cell[]> {
-  const columns = places.map(({ column_name }) => column_name);
+export async function readCells({ datastore, modelColumns }: ModelCells, row_key: string): Promise<readonly Cell[]> {
+  const columns = modelColumns.map(({ column_name }) => column_name);
   const found: Cell[] = [];
   for (let after: string | undefined; ;) {
     const { cells, next } = await datastore.row(row_key, { columns, after });
@@ -58,13 +58,13 @@ export function modelRecord<D extends ModelDeclaration>(
   row_key: string,
   found: readonly Cell[],
 ): ModelRecord<D> {
-  const { datastore, places } = model;
+  const { datastore, modelColumns } = model;
   const versionIn = (some: readonly Cell[], column: string) => {
     const cell = some.find(({ column_name }) => column_name === column);
     return cell === undefined ? null : storedVersion(cell);
   };
-  const cells = places.map(
-    (place) => new ModelCell<Body>({ ...place, datastore, row_key }, versionIn(found, place.column_name)),
+  const cells = modelColumns.map(
+    (column) => new ModelCell<Body>({ ...column, datastore, row_key }, versionIn(found, column.column_name)),
   );
   const [base] = cells;
   if (base === undefined) throw new Error('a model without base');

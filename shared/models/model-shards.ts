@@ -62,7 +62,7 @@ export interface LoggedCell extends CellJson {
 }
 
 /** Where a reader of a shard's log is. */
-export interface LogPlace {
+export interface LogLocation {
   readonly shard: number;
   /** The id of the last cell that was done. @default 0, the start */
   readonly cursor?: number;
@@ -74,7 +74,7 @@ export interface LogPlace {
 export async function latestCells(
   datastore: ModelDatastore,
   names: ReadonlyMap<string, string>,
-  { shard, cursor = 0, limit = LIMITS.defaultLimit }: LogPlace,
+  { shard, cursor = 0, limit = LIMITS.defaultLimit }: LogLocation,
 ): Promise<LatestCells> {
   const after = parseCount(cursor, 'cursor', 0, Number.MAX_SAFE_INTEGER);
   const { cells, next, more } = await readLog(datastore, { shard, after }, limit);

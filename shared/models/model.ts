@@ -15,7 +15,7 @@ import type {
 import type { FindOptions, FoundRecords } from './found-records.ts';
 import { fieldsOf, modelIndex, type ModelIndex, type ShardValue } from './model-index.ts';
 import { modelRecord, readCells, type ModelCells, type ModelRecord } from './model-record.ts';
-import { latestCells, paddedShard, shardsOf, type LatestCells, type LogPlace, type Shards } from './model-shards.ts';
+import { latestCells, paddedShard, shardsOf, type LatestCells, type LogLocation, type Shards } from './model-shards.ts';
 import { rowKeyOfTuple, valueOfField } from './row-key.ts';
 
 /** The indexes that a model names. */
@@ -58,7 +58,7 @@ export interface Model<D extends ModelDeclaration> {
   /** The same of the primary index. */
   where(conditions: Where<D['primary']>, options?: FindOptions<Order<D['primary']>>): FoundRecords<D>;
   /** The next cells of a shard's log that are of this model's columns. */
-  fetchLatestCells(place: LogPlace): Promise<LatestCells>;
+  fetchLatestCells(location: LogLocation): Promise<LatestCells>;
   /** The id of a shard's last cell, of whatever model; 0 where it is empty. */
   maxIdOnShard(shard: number): Promise<number>;
   /** The numbers of all shards. */
@@ -92,8 +92,8 @@ export function defineModel<const D extends ModelDeclaration>(declaration: D & C
   const { name, datastore, primary, indexes = {} }: ModelDeclaration = declaration;
   const model = cellsOf(declaration);
   const shards = shardsOf(datastore);
-  const columns = new Map(model.places.map((place) => [place.name, place.column_name]));
-  const namesOfColumns = new Map(model.places.map((place) => [place.column_name, place.name]));
+  const columns = new Map(model.modelColumns.map((column) => [column.name, column.column_name]));
+  const namesOfColumns = new Map(model.modelColumns.map((column) => [column.column_name, column.name]));
   const allFields = fieldsOfAll([primary, ...Object.values(indexes)]);
   const primaryFields = fieldsOf(primary);
   const ofPrimary = modelIndex<D, D['primary']>(model, shards, primary);
@@ -122,7 +122,7 @@ export function defineModel<const D extends ModelDeclaration>(declaration: D & C
     find: (tuple) => findRow(rowKey(tuple)),
     findRow,
     where: (conditions, options) => ofPrimary.where(conditions, options),
-    fetchLatestCells: (place) => latestCells(datastore, namesOfColumns, place),
+    fetchLatestCells: (location) => latestCells(datastore, namesOfColumns, location),
     maxIdOnShard: (shard) => shards.lastId(shard),
     eachShard: () => shards.all(),
     eachPartition: () => partitions(datastore, shards, [primary, ...Object.values(indexes)]),
@@ -137,7 +137,11 @@ export function defineModel<const D extends ModelDeclaration>(declaration: D & C
 function cellsOf({ datastore, prefix = '', cells = {}, primary, indexes = {} }: ModelDeclaration): ModelCells {
   const { base = null, ...others } = cells;
   const kept = [primary, ...Object.values(indexes).filter(({ mutable }) => mutable !== true)];
-  const place = (name: string, validator: ModelCells['places'][number]['validator'], readonlyFields: FieldTypes) => ({
+  const column = (
+    name: string,
+    validator: ModelCells['modelColumns'][number]['validator'],
+    readonlyFields: FieldTypes,
+  ) => ({
     name,
     column_name: `${prefix}${name}`,
     validator,
@@ -145,9 +149,9 @@ function cellsOf({ datastore, prefix = '', cells = {}, primary, indexes = {} }: 
   });
   return {
     datastore,
-    places: [
-      place('base', base, fieldsOfAll(kept)),
-      ...Object.entries(others).map(([name, validator]) => place(name, validator, {})),
+    modelColumns: [
+      column('base', base, fieldsOfAll(kept)),
+      ...Object.entries(others).map(([name, validator]) => column(name, validator, {})),
     ],
   };
 }

@@ -200,8 +200,8 @@ class JoinedChanges {
     const bells = this.#bellsOf(turn.statements);
     try {
       const changes = await this.#transactions.run([...turn.statements, ...bells]);
-      for (const [place, { statement, resolve }] of ordered.entries()) {
-        const change = changes[place] as SqlChange;
+      for (const [position, { statement, resolve }] of ordered.entries()) {
+        const change = changes[position] as SqlChange;
         resolve(bells.length > 0 && statement.moves ? { ...change, hasRung: true } : change);
       }
       if (bells.length > 0) this.#dropBells(changes.at(-1)?.insertId ?? 0);

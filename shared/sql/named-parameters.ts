@@ -17,7 +17,10 @@ export function namedParameters({ sql, parameters }: Statement): {
   });
   if (count !== parameters.length)
     throw new TypeError(`a statement of ${count} values: wanted as many, got ${parameters.length}`);
-  return { sql: text, parameters: parameters.map((value, place) => ({ name: `v${place}`, value: toField(value) })) };
+  return {
+    sql: text,
+    parameters: parameters.map((value, position) => ({ name: `v${position}`, value: toField(value) })),
+  };
 }
 
 function toField(value: SqlParameter): NonNullable<NamedParameter['value']> {

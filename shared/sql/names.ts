@@ -30,13 +30,13 @@ export function entityTable(datastore: string, shard: number): string {
  * object writes text of its own making into the statement, so none may get that far.
  */
 export function checkParameters(parameters: readonly SqlParameter[]): void {
-  for (let place = 0; place < parameters.length; place += 1) {
-    const value = parameters[place];
+  for (let position = 0; position < parameters.length; position += 1) {
+    const value = parameters[position];
     if (value === null || typeof value === 'string' || typeof value === 'bigint' || value instanceof Uint8Array)
       continue;
     if (typeof value === 'number' && Number.isFinite(value)) continue;
     throw new TypeError(
-      `bound value ${place}: wanted a string, finite number, bigint, bytes or null, got ${Array.isArray(value) ? 'an array' : typeof value} ${typeof value === 'number' ? value : ''}`,
+      `bound value ${position}: wanted a string, finite number, bigint, bytes or null, got ${Array.isArray(value) ? 'an array' : typeof value} ${typeof value === 'number' ? value : ''}`,
     );
   }
 }

@@ -39,7 +39,7 @@ export async function selectParts(client: SqlClient, parts: readonly Statement[]
     late,
     await selectQuick(
       client,
-      quick.map((place) => parts[place] as Statement),
+      quick.map((position) => parts[position] as Statement),
       role,
       locked,
     ),
@@ -63,7 +63,7 @@ async function selectQuick(
       late,
       await selectDivided(
         client,
-        quick.map((place) => parts[place] as Statement),
+        quick.map((position) => parts[position] as Statement),
         role,
       ),
     );
@@ -147,10 +147,13 @@ interface DividedParts {
 function divideByLocks(parts: readonly Statement[], locked: LockedTables): DividedParts {
   const quick: number[] = [];
   const late = new Map<number, SqlError>();
-  for (const [place, { table }] of parts.entries()) {
-    if (table === undefined || !isLocked(locked, table)) quick.push(place);
+  for (const [position, { table }] of parts.entries()) {
+    if (table === undefined || !isLocked(locked, table)) quick.push(position);
     else
-      late.set(place, new SqlError('unclear', `${table} shows nothing within ${PATIENCE_MS} ms`, { timedOut: true }));
+      late.set(
+        position,
+        new SqlError('unclear', `${table} shows nothing within ${PATIENCE_MS} ms`, { timedOut: true }),
+      );
   }
   return { quick, late };
 }

@@ -16,7 +16,7 @@ import { dropBells, ringBells, RINGS_A_DROP } from '../sql/statements/ring-bells
 import { selectCells } from '../sql/statements/select-cells.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decodeCell } from '../access/decode.ts';
-import { requireDatastore, placeOf } from '../access/groups.ts';
+import { requireDatastore, homeOf } from '../access/groups.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
@@ -69,10 +69,10 @@ export async function appendToPrimary(
 ): Promise<Appended> {
   const isFollowed = (await context.topology.triggers(datastore)).length > 0;
   for (let attempt = 1; ; attempt += 1) {
-    const place = placeOf(await requireDatastore(context.topology, datastore, shards), shard);
-    const fence: ShardFence = { datastore, shard, epoch: place.epoch, anyWriter };
+    const home = homeOf(await requireDatastore(context.topology, datastore, shards), shard);
+    const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter };
     try {
-      const client = await context.groups.client(place.group);
+      const client = await context.groups.client(home.group);
       const done = await appendOnce(client, fence, cells, { thenSelect, isFollowed, isRepeated: attempt > 1 });
       if (done) return done;
       moved(context, fence, attempt);

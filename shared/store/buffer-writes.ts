@@ -32,7 +32,7 @@ export async function bufferOnSecondaries(
   while (holders.length < copies && candidates.length > 0) {
     const chosen = candidates.splice(0, copies - holders.length);
     const done = await Promise.all(chosen.map((group) => buffer(group, cells)));
-    holders.push(...chosen.filter((_, place) => done[place]));
+    holders.push(...chosen.filter((_, position) => done[position]));
   }
   return holders;
 }
@@ -120,9 +120,9 @@ function onHolders<T>(
 
 function shuffle<T>(items: readonly T[]): T[] {
   const shuffled = [...items];
-  for (let place = shuffled.length - 1; place > 0; place -= 1) {
-    const other = Math.floor(Math.random() * (place + 1));
-    [shuffled[place], shuffled[other]] = [shuffled[other] as T, shuffled[place] as T];
+  for (let position = shuffled.length - 1; position > 0; position -= 1) {
+    const other = Math.floor(Math.random() * (position + 1));
+    [shuffled[position], shuffled[other]] = [shuffled[other] as T, shuffled[position] as T];
   }
   return shuffled;
 }

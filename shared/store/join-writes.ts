@@ -2,7 +2,7 @@ import { LIMITS, type NewCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { SqlError } from '../sql/client.ts';
 import { fromSqlTime } from '../time.ts';
-import { placeOf, requireDatastore } from '../access/groups.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/keep-entries.ts';
@@ -29,18 +29,18 @@ export interface JoinedWrites {
    *
    * @param isTimed the results are to say when cells were appended @default only where that is known anyway
    */
-  append(shard: number, cells: readonly BufferedCell[], isTimed?: boolean): Promise<AppendedShare>;
+  append(shard: number, cells: readonly BufferedCell[], isTimed?: boolean): Promise<AppendedPart>;
   /** As `bufferOn`. */
   buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
 }
 
 /** Cells of one write, and of their rows what indexes want to know, if it was read. */
-export interface AppendedShare {
+export interface AppendedPart {
   readonly results: readonly AppendResult[];
   readonly after?: RowsAfter;
 }
 
-interface Share<Where extends number | string> {
+interface Part<Where extends number | string> {
   /** The shard, or the group. */
   readonly where: Where;
   readonly cells: readonly BufferedCell[];
@@ -55,7 +55,7 @@ interface Share<Where extends number | string> {
  * @param shards of the datastore, by which those of cells were chosen
  */
 export function joinWrites(context: StoreContext, datastore: string, shards: number): JoinedWrites {
-  async function appendKnown(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedShare> {
+  async function appendKnown(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedPart> {
     const indexes = await concernedIndexes(context.topology, datastore, cells);
     if (indexes.length === 0) {
       if (!isTimed) return appendToPrimary(context, datastore, shard, cells, { shards });
@@ -71,14 +71,14 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
     return { results: withTimesOfRows({ cells, results }, after), after };
   }
 
-  async function appendAll(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedShare> {
+  async function appendAll(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedPart> {
     const appended = await appendKnown(shard, cells, isTimed);
     if (!isTimed) return appended;
     const { results } = appended;
     return { ...appended, results: await withMissingTimes(context, { datastore, shard, cells, results }) };
   }
 
-  const append = joinedByKey<Share<number>, AppendedShare>(
+  const append = joinedByKey<Part<number>, AppendedPart>(
     {
       atOnce: APPENDS_OF_A_SHARD,
       // Another statement appends restored cells. A second write to an address is judged by the cell that the first one
@@ -87,12 +87,12 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
         isSmall(taken, next) &&
         areRestored(taken[0].cells) === areRestored(next.cells) &&
         !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
-      async run(shares) {
-        const isTimed = shares.some((share) => share.isTimed === true);
-        const appended = await appendAll(shares[0].where, cellsOf(shares), isTimed);
-        if (shares.length === 1) return [appended];
+      async run(parts) {
+        const isTimed = parts.some((part) => part.isTimed === true);
+        const appended = await appendAll(parts[0].where, cellsOf(parts), isTimed);
+        if (parts.length === 1) return [appended];
         let start = 0;
-        return shares.map(({ cells }) => ({
+        return parts.map(({ cells }) => ({
           ...appended,
           results: appended.results.slice(start, (start += cells.length)),
         }));
@@ -100,13 +100,13 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
     },
     ({ where }) => where,
   );
-  const buffer = joinedByKey<Share<string>, boolean>(
+  const buffer = joinedByKey<Part<string>, boolean>(
     {
       atOnce: COPIES_OF_A_GROUP,
       fits: isSmall,
-      async run(shares) {
-        const isHeld = await bufferOn(context, shares[0].where, datastore, cellsOf(shares));
-        return shares.map(() => isHeld);
+      async run(parts) {
+        const isHeld = await bufferOn(context, parts[0].where, datastore, cellsOf(parts));
+        return parts.map(() => isHeld);
       },
     },
     ({ where }) => where,
@@ -117,20 +117,20 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
   };
 }
 
-function cellsOf(shares: readonly [Share<number | string>, ...Share<number | string>[]]): readonly BufferedCell[] {
-  return shares.length === 1 ? shares[0].cells : shares.flatMap(({ cells }) => cells);
+function cellsOf(parts: readonly [Part<number | string>, ...Part<number | string>[]]): readonly BufferedCell[] {
+  return parts.length === 1 ? parts[0].cells : parts.flatMap(({ cells }) => cells);
 }
 
-function isSmall(taken: readonly Share<number | string>[], next: Share<number | string>): boolean {
+function isSmall(taken: readonly Part<number | string>[], next: Part<number | string>): boolean {
   let [count, bytes] = [next.cells.length, encodedBytes(next)];
-  for (const share of taken) {
-    count += share.cells.length;
-    bytes += encodedBytes(share);
+  for (const part of taken) {
+    count += part.cells.length;
+    bytes += encodedBytes(part);
   }
   return count <= LIMITS.batchCells && bytes <= JOINED_BYTES;
 }
 
-function encodedBytes({ cells }: Share<number | string>): number {
+function encodedBytes({ cells }: Part<number | string>): number {
   return cells.reduce((sum, { encoded }) => sum + encoded.length, 0);
 }
 
@@ -151,9 +151,9 @@ function withTimesOfRows(
   { cells, results }: Pick<AppendedCells, 'cells' | 'results'>,
   { states }: RowsAfter,
 ): readonly AppendResult[] {
-  return results.map((result, place) => {
+  return results.map((result, position) => {
     if (!lacksTime(result)) return result;
-    const { row_key, column_name, ref_key } = cells[place] as NewCell;
+    const { row_key, column_name, ref_key } = cells[position] as NewCell;
     const found = states
       .find(({ row }) => row.row_key === row_key)
       ?.cells.get(column_name)
@@ -164,8 +164,8 @@ function withTimesOfRows(
 
 /** The same from what `selectCreated` brought, by the places of the cells. */
 function withTimes(results: readonly AppendResult[], times: ReadonlyMap<number, string>): readonly AppendResult[] {
-  return results.map((result, place) => {
-    const created_at = times.get(place);
+  return results.map((result, position) => {
+    const created_at = times.get(position);
     return lacksTime(result) && created_at !== undefined ? { ...result, created_at } : result;
   });
 }
@@ -175,12 +175,12 @@ async function withMissingTimes(
   context: StoreContext,
   { datastore, shard, cells, results }: AppendedCells,
 ): Promise<readonly AppendResult[]> {
-  const missing = [...results.keys()].filter((place) => lacksTime(results[place] as AppendResult));
+  const missing = [...results.keys()].filter((position) => lacksTime(results[position] as AppendResult));
   if (missing.length === 0) return results;
   try {
-    const { group } = placeOf(await requireDatastore(context.topology, datastore), shard);
+    const { group } = homeOf(await requireDatastore(context.topology, datastore), shard);
     const client = await context.groups.client(group);
-    const addresses = missing.map((place) => cells[place] as NewCell);
+    const addresses = missing.map((position) => cells[position] as NewCell);
     const times = toCreated(await client.select(selectCreated(datastore, shard, addresses), 'writer'));
     return withTimes(results, new Map([...times].map(([item, time]) => [missing[item] as number, time])));
   } catch (error) {

@@ -91,10 +91,10 @@ export function parseKeptId(value: unknown, field: string): KeptId {
 export function parseKeptIds(ids: unknown, names: readonly string[], most: number): readonly KeptId[] {
   if (!Array.isArray(ids) || ids.length === 0 || ids.length > most)
     throw invalidField('ids', `an array of 1 to ${most} ids`, ids);
-  return ids.map((id: unknown, place) => {
-    const parsed = parseKeptId(id, `ids[${place}]`);
+  return ids.map((id: unknown, position) => {
+    const parsed = parseKeptId(id, `ids[${position}]`);
     if (!names.includes(parsed.group))
-      throw invalidField(`ids[${place}]`, `an id of one of the groups ${names.join(', ')}`, id);
+      throw invalidField(`ids[${position}]`, `an id of one of the groups ${names.join(', ')}`, id);
     return parsed;
   });
 }

@@ -41,22 +41,22 @@ export async function readBatch(
   );
   const full: FullAnswer = { room: answerRoom(), refused: false };
   const items: BatchItem[] = [];
-  for (const place of wanted.keys()) {
-    if (cells.isLeftOut(place)) await cells.complete({ from: place, to: place + 1 }, full.room.left());
-    items.push(toBatchItem(cells, place, full));
+  for (const position of wanted.keys()) {
+    if (cells.isLeftOut(position)) await cells.complete({ from: position, to: position + 1 }, full.room.left());
+    items.push(toBatchItem(cells, position, full));
   }
   return items;
 }
 
 /** An item of a batch, if the answer still has room for it; one that fails does so alone. */
-function toBatchItem(cells: WantedCells, place: number, full: FullAnswer): BatchItem {
+function toBatchItem(cells: WantedCells, position: number, full: FullAnswer): BatchItem {
   const { room } = full;
-  const answer = cells.answer(place);
+  const answer = cells.answer(position);
   if (answer.error) return { error: answer.error };
   const [stored] = answer.cells;
   if (!stored) return null;
   // Behind one that had no room only such are decoded that fit in any case: a hundred may be large, to be thrown away.
-  if (cells.isLeftOut(place) || (full.refused && cells.atMostBytes(stored) > room.left()))
+  if (cells.isLeftOut(position) || (full.refused && cells.atMostBytes(stored) > room.left()))
     return { error: noRoomFor(stored) };
   const decoded = cells.decode(stored);
   if (decoded.cell.error) return { error: decoded.cell.error };

@@ -15,7 +15,7 @@ import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
-import { requireDatastore, placeOf } from '../access/groups.ts';
+import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { AnswerRoom } from '../contract/answer-room.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore, Found, Page, ReadOptions } from '../contract/datastore.ts';
@@ -38,7 +38,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     const minimum = parseMinimum(options.min_added_id);
     const read = parseRead(options.read);
     const shard = shardOf(rowKey, shards);
-    const { group } = placeOf(await requireDatastore(context.topology, name), shard);
+    const { group } = homeOf(await requireDatastore(context.topology, name), shard);
     const client = await context.groups.client(group);
     const bytes = Math.floor(pageBytes(client) / (options.room ? SHARERS : 1));
     const [answer] = await context.admit(group, () =>
@@ -82,7 +82,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     async row(rowKey, options = {}): Promise<Page<string>> {
       const range = {
         row_key: parseRowKey(rowKey),
-        columns: options.columns?.map((column, place) => parseColumnName(column, `column[${place}]`)),
+        columns: options.columns?.map((column, position) => parseColumnName(column, `column[${position}]`)),
         after: options.after === undefined ? undefined : parseColumnName(options.after, 'after'),
         limit: LIMITS.listCells + 1,
       };
@@ -126,7 +126,7 @@ function cellLookUps(
     const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseMinimum(options.min_added_id) };
     const read = parseRead(options.read);
     const shard = shardOf(row_key, shards);
-    const { group } = placeOf(await requireDatastore(context.topology, name), shard);
+    const { group } = homeOf(await requireDatastore(context.topology, name), shard);
     const found = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard } }));
     if (found.error) throw found.error;
     const { cells, served_by, stale } = found;
@@ -143,10 +143,10 @@ function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Prom
       fits: ({ length }) => length < LIMITS.batchCells,
       async run(some) {
         const [{ group, read }] = some;
-        const statement = (places: readonly number[]): Statement =>
+        const statement = (positions: readonly number[]): Statement =>
           selectCells(
             name,
-            places.flatMap((place) => some[place]?.wanted ?? []),
+            positions.flatMap((position) => some[position]?.wanted ?? []),
             true,
           );
         return readGroup(await context.groups.client(group), group, {

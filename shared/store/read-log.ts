@@ -4,7 +4,7 @@ import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { findLocations, toAfterIds } from '../sql/statements/find-locations.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { selectLog } from '../sql/statements/select-log.ts';
-import { requireDatastore, byGroup, placeOf } from '../access/groups.ts';
+import { requireDatastore, byGroup, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { askParts, partsOf, pageBytes } from '../access/ask-parts.ts';
 import { answerRoom } from '../access/decode.ts';
@@ -48,7 +48,7 @@ export function logReads(context: StoreContext, name: string, shards: number): P
     async heads(options = {}): Promise<readonly ShardHead[]> {
       const read = parseRead(options.read);
       const topology = await requireDatastore(context.topology, name);
-      const answers: ShardHead[] = topology.places.map(({ group }, shard) => ({ shard, group, head: 0 }));
+      const answers: ShardHead[] = topology.homes.map(({ group }, shard) => ({ shard, group, head: 0 }));
       await eachPage(
         { topology, size: HEADS_A_STATEMENT },
         answers.map(({ shard }) => ({ shard })),
@@ -60,12 +60,12 @@ export function logReads(context: StoreContext, name: string, shards: number): P
           );
           const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
           const heads = toHeads(rows);
-          for (const [place, { shard }] of page.entries()) {
-            const error = errorOf(place);
+          for (const [position, { shard }] of page.entries()) {
+            const error = errorOf(position);
             answers[shard] = error ? { shard, group, error } : { shard, group, head: heads.get(shard) ?? 0 };
           }
         },
-        ({ shard }, error) => void (answers[shard] = { shard, group: placeOf(topology, shard).group, error }),
+        ({ shard }, error) => void (answers[shard] = { shard, group: homeOf(topology, shard).group, error }),
       );
       return answers;
     },
@@ -95,9 +95,9 @@ async function locate({ context, name, topology, read }: Reading, logs: readonly
       );
       const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
       const found = toAfterIds(rows);
-      for (const [place, log] of page.entries()) {
-        log.next = found[place] ?? 0;
-        log.error = errorOf(place);
+      for (const [position, log] of page.entries()) {
+        log.next = found[position] ?? 0;
+        log.error = errorOf(position);
       }
     },
     (log, error) => void (log.error = error),
@@ -136,13 +136,13 @@ async function fetchNext(
   room: number,
 ): Promise<void> {
   const [first] = logs;
-  const share = Math.floor(room / logs.length);
+  const bytesEach = Math.floor(room / logs.length);
   await eachPage(
     { topology, size: SHARDS_A_STATEMENT },
     logs,
     async (page, group) => {
       const client = await context.groups.client(group);
-      const bytes = Math.min(share, Math.floor(pageBytes(client) / page.length));
+      const bytes = Math.min(bytesEach, Math.floor(pageBytes(client) / page.length));
       const statement = selectLog(
         name,
         page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first })),
@@ -152,12 +152,12 @@ async function fetchNext(
       const { rows, roleOf, errorOf } = await context.admit(group, () =>
         askParts(client, group, read, partsOf(statement)),
       );
-      for (const [place, { cells, head }] of byItem(rows, page.length).entries()) {
-        const log = page[place];
+      for (const [position, { cells, head }] of byItem(rows, page.length).entries()) {
+        const log = page[position];
         if (!log) continue;
-        const error = errorOf(place);
+        const error = errorOf(position);
         if (error) fail(log, error);
-        else fetched(log, { cells, head, role: roleOf(place), limit });
+        else fetched(log, { cells, head, role: roleOf(position), limit });
       }
     },
     fail,
@@ -193,7 +193,7 @@ function fail(log: OpenLog, error: SchemalessError): void {
  * show yet: MariaDB can show a later one first for a moment. Stepping over it would skip a cell for ever.
  */
 export function untilHole(cells: readonly StoredCell[], after: number): readonly StoredCell[] {
-  const hole = cells.findIndex(({ added_id }, place) => added_id !== after + place + 1);
+  const hole = cells.findIndex(({ added_id }, position) => added_id !== after + position + 1);
   return hole < 0 ? cells : cells.slice(0, hole);
 }
 

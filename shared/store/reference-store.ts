@@ -90,7 +90,7 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
 
     async row(rowKey, options: RowOptions = {}): Promise<Page<string>> {
       const all = logs.row(parseRowKey(rowKey));
-      const columns = options.columns?.map((column, place) => parseColumnName(column, `column[${place}]`));
+      const columns = options.columns?.map((column, position) => parseColumnName(column, `column[${position}]`));
       return latestOf(all, { columns, after: options.after });
     },
 

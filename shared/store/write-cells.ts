@@ -9,7 +9,7 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
-import { requireDatastore, placeOf } from '../access/groups.ts';
+import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -50,7 +50,7 @@ export function cellWrites(
   ): Promise<readonly PutResult[]> {
     const results = await inParts(
       cells,
-      ({ shard }) => placeOf(topology, shard).group,
+      ({ shard }) => homeOf(topology, shard).group,
       (group, ofGroup) => admitToGroup(writes, group, ofGroup, options),
     );
     for (const { outcome } of results) context.report({ kind: 'put', datastore: name, outcome });
@@ -66,8 +66,8 @@ export function cellWrites(
       if (!first) return [];
       checkBounds(
         prepared,
-        await context.groups.client(placeOf(topology, first.shard).group),
-        (place) => `cells[${place}].body`,
+        await context.groups.client(homeOf(topology, first.shard).group),
+        (position) => `cells[${position}].body`,
       );
       return settleRepeats(prepared, (some) => writeAll(topology, some, options));
     };
@@ -76,7 +76,7 @@ export function cellWrites(
   return {
     async put(cell, options = {}) {
       const prepared = [prepare(cell, '')] as const;
-      const { group } = placeOf(await requireDatastore(context.topology, name, shards), prepared[0].shard);
+      const { group } = homeOf(await requireDatastore(context.topology, name, shards), prepared[0].shard);
       checkBounds(prepared, await context.groups.client(group), () => 'body');
       const [result] = (await admitToGroup(writes, group, prepared, options)) as readonly [PutResult];
       context.report({ kind: 'put', datastore: name, outcome: result.outcome });
@@ -96,16 +96,20 @@ export function cellWrites(
  * Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached
  * alike.
  */
-function checkBounds(cells: readonly BufferedCell[], { abilities }: SqlClient, field: (place: number) => string): void {
+function checkBounds(
+  cells: readonly BufferedCell[],
+  { abilities }: SqlClient,
+  field: (position: number) => string,
+): void {
   const { bodyBytes, writtenBytes } = abilities.bounds;
   let bytes = 0;
-  for (const [place, { encoded, row_key, column_name, ref_key }] of cells.entries()) {
+  for (const [position, { encoded, row_key, column_name, ref_key }] of cells.entries()) {
     bytes += encoded.length;
     if (encoded.length <= bodyBytes) continue;
     throw new SchemalessError(
       'body_too_large',
-      `${field(place)}: wanted at most ${bodyBytes} bytes, encoded, got ${encoded.length}`,
-      { field: field(place), address: { row_key, column_name, ref_key } },
+      `${field(position)}: wanted at most ${bodyBytes} bytes, encoded, got ${encoded.length}`,
+      { field: field(position), address: { row_key, column_name, ref_key } },
     );
   }
   const most = Math.min(LIMITS.requestBytes, writtenBytes);
@@ -172,7 +176,7 @@ async function writeToGroup(
   if (results.every(isStored)) await keepEntries(context, datastore, cells, found);
   else {
     const whose = (isSo: (result: PutResult) => boolean): BufferedCell[] =>
-      cells.filter((_, place) => isSo(results[place] as PutResult));
+      cells.filter((_, position) => isSo(results[position] as PutResult));
     await Promise.all([
       withdrawCopies(
         context,
@@ -222,12 +226,12 @@ async function inSeveral<Part, Item, Result>(
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
   await Promise.all(
-    [...Map.groupBy(items.keys(), (place) => partOf(items[place] as Item))].map(async ([part, places]) => {
+    [...Map.groupBy(items.keys(), (position) => partOf(items[position] as Item))].map(async ([part, positions]) => {
       const done = await work(
         part,
-        places.map((place) => items[place] as Item),
+        positions.map((position) => items[position] as Item),
       );
-      for (const [at, place] of places.entries()) results[place] = done[at] as Result;
+      for (const [at, position] of positions.entries()) results[position] = done[at] as Result;
     }),
   );
   return results;
@@ -290,7 +294,7 @@ async function settleRepeats(
   if (firsts.length === cells.length) return written;
 
   const byAddress = new Map(
-    firsts.map((first, place) => [addressKey(first), { first, result: written[place] as PutResult }]),
+    firsts.map((first, position) => [addressKey(first), { first, result: written[position] as PutResult }]),
   );
   const results: PutResult[] = [];
   for (const cell of cells) {

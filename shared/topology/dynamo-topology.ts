@@ -194,7 +194,7 @@ async function isGone(table: DynamoTable, name: string): Promise<boolean> {
  * @returns what is written now: another's, when it came first
  */
 export async function createDatastore(table: DynamoTable, topology: DatastoreTopology): Promise<DatastoreTopology> {
-  const names = [...new Set(topology.places.map(({ group }) => group))];
+  const names = [...new Set(topology.homes.map(({ group }) => group))];
   try {
     await table.client.send(
       new PutItemCommand({
@@ -202,8 +202,8 @@ export async function createDatastore(table: DynamoTable, topology: DatastoreTop
         Item: {
           pk: { S: `${DATASTORE}${topology.datastore}` },
           names: { L: names.map((name) => ({ S: name })) },
-          owners: { L: topology.places.map(({ group }) => ({ N: String(names.indexOf(group)) })) },
-          epochs: { L: topology.places.map(({ epoch }) => ({ N: String(epoch) })) },
+          owners: { L: topology.homes.map(({ group }) => ({ N: String(names.indexOf(group)) })) },
+          epochs: { L: topology.homes.map(({ epoch }) => ({ N: String(epoch) })) },
           making: { BOOL: true },
         },
         ConditionExpression: 'attribute_not_exists(pk)',
@@ -237,7 +237,7 @@ function toTopology(datastore: string, item: Record<string, AttributeValue>): Da
   return {
     datastore,
     shards: owners.length,
-    places: owners.map((owner, shard) => ({ group: names[owner] ?? '', epoch: epochs[shard] ?? 1 })),
+    homes: owners.map((owner, shard) => ({ group: names[owner] ?? '', epoch: epochs[shard] ?? 1 })),
     ...(item['making'] !== undefined && { isBeingMade: true as const }),
   };
 }

@@ -7,7 +7,7 @@ import type { IndexName } from './index-catalogue.ts';
 export interface MistypedFound {
   readonly hash: string;
   /** Of the field in the definition. */
-  readonly place: number;
+  readonly position: number;
   readonly rows: number;
   /** One of them. */
   readonly row_key: string;
@@ -24,7 +24,7 @@ const FIELDS_A_WRITE = 20;
 const COUNT = /^mistyped_([0-9a-f]{8})_(\d+)$/u;
 
 /**
- * Adds to the counts of an index: attributes `mistyped_<hash>_<place>`, `example_…` and `found_…` of the item of its
+ * Adds to the counts of an index: attributes `mistyped_<hash>_<position>`, `example_…` and `found_…` of the item of its
  * progress. A number and a row key a field, however many cells there are.
  */
 export async function addMistyped(
@@ -36,7 +36,7 @@ export async function addMistyped(
   for (let all = found; all.length > 0; all = all.slice(FIELDS_A_WRITE)) {
     const page = all
       .slice(0, FIELDS_A_WRITE)
-      .map((one, item) => ({ ...one, item, suffix: `${one.hash}_${one.place}` }));
+      .map((one, item) => ({ ...one, item, suffix: `${one.hash}_${one.position}` }));
     await client.send(
       new UpdateItemCommand({
         TableName: table,
@@ -68,8 +68,8 @@ export async function forgetMistyped(
   hash: string,
   fields: number,
 ): Promise<void> {
-  const names = Array.from({ length: fields }, (_, place) =>
-    ['mistyped', 'example', 'found'].map((what) => `${what}_${hash}_${place}`),
+  const names = Array.from({ length: fields }, (_, position) =>
+    ['mistyped', 'example', 'found'].map((what) => `${what}_${hash}_${position}`),
   ).flat();
   for (let all = names; all.length > 0; all = all.slice(FIELDS_A_WRITE)) {
     const page = all.slice(0, FIELDS_A_WRITE);
@@ -88,18 +88,18 @@ export async function forgetMistyped(
 export function toMistyped(item: Record<string, AttributeValue>): MistypedCounted[] {
   return Object.entries(item)
     .flatMap(([attribute, { N: rows }]) => {
-      const [, hash = '', place = ''] = COUNT.exec(attribute) ?? [];
+      const [, hash = '', position = ''] = COUNT.exec(attribute) ?? [];
       return hash === ''
         ? []
         : [
             {
               hash,
-              place: Number(place),
+              position: Number(position),
               rows: Number(rows),
-              row_key: item[`example_${hash}_${place}`]?.S ?? '',
-              at: item[`found_${hash}_${place}`]?.S ?? '',
+              row_key: item[`example_${hash}_${position}`]?.S ?? '',
+              at: item[`found_${hash}_${position}`]?.S ?? '',
             },
           ];
     })
-    .sort((one, other) => one.hash.localeCompare(other.hash) || one.place - other.place);
+    .sort((one, other) => one.hash.localeCompare(other.hash) || one.position - other.position);
 }

@@ -10,7 +10,7 @@ import type { IndexNow } from './index-now.ts';
  */
 
 /** Where a shard is. The epoch goes up when it moves, or when a promoted replica turns out to lack its last cells. */
-export interface ShardPlace {
+export interface ShardHome {
   readonly group: string;
   readonly epoch: number;
 }
@@ -20,7 +20,7 @@ export interface DatastoreTopology {
   /** Fixed at creation. */
   readonly shards: number;
   /** Index = shard. */
-  readonly places: readonly ShardPlace[];
+  readonly homes: readonly ShardHome[];
   /** Not all of its shards have been made yet. */
   readonly isBeingMade?: true;
 }

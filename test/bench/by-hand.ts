@@ -51,7 +51,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   const { shards } = topology;
   const columns = [{ column: field.column_key, cells: 2 }];
   const dummy: EncodedCell = { row_key: DUMMY_KEY, column_name: 'BASE', ref_key: 1, body: null, encoded: DUMMY };
-  const fenceOf = (shard: number) => ({ datastore, shard, epoch: topology.places[shard]?.epoch ?? 0 });
+  const fenceOf = (shard: number) => ({ datastore, shard, epoch: topology.homes[shard]?.epoch ?? 0 });
   const texts = Array.from({ length: shards }, (_, shard) => ({
     append: appendCell(fenceOf(shard), dummy).sql,
     state: unionOf(selectRowStates(datastore, [{ row_key: DUMMY_KEY, shard }], columns, LIMITS.answerBytes)).sql,
@@ -60,7 +60,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
     ]).sql,
   }));
   const bufferText = insertBuffered(datastore, [{ ...dummy, shard: 0 }]).sql;
-  const groupOf = (shard: number): string => topology.places[shard]?.group ?? '';
+  const groupOf = (shard: number): string => topology.homes[shard]?.group ?? '';
   const secondaryOf = (primary: string): string => {
     const others = names.filter((name) => name !== primary);
     return others[Math.floor(Math.random() * others.length)] ?? '';
@@ -78,7 +78,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
     const address = [rowKeyBytes(row_key), Buffer.from(column_name), ref_key];
     const { affectedRows } = await run(groupOf(shard), {
       sql: texts[shard]?.append ?? '',
-      parameters: [...address, encoded, ...address, datastore, shard, topology.places[shard]?.epoch ?? 0],
+      parameters: [...address, encoded, ...address, datastore, shard, topology.homes[shard]?.epoch ?? 0],
     });
     if (affectedRows !== 1) throw new Error(`${affectedRows} rows appended`);
   }

@@ -50,19 +50,19 @@ async function costsOf(
   const bodies = bodiesOf(size, seed, 0, BODIES);
   const codecs = codecsFor(bodiesOf(size, seed, BODIES, SAMPLES));
   const encoded = codecs.map((codec) => bodies.map((body) => roundTrip(codec, body)));
-  const passes = codecs.flatMap(({ encode, decode }, place) => [
+  const passes = codecs.flatMap(({ encode, decode }, position) => [
     () => {
       for (const body of bodies) encode(body);
     },
     () => {
-      for (const bytes of encoded[place] ?? []) decode(bytes);
+      for (const bytes of encoded[position] ?? []) decode(bytes);
     },
   ]);
   const taken = await timeInTurn(passes, { units: BODIES, signal });
   const jsonBytes = mean(bodies.map((body) => Buffer.byteLength(JSON.stringify(body))));
-  return codecs.flatMap(({ name }, place) => {
-    const [encode, decode] = taken.slice(2 * place, 2 * place + 2);
-    const bytes = mean((encoded[place] ?? []).map(({ length }) => length));
+  return codecs.flatMap(({ name }, position) => {
+    const [encode, decode] = taken.slice(2 * position, 2 * position + 2);
+    const bytes = mean((encoded[position] ?? []).map(({ length }) => length));
     return encode && decode ? [{ codec: name, size, bytes, ratio: bytes / jsonBytes, encode, decode }] : [];
   });
 }

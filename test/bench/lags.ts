@@ -33,7 +33,7 @@ const BAR = { indexP99: 5, triggerP50: 20, triggerP99: 100 };
 /** The function's log has whole milliseconds, and a logarithmic axis no place for none. */
 const LEAST_DRAWN_MS = 1;
 const UNSEEN: Progress = { advance: () => undefined, note: () => undefined, stop: () => undefined };
-const SHARES = [0.01, ...Array.from({ length: 19 }, (_, place) => (place + 1) / 20), 0.98, 0.99, 0.995, 1];
+const SHARES = [0.01, ...Array.from({ length: 19 }, (_, position) => (position + 1) / 20), 0.98, 0.99, 0.995, 1];
 
 export const lagsBench: Bench = {
   name: 'lags',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { percentile } from './percentile.ts';
 
-const values = Array.from({ length: 1000 }, (_, place) => 1000 - place);
+const values = Array.from({ length: 1000 }, (_, position) => 1000 - position);
 
 it('is the least value that so many do not exceed', () => {
   expect([0, 0.5, 0.99, 0.999, 1].map((share) => percentile(values, share))).toEqual([1, 500, 990, 999, 1000]);

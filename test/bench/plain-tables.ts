@@ -30,7 +30,7 @@ const SCHEMA = 'plain_tables';
 
 export async function plainTables({
   groups,
-  topology: { shards, places },
+  topology: { shards, homes },
   field,
   connections = 64,
 }: PlainTablesOptions): Promise<PlainTables> {
@@ -39,7 +39,7 @@ export async function plainTables({
     new Promise((resolve, reject) => {
       pools.get(group)?.query(sql, [...values], (error, rows) => (error ? reject(error) : resolve(rows as never)));
     });
-  const groupOf = (shard: number): string => places[shard]?.group ?? '';
+  const groupOf = (shard: number): string => homes[shard]?.group ?? '';
   for (const name of pools.keys()) await run(name, `CREATE DATABASE ${SCHEMA}`);
   for (let shard = 0; shard < shards; shard += 1) await createTables((sql) => run(groupOf(shard), sql), shard);
   return {

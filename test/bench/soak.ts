@@ -43,7 +43,7 @@ export const soakBench: Bench = {
 function plotsOf(minutes: readonly WatchedMinute[]): readonly LinePlot[] {
   const line = (name: string, valueOf: (minute: WatchedMinute) => number): LinePlot['lines'][number] => ({
     name,
-    points: minutes.map((minute, place): readonly [number, number] => [place + 1, valueOf(minute)]),
+    points: minutes.map((minute, position): readonly [number, number] => [position + 1, valueOf(minute)]),
   });
   const memory = { x: 'minute', y: 'MiB' };
   return [

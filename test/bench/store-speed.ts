@@ -172,11 +172,13 @@ async function compareReads(
   compare: Compare,
 ): Promise<void> {
   const driver = randomUUID();
-  const rows = Array.from({ length: ROWS }, (_, place) => trip(randomUUID(), place < FOUND ? driver : randomUUID()));
+  const rows = Array.from({ length: ROWS }, (_, position) =>
+    trip(randomUUID(), position < FOUND ? driver : randomUUID()),
+  );
   for (let start = 0; start < ROWS; start += BATCH) await datastore.batchPut(rows.slice(start, start + BATCH));
   await Promise.all(rows.map((row) => plain.put(row)));
   const anyRow = (): NewCell => rows[Math.floor(Math.random() * ROWS)] as NewCell;
-  const placed = ({ row_key, column_name }: NewCell): ShardKey => ({
+  const inShard = ({ row_key, column_name }: NewCell): ShardKey => ({
     key: { row_key, column_name },
     shard: shardOf(row_key, shards),
   });
@@ -195,7 +197,7 @@ async function compareReads(
   for (const atOnce of [1, AT_ONCE]) {
     await compare(`get latest; ${atOnce} at once`, 0.85, {
       ours: async () => ((await datastore.getLatest(anyRow())).cell ? 1 : 0),
-      ...sidesOf(() => select([placed(anyRow())])),
+      ...sidesOf(() => select([inShard(anyRow())])),
       atOnce,
     });
     await compare(`get latest, next to a plain SELECT; ${atOnce} at once`, undefined, {
@@ -217,7 +219,7 @@ async function compareReads(
   await compare(`batch get of ${BATCH}`, 0.85, {
     ours: async () =>
       (await datastore.batchGet(some().map(({ row_key, column_name }) => ({ row_key, column_name })))).length,
-    ...sidesOf(() => select(some().map(placed))),
+    ...sidesOf(() => select(some().map(inShard))),
   });
 
   const query: IndexQuery = {
@@ -239,7 +241,7 @@ async function compareReads(
   const withColumn = async (): Promise<Rows[]> => {
     const found = await entries();
     return select(
-      found.map(([row_key]) => placed({ ...(rows[0] as NewCell), row_key: rowKeyOf(row_key as Uint8Array) })),
+      found.map(([row_key]) => inShard({ ...(rows[0] as NewCell), row_key: rowKeyOf(row_key as Uint8Array) })),
     );
   };
   await compare(`query of ${FOUND} rows with a column`, 0.8, {
@@ -264,8 +266,8 @@ function countOf(results: readonly Rows[]): number {
 
 /** A cell of about a kilobyte of JSON. */
 function trip(row_key: string = randomUUID(), driver_uuid: string = randomUUID()): NewCell {
-  const places = Array.from({ length: 8 }, (_, place) => ({
-    at: `2026-01-31T08:0${place}:00.000Z`,
+  const places = Array.from({ length: 8 }, (_, position) => ({
+    at: `2026-01-31T08:0${position}:00.000Z`,
     latitude: 38.7 + Math.random() / 10,
     longitude: -9.1 - Math.random() / 10,
   }));

@@ -99,9 +99,9 @@ export const writesBench: Bench = {
       ...atOnce,
     });
 
-    const primary = topology.places[0]?.group;
+    const primary = topology.homes[0]?.group;
     const toOneGroup = (): Promise<number> =>
-      stored(store, [trip((key) => topology.places[shardOf(key, SHARDS)]?.group === primary)]);
+      stored(store, [trip((key) => topology.homes[shardOf(key, SHARDS)]?.group === primary)]);
     const alone = await latencies(toOneGroup, 1, signal);
     const many = await latencies(toOneGroup, CALLERS, signal);
     const [rate, times] = [many.rate / alone.rate, many.p99 / many.p50];

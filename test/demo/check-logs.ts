@@ -111,8 +111,8 @@ async function readOn(
   const locations = readings.map(({ shard, next }) => ({ shard, after: next }));
   const logs = await persist(signal, () => store.log(locations, { limit: CELLS_A_SHARD, read }));
   let wentOn = false;
-  for (const [place, reading] of readings.entries()) {
-    const log = logs[place];
+  for (const [position, reading] of readings.entries()) {
+    const log = logs[position];
     if (log === undefined || log.error !== undefined || log.served_by !== read) continue;
     for (const cell of log.cells) take(reading, cell);
     if (log.cells.length > 0) wentOn = true;

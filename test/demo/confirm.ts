@@ -24,8 +24,8 @@ export async function writeUntilConfirmed(
   for (let left = cells; left.length > 0;) {
     const results = await send(left);
     const unconfirmed: NewCell[] = [];
-    for (const [place, cell] of left.entries()) {
-      const result = results[place];
+    for (const [position, cell] of left.entries()) {
+      const result = results[position];
       if (result === undefined) throw new Error(`batch-put: wanted ${left.length} results, got ${results.length}`);
       if (result.outcome === 'unavailable' && Date.now() < end) unconfirmed.push(cell);
       else answered(cell, result);

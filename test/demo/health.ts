@@ -19,12 +19,12 @@ export interface Health {
 
 /** The health of the stack at a URL; undefined when nothing there answers as one. */
 export async function health(url: string): Promise<Health | undefined> {
-  const place = new URL(`${url}/v1/health`);
+  const healthUrl = new URL(`${url}/v1/health`);
   let sign: Sign | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     try {
-      const headers = await sign?.({ method: 'GET', url: place, headers: {}, body: undefined });
-      const response = await fetch(place, { ...(headers && { headers }), signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const headers = await sign?.({ method: 'GET', url: healthUrl, headers: {}, body: undefined });
+      const response = await fetch(healthUrl, { ...(headers && { headers }), signal: AbortSignal.timeout(TIMEOUT_MS) });
       if (response.status === 403) sign = localSigner();
       const { groups } = (await response.json()) as { readonly groups?: readonly GroupHealth[] };
       if (Array.isArray(groups)) return { groups, sign };

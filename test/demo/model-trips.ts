@@ -81,14 +81,14 @@ export async function showModelTrips(store: DemoStore, options: ModelTripsOption
   for (const { cells } of trips) await writeTrip(store, cells, results, options);
   for (const { name, row_key, cells } of trips) {
     const show = (versions: readonly Cell[]): void => {
-      for (const [place, { column_name, ref_key, body }] of versions.entries()) {
+      for (const [position, { column_name, ref_key, body }] of versions.entries()) {
         rows.push([
           name,
           `${row_key.slice(0, 8)}…`,
           column_name,
           String(ref_key),
           abbreviated(body),
-          place === versions.length - 1 ? 'latest' : '',
+          position === versions.length - 1 ? 'latest' : '',
         ]);
       }
     };

@@ -36,8 +36,8 @@ export async function readBack(store: DemoStore, trips: WrittenTrips, options: R
   const check = async (chunk: readonly NewCell[]): Promise<readonly Wrong<NewCell>[]> => {
     const keys = chunk.map((cell) => keyOf(cell, options.latest));
     const items = await persist(signal, () => store.batchGet(keys, { read }));
-    return chunk.flatMap((cell, place) => {
-      const item = items[place];
+    return chunk.flatMap((cell, position) => {
+      const item = items[position];
       const what = difference(cell, item, read);
       if (what !== undefined) return [{ item: cell, what }];
       if (item && 'body' in item) options.found?.(item);

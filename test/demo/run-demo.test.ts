@@ -235,8 +235,8 @@ describe('a store that breaks a promise fails', () => {
   test.concurrent('by readers that lack a cell', async () => {
     const { text } = await demo((store) => ({
       batchGet: async (keys, options) =>
-        (await store.batchGet(keys, options)).map((item, place) =>
-          options?.read === 'reader' && keys[place]?.column_name === 'NOTES' ? null : item,
+        (await store.batchGet(keys, options)).map((item, position) =>
+          options?.read === 'reader' && keys[position]?.column_name === 'NOTES' ? null : item,
         ),
     }));
     expect(text).toMatch(/\/NOTES\/\d: not found \(asked the reader\)/);

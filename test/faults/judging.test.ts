@@ -68,12 +68,12 @@ describe('what was acknowledged', () => {
 
   it('is lost, moved or doubled', () => {
     const ledger = new Ledger();
-    for (const [place, ref] of [1, 2, 3].entries())
-      ledger.note(cell(ref), { outcome: 'stored', shard: 0, added_id: place + 1 });
+    for (const [position, ref] of [1, 2, 3].entries())
+      ledger.note(cell(ref), { outcome: 'stored', shard: 0, added_id: position + 1 });
     ledger.note(cell(4), { outcome: 'buffered', shard: 0, copies: 2 });
     const marks = [1, 2, 3, 4].map((ref) => markOf(cell(ref)));
     expect(compareKept(acked(ledger), [log([1, 2, 3, 4], marks)])).toMatchObject({ lost: 0, moved: 0, doubled: 0 });
-    const withoutSecond = marks.filter((_, place) => place !== 1);
+    const withoutSecond = marks.filter((_, position) => position !== 1);
     expect(compareKept(acked(ledger), [log([1, 3, 4], withoutSecond)])).toMatchObject({
       lost: 1,
       moved: 0,

@@ -78,7 +78,7 @@ export function holesIn(logs: readonly StoredLog[]): number {
 export async function storedLogs(groups: readonly GroupAccess[]): Promise<readonly StoredLog[]> {
   const logs = await onEachShard(groups, (client, shard) => storedLog(client, DATASTORE, shard));
   const all = logs.toSorted((one, other) => one.shard - other.shard);
-  const twice = all.find(({ shard }, place) => all[place - 1]?.shard === shard);
+  const twice = all.find(({ shard }, position) => all[position - 1]?.shard === shard);
   if (twice) throw new Error(`two groups own ${shardDatabase(DATASTORE, twice.shard)}`);
   return all;
 }
@@ -90,7 +90,7 @@ export async function storedLog(client: SqlClient, datastore: string, shard: num
     shard,
     ids: cells.map(({ added_id }) => added_id),
     marks: cells.map(({ mark }) => mark),
-    timesBack: cells.filter(({ created_at }, place) => created_at < (cells[place - 1]?.created_at ?? '')).length,
+    timesBack: cells.filter(({ created_at }, position) => created_at < (cells[position - 1]?.created_at ?? '')).length,
   };
 }
 
@@ -119,18 +119,18 @@ export interface Kept {
 const EXAMPLES = 5;
 
 export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLog[]): Kept {
-  const places = new Map<number, number>();
+  const addedIds = new Map<number, number>();
   let doubled = 0;
   for (const { ids, marks } of logs) {
-    for (const [place, mark] of marks.entries()) {
-      if (places.has(mark)) doubled += 1;
-      places.set(mark, ids[place] ?? 0);
+    for (const [position, mark] of marks.entries()) {
+      if (addedIds.has(mark)) doubled += 1;
+      addedIds.set(mark, ids[position] ?? 0);
     }
   }
   let lost = 0;
   const moved: string[] = [];
   for (const { row_key, mark, shard, added_id } of acked) {
-    const there = places.get(mark);
+    const there = addedIds.get(mark);
     if (there === undefined) lost += 1;
     else if (added_id > 0 && there !== added_id)
       moved.push(`${row_key} of shard ${shard} was answered ${added_id}, and is at ${there}`);
@@ -155,7 +155,7 @@ export async function countUnreadable(
       next = start + KEYS;
       const page = acked.slice(start, start + KEYS);
       const items = await datastore.batchGet(page.map(addressAlone));
-      missing += page.filter((cell, place) => !isThat(cell, items[place])).length;
+      missing += page.filter((cell, position) => !isThat(cell, items[position])).length;
     }
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, read));

@@ -81,12 +81,16 @@ describe('indexes', () => {
   const get = (path: string) => ask({ method: 'GET', path });
 
   beforeAll(async () => {
-    for (const [place, row_key] of ROWS.entries()) {
+    for (const [position, row_key] of ROWS.entries()) {
       await deployment.trips.put({
         row_key,
         column_name: 'BASE',
         ref_key: 1,
-        body: { driver_uuid: DRIVER, city: ['Lisbon', 'Porto', 'Faro'][place] ?? null, fare: { total: place + 0.5 } },
+        body: {
+          driver_uuid: DRIVER,
+          city: ['Lisbon', 'Porto', 'Faro'][position] ?? null,
+          fare: { total: position + 0.5 },
+        },
       });
     }
     await deployment.trips.put({ row_key: ROWS[0], column_name: 'STATUS', ref_key: 1, body: { is_completed: true } });

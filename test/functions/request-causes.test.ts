@@ -22,7 +22,7 @@ afterAll(() => store.close());
 
 it('what a request met on its way to the primary is logged with its id', async () => {
   const name = store.nameOf('trips');
-  const places = (await store.topology.datastore(name))?.places ?? [];
+  const homes = (await store.topology.datastore(name))?.homes ?? [];
   const ask = gateway({
     ...store.deployment,
     ...fakeDefinitions(),
@@ -30,7 +30,7 @@ it('what a request met on its way to the primary is logged with its id', async (
   });
   const written: unknown[] = [];
   vi.spyOn(logger, 'warn').mockImplementation((...[, about]) => void written.push(about));
-  between.behaviours.set(places[0]?.group ?? '', 'writer-down');
+  between.behaviours.set(homes[0]?.group ?? '', 'writer-down');
   const [row = ''] = rowsOfShard(0, 2, 1);
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const { status } = await ask({
@@ -44,7 +44,7 @@ it('what a request met on its way to the primary is logged with its id', async (
     expect.objectContaining({
       request_id: 'order-18',
       traceparent,
-      event: expect.objectContaining({ kind: 'primary_failed', group: places[0]?.group }),
+      event: expect.objectContaining({ kind: 'primary_failed', group: homes[0]?.group }),
     }),
   );
 });

@@ -26,12 +26,12 @@ async function call(message: Pick<TriggerMessage, 'row_key' | 'ref_key'>): Promi
 
 describe('echo', () => {
   it('answers a CALL with an ECHO of its body, and may be called again', async () => {
-    const place = { row_key: randomUUID(), ref_key: 7 };
-    await store.put({ ...place, column_name: 'CALL', body: { said: 'something' } });
-    await call(place);
-    await call(place);
-    expect((await store.row(place.row_key, { columns: ['ECHO'] })).cells).toMatchObject([
-      { ...place, body: { said: 'something' } },
+    const address = { row_key: randomUUID(), ref_key: 7 };
+    await store.put({ ...address, column_name: 'CALL', body: { said: 'something' } });
+    await call(address);
+    await call(address);
+    expect((await store.row(address.row_key, { columns: ['ECHO'] })).cells).toMatchObject([
+      { ...address, body: { said: 'something' } },
     ]);
   });
 
@@ -40,9 +40,9 @@ describe('echo', () => {
   });
 
   it('is parked where somebody else has written the ECHO', async () => {
-    const place = { row_key: randomUUID(), ref_key: 1 };
-    await store.put({ ...place, column_name: 'CALL', body: 'a' });
-    await store.put({ ...place, column_name: 'ECHO', body: 'b' });
-    await expect(call(place)).rejects.toThrow(PermanentFailure);
+    const address = { row_key: randomUUID(), ref_key: 1 };
+    await store.put({ ...address, column_name: 'CALL', body: 'a' });
+    await store.put({ ...address, column_name: 'ECHO', body: 'b' });
+    await expect(call(address)).rejects.toThrow(PermanentFailure);
   });
 });

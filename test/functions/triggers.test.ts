@@ -59,9 +59,9 @@ describe('the routes of triggers', () => {
       },
     ],
     ['the ends of the logs', 'now', 'now'],
-  ])('rewind to %s', async (_what, to, place) => {
+  ])('rewind to %s', async (_what, to, location) => {
     const { answer, asked } = await ask('POST', '/bill_rider/rewind', { to });
-    expect(asked).toEqual([['rewind', 'bill_rider', place]]);
+    expect(asked).toEqual([['rewind', 'bill_rider', location]]);
     expect(answer).toMatchObject({
       status: 200,
       json: { trigger: 'bill_rider', rewound_at: '2026-01-31T09:00:00.000000Z' },

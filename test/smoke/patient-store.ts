@@ -46,7 +46,7 @@ export function patientStore<Store extends Datastore>(store: Store, patienceMs =
     put: async (cell: NewCell, options: PutOptions = {}) => settled(cell, options, await store.put(cell, options)),
     async batchPut(cells: readonly NewCell[], options: PutOptions = {}) {
       const results = await store.batchPut(cells, options);
-      return Promise.all(results.map((result, place) => settled(cells[place] as NewCell, options, result)));
+      return Promise.all(results.map((result, position) => settled(cells[position] as NewCell, options, result)));
     },
     get: fresh(store.get),
     getLatest: fresh(store.getLatest),

@@ -96,8 +96,8 @@ function writing(open: () => Promise<Subject>): void {
       outcome: 'stored',
       created_at: expect.any(String),
     });
-    for (const [place, cell] of [latest, earlier, ...cells].entries())
-      expect(results[place]).toMatchObject({ created_at: (await first.get(cell)).cell?.created_at });
+    for (const [position, cell] of [latest, earlier, ...cells].entries())
+      expect(results[position]).toMatchObject({ created_at: (await first.get(cell)).cell?.created_at });
     expect(results.at(-1)).not.toHaveProperty('created_at');
   });
 
@@ -227,7 +227,7 @@ function batches(open: () => Promise<Subject>): void {
       Array.from({ length: 100 }, (_, ref_key) => cellOf({ row_key, ref_key, body: ref_key })),
     );
     const ids = results.map((result) => (result.outcome === 'stored' ? result.added_id : Number.NaN));
-    expect(ids).toEqual(ids.map((_, place) => (ids[0] ?? 0) + place));
+    expect(ids).toEqual(ids.map((_, position) => (ids[0] ?? 0) + position));
   });
 
   it('gets cells and latest cells in the order asked for, null where none is', async () => {
@@ -428,7 +428,7 @@ function logs(open: () => Promise<Subject>): void {
       seen.push(...log.cells);
       next = log.next;
     }
-    expect(seen.map(({ added_id }) => added_id)).toEqual(seen.map((_, place) => head + 1 + place));
+    expect(seen.map(({ added_id }) => added_id)).toEqual(seen.map((_, position) => head + 1 + position));
     expect(ours(seen)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const end = await readLog(store, { shard, after: next });
     expect(ours(end.cells)).toEqual([]);
@@ -496,9 +496,9 @@ function logs(open: () => Promise<Subject>): void {
     const locations = [...ends.toReversed(), ...ends.slice(0, 1)];
     const logs = await store.log(locations, { limit: 1000 });
     expect(logs.map(({ shard }) => shard)).toEqual(locations.map(({ shard }) => shard));
-    const read = logs.map((log, place) => {
+    const read = logs.map((log, position) => {
       if (log.error) throw log.error;
-      const { after = Number.NaN } = locations[place] ?? {};
+      const { after = Number.NaN } = locations[position] ?? {};
       expect(log.cells.map(({ added_id }) => added_id)).toEqual(log.cells.map((_, index) => after + 1 + index));
       return log.cells.length;
     });

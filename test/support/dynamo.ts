@@ -1,7 +1,7 @@
 import './skip-without-aws.ts';
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DynamoDBClient, UpdateItemCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { closeDynalite } from '../../infra/local/emulators/close-dynalite.ts';
 import { openDynalite } from '../../infra/local/emulators/open-dynalite.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
@@ -29,6 +29,23 @@ export function dynamoClient(url: string): DynamoDBClient {
     region: 'us-east-1',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
+}
+
+/** A client that loses one answer: that to the first `UpdateItem`, once the write was done. */
+export function losingClient(url: string): { readonly client: DynamoDBClient; readonly lost: () => number } {
+  const client = dynamoClient(url);
+  let lost = 0;
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const answer = await next(args);
+      if (context.commandName !== UpdateItemCommand.name || lost > 0) return answer;
+      lost += 1;
+      throw Object.assign(new Error('connection reset'), { name: 'TimeoutError', $retryable: {} });
+    },
+    // Within the SDK's own retries.
+    { step: 'finalizeRequest', priority: 'low' },
+  );
+  return { client, lost: () => lost };
 }
 
 /** A new table with the key `pk`, as all of the store's tables have. */

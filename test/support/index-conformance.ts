@@ -64,8 +64,8 @@ async function tripsOf(
 ): Promise<{ readonly driver: string; readonly rows: readonly string[] }> {
   const driver = randomUUID();
   const rows = bodies.map(() => randomUUID());
-  const cells = bodies.map((body, place) =>
-    cellOf({ row_key: rows[place] ?? '', body: { driver_uuid: driver, ...body } }),
+  const cells = bodies.map((body, position) =>
+    cellOf({ row_key: rows[position] ?? '', body: { driver_uuid: driver, ...body } }),
   );
   for (let start = 0; start < cells.length; start += 100) await store.batchPut(cells.slice(start, start + 100));
   await expect
@@ -213,63 +213,63 @@ function entries(open: Open): void {
 }
 
 const CITIES = ['Faro', 'Lisbon', 'Porto', 'lisbon'];
-const bodyOf = (place: number): Record<string, Json> => ({
-  ...(place % 7 === 0 ? {} : { city: CITIES[place % 4] ?? '' }),
-  created_at: `2026-01-${String(1 + (place % 28)).padStart(2, '0')}T00:00:00Z`,
-  fare: { total: ((place * 37) % 50) - 10.5 },
-  ...(place % 5 === 0 ? {} : { riders: place % 6 }),
+const bodyOf = (position: number): Record<string, Json> => ({
+  ...(position % 7 === 0 ? {} : { city: CITIES[position % 4] ?? '' }),
+  created_at: `2026-01-${String(1 + (position % 28)).padStart(2, '0')}T00:00:00Z`,
+  fare: { total: ((position * 37) % 50) - 10.5 },
+  ...(position % 5 === 0 ? {} : { riders: position % 6 }),
 });
 
 function queries(open: Open): void {
   it('answer every operator on every field as the values say, and absent fields never', async () => {
     const store = await open();
-    const bodies = Array.from({ length: 40 }, (_, place) => bodyOf(place));
+    const bodies = Array.from({ length: 40 }, (_, position) => bodyOf(position));
     const { driver, rows } = await tripsOf(store, bodies);
-    const total = (place: number): number => Number(Object(bodies[place]?.['fare']).total);
-    const cases: readonly (readonly [Condition[], (place: number) => boolean])[] = [
-      [[eq('city', 'Lisbon')], (place) => bodies[place]?.['city'] === 'Lisbon'],
+    const total = (position: number): number => Number(Object(bodies[position]?.['fare']).total);
+    const cases: readonly (readonly [Condition[], (position: number) => boolean])[] = [
+      [[eq('city', 'Lisbon')], (position) => bodies[position]?.['city'] === 'Lisbon'],
       [
         [{ field: 'city', operator: 'ne', values: ['Lisbon'] }],
-        (place) => bodies[place]?.['city'] !== undefined && bodies[place]['city'] !== 'Lisbon',
+        (position) => bodies[position]?.['city'] !== undefined && bodies[position]['city'] !== 'Lisbon',
       ],
       [
         [{ field: 'city', operator: 'in', values: ['Faro', 'Porto', 'Nowhere'] }],
-        (place) => ['Faro', 'Porto'].includes(String(bodies[place]?.['city'])),
+        (position) => ['Faro', 'Porto'].includes(String(bodies[position]?.['city'])),
       ],
       [
         [{ field: 'city', operator: 'lt', values: ['Porto'] }],
-        (place) => bodies[place]?.['city'] !== undefined && String(bodies[place]['city']) < 'Porto',
+        (position) => bodies[position]?.['city'] !== undefined && String(bodies[position]['city']) < 'Porto',
       ],
       [
         [
           { field: 'fare.total', operator: 'gte', values: [0] },
           { field: 'fare.total', operator: 'lt', values: ['20.5'] },
         ],
-        (place) => total(place) >= 0 && total(place) < 20.5,
+        (position) => total(position) >= 0 && total(position) < 20.5,
       ],
-      [[{ field: 'fare.total', operator: 'gt', values: [-0.5] }], (place) => total(place) > -0.5],
+      [[{ field: 'fare.total', operator: 'gt', values: [-0.5] }], (position) => total(position) > -0.5],
       [
         [
           { field: 'riders', operator: 'lte', values: ['3'] },
           { field: 'riders', operator: 'ne', values: [2] },
         ],
-        (place) =>
-          bodies[place]?.['riders'] !== undefined &&
-          Number(bodies[place]['riders']) <= 3 &&
-          bodies[place]['riders'] !== 2,
+        (position) =>
+          bodies[position]?.['riders'] !== undefined &&
+          Number(bodies[position]['riders']) <= 3 &&
+          bodies[position]['riders'] !== 2,
       ],
       [
         [
           { field: 'created_at', operator: 'gte', values: ['2026-01-10T00:00:00Z'] },
           { field: 'created_at', operator: 'lte', values: ['2026-01-12T01:00:00+01:00'] },
         ],
-        (place) => place % 28 >= 9 && place % 28 <= 11,
+        (position) => position % 28 >= 9 && position % 28 <= 11,
       ],
       [[eq('is_completed', true)], () => false],
     ];
     for (const [where, wanted] of cases) {
       const found = await rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), ...where] });
-      expect(found.sort(), JSON.stringify(where)).toEqual(rows.filter((_, place) => wanted(place)).sort());
+      expect(found.sort(), JSON.stringify(where)).toEqual(rows.filter((_, position) => wanted(position)).sort());
     }
   });
 
@@ -277,7 +277,7 @@ function queries(open: Open): void {
     const store = await open();
     const { driver } = await tripsOf(
       store,
-      Array.from({ length: 30 }, (_, place) => bodyOf(place)),
+      Array.from({ length: 30 }, (_, position) => bodyOf(position)),
     );
     for (const field of ['city', 'created_at', 'fare.total', 'riders']) {
       for (const order of [field, `-${field}`]) {
@@ -300,7 +300,7 @@ function counts(open: Open): void {
     const store = await open();
     const { driver } = await tripsOf(
       store,
-      Array.from({ length: 40 }, (_, place) => bodyOf(place)),
+      Array.from({ length: 40 }, (_, position) => bodyOf(position)),
     );
     const index = 'driver_index';
     for (const more of [[], [eq('city', 'Lisbon')], [{ field: 'riders', operator: 'gte', values: [2] } as const]]) {
@@ -344,7 +344,7 @@ function pages(open: Open): void {
     const store = await open();
     const { driver, rows } = await tripsOf(
       store,
-      Array.from({ length: 25 }, (_, place) => bodyOf(place)),
+      Array.from({ length: 25 }, (_, position) => bodyOf(position)),
     );
     for (const order of [undefined, 'city', '-city', 'fare.total', '-riders']) {
       const seen: string[] = [];
@@ -386,7 +386,7 @@ function pages(open: Open): void {
 /** Queries that are too long for the address of a request: of stores that are asked without HTTP. */
 export function describeLongQueries(label: string, open: Open): void {
   it(`${label}: refuses a query of 1001 columns`, async () => {
-    const columns = Array.from({ length: 1001 }, (_, place) => `COLUMN ${place}`);
+    const columns = Array.from({ length: 1001 }, (_, position) => `COLUMN ${position}`);
     const store = await open();
     const error = await errorOf(() =>
       store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())], columns }),

@@ -57,8 +57,8 @@ export async function openTrips(
   });
   const name = store.nameOf('trips');
   const trips = await store.deployment.datastore(name);
-  const places = (await store.topology.datastore(name))?.places ?? [];
-  const groupOf = (shard: number): string => places[shard]?.group ?? '';
+  const homes = (await store.topology.datastore(name))?.homes ?? [];
+  const groupOf = (shard: number): string => homes[shard]?.group ?? '';
   const rowIn = (shard: number): string => rowsOfShard(shard, shards, 1)[0] ?? '';
   return {
     store,

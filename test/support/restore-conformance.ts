@@ -23,10 +23,10 @@ export function describeRestoring(label: string, open: () => Promise<Datastore>)
 
       const results = await datastore.batchRestore(cells, { with: 'created_at' });
 
-      const placed = cells.map(({ created_at }, place) => ({ shard, added_id: place + 1, created_at }));
-      expect(results).toEqual(placed.map((place) => ({ outcome: 'stored', ...place })));
+      const found = cells.map(({ created_at }, position) => ({ shard, added_id: position + 1, created_at }));
+      expect(results).toEqual(found.map((location) => ({ outcome: 'stored', ...location })));
       const [log] = await datastore.log([{ shard, after: 0 }]);
-      expect(log).toMatchObject({ cells: cells.map((cell, place) => ({ ...cell, ...placed[place] })) });
+      expect(log).toMatchObject({ cells: cells.map((cell, position) => ({ ...cell, ...found[position] })) });
       const [since] = await datastore.log([{ shard, since: '2020-01-01T00:00:00Z' }]);
       expect(since).toMatchObject({ cells: [{ created_at: PAST[2] }], next: 3 });
     });

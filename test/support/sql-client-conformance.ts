@@ -143,11 +143,11 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         const first = next + 1;
         next += 100;
         const changes = await Promise.all(
-          Array.from({ length: 60 }, (_, place) =>
-            client.change(sql(`INSERT INTO ${database}.numbered (id) SELECT LAST_INSERT_ID(?)`, first + place)),
+          Array.from({ length: 60 }, (_, position) =>
+            client.change(sql(`INSERT INTO ${database}.numbered (id) SELECT LAST_INSERT_ID(?)`, first + position)),
           ),
         );
-        expect(changes.map(({ insertId }) => insertId)).toEqual(changes.map((_, place) => first + place));
+        expect(changes.map(({ insertId }) => insertId)).toEqual(changes.map((_, position) => first + position));
       });
     });
 
@@ -242,7 +242,7 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
             ),
           );
         const ends = await Promise.allSettled(
-          Array.from({ length: 4 }, (_, place) => (place % 2 === 0 ? both(one, other) : both(other, one))),
+          Array.from({ length: 4 }, (_, position) => (position % 2 === 0 ? both(one, other) : both(other, one))),
         );
         const failures = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as SqlError).failure] : []));
         expect(failures.length).toBeGreaterThan(0);
@@ -329,10 +329,12 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         const first = next + 1;
         next += 60;
         const changes = await Promise.all(
-          Array.from({ length: 30 }, (_, place) => run([inserted(first + 2 * place), inserted(first + 2 * place + 1)])),
+          Array.from({ length: 30 }, (_, position) =>
+            run([inserted(first + 2 * position), inserted(first + 2 * position + 1)]),
+          ),
         );
         expect(changes.flat().map(({ insertId }) => insertId)).toEqual(
-          Array.from({ length: 60 }, (_, place) => first + place),
+          Array.from({ length: 60 }, (_, position) => first + position),
         );
       });
 

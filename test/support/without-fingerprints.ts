@@ -2,7 +2,7 @@ import { partsOf } from '../../shared/access/ask-parts.ts';
 import { toNumber } from '../../shared/sql/cell-rows.ts';
 import type { SqlClient, SqlRow, Statement } from '../../shared/sql/client.ts';
 
-/** What one part of `selectLogPlaces` asks for. */
+/** What one part of `selectLogEntries` asks for. */
 interface Range {
   readonly item: number;
   readonly log: string;

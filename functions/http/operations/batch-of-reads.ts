@@ -32,7 +32,7 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
   }).toSorted((one, other) => literals(other) - literals(one));
   const wanted = templates.map(({ parts }) => parts.join('/')).join(', or ');
 
-  function find(target: Json, place: number): Read {
+  function find(target: Json, position: number): Read {
     const text = typeof target === 'string' ? target : '';
     const end = text.indexOf('?');
     const path = end < 0 ? text : text.slice(0, end);
@@ -42,7 +42,7 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
       ({ parts }) =>
         parts.length === values.length && parts.every((part, at) => part.startsWith('{') || part === values[at]),
     );
-    if (found === undefined) throw invalidField(`targets[${place}]`, wanted, target);
+    if (found === undefined) throw invalidField(`targets[${position}]`, wanted, target);
     return { ...found, values, query: end < 0 ? '' : text.slice(end + 1), path };
   }
 
@@ -140,7 +140,7 @@ type WrittenReads = readonly (WrittenRead | undefined)[];
 /** Undefined where one of them is nothing for MessagePack. */
 function inMessagePack(answers: WrittenReads): object | undefined {
   const all = answers.map((one) => one && (one.bytes ?? writeMessagePack(shownRead(one.answer))));
-  if (all.some((bytes, place) => bytes === undefined && answers[place] !== undefined)) return undefined;
+  if (all.some((bytes, position) => bytes === undefined && answers[position] !== undefined)) return undefined;
   const fitting = untilFull(all, (bytes) => bytes.length);
   return { answers: fitting.map((bytes) => (bytes ? new PackedBody(bytes) : null)) };
 }

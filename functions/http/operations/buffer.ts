@@ -49,8 +49,8 @@ export const keepUndecidedWrites: HttpOperation = async (request, deployment) =>
 function readIds(request: Parameters<HttpOperation>[0], most: number, wanted: string): readonly string[] {
   request.query();
   const { ids } = readMembers(request.json(), ['ids']);
-  return readArray(ids, 'ids', most).map((id, place) => {
-    if (typeof id !== 'string' || id === '') throw invalidField(`ids[${place}]`, wanted, id);
+  return readArray(ids, 'ids', most).map((id, position) => {
+    if (typeof id !== 'string' || id === '') throw invalidField(`ids[${position}]`, wanted, id);
     return id;
   });
 }

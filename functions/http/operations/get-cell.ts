@@ -29,9 +29,9 @@ function answerFound(
   const { cell, served_by, stale } = found;
   if (cell !== null) return { status: 200, body: { ...cell, served_by, stale }, packed };
   const { row_key, column_name, ref_key } = address;
-  const place = ref_key === undefined ? `${row_key}, ${column_name}` : `${row_key}, ${column_name}, ${ref_key}`;
+  const where = ref_key === undefined ? `${row_key}, ${column_name}` : `${row_key}, ${column_name}, ${ref_key}`;
   const doubt = stale ? '; the answer may be behind: ask again, of the writer' : '';
-  throw new SchemalessError('cell_not_found', `No cell at ${place}${doubt}`, {
+  throw new SchemalessError('cell_not_found', `No cell at ${where}${doubt}`, {
     more: { address, served_by, stale, ...(stale && { retry: 'later' }) },
   });
 }

@@ -14,9 +14,9 @@ export async function soonDone<Result>(
   await new Promise<void>((resolve, reject) => {
     let left = works.length;
     if (left === 0) resolve();
-    for (const [place, work] of works.entries()) {
+    for (const [position, work] of works.entries()) {
       work.then((result) => {
-        results[place] = result;
+        results[position] = result;
         left -= 1;
         if (left === 0) resolve();
         else timer ??= setTimeout(resolve, patienceMs);

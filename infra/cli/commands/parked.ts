@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type {
-  CellPlace,
+  CellLocation,
   DeadCount,
   DeadMessageShown,
   MalformedMessage,
@@ -88,8 +88,8 @@ function retry(): Command {
       ),
     )
     .action(
-      action<[name: string, places: readonly string[]], ChoiceFlags>(async (session, [name, places], flags) => {
-        const choice = readChoice(places, flags);
+      action<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [name, locations], flags) => {
+        const choice = readChoice(locations, flags);
         const client = await session.connect();
         if (choice === 'dead') return emptied(session, 'replayed', () => client.replayDead(name));
         return counted(session, 'wanted', await client.retryParked(name, choice));
@@ -113,8 +113,8 @@ function discard(): Command {
       ),
     )
     .action(
-      action<[name: string, places: readonly string[]], ChoiceFlags>(async (session, [name, places], flags) => {
-        const choice = readChoice(places, flags);
+      action<[name: string, locations: readonly string[]], ChoiceFlags>(async (session, [name, locations], flags) => {
+        const choice = readChoice(locations, flags);
         const isAll = choice === '*' || choice === 'dead';
         const what = choice === 'dead' ? 'what SQS gave up on' : 'all parked cells';
         if (isAll && !(await confirmed(`Forget ${what} of ${name} for good?`, flags.yes === true)))
@@ -126,13 +126,13 @@ function discard(): Command {
     );
 }
 
-function readChoice(places: readonly string[], { all, dead }: ChoiceFlags): ParkedChoice | 'dead' {
-  const said = [places.length > 0, all === true, dead === true].filter(Boolean).length;
+function readChoice(locations: readonly string[], { all, dead }: ChoiceFlags): ParkedChoice | 'dead' {
+  const said = [locations.length > 0, all === true, dead === true].filter(Boolean).length;
   if (said !== 1)
     throw badUsage('place', 'SHARD:ADDED_ID of each cell, or --all, or --dead', said === 0 ? 'none' : 'more than one');
   if (dead === true) return 'dead';
   if (all === true) return '*';
-  return places.map((text) => {
+  return locations.map((text) => {
     const [, shard, id] = /^(\d{1,5}):(\d{1,16})$/u.exec(text) ?? [];
     if (shard === undefined) throw badUsage('place', 'SHARD:ADDED_ID, like 3:120', JSON.stringify(text.slice(0, 60)));
     return { shard: Number(shard), added_id: Number(id) };
@@ -142,7 +142,7 @@ function readChoice(places: readonly string[], { all, dead }: ChoiceFlags): Park
 async function counted(
   { output, note }: Session,
   what: string,
-  { count, not_parked }: { readonly count: number; readonly not_parked: readonly CellPlace[] },
+  { count, not_parked }: { readonly count: number; readonly not_parked: readonly CellLocation[] },
 ): Promise<Ending> {
   await output.record({ [what]: count, not_parked });
   if (not_parked.length === 0) return 'ok';

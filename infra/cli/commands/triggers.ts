@@ -99,10 +99,10 @@ function rewind(): Command {
     .action(
       action<[name: string, to: readonly string[]], { readonly dryRun?: boolean }>(
         async (session, [name, to], flags) => {
-          const place = readPlace(to);
+          const target = readTarget(to);
           await printSwitch(
             session,
-            await (await session.connect()).rewindTrigger(name, place, { dry_run: flags.dryRun }),
+            await (await session.connect()).rewindTrigger(name, target, { dry_run: flags.dryRun }),
           );
         },
       ),
@@ -113,7 +113,7 @@ async function printSwitch({ output }: Session, answer: TriggerSwitch): Promise<
   await output.record(answer);
 }
 
-function readPlace(texts: readonly string[]): RewindTo {
+function readTarget(texts: readonly string[]): RewindTo {
   const [only = '', ...others] = texts;
   if ((only === 'start' || only === 'now') && others.length === 0) return only;
   const shards = texts.map((text) => /^(\d{1,5})=(\d{1,16})$/u.exec(text));

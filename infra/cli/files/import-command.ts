@@ -114,14 +114,14 @@ async function run(
 /** Imports of pipes have no journal that would tell whose rejects these are. */
 function freeName(base: string): string {
   let name = `${base}.rejects.ndjson`;
-  for (let place = 2; existsSync(name); place += 1) name = `${base}.rejects.${place}.ndjson`;
+  for (let position = 2; existsSync(name); position += 1) name = `${base}.rejects.${position}.ndjson`;
   return name;
 }
 
 /** Nothing is to be written over what is read. */
 function checkPaths(paths: readonly (string | undefined)[]): void {
   const used = paths.flatMap((path) => (path === undefined || path === PIPE ? [] : [resolve(path)]));
-  const twice = used.find((path, place) => used.indexOf(path) !== place);
+  const twice = used.find((path, position) => used.indexOf(path) !== position);
   if (twice !== undefined)
     throw new FilesError('bad_option', `input, journal and rejects: wanted a file each, got ${twice} for two of them`);
 }

@@ -37,12 +37,12 @@ export async function* followLogs(
   client: Pick<Datastore, 'log'>,
   { locations, follow, read, signal, trouble }: FollowOptions,
 ): AsyncGenerator<LogPage> {
-  const places = new Map(locations);
+  const reached = new Map(locations);
   const failed = new Map<number, { readonly error: SchemalessError; readonly rounds: number }>();
   let [pauseMs, isAway] = [SHORTEST_MS, false];
-  while (places.size > 0 && !signal.aborted) {
+  while (reached.size > 0 && !signal.aborted) {
     let came = false;
-    for (const some of chunks([...places.values()], LIMITS.logCells)) {
+    for (const some of chunks([...reached.values()], LIMITS.logCells)) {
       for (const log of await ask(some)) {
         const page = take(log);
         if (page === undefined) continue;
@@ -52,7 +52,7 @@ export async function* followLogs(
       }
     }
     if (came) pauseMs = SHORTEST_MS;
-    else if (places.size > 0) {
+    else if (reached.size > 0) {
       await wait(pauseMs, undefined, { signal }).catch(() => undefined);
       pauseMs = Math.min(LONGEST_MS, pauseMs * 2);
     }
@@ -81,13 +81,13 @@ export async function* followLogs(
       const rounds = (failed.get(shard)?.rounds ?? 0) + 1;
       if (rounds === 1) trouble(shard, log.error);
       failed.set(shard, { error: log.error, rounds });
-      if (!follow && rounds >= PATIENCE) places.delete(shard);
+      if (!follow && rounds >= PATIENCE) reached.delete(shard);
       return undefined;
     }
     if (failed.delete(shard)) trouble(shard, undefined);
-    places.set(shard, { shard, after: log.next });
+    reached.set(shard, { shard, after: log.next });
     // A hole, or no room in this answer, is not the end.
-    if (!follow && !log.more) places.delete(shard);
+    if (!follow && !log.more) reached.delete(shard);
     return { shard, cells: log.cells, next: log.next };
   }
 }

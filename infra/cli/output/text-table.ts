@@ -17,17 +17,17 @@ const LEAST_LAST = 12;
 
 /** Columns side by side, as wide as a terminal shows them. */
 export function textTable({ headers, rows, mark = (header) => header, width, widths = [] }: TextTable): string {
-  const columns = headers.map((header, place) =>
-    [header, ...rows.map((row) => row[place] ?? '')].reduce(
+  const columns = headers.map((header, position) =>
+    [header, ...rows.map((row) => row[position] ?? '')].reduce(
       (widest, text) => Math.max(widest, stringWidth(text)),
-      widths[place] ?? 0,
+      widths[position] ?? 0,
     ),
   );
   const before = columns.slice(0, -1).reduce((sum, column) => sum + column + GAP.length, 0);
   const room = width === undefined ? undefined : Math.max(LEAST_LAST, width - before);
   const line = (texts: readonly string[]): string =>
     texts
-      .map((text, place) => (place === headers.length - 1 ? cut(text, room) : pad(text, columns[place] ?? 0)))
+      .map((text, position) => (position === headers.length - 1 ? cut(text, room) : pad(text, columns[position] ?? 0)))
       .join(GAP)
       .trimEnd();
   const head = headers.length === 0 ? [] : [mark(line(headers))];

@@ -85,29 +85,29 @@ export function checkProfileName(name: string): string {
 }
 
 /** What a profile may hold. Throws a CommandError. */
-export function checkProfile(value: unknown, place: string): Profile {
-  if (!isObject(value)) throw badUsage(place, `the keys ${KEYS.join(', ')}`, JSON.stringify(value));
+export function checkProfile(value: unknown, source: string): Profile {
+  if (!isObject(value)) throw badUsage(source, `the keys ${KEYS.join(', ')}`, JSON.stringify(value));
   for (const [key, one] of Object.entries(value)) {
-    if (!(KEYS as readonly string[]).includes(key)) throw unknownKey(place, key, KEYS);
+    if (!(KEYS as readonly string[]).includes(key)) throw unknownKey(source, key, KEYS);
     const type = key === 'sign' ? 'boolean' : 'string';
     if (typeof one !== type)
-      throw badUsage(`${place}: ${key}`, type === 'boolean' ? 'true or false' : 'text', JSON.stringify(one));
+      throw badUsage(`${source}: ${key}`, type === 'boolean' ? 'true or false' : 'text', JSON.stringify(one));
   }
-  if (typeof value['url'] === 'string') checkUrl(value['url'], `${place}: url`);
+  if (typeof value['url'] === 'string') checkUrl(value['url'], `${source}: url`);
   return value;
 }
 
 /** An address of the API: http or https, its path included. */
-export function checkUrl(text: string, place: string): string {
+export function checkUrl(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === '') return text;
-  throw badUsage(place, 'an http or https URL, like http://127.0.0.1:4000', JSON.stringify(text.slice(0, 200)));
+  throw badUsage(source, 'an http or https URL, like http://127.0.0.1:4000', JSON.stringify(text.slice(0, 200)));
 }
 
-function unknownKey(place: string, key: string, known: readonly string[]): CommandError {
+function unknownKey(source: string, key: string, known: readonly string[]): CommandError {
   const likely = closestName(key, known);
   return badUsage(
-    place,
+    source,
     `the keys ${known.join(', ')}`,
     `${key}${likely === undefined ? '' : `; did you mean ${likely}?`}`,
   );

@@ -50,7 +50,7 @@ export async function* readLogs(
   }
 }
 
-interface Place {
+interface FilePosition {
   readonly path: string;
   /** How far it was read, in bytes. */
   at: number;
@@ -59,18 +59,18 @@ interface Place {
 }
 
 /** What came to a file since it was read last. */
-function linesOf(place: Place): readonly LogLine[] {
-  if (!existsSync(place.path)) return [];
+function linesOf(position: FilePosition): readonly LogLine[] {
+  if (!existsSync(position.path)) return [];
   // Another one took its place.
-  if (statSync(place.path).size < place.at) Object.assign(place, { at: 0, rest: '' });
-  const file = openSync(place.path, 'r');
+  if (statSync(position.path).size < position.at) Object.assign(position, { at: 0, rest: '' });
+  const file = openSync(position.path, 'r');
   const decoder = new TextDecoder();
   const lines: LogLine[] = [];
   try {
     const chunk = Buffer.alloc(CHUNK_BYTES);
-    for (let bytes = read(file, chunk, place); bytes > 0; bytes = read(file, chunk, place)) {
-      const texts = `${place.rest}${decoder.decode(chunk.subarray(0, bytes), { stream: true })}`.split('\n');
-      place.rest = texts.pop() ?? '';
+    for (let bytes = read(file, chunk, position); bytes > 0; bytes = read(file, chunk, position)) {
+      const texts = `${position.rest}${decoder.decode(chunk.subarray(0, bytes), { stream: true })}`.split('\n');
+      position.rest = texts.pop() ?? '';
       lines.push(...texts.flatMap((text) => parseLogLine(text) ?? []));
     }
   } finally {
@@ -79,9 +79,9 @@ function linesOf(place: Place): readonly LogLine[] {
   return lines;
 }
 
-function read(file: number, chunk: Buffer, place: Place): number {
-  const bytes = readSync(file, chunk, 0, chunk.length, place.at);
-  place.at += bytes;
+function read(file: number, chunk: Buffer, position: FilePosition): number {
+  const bytes = readSync(file, chunk, 0, chunk.length, position.at);
+  position.at += bytes;
   return bytes;
 }
 

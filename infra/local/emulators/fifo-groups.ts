@@ -37,7 +37,7 @@ export function mendFifoGroups(prototype: FauxqsQueue): void {
     // It looks at the clock anew: what has returned since then it puts before all others of its group.
     if (this.inflightMessages.size < held)
       for (const messages of this.fifoMessages.values())
-        messages.sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+        messages.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
   };
 }
 
@@ -104,7 +104,7 @@ function giveBack(queue: FauxqsQueue, { message, receiptHandle }: HeldMessage): 
   else queue.fifoLockedGroups.delete(group);
 
   const messages = queue.fifoMessages.get(group) ?? [];
-  const later = messages.findIndex((other) => placeOf(other) > placeOf(message));
+  const later = messages.findIndex((other) => orderOf(other) > orderOf(message));
   messages.splice(later < 0 ? messages.length : later, 0, message);
   queue.fifoMessages.set(group, messages);
   queue.persistence?.updateMessageInflight(
@@ -137,6 +137,6 @@ function groupOf({ messageGroupId }: QueuedMessage): string {
   return messageGroupId ?? '';
 }
 
-function placeOf({ sequenceNumber }: QueuedMessage): string {
+function orderOf({ sequenceNumber }: QueuedMessage): string {
   return sequenceNumber ?? '';
 }

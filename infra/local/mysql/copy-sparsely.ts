@@ -34,13 +34,13 @@ async function copyFile(from: string, to: string): Promise<void> {
 }
 
 /** Writes runs of blocks that hold something, each at its place. */
-async function writeBlocks(target: FileHandle, chunk: Buffer, place: number): Promise<void> {
+async function writeBlocks(target: FileHandle, chunk: Buffer, position: number): Promise<void> {
   if (isZero(chunk)) return;
   for (let at = 0; at < chunk.length;) {
     const start = at;
     const skips = isZero(chunk.subarray(at, at + BLOCK));
     while (at < chunk.length && isZero(chunk.subarray(at, at + BLOCK)) === skips) at += BLOCK;
-    if (!skips) await target.write(chunk, start, Math.min(at, chunk.length) - start, place + start);
+    if (!skips) await target.write(chunk, start, Math.min(at, chunk.length) - start, position + start);
   }
 }
 

@@ -64,8 +64,8 @@ export class GroupsFile {
   /** The nth address of a group: 0 for its writer endpoint, 1 for its reader endpoint, then one for each node. */
   address(group: string, nth: number): string {
     const { second, third } = this.#content.network;
-    const place = Object.keys(this.#content.groups).indexOf(group);
-    return `127.${second}.${(third + place) % 256}.${1 + nth}`;
+    const position = Object.keys(this.#content.groups).indexOf(group);
+    return `127.${second}.${(third + position) % 256}.${1 + nth}`;
   }
 
   save(): void {

@@ -44,7 +44,7 @@ export const mariaDbReplication: Replication = {
 
   async follow(node, { host, port, user, password }) {
     await node.run('SET GLOBAL read_only = ON');
-    await setPlace(node);
+    await setPosition(node);
     await node.run(
       `CHANGE MASTER TO MASTER_HOST = ?, MASTER_PORT = ${port}, MASTER_USER = ?, MASTER_PASSWORD = ?,
         MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1`,
@@ -65,7 +65,7 @@ export const mariaDbReplication: Replication = {
  * Where to go on: the end of this node's own log. It holds everything the node did as writer and as reader, whereas the
  * place kept for replication stands still while a node is the writer.
  */
-async function setPlace(node: Operator): Promise<void> {
+async function setPosition(node: Operator): Promise<void> {
   const rows = await node.run('SELECT @@global.gtid_binlog_pos AS logged, @@global.gtid_slave_pos AS followed');
   const logged = textOf(rows, 'logged');
   if (logged !== '' && logged !== textOf(rows, 'followed')) await node.run('SET GLOBAL gtid_slave_pos = ?', [logged]);

@@ -14,7 +14,7 @@ export interface Endpoints {
 }
 
 /** What stays where it is while the stack runs. */
-type Places = Omit<Endpoints, 'groups'>;
+type ServiceEndpoints = Omit<Endpoints, 'groups'>;
 
 export interface GroupEndpoints {
   readonly name: string;
@@ -37,9 +37,9 @@ export interface NodeEndpoint extends Address {
   readonly password: string;
 }
 
-export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, places: Places): Endpoints {
+export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, services: ServiceEndpoints): Endpoints {
   return {
-    http: places.http,
+    http: services.http,
     groups: groups.flatMap(({ name, nodes, user, password, writerEndpoint, readerEndpoint }) => {
       const endpointOf = ({ host, port, pid }: NodeStatus): NodeEndpoint => ({ host, port, pid, user, password });
       const writer = nodes.find(({ role }) => role === 'writer');
@@ -55,10 +55,10 @@ export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, places: Pla
           ]
         : [];
     }),
-    sqs: places.sqs,
-    dynamodb: places.dynamodb,
-    tables: places.tables,
-    rdsData: places.rdsData,
+    sqs: services.sqs,
+    dynamodb: services.dynamodb,
+    tables: services.tables,
+    rdsData: services.rdsData,
   };
 }
 
@@ -67,10 +67,10 @@ function addressOf({ host, port }: Address): Address {
 }
 
 /** Writes the file now, and again whenever a process, role or port has changed. */
-export function keepEndpointsFile(path: string, groups: ShardGroups, places: Places): void {
+export function keepEndpointsFile(path: string, groups: ShardGroups, services: ServiceEndpoints): void {
   let written = '';
   const write = (): void => {
-    const text = `${JSON.stringify(endpointsOf(groups, places), undefined, 2)}\n`;
+    const text = `${JSON.stringify(endpointsOf(groups, services), undefined, 2)}\n`;
     if (text === written) return;
     writeFileAtomically(path, text);
     written = text;

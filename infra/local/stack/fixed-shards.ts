@@ -23,13 +23,13 @@ export function checkShardCounts({
   for (const { name, shards } of definitions) {
     const before = created.get(name);
     if (before === undefined || before === shards) continue;
-    const place = join(datastores, name, 'datastore.yaml');
-    const lines = existsSync(place) ? readFileSync(place, 'utf8').split('\n') : [];
+    const source = join(datastores, name, 'datastore.yaml');
+    const lines = existsSync(source) ? readFileSync(source, 'utf8').split('\n') : [];
     const line = lines.findIndex((text) => text.startsWith('shards:'));
     const isAsWritten = Number(/^shards:\s*(\d+)/u.exec(lines[line] ?? '')?.[1]) === shards;
     // What is written there is more than a datastore gets here.
     throw new Error(
-      `${isAsWritten ? `${place}:${line + 1}: shards` : '--shards'}: wanted ${before}, with which the datastore ${name} was created, got ${shards}`,
+      `${isAsWritten ? `${source}:${line + 1}: shards` : '--shards'}: wanted ${before}, with which the datastore ${name} was created, got ${shards}`,
     );
   }
 }

@@ -97,14 +97,14 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       taking.take({ definitions, ...made }),
     );
 
-    const places = {
+    const serviceEndpoints = {
       http: gateway.url,
       sqs: sqs.url,
       dynamodb: dynamodb.url,
       tables: running.tableNames,
       rdsData: rdsData.url,
     };
-    keepEndpointsFile(folder.endpoints, groups, places);
+    keepEndpointsFile(folder.endpoints, groups, serviceEndpoints);
     const left = await undefinedDatastores(
       running.tableNames,
       dynamodb.url,
@@ -113,7 +113,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     const stack: LocalStack = {
       url: gateway.url,
       get endpoints() {
-        return endpointsOf(groups, places);
+        return endpointsOf(groups, serviceEndpoints);
       },
       groups,
       functions: running.functions,

@@ -28,14 +28,14 @@ const LOOK_MS = 20;
  * @throws an `Error` that says what did not work
  */
 export async function prove({ url, datastores, readers, sign }: ProofOptions): Promise<readonly string[]> {
-  const ask = async (place: string, put?: object): Promise<Answer> => {
+  const ask = async (url: string, put?: object): Promise<Answer> => {
     const request =
       put === undefined
         ? { method: 'GET', headers: {} }
         : { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(put) };
-    const response = await fetch(place, {
+    const response = await fetch(url, {
       ...request,
-      headers: await sign({ body: undefined, ...request, url: new URL(place) }),
+      headers: await sign({ body: undefined, ...request, url: new URL(url) }),
     });
     return { status: response.status, text: await response.text() };
   };
@@ -50,7 +50,7 @@ interface Answer {
   readonly text: string;
 }
 
-type Ask = (place: string, put?: object) => Promise<Answer>;
+type Ask = (url: string, put?: object) => Promise<Answer>;
 
 async function proveByWriting(cell: string, readers: boolean, ask: Ask): Promise<readonly string[]> {
   const body = { started_by: 'npm start' };
@@ -96,10 +96,10 @@ async function proveByReading(
   const lines: string[] = [];
   for (const role of readers ? ['writer', 'reader'] : ['writer']) {
     const reading = performance.now();
-    const place = `${shards}?read=${role}`;
-    const { status, text } = await ask(place);
+    const url = `${shards}?read=${role}`;
+    const { status, text } = await ask(url);
     if (status !== 200 || text.includes('"error"'))
-      throw new Error(`The logs of ${datastore} could not be read: GET ${place} was answered ${status} ${text}`);
+      throw new Error(`The logs of ${datastore} could not be read: GET ${url} was answered ${status} ${text}`);
     lines.push(`looked where the logs of ${datastore} end, on every group's ${role}, ${since(reading)}`);
   }
   return lines;

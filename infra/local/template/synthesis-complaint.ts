@@ -5,15 +5,15 @@ import { PROJECT_ROOT } from '../../app-context.ts';
  * the innermost one is left that is no package's.
  */
 export function whatIsWrong(complaint: string): string {
-  let hasPlace = false;
+  let hasPosition = false;
   const lines = complaint
     .trim()
     .split('\n')
     .filter((line) => {
       if (/^Node\.js v\d/u.test(line)) return false;
       if (!/^\s+at /u.test(line)) return true;
-      const isOurs = !hasPlace && line.includes(PROJECT_ROOT) && !line.includes('node_modules');
-      hasPlace ||= isOurs;
+      const isOurs = !hasPosition && line.includes(PROJECT_ROOT) && !line.includes('node_modules');
+      hasPosition ||= isOurs;
       return isOurs;
     });
   return lines

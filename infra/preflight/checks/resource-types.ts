@@ -18,7 +18,7 @@ export const resourceTypeChecks: ChecksOf = ({ resources }) => {
         for (let at = 0; at < types.length; at += AT_ONCE) {
           const some = types.slice(at, at + AT_ONCE);
           const offered = await Promise.all(some.map((type) => aws.offersType(type)));
-          missing.push(...some.filter((_, place) => !offered[place]));
+          missing.push(...some.filter((_, position) => !offered[position]));
         }
         if (missing.length === 0) return { verdict: 'ok', found: 'all' };
         return { verdict: 'FAIL', found: `not here: ${missing.join(', ')}`, todo: 'Take another region' };

@@ -8,7 +8,7 @@ const WITHOUT_PROXY: ReadonlySet<string> = new Set(['use1-az3', 'usw1-az2']);
 const FEWEST = 2;
 
 /** Where a template puts a subnet: by the place among what `Fn::GetAZs` gives, or by name or id. */
-type Placed = { readonly place: number } | { readonly name: string } | { readonly id: string };
+type NamedZone = { readonly position: number } | { readonly name: string } | { readonly id: string };
 
 export const zoneChecks: ChecksOf = (needs) => {
   const hasProxy = resourcesOf(needs, 'AWS::RDS::DBProxy').length > 0;
@@ -30,27 +30,27 @@ function usableZones(hasProxy: boolean): Check {
 }
 
 function zonesOfSubnets(needs: Needs, hasProxy: boolean): readonly Check[] {
-  const subnets = resourcesOf(needs, 'AWS::EC2::Subnet').map(({ properties }) => placedBy(properties));
+  const subnets = resourcesOf(needs, 'AWS::EC2::Subnet').map(({ properties }) => namedBy(properties));
   if (subnets.length === 0) return [];
   return [
     {
       name: 'zones of the subnets',
       wanted: `${FEWEST} or more, ${hasProxy ? 'each with RDS Proxy' : 'whichever'}`,
       async judge(aws) {
-        const placed = subnets.filter((subnet) => subnet !== undefined);
-        if (placed.length < subnets.length)
+        const named = subnets.filter((subnet) => subnet !== undefined);
+        if (named.length < subnets.length)
           return {
             verdict: 'unknown',
             found: 'said only at the deployment',
             todo: 'Look at AvailabilityZone in cdk.out',
           };
-        return judgePlaces(await zonesTaken(placed, aws), hasProxy);
+        return judgePositions(await zonesTaken(named, aws), hasProxy);
       },
     },
   ];
 }
 
-function judgePlaces(zones: readonly (Zone | undefined)[], hasProxy: boolean): Judgement {
+function judgePositions(zones: readonly (Zone | undefined)[], hasProxy: boolean): Judgement {
   const there = [...new Set(zones)].filter((zone) => zone !== undefined);
   const found = shown(there) || 'none';
   if (zones.includes(undefined) || there.length < FEWEST)
@@ -69,28 +69,28 @@ function judgePlaces(zones: readonly (Zone | undefined)[], hasProxy: boolean): J
 }
 
 /** The zones that CloudFormation will put the subnets in. */
-async function zonesTaken(placed: readonly Placed[], aws: AwsAnswers): Promise<readonly (Zone | undefined)[]> {
+async function zonesTaken(named: readonly NamedZone[], aws: AwsAnswers): Promise<readonly (Zone | undefined)[]> {
   const zones = await aws.zones();
-  const isByPlace = placed.some((subnet) => 'place' in subnet);
+  const isByPosition = named.some((subnet) => 'place' in subnet);
   // `Fn::GetAZs` leaves out zones without a default subnet, unless no zone has one; in order of the alphabet.
-  const offered = isByPlace ? await aws.zonesOfDefaultSubnets() : [];
-  const byPlace = (offered.length > 0 ? [...new Set(offered)] : zones.map(({ name }) => name)).toSorted();
-  return placed.map((subnet) => {
+  const offered = isByPosition ? await aws.zonesOfDefaultSubnets() : [];
+  const byPosition = (offered.length > 0 ? [...new Set(offered)] : zones.map(({ name }) => name)).toSorted();
+  return named.map((subnet) => {
     if ('id' in subnet) return zones.find(({ id }) => id === subnet.id);
-    const name = 'name' in subnet ? subnet.name : byPlace[subnet.place];
+    const name = 'name' in subnet ? subnet.name : byPosition[subnet.position];
     return zones.find((zone) => zone.name === name);
   });
 }
 
-function placedBy({
+function namedBy({
   AvailabilityZone: zone,
   AvailabilityZoneId: id,
-}: Readonly<Record<string, unknown>>): Placed | undefined {
+}: Readonly<Record<string, unknown>>): NamedZone | undefined {
   if (typeof id === 'string') return { id };
   if (typeof zone === 'string') return { name: zone };
   const select: unknown = Object(zone)['Fn::Select'];
   if (!Array.isArray(select) || Object(select[1])['Fn::GetAZs'] === undefined) return undefined;
-  return { place: Number(select[0]) };
+  return { position: Number(select[0]) };
 }
 
 function fits(id: string, hasProxy: boolean): boolean {

@@ -1,4 +1,4 @@
-import { readPlaces } from '../../follow/read-places.ts';
+import { readLogEntries } from '../../follow/read-log-entries.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import { SHARDS_A_PAGE } from '../../follow/follow-group.ts';
 import { byGroup, requireDatastore } from '../../access/groups.ts';
@@ -82,14 +82,14 @@ async function catchUpShards(work: RepairWork, marked: MarkedShards, signal: Abo
   for (let open = marked.shards; open.length > 0 && !signal.aborted;) {
     const from = open.map((mark) => ({ mark, shard: mark.shard, offset: unread(mark.from - 1) }));
     // From the writer, to the very end: what comes later gets a mark of its own if it is missed.
-    const { logs } = await readPlaces(
+    const { logs } = await readLogEntries(
       work.context,
       marked.rowGroup,
       { datastore: work.datastore, limit: PAGE_CELLS, read: 'writer', fingerprints: false },
       from,
     );
-    const rows = logs.flatMap(({ places }, item) =>
-      places.map(({ row_key }) => ({ row_key, shard: from[item]?.shard ?? 0 })),
+    const rows = logs.flatMap(({ entries }, item) =>
+      entries.map(({ row_key }) => ({ row_key, shard: from[item]?.shard ?? 0 })),
     );
     const { missed, unread: waiting } = await repairRows(
       work,
@@ -99,14 +99,14 @@ async function catchUpShards(work: RepairWork, marked: MarkedShards, signal: Abo
     );
     const lacking = missed.get(group) ?? new Set();
     const next: PendingShard[] = [];
-    for (const [item, { state, places, full, hole }] of logs.entries()) {
+    for (const [item, { state, entries, full, hole }] of logs.entries()) {
       const mark = from[item]?.mark;
       if (!mark) continue;
-      if (state === 'refused' || waiting.has(mark.shard) || places.some(({ row_key }) => lacking.has(row_key))) {
+      if (state === 'refused' || waiting.has(mark.shard) || entries.some(({ row_key }) => lacking.has(row_key))) {
         done.stuck += 1;
         continue;
       }
-      const to = (places.at(-1)?.added_id ?? mark.from - 1) + 1;
+      const to = (entries.at(-1)?.added_id ?? mark.from - 1) + 1;
       const ended = !full && hole === undefined;
       if (ended && (await pending.clear(group, mark))) done.ended += 1;
       else if ((await pending.advance(group, mark, to)) && full) next.push({ ...mark, from: to });

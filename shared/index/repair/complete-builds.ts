@@ -110,7 +110,7 @@ async function writerHeads(context: StoreContext, datastore: string): Promise<re
       [
         ...byGroup(
           topology,
-          topology.places.map((_, shard) => ({ shard })),
+          topology.homes.map((_, shard) => ({ shard })),
         ),
       ].map(async ([group, shards]) => {
         const client = await context.groups.client(group);
@@ -125,7 +125,7 @@ async function writerHeads(context: StoreContext, datastore: string): Promise<re
     if (!(error instanceof SqlError)) throw error;
     return undefined;
   }
-  return topology.places.map((_, shard) => heads.get(shard) ?? 0);
+  return topology.homes.map((_, shard) => heads.get(shard) ?? 0);
 }
 
 function sum(values: readonly number[]): number {

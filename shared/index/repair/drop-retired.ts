@@ -70,7 +70,7 @@ async function dropTables(
     [
       ...byGroup(
         topology,
-        topology.places.map((_, shard) => ({ shard })),
+        topology.homes.map((_, shard) => ({ shard })),
       ),
     ].map(async ([group, shards]) => {
       const client = await context.groups.client(group);

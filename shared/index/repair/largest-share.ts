@@ -69,7 +69,7 @@ async function largestShare({ context, datastore }: RepairWork, index: PhysicalI
     [
       ...byGroup(
         topology,
-        topology.places.map((_, shard) => ({ shard })),
+        topology.homes.map((_, shard) => ({ shard })),
       ),
     ].map(async ([group, shards]) => {
       const client = await context.groups.client(group);

@@ -32,13 +32,13 @@ export function mistypedCounts(
     add(found) {
       for (const {
         index: { name, hash },
-        place,
+        position,
         row_key,
       } of found) {
-        const key = `${name}/${hash}/${place}`;
+        const key = `${name}/${hash}/${position}`;
         const known = counted.get(key);
         if (known) Object.assign(known, { rows: known.rows + 1, row_key });
-        else counted.set(key, { name, hash, place, rows: 1, row_key });
+        else counted.set(key, { name, hash, position, rows: 1, row_key });
       }
     },
     async keep(signal) {

@@ -100,8 +100,8 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
 /** Marks that go with one write: all of one item. */
 function pagesOf(lowest: ReadonlyMap<number, number>): (readonly (readonly [number, number])[])[] {
   return [...Map.groupBy(lowest, ([shard]) => blockOf(shard)).values()].flatMap((ofBlock) =>
-    Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, place) =>
-      ofBlock.slice(place * MARKS_A_WRITE, (place + 1) * MARKS_A_WRITE),
+    Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, position) =>
+      ofBlock.slice(position * MARKS_A_WRITE, (position + 1) * MARKS_A_WRITE),
     ),
   );
 }

@@ -35,7 +35,7 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
     [
       ...byGroup(
         topology,
-        topology.places.map((_, shard) => ({ shard })),
+        topology.homes.map((_, shard) => ({ shard })),
       ),
     ].map(async ([group, shards]) => {
       try {

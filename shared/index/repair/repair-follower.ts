@@ -1,4 +1,4 @@
-import type { Follower, LogPlace } from '../../follow/follower.ts';
+import type { Follower, LogEntry } from '../../follow/follower.ts';
 import { columnsOf } from '../entry.ts';
 import type { PendingMarks } from './pending-marks.ts';
 import type { RepairWork } from './repair-work.ts';
@@ -51,7 +51,7 @@ export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive:
 
 /** By shard: the last cell, which says that all of them are done; nothing of shards that have to wait. */
 export function lastOf(
-  cells: readonly LogPlace[],
+  cells: readonly LogEntry[],
   waiting: ReadonlyMap<number, unknown> = new Map(),
 ): Map<number, number> {
   return new Map(cells.flatMap(({ shard, added_id }) => (waiting.has(shard) ? [] : [[shard, added_id] as const])));
@@ -61,7 +61,7 @@ export function lastOf(
 export function firstFailures(
   { datastore, report }: RepairWork,
   what: string,
-): (cells: readonly LogPlace[], failures: ReadonlyMap<number, unknown>) => void {
+): (cells: readonly LogEntry[], failures: ReadonlyMap<number, unknown>) => void {
   const failing = new Set<number>();
   return (cells, failures) => {
     for (const { shard } of cells) if (!failures.has(shard)) failing.delete(shard);
@@ -72,7 +72,7 @@ export function firstFailures(
   };
 }
 
-function lowestOf(cells: readonly LogPlace[]): Map<number, number> {
+function lowestOf(cells: readonly LogEntry[]): Map<number, number> {
   const lowest = new Map<number, number>();
   for (const { shard, added_id } of cells) lowest.set(shard, Math.min(added_id, lowest.get(shard) ?? added_id));
   return lowest;

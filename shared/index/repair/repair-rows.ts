@@ -6,12 +6,12 @@ import {
   writeEntries,
   type MissedEntries,
   type MistypedField,
-  type PlacedEntry,
+  type EntryOfShard,
   type Wanted,
 } from '../maintain.ts';
 import { SqlError } from '../../sql/client.ts';
 import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
-import { placeOf, requireDatastore } from '../../access/groups.ts';
+import { homeOf, requireDatastore } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { RepairWork } from './repair-work.ts';
 
@@ -63,7 +63,7 @@ class RowsRepair {
   readonly #unread = new Map<number, unknown>();
   readonly #mistyped: MistypedField[] = [];
   /** To be written. */
-  #differing: PlacedEntry[] = [];
+  #differing: EntryOfShard[] = [];
   #written = 0;
 
   constructor(
@@ -117,8 +117,8 @@ class RowsRepair {
     const { context, datastore, away } = this.#work;
     for (const { rows, error } of part.unread) for (const { shard } of rows) this.#unread.set(shard, error);
     for (const field of part.mistyped) this.#mistyped.push(field);
-    const groupOf = ({ shard }: PlacedEntry): string => placeOf(this.#topology, shard).group;
-    const [asked, left]: [PlacedEntry[], PlacedEntry[]] = [[], []];
+    const groupOf = ({ shard }: EntryOfShard): string => homeOf(this.#topology, shard).group;
+    const [asked, left]: [EntryOfShard[], EntryOfShard[]] = [[], []];
     for (const entry of part.entries)
       if (this.#only === undefined || groupOf(entry) === this.#only)
         (away.has(groupOf(entry)) ? left : asked).push(entry);
@@ -164,7 +164,7 @@ function isOfGroup(error: unknown): boolean {
 }
 
 function slices<T>(items: readonly T[], length: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / length) }, (_, place) =>
-    items.slice(place * length, (place + 1) * length),
+  return Array.from({ length: Math.ceil(items.length / length) }, (_, position) =>
+    items.slice(position * length, (position + 1) * length),
   );
 }

@@ -34,7 +34,7 @@ export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Pr
   return async () => {
     if (performance.now() < restUntil) return;
     const topology = await readDatastore(work.topologyTable, datastore);
-    const raised = topology?.places.flatMap(({ epoch }, shard) => (epoch > 1 ? [{ shard, epoch }] : [])) ?? [];
+    const raised = topology?.homes.flatMap(({ epoch }, shard) => (epoch > 1 ? [{ shard, epoch }] : [])) ?? [];
     if (raised.length === 0) return;
     const blocks = [...new Set(raised.map(({ shard }) => blockOf(shard)))];
     const item: StateItem = Object.assign(
@@ -53,7 +53,7 @@ export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Pr
     for (const { shard, epoch } of due)
       await mendEpoch(
         { groups: context.groups, datastore, shard },
-        { group: topology?.places[shard]?.group ?? '', epoch },
+        { group: topology?.homes[shard]?.group ?? '', epoch },
       );
     const begun = performance.now();
     const failures = await verifyIndexes(work, due, signal);
@@ -94,10 +94,10 @@ async function verifyIndexes(work: RepairWork, due: readonly DueShard[], signal:
       ...(shards && { shards }),
       from: places,
       signal,
-      passed: (group, place, since) => {
+      passed: (group, location, since) => {
         const { places: known } = keeper.of(index);
         keeper.note(index, {
-          places: { ...known, [group]: place },
+          places: { ...known, [group]: location },
           again: [...new Set([...before, ...since])],
         });
       },

@@ -2,7 +2,7 @@ import { decodeBody, encodeBody } from '../../body/codec.ts';
 import type { Json } from '../../cell.ts';
 import { readState, updateState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import type { VerifyPlace } from '../verify.ts';
+import type { VerifyLocation } from '../verify.ts';
 
 /** How far one version of an index was compared. */
 export interface IndexProgress {
@@ -10,7 +10,7 @@ export interface IndexProgress {
   /** The shards that are gone through. @default all */
   readonly shards?: readonly number[];
   /** How far, by group. */
-  readonly places: Readonly<Record<string, VerifyPlace>>;
+  readonly places: Readonly<Record<string, VerifyLocation>>;
   /** Shards that have to be gone through again. */
   readonly again: readonly number[];
 }

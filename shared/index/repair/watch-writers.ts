@@ -32,8 +32,7 @@ export function watchWriters(work: RepairWork): () => Promise<void> {
     if (known !== undefined && known !== server.id) {
       const topology = await readDatastore(topologyTable, datastore);
       const shards =
-        topology?.places.flatMap((place, shard) => (place.group === group ? [{ shard, epoch: place.epoch }] : [])) ??
-        [];
+        topology?.homes.flatMap((home, shard) => (home.group === group ? [{ shard, epoch: home.epoch }] : [])) ?? [];
       await sideBySide(
         shards,
         async ({ shard, epoch }) =>

@@ -25,7 +25,7 @@ export function putEntries(
   rows: readonly IndexRow[],
 ): Statement {
   const { fields } = index.definition;
-  const names = fields.map((_, place) => `f${place}`);
+  const names = fields.map((_, position) => `f${position}`);
   const newer = '(epoch < VALUES(epoch) OR (epoch = VALUES(epoch) AND added_id <= VALUES(added_id)))';
   const assigned = [...names.slice(1), 'tombstone_at', 'added_id'].map(
     (name) => `${name} = IF(${newer}, VALUES(${name}), ${name})`,
@@ -39,7 +39,7 @@ export function putEntries(
       `VALUES ${rows.map(() => `(${names.map(() => '?').join(', ')}, ?, ?, ?, IF(?, SYSDATE(6), NULL))`).join(', ')} ` +
       `ON DUPLICATE KEY UPDATE ${assigned.join(', ')}, epoch = GREATEST(epoch, VALUES(epoch))`,
     parameters: rows.flatMap(({ row_key, values, tombstone, version }): SqlParameter[] => [
-      ...fields.map(({ type }, place) => toSql(tombstone && place > 0 ? null : (values[place] ?? null), type)),
+      ...fields.map(({ type }, position) => toSql(tombstone && position > 0 ? null : (values[position] ?? null), type)),
       rowKeyBytes(row_key),
       version.epoch,
       version.added_id,

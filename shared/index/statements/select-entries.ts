@@ -25,15 +25,15 @@ export function selectEntries(datastore: string, index: PhysicalIndex, query: Pa
   const { conditions, parameters } = conditionsOf(index, query);
   const { order, after } = query;
   if (after) {
-    const type = order ? (fields[order.place]?.type ?? 'string') : 'string';
+    const type = order ? (fields[order.position]?.type ?? 'string') : 'string';
     conditions.push(beyond(query, after.value, parameters, type, rowKeyBytes(after.row_key)));
   }
   const direction = order?.descending ? 'DESC' : 'ASC';
-  const sorting = order ? `f${order.place} ${direction}, row_key ${direction}` : 'row_key ASC';
+  const sorting = order ? `f${order.position} ${direction}, row_key ${direction}` : 'row_key ASC';
   parameters.push(query.limit + 1);
   const columns = [
     'row_key',
-    ...fields.slice(1).map((_, place) => `f${place + 1}`),
+    ...fields.slice(1).map((_, position) => `f${position + 1}`),
     ...(item === undefined ? [] : [`${item} AS item`]),
   ];
   const table = indexTable(datastore, query.shard, index);
@@ -50,10 +50,12 @@ export function conditionsOf(
 ): { readonly conditions: string[]; readonly parameters: SqlParameter[] } {
   const parameters: SqlParameter[] = [toSql(shardValue, fields[0]?.type ?? 'UUID')];
   const conditions = ['f0 = ?', 'tombstone_at IS NULL'];
-  for (const { place, operator, values } of filters) {
-    const type = fields[place]?.type ?? 'string';
+  for (const { position, operator, values } of filters) {
+    const type = fields[position]?.type ?? 'string';
     conditions.push(
-      operator === 'in' ? `f${place} IN (${values.map(() => '?').join(', ')})` : `f${place} ${COMPARISON[operator]} ?`,
+      operator === 'in'
+        ? `f${position} IN (${values.map(() => '?').join(', ')})`
+        : `f${position} ${COMPARISON[operator]} ?`,
     );
     parameters.push(...values.map((value) => toSql(value, type)));
   }
@@ -81,7 +83,7 @@ function beyond(
     parameters.push(rowKey);
     return 'row_key > ?';
   }
-  const field = `f${order.place}`;
+  const field = `f${order.position}`;
   const [further, orEqual] = order.descending ? ['<', '<='] : ['>', '>='];
   if (value === null) {
     parameters.push(rowKey);
@@ -91,7 +93,7 @@ function beyond(
   parameters.push(bound, bound, rowKey);
   const range = `${field} ${orEqual} ? AND (${field} ${further} ? OR row_key ${further} ?)`;
   // A filter on the field leaves no nulls to come.
-  const nullsFollow = order.descending && !filters.some(({ place }: Filter) => place === order.place);
+  const nullsFollow = order.descending && !filters.some(({ position }: Filter) => position === order.position);
   return nullsFollow ? `((${range}) OR ${field} IS NULL)` : range;
 }
 
@@ -108,7 +110,7 @@ export function toFoundEntry(
   shardValue: FieldValue,
 ): FoundEntry {
   const values = [shardValue];
-  for (let place = 1; place < fields.length; place += 1)
-    values.push(fromSql(row[place] ?? null, fields[place]?.type ?? 'string'));
+  for (let position = 1; position < fields.length; position += 1)
+    values.push(fromSql(row[position] ?? null, fields[position]?.type ?? 'string'));
   return { row_key: rowKeyOf(toBytes(row[0])), values };
 }

@@ -25,7 +25,7 @@ export interface ExistingEntry {
 /** What one index holds at many places of one group, in one statement: a look-up in the primary key for each. */
 export function selectExistingEntries(datastore: string, index: PhysicalIndex, keys: readonly EntryKey[]): Statement {
   const { fields } = index.definition;
-  const columns = fields.map((_, place) => `f${place}`).join(', ');
+  const columns = fields.map((_, position) => `f${position}`).join(', ');
   const type = fields[0]?.type ?? 'UUID';
   return unionOf(
     keys.map(({ item, shard, value, row_key }) => {
@@ -47,7 +47,7 @@ export function toExistingEntries(
     found[toNumber(item)] = {
       version: { epoch: toNumber(epoch), added_id: toNumber(added_id) },
       tombstone: toNumber(tombstone) === 1,
-      values: index.definition.fields.map(({ type }, place) => fromSql(values[place] ?? null, type)),
+      values: index.definition.fields.map(({ type }, position) => fromSql(values[position] ?? null, type)),
     };
   }
   return found;

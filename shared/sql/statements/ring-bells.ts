@@ -79,11 +79,11 @@ export function toBells(rows: readonly SqlRow[]): Bells {
 /** Two bytes each, the higher one first. */
 function pack(shards: readonly number[]): Uint8Array {
   const bytes = Buffer.alloc(shards.length * 2);
-  for (const [place, shard] of shards.entries()) bytes.writeUInt16BE(shard, place * 2);
+  for (const [position, shard] of shards.entries()) bytes.writeUInt16BE(shard, position * 2);
   return bytes;
 }
 
 function unpack(packed: Uint8Array): readonly number[] {
   const bytes = Buffer.from(packed);
-  return Array.from({ length: Math.floor(bytes.length / 2) }, (_, place) => bytes.readUInt16BE(place * 2));
+  return Array.from({ length: Math.floor(bytes.length / 2) }, (_, position) => bytes.readUInt16BE(position * 2));
 }

@@ -26,7 +26,7 @@ export interface BufferRow extends WaitingRow {
 }
 
 /** The select list of `toWaitingRow`. */
-export const PLACE = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
+export const KEY_COLUMNS = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
 /** What kept rows wait for: nothing, since another body is at their address; or an operator's word. */
 export type KeptState = 'conflict' | 'undecided';
@@ -59,7 +59,7 @@ export function selectKept(
 /** Undecided rows of one datastore, by id, in no order. */
 export function selectUndecided(datastore: string, ids: readonly number[]): Statement {
   return {
-    sql: `SELECT ${PLACE} FROM ${CONTROL}.buffer WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
     parameters: [datastore, ...ids],
   };
 }
@@ -67,7 +67,7 @@ export function selectUndecided(datastore: string, ids: readonly number[]): Stat
 /** @param page ids, and bytes of bodies; a `?` for the bytes that may come before a row is added */
 function withBodies(page: string): string {
   return (
-    `SELECT ${PLACE}, body, created_at, stored_at FROM ${CONTROL}.buffer JOIN ` +
+    `SELECT ${KEY_COLUMNS}, body, created_at, stored_at FROM ${CONTROL}.buffer JOIN ` +
     `(SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS before_it FROM (${page}) AS page) AS sized ` +
     `USING (id) WHERE sized.before_it < ? ORDER BY id`
   );

@@ -2,13 +2,13 @@ import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
-import type { PlaceRange } from './select-log-places.ts';
+import type { LogRange } from './select-log-entries.ts';
 
 /**
  * Which of many shards have the cell that follows the one done last: added ids are dense, so that it can only be the
- * next number, and each shard costs one look at its primary key. A fifth of what `selectLogPlaces` costs the server.
+ * next number, and each shard costs one look at its primary key. A fifth of what `selectLogEntries` costs the server.
  */
-export function selectNextCells(datastore: string, ranges: readonly PlaceRange[]): Statement {
+export function selectNextCells(datastore: string, ranges: readonly LogRange[]): Statement {
   // Numbers stand in the text: thousands of values to bind would cost the client more than the server's answer.
   const parts = ranges.map(({ shard, at }, item): Statement => {
     const entity = entityTable(datastore, shard);

@@ -3,7 +3,7 @@ import type { CellAddress } from '../../cell.ts';
 import { toNumber } from '../cell-rows.ts';
 import { SqlError, type SqlRow, type Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { PLACE, toWaitingRow, type WaitingRow } from './select-buffered.ts';
+import { KEY_COLUMNS, toWaitingRow, type WaitingRow } from './select-buffered.ts';
 
 /**
  * Of copies that may be of a write that was acknowledged: also those that wait for an operator's word, and those that
@@ -71,7 +71,7 @@ export function toUnanswered(answer: readonly SqlRow[], limit: number): Unanswer
 export function selectCopies(datastore: string, addresses: readonly CellAddress[]): Statement {
   return {
     sql:
-      `${ROLE} UNION ALL SELECT ${PLACE} FROM ${CONTROL}.buffer FORCE INDEX (copy) WHERE (${addresses.map(() => '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)').join(' OR ')}) ` +
+      `${ROLE} UNION ALL SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer FORCE INDEX (copy) WHERE (${addresses.map(() => '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)').join(' OR ')}) ` +
       `AND state IN (${STATES.map((state) => `'${state}'`).join(', ')}) AND ${UNANSWERED}`,
     parameters: addresses.flatMap(({ row_key, column_name, ref_key }) => [
       datastore,

@@ -1,10 +1,10 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { unionOf } from '../union.ts';
-import { PLACE } from './select-buffered.ts';
+import { KEY_COLUMNS } from './select-buffered.ts';
 
 /** A part of a buffer table: the rows of one shard beyond an id. */
-export interface WaitingPlace {
+export interface WaitingFrom {
   readonly datastore: string;
   readonly shard: number;
   readonly after: number;
@@ -16,10 +16,10 @@ export interface WaitingPlace {
  * @param upTo the highest id that is old enough
  * @param limit rows of each shard
  */
-export function selectWaiting(places: readonly WaitingPlace[], upTo: number, limit: number): Statement {
+export function selectWaiting(shards: readonly WaitingFrom[], upTo: number, limit: number): Statement {
   return unionOf(
-    places.map(({ datastore, shard, after }) => ({
-      sql: `(SELECT ${PLACE} FROM ${CONTROL}.buffer WHERE state = 'waiting' AND datastore = ? AND shard = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?)`,
+    shards.map(({ datastore, shard, after }) => ({
+      sql: `(SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer WHERE state = 'waiting' AND datastore = ? AND shard = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?)`,
       parameters: [datastore, shard, after, upTo, limit],
     })),
   );

@@ -1,5 +1,5 @@
 import { fingerprintOf } from '../../follow/fingerprint.ts';
-import { isFurther, type ConsumedPlace } from '../state/consumed-marks.ts';
+import { isFurther, type ConsumedLocation } from '../state/consumed-marks.ts';
 import type { TriggerMessage } from '../state/message.ts';
 import { TOLD_IN_TIME } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/trigger-store.ts';
@@ -35,22 +35,22 @@ export function consumedNotes(
   { consumedEveryMs, safeHaltMs }: NoteSettings,
   failed: (error: unknown) => void,
 ): ConsumedNotes {
-  const noted = new Map<number, ConsumedPlace>();
+  const noted = new Map<number, ConsumedLocation>();
   let keptAt = performance.now();
   let last: NodeJS.Timeout | undefined;
   let soundAt = Number.NEGATIVE_INFINITY;
 
   async function flush(): Promise<void> {
     if (noted.size === 0) return;
-    const places = new Map(noted);
+    const locations = new Map(noted);
     keptAt = performance.now();
     try {
-      await store.consumed.raise(places);
+      await store.consumed.raise(locations);
       if (keptAt - soundAt >= safeHaltMs / TOLD_IN_TIME) {
         await store.confirmSound();
         soundAt = keptAt;
       }
-      for (const [shard, place] of places) if (noted.get(shard) === place) noted.delete(shard);
+      for (const [shard, location] of locations) if (noted.get(shard) === location) noted.delete(shard);
     } catch (error) {
       failed(error);
     }
@@ -61,8 +61,8 @@ export function consumedNotes(
       const { shard, generation, added_id } = message;
       // Of one whose generation is not known nothing can be said that a later resend could rely on.
       if (generation === undefined) return;
-      const place = { generation, added_id, fingerprint: fingerprintOf(message) };
-      if (isFurther(place, noted.get(shard))) noted.set(shard, place);
+      const position = { generation, added_id, fingerprint: fingerprintOf(message) };
+      if (isFurther(position, noted.get(shard))) noted.set(shard, position);
     },
     async keep() {
       if (noted.size === 0) return;

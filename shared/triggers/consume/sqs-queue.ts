@@ -9,8 +9,8 @@ export function sqsQueue(client: SQSClient, queueUrl: string): ConsumerQueue {
   return {
     async setVisibility(records, seconds) {
       for (let first = 0; first < records.length; first += MOST) {
-        const entries = records.slice(first, first + MOST).map(({ receiptHandle }, place) => ({
-          Id: String(place),
+        const entries = records.slice(first, first + MOST).map(({ receiptHandle }, position) => ({
+          Id: String(position),
           ReceiptHandle: receiptHandle,
           VisibilityTimeout: seconds,
         }));

@@ -1,4 +1,4 @@
-import { committedPlaces } from '../../follow/follower-lag.ts';
+import { committedLocations } from '../../follow/follower-lag.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { triggerLags, type TriggerLags } from '../state/shard-lags.ts';
 import type { TriggerError, TriggerShard, TriggerSummary, TriggerSwitch } from '../../contract/trigger-operations.ts';
@@ -60,11 +60,11 @@ async function lagsOf(
   { context, stateTable, definition, topology, follower, store }: ManagedTrigger,
   waiting: number | undefined,
 ): Promise<TriggerLags> {
-  const [places, marks] = await Promise.all([
-    committedPlaces(stateTable, follower, topology.shards),
-    store.consumed.read(topology.places.keys().toArray()),
+  const [locations, marks] = await Promise.all([
+    committedLocations(stateTable, follower, topology.shards),
+    store.consumed.read(topology.homes.keys().toArray()),
   ]);
-  return triggerLags(context, topology, { start: definition.start, places, marks, waiting });
+  return triggerLags(context, topology, { start: definition.start, locations, marks, waiting });
 }
 
 /** Undefined while SQS does not say: the rest is shown without it. */

@@ -79,7 +79,7 @@ function countFitting(items: readonly unknown[], limit: number, bytes: number): 
   let room = bytes;
   const full = items
     .slice(0, limit)
-    .findIndex((item, place) => (room -= Buffer.byteLength(JSON.stringify(item))) < 0 && place > 0);
+    .findIndex((item, position) => (room -= Buffer.byteLength(JSON.stringify(item))) < 0 && position > 0);
   return full < 0 ? Math.min(limit, items.length) : full;
 }
 

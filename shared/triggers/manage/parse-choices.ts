@@ -1,7 +1,7 @@
 import { parseCount } from '../../address.ts';
 import { LIMITS } from '../../cell.ts';
 import { invalidField, missingField, unknownField } from '../../errors.ts';
-import type { CellPlace, ParkedChoice, RewindTo } from '../../contract/trigger-operations.ts';
+import type { CellLocation, ParkedChoice, RewindTo } from '../../contract/trigger-operations.ts';
 import { parseTime } from '../../time.ts';
 
 const REWIND = '"start", "now", a time with zone that has passed, or an object of added ids by shard';
@@ -56,7 +56,7 @@ export function parseChoice(cells: unknown): ParkedChoice {
   if (cells === '*') return '*';
   if (!Array.isArray(cells)) throw invalidField('cells', CHOICE, cells);
   if (cells.length === 0 || cells.length > LIMITS.listCells) throw invalidField('cells', CHOICE, cells.length);
-  return cells.map((cell: unknown, place) => parsePlace(cell, `cells[${place}]`));
+  return cells.map((cell: unknown, position) => parseLocation(cell, `cells[${position}]`));
 }
 
 /** Why a trigger is paused. */
@@ -67,7 +67,7 @@ export function parseReason(reason: unknown): string | undefined {
   return reason;
 }
 
-function parsePlace(cell: unknown, field: string): CellPlace {
+function parseLocation(cell: unknown, field: string): CellLocation {
   if (typeof cell !== 'object' || cell === null || Array.isArray(cell))
     throw invalidField(field, 'an object with shard, added_id', cell);
   const { shard, added_id, ...others } = cell as Readonly<Record<string, unknown>>;

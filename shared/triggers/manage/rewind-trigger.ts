@@ -1,9 +1,9 @@
 import { parseCount, parseShard } from '../../address.ts';
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
-import { committedPlaces } from '../../follow/follower-lag.ts';
+import { committedLocations } from '../../follow/follower-lag.ts';
 import { readFollower } from '../../follow/follower-item.ts';
 import { offsetItems } from '../../follow/offset-items.ts';
-import { rewindPlaces, setPlaces } from '../../follow/rewind-follower.ts';
+import { rewindLocations, setLocations } from '../../follow/rewind-follower.ts';
 import type { RewindTo, ShardSkip } from '../../contract/trigger-operations.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import type { StoreContext } from '../../access/context.ts';
@@ -27,39 +27,39 @@ export async function rewindTrigger(
 ): Promise<readonly ShardSkip[]> {
   const { context, stateTable, topology, follower, store, definition } = trigger;
   if (typeof to === 'object' && 'since' in to) parsePassed(to.since);
-  if (typeof to === 'object' && 'shards' in to) await checkPlaces(context, topology, to.shards);
-  const places = await rewindPlaces(context, follower.datastore, to);
+  if (typeof to === 'object' && 'shards' in to) await checkLocations(context, topology, to.shards);
+  const locations = await rewindLocations(context, follower.datastore, to);
   // Where a shard begins to which nobody has come yet: one that begins at its end has nothing before it.
   const starts =
-    definition.start === 'now' ? places : await rewindPlaces(context, follower.datastore, definition.start);
+    definition.start === 'now' ? locations : await rewindLocations(context, follower.datastore, definition.start);
   const skipsFrom = (before: (shard: number) => Pick<ShardOffset, 'added_id'> | undefined): readonly ShardSkip[] =>
-    skipsOf(places, (shard) => (before(shard) ?? starts.get(shard))?.added_id);
+    skipsOf(locations, (shard) => (before(shard) ?? starts.get(shard))?.added_id);
   if (dryRun) {
-    const committed = await committedPlaces(stateTable, follower, topology.shards);
+    const committed = await committedLocations(stateTable, follower, topology.shards);
     return skipsFrom((shard) => committed[shard]);
   }
   await store.markRewound(`${new Date().toISOString().slice(0, -1)}000Z`);
-  await setMarks(trigger, places, 1);
+  await setMarks(trigger, locations, 1);
   // What a consumer said before of how far it is: it is somewhere else now.
   const { troubled } = await store.status();
-  for (const shard of troubled) if (places.has(shard)) await store.mark(shard, undefined);
+  for (const shard of troubled) if (locations.has(shard)) await store.mark(shard, undefined);
   let skips: readonly ShardSkip[] = [];
   // After each write, so that what fails later hides nothing of what was skipped by then.
-  await setPlaces(stateTable, context, follower, places, async (before) => {
-    skips = skipsFrom((shard) => (before.has(shard) ? before.get(shard) : places.get(shard)));
+  await setLocations(stateTable, context, follower, locations, async (before) => {
+    skips = skipsFrom((shard) => (before.has(shard) ? before.get(shard) : locations.get(shard)));
     await store.markSkipped({ shards: skips.length, cells: skips.reduce((sum, { cells }) => sum + cells, 0) });
   });
   // Where somebody else rewound it at the same moment its generation is higher than was thought.
-  await setMarks(trigger, places, 0);
+  await setMarks(trigger, locations, 0);
   return skips;
 }
 
 /** @param sentTo where a shard was; undefined where it skips nothing */
 function skipsOf(
-  places: ReadonlyMap<number, ShardOffset>,
+  locations: ReadonlyMap<number, ShardOffset>,
   sentTo: (shard: number) => number | undefined,
 ): readonly ShardSkip[] {
-  return [...places]
+  return [...locations]
     .flatMap(([shard, { added_id: to }]) => {
       const after = sentTo(shard) ?? to;
       return to > after ? [{ shard, after, to, cells: to - after }] : [];
@@ -70,14 +70,14 @@ function skipsOf(
 /** @param ahead how many generations after the ones that hold now */
 async function setMarks(
   { context, stateTable, topology, follower, store }: ManagedTrigger,
-  places: ReadonlyMap<number, ShardOffset>,
+  locations: ReadonlyMap<number, ShardOffset>,
   ahead: number,
 ): Promise<void> {
   const { partitions = 1 } = (await readFollower(stateTable, follower)) ?? {};
   const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
   const held = new Map(
     await Promise.all(
-      [...new Set([...places.keys()].map((shard) => shard % partitions))].map(
+      [...new Set([...locations.keys()].map((shard) => shard % partitions))].map(
         async (partition) => [partition, await items.read(partition)] as const,
       ),
     ),
@@ -85,15 +85,16 @@ async function setMarks(
   const logs = await readLags(
     context,
     topology,
-    [...places.keys()].map((shard) => ({ shard, after: undefined })),
+    [...locations.keys()].map((shard) => ({ shard, after: undefined })),
   );
-  await store.consumed.change([...places.keys()], (shard, mark) => {
+  await store.consumed.change([...locations.keys()], (shard, mark) => {
     const item = held.get(shard % partitions);
     const generation = (item?.generation ?? 0) + ahead;
     if (mark && mark.generation > generation) return undefined;
-    const place = places.get(shard) ?? unread(0);
+    const location = locations.get(shard) ?? unread(0);
     // Of two that rewind it at once the place further back holds.
-    const { added_id, fingerprint } = mark?.generation === generation && mark.added_id < place.added_id ? mark : place;
+    const { added_id, fingerprint } =
+      mark?.generation === generation && mark.added_id < location.added_id ? mark : location;
     const sentTo = item?.offsets[Math.floor(shard / partitions)]?.added_id ?? 0;
     return {
       generation,
@@ -105,12 +106,12 @@ async function setMarks(
 }
 
 /** Before anything is changed. Logs that cannot be read now are the rewind's to refuse. */
-async function checkPlaces(
+async function checkLocations(
   context: StoreContext,
   topology: DatastoreTopology,
-  places: ReadonlyMap<number, number>,
+  positions: ReadonlyMap<number, number>,
 ): Promise<void> {
-  const chosen = [...places].map(([shard, addedId]) => ({
+  const chosen = [...positions].map(([shard, addedId]) => ({
     addedId,
     shard: parseShard(shard, topology.shards, `to.${shard}`),
   }));

@@ -11,7 +11,7 @@ import {
   type TriggerManagementOptions,
 } from './managed-trigger.ts';
 import type {
-  CellPlace,
+  CellLocation,
   ParkedChoice,
   ParkedCount,
   TriggerDetails,
@@ -96,24 +96,24 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
 async function change(
   { store, topology }: ManagedTrigger,
   choice: ParkedChoice,
-  how: (cells?: readonly CellPlace[]) => Promise<number>,
+  how: (cells?: readonly CellLocation[]) => Promise<number>,
 ): Promise<ParkedCount> {
   const cells = chosen(choice, topology);
   const parked = new Set(
     cells &&
       (await troubledShards(store)).flatMap((shard) =>
-        shard.cells.filter(({ parked_at }) => parked_at !== undefined).map(({ message }) => placeName(message)),
+        shard.cells.filter(({ parked_at }) => parked_at !== undefined).map(({ message }) => locationName(message)),
       ),
   );
   return {
     count: await how(cells),
     not_parked: (cells ?? [])
-      .filter((cell) => !parked.has(placeName(cell)))
+      .filter((cell) => !parked.has(locationName(cell)))
       .map(({ shard, added_id }) => ({ shard, added_id })),
   };
 }
 
-function placeName({ shard, added_id }: CellPlace): string {
+function locationName({ shard, added_id }: CellLocation): string {
   return `${shard}/${added_id}`;
 }
 
@@ -121,6 +121,6 @@ function placeName({ shard, added_id }: CellPlace): string {
 function chosen(cells: ParkedChoice, { shards }: DatastoreTopology) {
   if (cells === '*') return undefined;
   if (cells.length === 0) throw invalidField('cells', '"*" for all, or at least one cell', 'none');
-  for (const [place, { shard }] of cells.entries()) parseShard(shard, shards, `cells[${place}].shard`);
+  for (const [position, { shard }] of cells.entries()) parseShard(shard, shards, `cells[${position}].shard`);
   return cells;
 }

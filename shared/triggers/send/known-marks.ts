@@ -24,7 +24,7 @@ interface Known {
 }
 
 /** Where a shard is followed. */
-interface FollowedPlace {
+interface FollowedLocation {
   readonly offset: ShardOffset;
   readonly generation: number;
 }
@@ -34,7 +34,7 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
   const known = new Map<number, Known>();
   const seen = new Map<number, { readonly generation: number; readonly at: number }>();
   /** The shards whose marks are to be looked at. */
-  const wanted = new Map<number, FollowedPlace>();
+  const wanted = new Map<number, FollowedLocation>();
   const offsets = new Map<number, ShardOffset>();
   let looking = false;
   let failing = false;
@@ -45,7 +45,7 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
     wanted.clear();
     const askedAt = performance.now();
     const found = await store.consumed.read([...asked.keys()]);
-    const odd = [...asked].filter(([shard, place]) => fitted(found.get(shard), place)).map(([shard]) => shard);
+    const odd = [...asked].filter(([shard, location]) => fitted(found.get(shard), location)).map(([shard]) => shard);
     const changed =
       odd.length === 0 ? found : await store.consumed.change(odd, (shard, mark) => fitted(mark, asked.get(shard)));
     for (const shard of asked.keys()) {
@@ -102,12 +102,12 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
  * sent under a lower generation raises it any more. Where a log was cut such messages name added ids that other cells
  * have by now. It has the fingerprint of the cell there: by it a resend finds that the log was cut since.
  */
-function fitted(mark: ConsumedMark | undefined, place: FollowedPlace | undefined): ConsumedMark | undefined {
-  if (!place) return undefined;
+function fitted(mark: ConsumedMark | undefined, location: FollowedLocation | undefined): ConsumedMark | undefined {
+  if (!location) return undefined;
   const {
     generation,
     offset: { added_id, fingerprint },
-  } = place;
+  } = location;
   if (!mark) return { generation, added_id, fingerprint, replayed_to: 0 };
   if (mark.added_id <= added_id && mark.generation >= generation) return undefined;
   return {

@@ -1,7 +1,7 @@
-import { committedPlaces } from '../../follow/follower-lag.ts';
+import { committedLocations } from '../../follow/follower-lag.ts';
 import { pauseFor } from '../../pause-for.ts';
 import { requireDatastore } from '../../access/groups.ts';
-import { isFurther, type ConsumedPlace } from '../state/consumed-marks.ts';
+import { isFurther, type ConsumedLocation } from '../state/consumed-marks.ts';
 import { triggerFollower } from '../state/follower-name.ts';
 import { isUnsound, KEPT_MS, safeHaltMs, TOLD_IN_TIME } from '../state/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../state/resend.ts';
@@ -52,7 +52,7 @@ class QueueMinder {
   #otherSince: number | undefined;
   #deadAt = Number.NEGATIVE_INFINITY;
   #soundAt = Number.NEGATIVE_INFINITY;
-  #sent: { readonly places: ReadonlyMap<number, ConsumedPlace>; readonly at: number } | undefined;
+  #sent: { readonly locations: ReadonlyMap<number, ConsumedLocation>; readonly at: number } | undefined;
 
   constructor(work: TailWork, run: MindedRun, watches: TailWatches) {
     this.#work = work;
@@ -133,28 +133,33 @@ class QueueMinder {
     const { definition } = deployed;
     const empty = this.#watches.depth.empty();
     if (!empty) this.#sent = undefined;
-    else if (!this.#sent) this.#sent = { places: await this.#sentPlaces(), at: performance.now() };
+    else if (!this.#sent) this.#sent = { locations: await this.#sentLocations(), at: performance.now() };
     else if (empty.at - Math.max(empty.since, this.#sent.at) >= settings.emptyMs) {
       // Messages that nobody consumed for as long as they may wait may have expired, which leaves a queue as empty.
       if (isUnsound(status, definition.function === undefined ? KEPT_MS : safeHaltMs(definition)))
         return this.#wishAgain('its messages were not consumed for longer than is safe', status);
-      await store.consumed.raise(this.#sent.places);
+      await store.consumed.raise(this.#sent.locations);
       this.#sent = undefined;
       await this.#confirmSound();
     }
   }
 
-  async #sentPlaces(): Promise<ReadonlyMap<number, ConsumedPlace>> {
+  async #sentLocations(): Promise<ReadonlyMap<number, ConsumedLocation>> {
     const { datastore, trigger } = this.#name;
     const follower = { name: triggerFollower(trigger), datastore };
-    const places = await committedPlaces(this.#run.stateTable, follower, await this.#shards());
-    const marks = await this.#work.store.consumed.read(places.keys().toArray());
+    const locations = await committedLocations(this.#run.stateTable, follower, await this.#shards());
+    const marks = await this.#work.store.consumed.read(locations.keys().toArray());
     return new Map(
-      places.flatMap((place, shard): [number, ConsumedPlace][] => {
+      locations.flatMap((location, shard): [number, ConsumedLocation][] => {
         const mark = marks.get(shard);
-        return !place || !mark || !isFurther(place, mark)
+        return !location || !mark || !isFurther(location, mark)
           ? []
-          : [[shard, { generation: place.generation, added_id: place.added_id, fingerprint: place.fingerprint }]];
+          : [
+              [
+                shard,
+                { generation: location.generation, added_id: location.added_id, fingerprint: location.fingerprint },
+              ],
+            ];
       }),
     );
   }

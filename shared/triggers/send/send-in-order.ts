@@ -1,10 +1,10 @@
-import type { LogPlace } from '../../follow/follower.ts';
+import type { LogEntry } from '../../follow/follower.ts';
 import type { QueueMessage } from './queue-client.ts';
 
 export interface SendInOrder {
   /** Sends up to ten messages; says for each, in order, why the queue does not have it. */
   readonly send: (messages: readonly QueueMessage[]) => Promise<readonly (Error | undefined)[]>;
-  readonly toMessage: (cell: LogPlace) => QueueMessage;
+  readonly toMessage: (cell: LogEntry) => QueueMessage;
   /** Requests under way at once. */
   readonly sideBySide: number;
   /** No request is begun after this time. */
@@ -14,7 +14,7 @@ export interface SendInOrder {
 export interface Sent {
   /** How far the queue has each shard: the added id of the last of its cells that it took. */
   readonly done: ReadonlyMap<number, number>;
-  readonly cells: readonly LogPlace[];
+  readonly cells: readonly LogEntry[];
   /** Of a request, or of one message. */
   readonly failure: unknown;
 }
@@ -25,7 +25,7 @@ const MESSAGES_A_REQUEST = 10;
 /** The cells of one shard that are still to be sent. */
 interface Line {
   readonly shard: number;
-  readonly cells: readonly LogPlace[];
+  readonly cells: readonly LogEntry[];
   sent: number;
   failed: boolean;
 }
@@ -43,7 +43,7 @@ interface Line {
  */
 export async function sendInOrder(
   { send, toMessage, sideBySide, forMs }: SendInOrder,
-  cells: readonly LogPlace[],
+  cells: readonly LogEntry[],
 ): Promise<Sent> {
   const lines = [...Map.groupBy(cells, ({ shard }) => shard)].map(([shard, cells]): Line => ({
     shard,

@@ -1,4 +1,4 @@
-import type { Follower, LogPlace } from '../../follow/follower.ts';
+import type { Follower, LogEntry } from '../../follow/follower.ts';
 import { triggerFollower } from '../state/follower-name.ts';
 import { deduplicationId, encodeMessage, groupId, toMessage } from '../state/queue-message.ts';
 import type { TriggerMessage } from '../state/message.ts';
@@ -28,10 +28,10 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
   const lastSent = new Map<number, number>();
   let failing = false;
 
-  const messageOf = (cell: LogPlace): TriggerMessage =>
+  const messageOf = (cell: LogEntry): TriggerMessage =>
     toMessage(cell, name, marks.replayedTo(cell.shard, cell.generation) ?? 0);
 
-  async function send(cells: readonly LogPlace[]): Promise<Sent['done']> {
+  async function send(cells: readonly LogEntry[]): Promise<Sent['done']> {
     const how: SendInOrder = {
       send: (messages) => work.queues.send(queueUrl, messages),
       toMessage: (cell): QueueMessage => ({

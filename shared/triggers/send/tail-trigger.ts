@@ -2,7 +2,7 @@ import { pauseFor } from '../../pause-for.ts';
 import { runFollower } from '../../follow/run-follower.ts';
 import type { BellTower } from '../../follow/bells.ts';
 import type { ReaderWatch } from '../../follow/reader-watch.ts';
-import type { FetchPlaces } from '../../follow/read-places.ts';
+import type { FetchLogEntries } from '../../follow/read-log-entries.ts';
 import { untilEnd } from '../../until-end.ts';
 import type { Workers } from '../../follow/workers.ts';
 import { triggerStore } from '../state/dynamo-trigger-store.ts';
@@ -23,7 +23,7 @@ export interface TailCrew {
   readonly run: TailRun;
   readonly settings: TailSettings;
   readonly workers: Workers;
-  readonly fetch: FetchPlaces;
+  readonly fetch: FetchLogEntries;
   readonly bells: BellTower;
   readonly readers: ReaderWatch;
   readonly signal: AbortSignal;

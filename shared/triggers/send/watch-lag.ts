@@ -1,4 +1,4 @@
-import { committedPlaces } from '../../follow/follower-lag.ts';
+import { committedLocations } from '../../follow/follower-lag.ts';
 import { pauseFor } from '../../pause-for.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import { triggerFollower } from '../state/follower-name.ts';
@@ -20,12 +20,17 @@ export async function watchLag(
   while (!signal.aborted) {
     try {
       const topology = await requireDatastore(context.topology, datastore);
-      const [places, marks] = await Promise.all([
-        committedPlaces(stateTable, follower, topology.shards),
-        store.consumed.read(topology.places.keys().toArray()),
+      const [locations, marks] = await Promise.all([
+        committedLocations(stateTable, follower, topology.shards),
+        store.consumed.read(topology.homes.keys().toArray()),
       ]);
       const waiting = await queues.depth(queueUrl).catch(() => undefined);
-      const { lag, sent } = await triggerLags(context, topology, { start: definition.start, places, marks, waiting });
+      const { lag, sent } = await triggerLags(context, topology, {
+        start: definition.start,
+        locations,
+        marks,
+        waiting,
+      });
       report({
         kind: 'lag',
         cells: lag.cells,

@@ -5,7 +5,7 @@ import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
 
 /** A cell of a shard that is consumed, and all before it. */
-export interface ConsumedPlace {
+export interface ConsumedLocation {
   /** Under which its message was sent. */
   readonly generation: number;
   readonly added_id: number;
@@ -16,7 +16,7 @@ export interface ConsumedPlace {
 /**
  * How far the consumers of a shard are, as far as it was written down: what comes after it is not known to be consumed.
  */
-export interface ConsumedMark extends ConsumedPlace {
+export interface ConsumedMark extends ConsumedLocation {
   /** Up to here cells were in the log when the shard was last rewound: what is sent of them is a replay. */
   readonly replayed_to: number;
 }
@@ -36,7 +36,7 @@ export interface ConsumedMarks {
   read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>>;
   change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>>;
   /** Says that so much is consumed. What was sent before the last rewind says nothing any more. */
-  raise(places: ReadonlyMap<number, ConsumedPlace>): Promise<void>;
+  raise(locations: ReadonlyMap<number, ConsumedLocation>): Promise<void>;
 }
 
 /**
@@ -99,21 +99,21 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
 
     change,
 
-    async raise(places: ReadonlyMap<number, ConsumedPlace>): Promise<void> {
-      await change([...places.keys()], (shard, mark) => {
-        const place = places.get(shard);
-        return place && isFurther(place, mark) ? { replayed_to: 0, ...mark, ...place } : undefined;
+    async raise(locations: ReadonlyMap<number, ConsumedLocation>): Promise<void> {
+      await change([...locations.keys()], (shard, mark) => {
+        const location = locations.get(shard);
+        return location && isFurther(location, mark) ? { replayed_to: 0, ...mark, ...location } : undefined;
       });
     },
   };
 }
 
 /** Whether a place says more than another one of its shard. */
-export function isFurther(place: ConsumedPlace, than: ConsumedPlace | undefined): boolean {
+export function isFurther(location: ConsumedLocation, than: ConsumedLocation | undefined): boolean {
   return (
     !than ||
-    place.generation > than.generation ||
-    (place.generation === than.generation && place.added_id > than.added_id)
+    location.generation > than.generation ||
+    (location.generation === than.generation && location.added_id > than.added_id)
   );
 }
 

@@ -7,7 +7,7 @@ import { isAtWork, type ParkEnd } from './trigger-store.ts';
 import { fits, type ShardChange, type TroubledShards } from './troubled-shards.ts';
 
 /** Where a cell is parked. */
-export interface ParkPlace {
+export interface ParkingLot {
   readonly table: DynamoTable;
   readonly name: TriggerName;
   readonly shards: TroubledShards;
@@ -23,7 +23,7 @@ export interface ParkPlace {
  * A shard's item cannot hold more than some thousand cells: one that is full stops the trigger, too, and parks nothing.
  */
 export async function parkCell(
-  { table, name, shards, stopAfterParked }: ParkPlace,
+  { table, name, shards, stopAfterParked }: ParkingLot,
   message: TriggerMessage,
   error: string,
 ): Promise<ParkEnd> {

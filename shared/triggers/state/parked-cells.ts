@@ -1,5 +1,5 @@
 import { groupBy } from '../../group-by.ts';
-import type { CellPlace } from '../../contract/trigger-operations.ts';
+import type { CellLocation } from '../../contract/trigger-operations.ts';
 import type { FailingCell } from './trigger-store.ts';
 import type { ShardChange, TroubledShards } from './troubled-shards.ts';
 
@@ -13,7 +13,7 @@ import type { ShardChange, TroubledShards } from './troubled-shards.ts';
 export function changeParked(
   shards: TroubledShards,
   troubled: readonly number[],
-  wanted: readonly CellPlace[] | undefined,
+  wanted: readonly CellLocation[] | undefined,
   change: (cell: FailingCell) => FailingCell | undefined,
 ): Promise<number> {
   const ids = wanted && groupBy(wanted, ({ shard }) => shard);

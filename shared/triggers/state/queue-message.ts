@@ -2,7 +2,7 @@ import { parseAddress, parseCount } from '../../address.ts';
 import { DATASTORE_NAME, MAX_SHARDS, TRIGGER_NAME } from '../../definitions/definitions.ts';
 import { invalidField, missingField, SchemalessError } from '../../errors.ts';
 import { fingerprintOf } from '../../follow/fingerprint.ts';
-import type { LogPlace } from '../../follow/follower.ts';
+import type { LogEntry } from '../../follow/follower.ts';
 import { parseTime } from '../../time.ts';
 import type { TriggerMessage } from './message.ts';
 import type { FailingCell } from './trigger-store.ts';
@@ -15,7 +15,7 @@ import type { FailingCell } from './trigger-store.ts';
  *   that raised it
  */
 export function toMessage(
-  cell: LogPlace,
+  cell: LogEntry,
   trigger: { readonly datastore: string; readonly trigger: string },
   replayedTo: number,
 ): TriggerMessage {
@@ -116,7 +116,7 @@ export function deduplicationId({
   added_id,
   fingerprint,
   generation,
-}: Pick<LogPlace, 'shard' | 'added_id' | 'fingerprint' | 'generation'>): string {
+}: Pick<LogEntry, 'shard' | 'added_id' | 'fingerprint' | 'generation'>): string {
   return `${shard}-${added_id}-${fingerprint}-${generation}`;
 }
 

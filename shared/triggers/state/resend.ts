@@ -56,7 +56,7 @@ export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dea
   for (const partition of held.keys()) {
     await items.rewind(
       partition,
-      (offsets) => offsets.map((offset, place) => placeOf(offset, marks.get(partition + place * partitions))),
+      (offsets) => offsets.map((offset, position) => locationOf(offset, marks.get(partition + position * partitions))),
       generation,
     );
   }
@@ -71,8 +71,8 @@ export function aimOf({ queue_url, resend }: Pick<TriggerStatus, 'queue_url' | '
 }
 
 function shardsOf({ offsets }: OffsetItem, partition: number, partitions: number): [shard: number, addedId: number][] {
-  return offsets.flatMap((offset, place): [number, number][] =>
-    offset ? [[partition + place * partitions, offset.added_id]] : [],
+  return offsets.flatMap((offset, position): [number, number][] =>
+    offset ? [[partition + position * partitions, offset.added_id]] : [],
   );
 }
 
@@ -83,7 +83,10 @@ function setBack(mark: ConsumedMark | undefined, sentTo: number, generation: num
 }
 
 /** A mark may be ahead of an offset, which is written a little later than its cells are sent. */
-function placeOf(offset: OffsetItem['offsets'][number], mark: ConsumedMark | undefined): OffsetItem['offsets'][number] {
+function locationOf(
+  offset: OffsetItem['offsets'][number],
+  mark: ConsumedMark | undefined,
+): OffsetItem['offsets'][number] {
   if (!offset || !mark || mark.added_id >= offset.added_id) return offset;
   return { added_id: mark.added_id, fingerprint: mark.added_id === 0 ? '' : mark.fingerprint, epoch: offset.epoch };
 }

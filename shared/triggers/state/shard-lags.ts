@@ -20,10 +20,10 @@ export interface TriggerLags {
   readonly sent: TriggerLag;
 }
 
-export interface TriggerPlaces {
+export interface TriggerLocations {
   readonly start: TriggerStart;
   /** By shard; undefined where the trigger has not begun. */
-  readonly places: readonly (Pick<ShardOffset, 'added_id' | 'given'> | undefined)[];
+  readonly locations: readonly (Pick<ShardOffset, 'added_id' | 'given'> | undefined)[];
   /** Up to where the shards are known to be consumed. */
   readonly marks: ReadonlyMap<number, Pick<ConsumedMark, 'added_id'>>;
   /** Messages on its queue, about; undefined while nobody knows. */
@@ -37,18 +37,18 @@ export interface TriggerPlaces {
 export async function triggerLags(
   context: StoreContext,
   topology: DatastoreTopology,
-  { start, places, marks, waiting }: TriggerPlaces,
+  { start, locations, marks, waiting }: TriggerLocations,
 ): Promise<TriggerLags> {
-  const offsets = places.map((place) => place?.added_id);
+  const offsets = locations.map((location) => location?.added_id);
   const sent = await shardLags(context, topology, offsets, start);
-  const consumed = places.map((place, shard) => {
-    const { added_id: offset = undefined, given = Number.POSITIVE_INFINITY } = place ?? {};
+  const consumed = locations.map((location, shard) => {
+    const { added_id: offset = undefined, given = Number.POSITIVE_INFINITY } = location ?? {};
     const mark = marks.get(shard)?.added_id;
     // What comes after the last cell that was sent is of columns that the trigger does not want.
     const isAllConsumed = waiting === 0 || mark === undefined || mark >= given;
     return offset === undefined || isAllConsumed ? offset : Math.min(offset, mark);
   });
-  const isAll = consumed.every((place, shard) => place === offsets[shard]);
+  const isAll = consumed.every((position, shard) => position === offsets[shard]);
   const unconsumed = isAll ? sent : await shardLags(context, topology, consumed, start);
   const [sentSum, sum] = [sumLags(sent), sumLags(unconsumed)];
   return {
@@ -77,7 +77,7 @@ export async function shardLags(
   start: TriggerStart,
 ): Promise<readonly ShardLag[]> {
   // What begins at the log's start has all of it before it; where another start lies is found when it begins.
-  const afters = topology.places.map((_, shard) => offsets[shard] ?? (start === 'start' ? 0 : undefined));
+  const afters = topology.homes.map((_, shard) => offsets[shard] ?? (start === 'start' ? 0 : undefined));
   const found = await readLags(
     context,
     topology,

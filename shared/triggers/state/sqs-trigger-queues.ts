@@ -30,7 +30,7 @@ export async function queueDepth(client: SQSClient, queueUrl: string): Promise<n
 /** SQS as the management of triggers sees it. */
 export function sqsTriggerQueues(client: SQSClient): TriggerQueues {
   const entriesOf = (messages: readonly DeadMessage[]) =>
-    messages.map(({ receiptHandle }, place) => ({ Id: String(place), ReceiptHandle: receiptHandle }));
+    messages.map(({ receiptHandle }, position) => ({ Id: String(position), ReceiptHandle: receiptHandle }));
   const pagesOf = (messages: readonly DeadMessage[]): DeadMessage[][] =>
     Array.from({ length: Math.ceil(messages.length / MOST) }, (_, page) =>
       messages.slice(page * MOST, (page + 1) * MOST),

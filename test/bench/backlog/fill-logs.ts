@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
-import { placeOf, requireDatastore } from '../../../shared/access/groups.ts';
+import { homeOf, requireDatastore } from '../../../shared/access/groups.ts';
 import { inChunks, inParallel } from '../../support/parallel.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
@@ -38,7 +38,7 @@ export async function fillLogs(
   }));
   const byShard = Map.groupBy(all, ({ row_key }) => shardOf(row_key, topology.shards));
   await inParallel(byShard, SHARDS_AT_ONCE, signal, async ([shard, ofShard]) => {
-    const { group, epoch } = placeOf(topology, shard);
+    const { group, epoch } = homeOf(topology, shard);
     const client = await context.groups.client(group);
     for (const some of inChunks(ofShard, CELLS_A_STATEMENT)) {
       const { affectedRows } = await client.change(appendCells({ datastore: DATASTORE, shard, epoch }, some));

@@ -26,8 +26,8 @@ export const BODY_SIZES = Object.keys(KEPT) as readonly BodySize[];
 /** Bodies of trips, always the same for the same seed, from trip `first` on. */
 export function bodiesOf(size: BodySize, seed: string, first: number, count: number): readonly Json[] {
   const detail: TripSize = size === '20 KB' ? 'uber' : 'usual';
-  return Array.from({ length: count }, (_, place) =>
-    kept(size, baseBody(seed, tripFacts(seed, first + place), detail)),
+  return Array.from({ length: count }, (_, position) =>
+    kept(size, baseBody(seed, tripFacts(seed, first + position), detail)),
   );
 }
 

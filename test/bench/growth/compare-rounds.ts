@@ -14,7 +14,7 @@ export interface Growth {
 }
 
 export function growthOf(base: readonly Quantiles[], grown: readonly Quantiles[], quantile: keyof Quantiles): Growth {
-  const ratios = grown.map((round, place) => round[quantile] / (base[place]?.[quantile] ?? Number.NaN));
+  const ratios = grown.map((round, position) => round[quantile] / (base[position]?.[quantile] ?? Number.NaN));
   const [before, after] = [medianOf(base, quantile), medianOf(grown, quantile)];
   return { ratio: after / before, least: Math.min(...ratios), most: Math.max(...ratios), base: before, grown: after };
 }

@@ -5,7 +5,7 @@ import { shardOf } from '../../../shared/shard.ts';
 import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
 import { putEntries, type IndexRow } from '../../../shared/index/statements/put-entries.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
-import { placeOf } from '../../../shared/access/groups.ts';
+import { homeOf } from '../../../shared/access/groups.ts';
 import type { DatastoreTopology } from '../../../shared/topology/topology.ts';
 import { inChunks, inParallel } from '../../support/parallel.ts';
 import { groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
@@ -26,7 +26,7 @@ const PAGE = 50_000;
 const BATCH = 200;
 const AT_ONCE = 6;
 
-interface PlacedEntry {
+interface EntryOfShard {
   readonly shard: number;
   readonly index: PhysicalIndex;
   readonly row: IndexRow;
@@ -40,28 +40,28 @@ export async function fill({ groups, topology, indexes, cells, signal }: Fill): 
   const { datastore, shards } = topology;
   const clients = new Map(groups.map(({ name }) => [name, groupClient(groups, name, PATIENT)]));
   const change = (shard: number, statement: Statement): ReturnType<SqlClient['change']> => {
-    const client = clients.get(placeOf(topology, shard).group);
+    const client = clients.get(homeOf(topology, shard).group);
     if (!client) throw new Error(`shard ${shard} is on a group that is not among those to be filled`);
     return client.change(statement);
   };
 
-  async function append(shard: number, ofShard: readonly NewCell[]): Promise<readonly PlacedEntry[]> {
-    const { epoch } = placeOf(topology, shard);
-    const entries: PlacedEntry[] = [];
+  async function append(shard: number, ofShard: readonly NewCell[]): Promise<readonly EntryOfShard[]> {
+    const { epoch } = homeOf(topology, shard);
+    const entries: EntryOfShard[] = [];
     for (const batch of inChunks(ofShard, BATCH)) {
       const encoded = batch.map((cell): EncodedCell => ({ ...cell, encoded: encodeBody(cell.body) }));
       const { affectedRows, insertId } = await change(shard, appendCells({ datastore, shard, epoch }, encoded));
       if (affectedRows !== batch.length)
         throw new Error(`wanted ${batch.length} cells appended to shard ${shard}, got ${affectedRows}`);
-      for (const [place, cell] of batch.entries())
-        entries.push(...entriesOf(cell, { epoch, added_id: insertId - batch.length + 1 + place }, indexes, shards));
+      for (const [position, cell] of batch.entries())
+        entries.push(...entriesOf(cell, { epoch, added_id: insertId - batch.length + 1 + position }, indexes, shards));
     }
     return entries;
   }
 
   try {
     for (const page of inChunks(cells, PAGE)) {
-      const entries: PlacedEntry[] = [];
+      const entries: EntryOfShard[] = [];
       await inParallel(
         Map.groupBy(page, ({ row_key }) => shardOf(row_key, shards)),
         AT_ONCE,
@@ -96,7 +96,7 @@ function entriesOf(
   version: IndexRow['version'],
   indexes: readonly PhysicalIndex[],
   shards: number,
-): readonly PlacedEntry[] {
+): readonly EntryOfShard[] {
   return indexes.flatMap((index) => {
     const { fields } = index.definition;
     const [shardField] = fields;

@@ -24,8 +24,8 @@ export function numberedDriver(datastore: string, number: number): string {
 /** The nth trip of a datastore: about half a kilobyte of JSON in one cell. */
 export function numberedTrip(datastore: string, number: number): NewCell {
   const random = new Random(datastore, 'trip', number);
-  const places = Array.from({ length: 3 }, (_, place) => ({
-    at: `2026-01-31T08:0${place}:00.000Z`,
+  const places = Array.from({ length: 3 }, (_, position) => ({
+    at: `2026-01-31T08:0${position}:00.000Z`,
     latitude: 38.7 + random.next() / 10,
     longitude: -9.1 - random.next() / 10,
   }));

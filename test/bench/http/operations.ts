@@ -52,7 +52,7 @@ export async function prepareOperations(
 ): Promise<{ readonly operations: readonly Operation[]; readonly trips: Trips }> {
   const newTrip = tripMaker(seed);
   const driver = randomUUID();
-  const rows = Array.from({ length: ROWS }, (_, place) => newTrip(place < FOUND ? driver : randomUUID()));
+  const rows = Array.from({ length: ROWS }, (_, position) => newTrip(position < FOUND ? driver : randomUUID()));
   for (let start = 0; start < ROWS; start += BATCH) await putAll(store, rows.slice(start, start + BATCH), isStored);
   const anyRow = (): NewCell => anyOf(rows);
   const anyKey = (): Pick<NewCell, 'row_key' | 'column_name'> => {

@@ -34,10 +34,10 @@ export function keepFindings(file: string, run: RunReport, order: readonly strin
       const [one, other] = [engineKind(section), engineKind(old)];
       return section.name === old.name && (one === other || one === undefined || other === undefined);
     });
-  const place = ({ name }: Section): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  const position = ({ name }: Section): number => (order.includes(name) ? order.indexOf(name) : order.length);
   // MySQL comes before MariaDB, as it is the one in the cloud.
   const sections = [...readFindings(file).filter((old) => !isAnew(old)), ...found].toSorted(
-    (one, other) => place(one) - place(other) || other.run.engine.localeCompare(one.run.engine),
+    (one, other) => position(one) - position(other) || other.run.engine.localeCompare(one.run.engine),
   );
   // A line for each section, so that a diff shows which were measured anew.
   writeFileSync(

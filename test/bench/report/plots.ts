@@ -51,13 +51,13 @@ export async function svgOf(plot: Plot): Promise<string> {
 
 /** Horizontal bars, each below its label, with its value to the right. */
 function barSpec({ unit, bars }: BarPlot): TopLevelSpec {
-  const values = bars.map(({ label, value, least, most, bar, passed }, place) => {
+  const values = bars.map(({ label, value, least, most, bar, passed }, position) => {
     const spread = least !== undefined || most !== undefined;
     const is = passed === undefined ? 'measured' : passed ? 'passed' : 'failed';
     const signs = [is, ...(spread ? [SPREAD] : []), ...(bar === undefined ? [] : [ALLOWED])];
     const shown = `${passed === false ? '✗ ' : ''}${SHORT.format(value)}`;
     return {
-      place,
+      place: position,
       label,
       value,
       is,
@@ -105,12 +105,12 @@ function barSpec({ unit, bars }: BarPlot): TopLevelSpec {
 
 /** One line for each name, with a dot for each point where there are few. */
 function lineSpec({ x, y, logX, logY, lines }: LinePlot): TopLevelSpec {
-  const places = [...new Set(lines.flatMap(({ points }) => points.map(([at]) => at)))].sort(
+  const positions = [...new Set(lines.flatMap(({ points }) => points.map(([at]) => at)))].sort(
     (one, other) => one - other,
   );
   // What is not above 0, such as a lag of something that came early, has no place of its own on a logarithmic axis.
-  const first = places.find((at) => at > 0) ?? 1;
-  const early = places.some((at) => at <= 0) ? '; 0 and less at its start' : '';
+  const first = positions.find((at) => at > 0) ?? 1;
+  const early = positions.some((at) => at <= 0) ? '; 0 and less at its start' : '';
   const values = lines.flatMap(({ name, points }) =>
     points.map(([at, value]) => ({
       name,
@@ -119,7 +119,7 @@ function lineSpec({ x, y, logX, logY, lines }: LinePlot): TopLevelSpec {
       dot: points.length <= MOST_DOTS,
     })),
   );
-  const ticks = logX && places.length <= MOST_OWN_TICKS ? { values: places.filter((at) => at > 0) } : {};
+  const ticks = logX && positions.length <= MOST_OWN_TICKS ? { values: positions.filter((at) => at > 0) } : {};
   const name = { field: 'name', type: 'nominal' } as const;
   const domain = lines.map((line) => line.name);
   return {
@@ -143,7 +143,7 @@ function lineSpec({ x, y, logX, logY, lines }: LinePlot): TopLevelSpec {
       },
       color: {
         ...name,
-        scale: { domain, range: DASHES.map((_, place) => `var(--line-${place})`) },
+        scale: { domain, range: DASHES.map((_, position) => `var(--line-${position})`) },
         legend: { symbolType: 'stroke', symbolSize: 500 },
       },
     },

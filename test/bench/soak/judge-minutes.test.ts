@@ -16,7 +16,7 @@ const MINUTE: WatchedMinute = {
 
 /** Ten minutes, of which those after the fifth differ. */
 const tenMinutes = (late: Partial<WatchedMinute>): WatchedMinute[] =>
-  Array.from({ length: 10 }, (_, place) => ({ ...MINUTE, ...(place < 5 ? {} : late) }));
+  Array.from({ length: 10 }, (_, position) => ({ ...MINUTE, ...(position < 5 ? {} : late) }));
 const verdicts = (minutes: readonly WatchedMinute[]): readonly boolean[] =>
   judgeMinutes({ peak: 1500, minutes }, 0.7, 'an engine').map(({ passed }) => passed);
 

@@ -63,7 +63,7 @@ export function mixedWork(
   async function query(): Promise<void> {
     const number = anyTrip();
     const first = number - (number % TRIPS_A_DRIVER);
-    const known = Array.from({ length: TRIPS_A_DRIVER }, (_, place) => first + place).filter(
+    const known = Array.from({ length: TRIPS_A_DRIVER }, (_, position) => first + position).filter(
       (trip) => trip < next && !pending.has(trip),
     ).length;
     const { entries } = await datastore.query({

@@ -3,7 +3,7 @@ import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Random } from '../../support/random.ts';
 import { numberedRowKey } from '../growth/numbered-trips.ts';
 import type { RecordNumbers } from './record-numbers.ts';
-import { newFieldText, newRecord, placeInThread, THREAD_INDEX, type RecordColumn } from './records.ts';
+import { newFieldText, newRecord, positionInThread, THREAD_INDEX, type RecordColumn } from './records.ts';
 import type { YcsbOperation } from './workloads.ts';
 
 /** What the library and a client over HTTP do alike. */
@@ -71,7 +71,7 @@ export function recordOperations({
       return true;
     },
     async scan() {
-      const { thread, post } = placeInThread(choose());
+      const { thread, post } = positionInThread(choose());
       const where = [
         { field: 'thread', operator: 'eq', values: [thread] },
         { field: 'post', operator: 'gte', values: [post] },

@@ -29,12 +29,12 @@ export function newRecord(column: RecordColumn, number: number, ref_key = 1): Ne
     row_key: numberedRowKey(column, number),
     column_name: column,
     ref_key,
-    body: { ...(column === 'POST' && placeInThread(number)), ...newFields() },
+    body: { ...(column === 'POST' && positionInThread(number)), ...newFields() },
   };
 }
 
 /** Under which value of the shard field a post is, and where in the order of those. */
-export function placeInThread(number: number): { readonly thread: string; readonly post: number } {
+export function positionInThread(number: number): { readonly thread: string; readonly post: number } {
   return {
     thread: randomRowKey(new Random('POST', 'thread', Math.floor(number / POSTS_A_THREAD))),
     post: number % POSTS_A_THREAD,
@@ -51,5 +51,5 @@ export function newFieldText(): string {
 }
 
 function newFields(): { readonly [field: string]: string } {
-  return Object.fromEntries(Array.from({ length: FIELDS }, (_, place) => [`field${place}`, newFieldText()]));
+  return Object.fromEntries(Array.from({ length: FIELDS }, (_, position) => [`field${position}`, newFieldText()]));
 }

@@ -40,8 +40,8 @@ export function billedStore(
     }
   };
   const written = async (cells: readonly NewCell[], results: readonly PutResult[]): Promise<void> => {
-    for (const [place, cell] of cells.entries()) {
-      const result = results[place];
+    for (const [position, cell] of cells.entries()) {
+      const result = results[position];
       if (cell.column_name === 'BASE' && result?.outcome === 'stored') await bill(cell, result, MAX_ATTEMPTS);
     }
   };

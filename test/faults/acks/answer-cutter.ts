@@ -85,7 +85,7 @@ export async function openAnswerCutter(
 
   const servers = await Promise.all(groups.map(({ writer }) => listen((client) => forward(client, writer))));
   return {
-    groups: groups.map((group, place) => ({ ...group, writer: { host: HOST, port: servers[place]?.port ?? 0 } })),
+    groups: groups.map((group, position) => ({ ...group, writer: { host: HOST, port: servers[position]?.port ?? 0 } })),
     counts,
     hold: (milliseconds) => void (heldMs = milliseconds),
     async [Symbol.asyncDispose]() {

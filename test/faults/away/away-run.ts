@@ -146,7 +146,8 @@ async function waitingFor(
   const lastId = `SELECT COALESCE(MAX(id), 0) FROM ${CONTROL}.buffer`;
   const last = await Promise.all(holders.map((holder) => ask(holder, lastId, [])));
   const sql = `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = 'waiting' AND shard IN (${[...shards].join(', ')}) AND id <= ?`;
-  return async () => sumOf(await Promise.all(holders.map((holder, place) => ask(holder, sql, [last[place] ?? 0]))));
+  return async () =>
+    sumOf(await Promise.all(holders.map((holder, position) => ask(holder, sql, [last[position] ?? 0]))));
 }
 
 export interface Filling {
@@ -173,8 +174,8 @@ export async function fillBuffers(options: Filling): Promise<void> {
   const { tables, holders, shards, ofDatastore, rows, seed, ledger } = options;
   const random = new Random(seed, 'away', 0);
   for (let start = 0; start < rows; start += BATCH) {
-    const cells = Array.from({ length: BATCH }, (_, place): BufferedCell => {
-      const body = { number: start + place, note: 'a'.repeat(random.integer(0, 120)) };
+    const cells = Array.from({ length: BATCH }, (_, position): BufferedCell => {
+      const body = { number: start + position, note: 'a'.repeat(random.integer(0, 120)) };
       const row_key = rowKeyIn(random, shards, ofDatastore);
       return { ...baseCell(row_key, body), encoded: encodeBody(body), shard: shardOf(row_key, ofDatastore) };
     });

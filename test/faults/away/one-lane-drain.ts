@@ -7,7 +7,7 @@ import { appendPace } from '../../../shared/drain/append-pace.ts';
 import { settlePrimary } from '../../../shared/drain/settle-primary.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
 import { deleteBuffered } from '../../../shared/sql/statements/change-buffered.ts';
-import { PLACE, toWaitingRow, type WaitingRow } from '../../../shared/sql/statements/select-buffered.ts';
+import { KEY_COLUMNS, toWaitingRow, type WaitingRow } from '../../../shared/sql/statements/select-buffered.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
 import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../../support/workers/worker-side.ts';
@@ -41,7 +41,7 @@ async function drainInOrder(context: StoreContext, group: string, mayGoOn: () =>
     const rows = await holder
       .select(
         {
-          sql: `SELECT ${PLACE} FROM \`schemaless\`.buffer WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT ?`,
+          sql: `SELECT ${KEY_COLUMNS} FROM \`schemaless\`.buffer WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT ?`,
           parameters: [after, PAGE_ROWS],
         },
         'writer',
@@ -49,9 +49,9 @@ async function drainInOrder(context: StoreContext, group: string, mayGoOn: () =>
       .then((found) => found.map(toWaitingRow))
       .catch(noneWhereAway);
     after = rows.at(-1)?.id ?? after;
-    const places = (await context.topology.datastore(DATASTORE))?.places ?? [];
+    const homes = (await context.topology.datastore(DATASTORE))?.homes ?? [];
     await Promise.all(
-      [...Map.groupBy(rows, ({ shard }) => places[shard]?.group ?? '')].map(async ([primary, ofPrimary]) => {
+      [...Map.groupBy(rows, ({ shard }) => homes[shard]?.group ?? '')].map(async ([primary, ofPrimary]) => {
         const settled = await settlePrimary(
           context,
           { holder, primary, pace },

@@ -19,9 +19,9 @@ export const wrap: Wrap = (client, varied) => {
       if (items.length === 0) return rows;
       varied();
       const keys = new Map(
-        items.map((item, place) => [
+        items.map((item, position) => [
           item,
-          keyOf(...(parameters.slice(3 * place, 3 * place + 3) as [unknown, unknown, unknown])),
+          keyOf(...(parameters.slice(3 * position, 3 * position + 3) as [unknown, unknown, unknown])),
         ]),
       );
       return rows.map((row) => [row[0] ?? null, waiting.get(keys.get(String(row[0])) ?? '') ?? row[1] ?? null]);

@@ -43,12 +43,12 @@ export function damagePages({ file, engine, seed, mark, letters, whole, fit }: P
       { length: letters + whole },
       () => numbers.splice(random.integer(0, numbers.length - 1), 1)[0],
     );
-    for (const [place, number] of chosen.entries()) {
+    for (const [position, number] of chosen.entries()) {
       if (number === undefined) throw new Error(`${file} has too few pages with cells`);
       const page = readPage(descriptor, number);
       if (!hasItsChecksum(engine, page))
         throw new Error(`page ${number} of ${file} carries a checksum of another kind`);
-      if (place < letters) {
+      if (position < letters) {
         const at = page.indexOf(mark) + mark.length - 1;
         page[at] = (page[at] ?? 0) ^ 1;
       } else {

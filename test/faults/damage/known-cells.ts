@@ -47,7 +47,7 @@ export async function writeKnown(
   const cells = bodies.map((body) => baseCell(rowKeyIn(random, shards, datastore.shards), body));
   for (let start = 0; start < cells.length; start += BATCH) {
     const results = await datastore.batchPut(cells.slice(start, start + BATCH));
-    if (!results.every((result, place) => result.outcome === 'stored' && result.added_id === start + place + 1))
+    if (!results.every((result, position) => result.outcome === 'stored' && result.added_id === start + position + 1))
       throw new Error(`cells were not stored at their turn: ${JSON.stringify(results[0])}`);
   }
   return cells;
@@ -78,8 +78,8 @@ export async function readKnown({ datastore, shard, cells, refused }: ReadOption
       if (!(await refused())) break;
       continue;
     }
-    for (const [place, cell] of wanted.entries()) judge(log.cells[place], cell);
-    for (const cell of wanted.filter((_, place) => place % BY_ADDRESS === 0)) {
+    for (const [position, cell] of wanted.entries()) judge(log.cells[position], cell);
+    for (const cell of wanted.filter((_, position) => position % BY_ADDRESS === 0)) {
       try {
         judge((await datastore.get(cell)).cell, cell);
       } catch (error) {

@@ -25,8 +25,8 @@ export function noteAccepted(cells: AcceptedCells, request: HostileRequest, answ
   const results = readExact(answer.text).members?.get('results')?.items ?? [];
   const sent = readExact(request.body.toString()).members?.get('cells')?.items ?? [];
   return sent.reduce(
-    (wrong, cell, place) =>
-      wrong + note(cells, memberText(results[place], 'outcome'), cellOf(cell, cell.members?.get('body'))),
+    (wrong, cell, position) =>
+      wrong + note(cells, memberText(results[position], 'outcome'), cellOf(cell, cell.members?.get('body'))),
     0,
   );
 }
@@ -88,8 +88,8 @@ export async function readAccepted(url: string, cells: AcceptedCells, heads: Hea
   for (let start = 0; start < all.length; start += KEYS) {
     const page = all.slice(start, start + KEYS);
     const answers = await readKeys(url, page.map(keyText));
-    for (const [place, cell] of page.entries()) {
-      const answer = answers[place];
+    for (const [position, cell] of page.entries()) {
+      const answer = answers[position];
       const there = answer && cellOf(answer, answer.members?.get('body'));
       if (there?.body !== cell.body || addressOf(there) !== addressOf(cell)) wrong.add(addressOf(cell));
     }
@@ -133,10 +133,10 @@ async function readKeys(url: string, keys: readonly string[]): Promise<readonly 
   const items = members?.get('cells')?.items ?? [];
   if (keys.length === 1) return items;
   return Promise.all(
-    keys.map(async (key, place) =>
-      items[place]?.members?.has('error') === true && !items[place].members.has('row_key')
+    keys.map(async (key, position) =>
+      items[position]?.members?.has('error') === true && !items[position].members.has('row_key')
         ? (await readKeys(url, [key]))[0]
-        : items[place],
+        : items[position],
     ),
   );
 }

@@ -27,8 +27,8 @@ const sent =
   });
 const [put, post] = [sent('PUT'), sent('POST')];
 /** So many, each by its place. */
-const many = <Item>(length: number, one: (place: number) => Item): Item[] =>
-  Array.from({ length }, (_, place) => one(place));
+const many = <Item>(length: number, one: (position: number) => Item): Item[] =>
+  Array.from({ length }, (_, position) => one(position));
 
 /** One of each kind, to be sent one after the other: some build on those before them. */
 export function corpus(seed: string): readonly HostileRequest[] {
@@ -179,7 +179,7 @@ function batches(row: () => string): readonly HostileRequest[] {
   const cells = (...items: unknown[]): string => JSON.stringify({ cells: items });
   /** A cell as text: what JSON.stringify would not write. */
   const text = (inside: string): string => `{"row_key":"${row()}","column_name":"BASE",${inside}}`;
-  const long = (place: number): object => cell(place, 'x'.repeat(1_000_000));
+  const long = (position: number): object => cell(position, 'x'.repeat(1_000_000));
   const puts: readonly (readonly [string, string, HostileRequest['wants']?])[] = [
     ['a batch of 101', cells(...many(101, cell)), 'invalid_field'],
     ['a batch of 100', cells(...many(100, cell)), 'stored'],
@@ -330,13 +330,13 @@ function reads(shards: number): readonly HostileRequest[] {
 }
 
 function puts(seed: string): readonly HostileRequest[] {
-  return Array.from({ length: REQUESTS }, (_, place) => {
-    const [length, items] = place % LARGE_EVERY === 0 ? [1_000_000, 1000] : [2000, 20];
+  return Array.from({ length: REQUESTS }, (_, position) => {
+    const [length, items] = position % LARGE_EVERY === 0 ? [1_000_000, 1000] : [2000, 20];
     const body = { text: 'x'.repeat(length), list: Array.from({ length: items }, (_, number) => ({ number })) };
     return {
       what: 'an ordinary cell',
       method: 'PUT',
-      target: `/v1/trips/cells/${randomRowKey(new Random(seed, 'ordinary', place))}/BASE/1`,
+      target: `/v1/trips/cells/${randomRowKey(new Random(seed, 'ordinary', position))}/BASE/1`,
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify(body)),
       wants: 'stored',

@@ -26,10 +26,10 @@ const OPERATORS = ['', '', '[ne]', '[lt]', '[lte]', '[gt]', '[gte]', '[in]', '[e
 const ACTIONS = ['pause', 'resume', 'rewind', 'parked/retry', 'parked/discard'] as const;
 
 /** The nth request: a route drawn at random, most of it right, and something in it that is not. */
-export function fuzzed(seed: string, place: number): HostileRequest {
-  const random = new Random(seed, 'fuzz', place);
+export function fuzzed(seed: string, position: number): HostileRequest {
+  const random = new Random(seed, 'fuzz', position);
   const kind = any(random, KINDS);
-  return { what: `fuzz ${place}`, ...kind(random) };
+  return { what: `fuzz ${position}`, ...kind(random) };
 }
 
 type Draft = Pick<HostileRequest, 'method' | 'target' | 'headers' | 'body'>;

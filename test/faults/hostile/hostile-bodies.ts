@@ -43,7 +43,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'backslashes of 1 MiB': `"${'\\\\'.repeat(MIB / 2 - 1)}"`,
   'numbers of 1 MiB': `[${'0.5,'.repeat(MIB / 4 - 2)}1]`,
   'empty arrays of 1 MiB': `[${'[],'.repeat(MIB / 3 - 2)}1]`,
-  'many members': `{${Array.from({ length: 50_000 }, (_, place) => `"k${place}":${place}`).join(',')}}`,
+  'many members': `{${Array.from({ length: 50_000 }, (_, position) => `"k${position}":${position}`).join(',')}}`,
 };
 
 /** Text that is no JSON, or none that can be kept. */

@@ -102,7 +102,7 @@ async function attackStack(world: RunWorld): Promise<Attacked> {
 }
 
 function* fuzz(seed: string, count: number) {
-  for (let place = 0; place < count; place += 1) yield fuzzed(seed, place);
+  for (let position = 0; position < count; position += 1) yield fuzzed(seed, position);
 }
 
 /** Instances of functions that ended, or ran out of their time, while they had something to answer. */

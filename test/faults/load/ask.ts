@@ -74,7 +74,7 @@ export function asker({ writer, name, history, holderFailures = () => 0 }: Asker
     history.note({ process, type, f, value });
     // Whoever does not know what became of its operation does nothing more.
     if (type !== 'info') idle.push(process);
-    return cells.map((cell, place) => ({ ...toldOf(cell, results[place] as PutResult), ...timing }));
+    return cells.map((cell, position) => ({ ...toldOf(cell, results[position] as PutResult), ...timing }));
   };
 }
 
@@ -101,12 +101,12 @@ export async function askUntilTold(
 ): Promise<readonly Answer[]> {
   const further: Answer[] = [];
   const end = performance.now() + wholeMs;
-  let open = cells.filter((_, place) => !first[place] || !isTold(first[place]));
+  let open = cells.filter((_, position) => !first[position] || !isTold(first[position]));
   while (open.length > 0 && performance.now() < end) {
     await sleep(random.between(leastMs, mostMs));
     const answers = await ask(open);
     further.push(...answers);
-    open = open.filter((_, place) => !isTold(answers[place] as Answer));
+    open = open.filter((_, position) => !isTold(answers[position] as Answer));
   }
   return further;
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { begunIn, latencyLine, percentile, type Timed } from './latency.ts';
 
-const writes = Array.from({ length: 200 }, (_, place): Timed => ({
-  begun: 1000 + place,
-  milliseconds: 200 - place,
-  shard: place % 2,
+const writes = Array.from({ length: 200 }, (_, position): Timed => ({
+  begun: 1000 + position,
+  milliseconds: 200 - position,
+  shard: position % 2,
 }));
 
 it('a percentile is the time under which so many were answered', () => {

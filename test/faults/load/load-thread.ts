@@ -79,7 +79,7 @@ await runAsWorker<LoadInput, 'stop', LoadProgress, Loaded>(async (input, control
   await using stores = new AsyncDisposableStack();
   const open = async () => stores.use(await openTarget(input.target, report));
   const opened = input.apart ? await Promise.all(input.writers.map(open)) : [await open()];
-  const openedFor = (place: number) => opened[place % opened.length] as (typeof opened)[number];
+  const openedFor = (position: number) => opened[position % opened.length] as (typeof opened)[number];
   using history = openHistory(input.history, input.run);
   const book = new Book();
   control.ready();
@@ -89,7 +89,9 @@ await runAsWorker<LoadInput, 'stop', LoadProgress, Loaded>(async (input, control
   const isOver = (): boolean => control.stopped !== undefined;
   const looking = input.looksBack ? lookBack(opened[0], book.stored, random, isOver) : [];
   try {
-    await Promise.all(input.writers.map((number, place) => write({ ...common, number, writer: openedFor(place) })));
+    await Promise.all(
+      input.writers.map((number, position) => write({ ...common, number, writer: openedFor(position) })),
+    );
     const written = writtenOf(book.ofRecord, input.again !== undefined);
     return { written, answers: book.answers, openings, samples: await looking };
   } finally {
@@ -126,11 +128,11 @@ async function write({ input, control, book, number, ...asking }: Writing): Prom
       told.toSorted(([one], [other]) => Number(other?.outcome === 'stored') - Number(one?.outcome === 'stored')).flat(),
       isOfRecord,
     );
-    for (const [place, [answer]] of told.entries())
+    for (const [position, [answer]] of told.entries())
       if (input.looksBack && answer?.outcome === 'stored')
-        book.stored.push({ cell: calls[place]?.[0] as NewCell, shard: answer.shard });
-    for (const [place, answers] of told.entries())
-      if (again && !answers.every(isOver)) begin(repeat(calls[place] ?? [], answers, again, isOfRecord));
+        book.stored.push({ cell: calls[position]?.[0] as NewCell, shard: answer.shard });
+    for (const [position, answers] of told.entries())
+      if (again && !answers.every(isOver)) begin(repeat(calls[position] ?? [], answers, again, isOfRecord));
     return told.flat();
   };
   const isOver = (answer: Answer): boolean =>

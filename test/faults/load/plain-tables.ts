@@ -40,7 +40,7 @@ export function openPlainTables({ group, shards }: PlainAccess): CellWriter {
     try {
       const { affectedRows, insertId } = await client.change(insertIgnoring(shard, cells));
       const outcome = affectedRows === cells.length ? 'stored' : 'stored_before';
-      return cells.map((_, place) => ({ outcome, shard, added_id: outcome === 'stored' ? insertId + place : 0 }));
+      return cells.map((_, position) => ({ outcome, shard, added_id: outcome === 'stored' ? insertId + position : 0 }));
     } catch (error) {
       if (!(error instanceof SqlError)) throw error;
       return cells.map(() => ({ outcome: 'unavailable', shard, reason: error.message }));

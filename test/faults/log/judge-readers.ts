@@ -38,11 +38,11 @@ export function judgeReaders(readers: readonly SeenLog[], logs: readonly StoredL
   for (const reader of readers) {
     for (const { shard, ids, marks } of logs) {
       const seen = reader.shards[shard] ?? { ids: [], marks: [], timesBack: 0 };
-      const bySeenId = new Map(seen.ids.map((id, place) => [id, seen.marks[place]]));
+      const bySeenId = new Map(seen.ids.map((id, position) => [id, seen.marks[position]]));
       sums.due += ids.length;
       sums.skipped += ids.filter((id) => !bySeenId.has(id)).length;
-      sums.outOfOrder += seen.ids.filter((id, place) => id <= (seen.ids[place - 1] ?? 0)).length;
-      sums.different += ids.filter((id, place) => bySeenId.has(id) && bySeenId.get(id) !== marks[place]).length;
+      sums.outOfOrder += seen.ids.filter((id, position) => id <= (seen.ids[position - 1] ?? 0)).length;
+      sums.different += ids.filter((id, position) => bySeenId.has(id) && bySeenId.get(id) !== marks[position]).length;
       sums.timesBack += seen.timesBack;
     }
     sums.readsFromWriter += reader.reads.writer;

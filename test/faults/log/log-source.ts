@@ -53,7 +53,7 @@ async function storeLogs(access: StoreAccess, read: Role): Promise<LogSource> {
       const cells = logs.flatMap((log) => (log.error ? [] : log.cells));
       return {
         cells: cells.map((cell) => ({ ...cell, mark: markOf(cell) })),
-        after: logs.map((log, place) => (log.error ? (after[place] ?? 0) : log.next)),
+        after: logs.map((log, position) => (log.error ? (after[position] ?? 0) : log.next)),
         failures: logs.filter(({ error }) => error !== undefined).length,
         role: logs.every((log) => log.error === undefined && log.served_by === 'reader') ? 'reader' : 'writer',
       };
@@ -105,7 +105,7 @@ export class HoleWatch {
         const rows = await client.select(statement, target);
         // The rows of a log read alone begin with item, shard and added id, and have a location, limit and size each.
         if (statement.sql.includes(' AS taken '))
-          this.#look(rows, statement.parameters.filter((_, place) => place % 3 === 0).map(Number));
+          this.#look(rows, statement.parameters.filter((_, position) => position % 3 === 0).map(Number));
         return rows;
       },
     };

@@ -59,8 +59,8 @@ function startReaders(
   log: LogAccess,
   shards: number,
 ): Disposable & { readonly workers: readonly RunningWorker<LogEnds, never, readonly SeenLog[]>[] } {
-  const roles = Array.from({ length: READERS / READER_THREADS }, (_, place): Role =>
-    place % 2 === 0 ? 'writer' : 'reader',
+  const roles = Array.from({ length: READERS / READER_THREADS }, (_, position): Role =>
+    position % 2 === 0 ? 'writer' : 'reader',
   );
   const module = new URL('log-readers.ts', import.meta.url);
   const workers = Array.from({ length: READER_THREADS }, () =>

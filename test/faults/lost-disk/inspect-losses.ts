@@ -47,10 +47,10 @@ interface Moved extends AckedCell {
 
 /** Those that are at another place of their log than answered. */
 function movedCells(acked: readonly AckedCell[], logs: readonly StoredLog[]): readonly Moved[] {
-  const places = new Map(
-    logs.flatMap(({ ids, marks }) => marks.map((mark, place) => [mark, ids[place] ?? 0] as const)),
+  const addedIds = new Map(
+    logs.flatMap(({ ids, marks }) => marks.map((mark, position) => [mark, ids[position] ?? 0] as const)),
   );
   return acked
-    .map((cell) => ({ ...cell, there: places.get(cell.mark) ?? cell.added_id }))
+    .map((cell) => ({ ...cell, there: addedIds.get(cell.mark) ?? cell.added_id }))
     .filter(({ added_id, there }) => added_id > 0 && there !== added_id);
 }

@@ -45,20 +45,20 @@ export async function loseDisk(
   const nodes = servers.groups.find((group) => group.name === name)?.nodes ?? [];
   const [lagging, ...others] = nodes.filter(({ role }) => role === 'reader');
   if (!lagging) throw new Error(`${name} has no reader`);
-  const place = nodes.indexOf(lagging);
+  const position = nodes.indexOf(lagging);
   const pause = (): Promise<void> => stage.wait(random.between(...STOPPED_MS));
   await stopReceiving(servers, name);
   await stage.wait(lagMs);
-  let copies = await copiesOfUnshown(groups, name, place);
+  let copies = await copiesOfUnshown(groups, name, position);
   for (let looks = 0; awaits?.(copies) === false && looks < MOST_LOOKS; looks++) {
     await stage.wait(LOOK_MS);
-    copies = await copiesOfUnshown(groups, name, place);
+    copies = await copiesOfUnshown(groups, name, position);
   }
   for (const { node } of others) servers.pause(node);
   await pause();
   const lostAt = Date.now();
   const writer = await killWithDisk(cluster, name);
-  const cut = await headsAt(groups, name, { node: place });
+  const cut = await headsAt(groups, name, { node: position });
   await servers.promote(name);
   await promoted?.();
   world.say(

@@ -51,7 +51,7 @@ export async function addToBacklog(
       baseCell(rowKeyIn(random, shards, datastore.shards), { number, note: 'b'.repeat(random.integer(0, 120)) }),
     );
     const results = await datastore.batchPut(cells);
-    for (const [place, result] of results.entries()) ledger.note(cells[place] as NewCell, result);
+    for (const [position, result] of results.entries()) ledger.note(cells[position] as NewCell, result);
     await sleep(PAUSE_MS, undefined, { signal });
   }
 }

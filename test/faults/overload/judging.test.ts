@@ -8,7 +8,7 @@ const put = (dueAt: number, latency: number, accepted = true): AnsweredPut => ({
 });
 /** One every 10 ms from a time on, up to another. */
 const series = (from: number, to: number, latency: number): AnsweredPut[] =>
-  Array.from({ length: (to - from) / 10 }, (_, place) => put(from + place * 10, latency));
+  Array.from({ length: (to - from) / 10 }, (_, position) => put(from + position * 10, latency));
 
 test('goodput counts what was accepted, by when it ended', () => {
   expect(goodput([put(0, 50), put(900, 50), put(960, 50), put(0, 500, false)], 0, 1000)).toBe(2);

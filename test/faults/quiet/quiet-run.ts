@@ -28,8 +28,8 @@ export const quietRun: FaultRun = {
     // After one writer was killed, after two, and after all.
     const rounds: FirstAnswers[][] = [];
     for (let count = 1; count <= GROUPS; count += 1) rounds.push(await killAndAsk(world, stacks, count));
-    const [ofThreads, ofProcesses, control] = stacks.map((_, place) =>
-      rounds.flatMap((round) => round[place] ?? []),
+    const [ofThreads, ofProcesses, control] = stacks.map((_, position) =>
+      rounds.flatMap((round) => round[position] ?? []),
     ) as [FirstAnswers[], FirstAnswers[], FirstAnswers[]];
     const checkOf = (what: string, answers: readonly FirstAnswers[]): Check =>
       check(
@@ -48,7 +48,7 @@ export const quietRun: FaultRun = {
       cells: sumOf([...ofThreads, ...ofProcesses].map(({ writes }) => writes)),
       engine: engineName(threads.stack.groups.engine),
       notes: Object.entries({ threads: ofThreads, processes: ofProcesses, believing: control }).flatMap(
-        ([name, answers]) => answers.map((answer, place) => `${name}, ${place + 1} killed: ${firstLine(answer)}`),
+        ([name, answers]) => answers.map((answer, position) => `${name}, ${position + 1} killed: ${firstLine(answer)}`),
       ),
     };
   },

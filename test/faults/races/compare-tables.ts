@@ -92,9 +92,9 @@ async function addWanted(
 
 async function addHeld(client: SqlClient, { datastore, shard, index, into }: ShardPart): Promise<void> {
   const { fields } = index.definition;
-  const sql = `SELECT row_key, ${fields.map((_, place) => `f${place}`).join(', ')} FROM ${indexTable(datastore, shard, index)} WHERE tombstone_at IS NULL`;
+  const sql = `SELECT row_key, ${fields.map((_, position) => `f${position}`).join(', ')} FROM ${indexTable(datastore, shard, index)} WHERE tombstone_at IS NULL`;
   for (const [rowKey, ...columns] of await rowsOf(client, sql)) {
-    const values = fields.map(({ type }, place) => fromSql(columns[place] ?? null, type)).map(keyOfValue);
+    const values = fields.map(({ type }, position) => fromSql(columns[position] ?? null, type)).map(keyOfValue);
     into.set(`${shard}/${rowKeyOf(toBytes(rowKey))}/${values[0] ?? keyOfValue(null)}`, values.join('/'));
   }
 }

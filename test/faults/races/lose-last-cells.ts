@@ -53,7 +53,7 @@ export async function loseLastCells(stage: Stage, { access, group, variation }: 
   say(`${writer} died with its disk; the promoted reader lacks ${lost} cells`);
   await using store = await openStore(access, { wrap: varied.wrap });
   // The others keep what the promotion left them.
-  const rewritten = rows.filter((_, place) => place % 2 === 0);
+  const rewritten = rows.filter((_, position) => position % 2 === 0);
   await write(store, rewritten, cells, NEW_VERSIONS);
   await varied.idle();
   await stage.untilAllRun();

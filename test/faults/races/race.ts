@@ -38,7 +38,7 @@ export async function race(stage: Stage, { access, seconds, variation, repair }:
   const { seed, say } = stage.world;
   using stack = new DisposableStack();
   const since = Date.now();
-  const racers = Array.from({ length: PROCESSES }, (_, place) =>
+  const racers = Array.from({ length: PROCESSES }, (_, position) =>
     stack.use(
       new RestartedProcess<RaceInput, RaceProgress>(
         new URL('race-process.ts', import.meta.url),
@@ -47,7 +47,7 @@ export async function race(stage: Stage, { access, seconds, variation, repair }:
           // A process that starts again is other writers: their ref keys and choices are others.
           const writers = Array.from(
             { length: WRITERS_EACH },
-            (_unused, writer) => ((life * PROCESSES + place) * WRITERS_EACH + writer) % 100,
+            (_unused, writer) => ((life * PROCESSES + position) * WRITERS_EACH + writer) % 100,
           );
           return { access, writers, seed, since, variation };
         },

@@ -70,8 +70,8 @@ function otherwise(statement: Statement, { tombstones, epochs }: Variation): rea
   const [, table = '', fields = '', row = '', rest = ''] = PUT_ENTRIES.exec(statement.sql) ?? [];
   if (tombstones && epochs) return [statement];
   const width = fields.split(', ').length + 4;
-  const rows = Array.from({ length: statement.parameters.length / width }, (_, place) =>
-    statement.parameters.slice(place * width, (place + 1) * width),
+  const rows = Array.from({ length: statement.parameters.length / width }, (_, position) =>
+    statement.parameters.slice(position * width, (position + 1) * width),
   );
   const kept = rows
     .filter((parameters) => tombstones || parameters.at(-1) === 0)

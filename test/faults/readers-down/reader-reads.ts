@@ -50,8 +50,8 @@ export async function startReaderReads(
   const reads: ReaderRead[] = [];
   const stop = new AbortController();
   const reading = (async () => {
-    for (let place = 0; !stop.signal.aborted; place += 1) {
-      reads.push(await readOnce(store, cells[place % cells.length] as NewCell));
+    for (let position = 0; !stop.signal.aborted; position += 1) {
+      reads.push(await readOnce(store, cells[position % cells.length] as NewCell));
       await sleep(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();

@@ -54,7 +54,7 @@ async function unansweredAddresses(
   for (let start = 0; start < addresses.length && lost.length < ADDRESSES; start += 100) {
     const some = addresses.slice(start, start + 100);
     const found = await store.datastore.batchGet(some);
-    lost.push(...some.filter((_, place) => found[place] === null));
+    lost.push(...some.filter((_, position) => found[position] === null));
   }
   return lost.slice(0, ADDRESSES);
 }

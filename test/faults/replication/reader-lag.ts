@@ -63,8 +63,8 @@ export async function readerLags({ datastore, seconds, seed, signal }: LagOption
       const wanted = oldest.map(addressAlone);
       const items = wanted.length === 0 ? [] : await datastore.batchGet(wanted, { read: 'reader' });
       const now = performance.now();
-      const left = oldest.filter(({ answeredAt }, place) => {
-        const shown = isShownByReader(items[place]);
+      const left = oldest.filter(({ answeredAt }, position) => {
+        const shown = isShownByReader(items[position]);
         if (!shown && now - answeredAt < PATIENCE_MS) return true;
         if (!shown) state.never += 1;
         lags.push(now - answeredAt);
@@ -80,8 +80,8 @@ export async function readerLags({ datastore, seconds, seed, signal }: LagOption
   looking.catch(() => undefined);
   const puts: Promise<void>[] = [];
   const end = performance.now() + seconds * 1000;
-  for (let place = 0; performance.now() < end; place += 1) {
-    puts.push(put(new Random(seed, 'watched cells', place)));
+  for (let position = 0; performance.now() < end; position += 1) {
+    puts.push(put(new Random(seed, 'watched cells', position)));
     await sleep(PUT_EVERY_MS, undefined, { signal });
   }
   await Promise.all(puts);

@@ -90,7 +90,7 @@ export function logOf(
   { groups, topology }: Pick<CalmWorld, 'groups' | 'topology'>,
   shard: number,
 ): readonly KeptCell[] {
-  const group = groups.get(topology.place(shard).group);
+  const group = groups.get(topology.home(shard).group);
   return group?.nodes[group.writer]?.tables.logs.get(shard)?.cells ?? [];
 }
 
@@ -111,18 +111,18 @@ export function judgeEnd(world: CalmWorld): string[] {
 
 /** Dense, in order, each address once, and the same on every server of the group. */
 function judgeLog({ groups, topology }: CalmWorld, shard: number): string[] {
-  const group = groups.get(topology.place(shard).group);
+  const group = groups.get(topology.home(shard).group);
   const log = logOf({ groups, topology }, shard);
   const broken: string[] = [];
-  if (log.some(({ added_id }, place) => added_id !== place + 1))
+  if (log.some(({ added_id }, position) => added_id !== position + 1))
     broken.push(`the log of shard ${shard} has ids ${log.map(({ added_id }) => added_id).join(', ')}`);
-  if (log.some(({ createdAt }, place) => createdAt < (log[place - 1]?.createdAt ?? 0)))
+  if (log.some(({ createdAt }, position) => createdAt < (log[position - 1]?.createdAt ?? 0)))
     broken.push(`time goes back in the log of shard ${shard}`);
   if (new Set(log.map(({ address }) => address)).size < log.length)
     broken.push(`an address is in the log of shard ${shard} twice`);
   for (const [number, { tables }] of group?.nodes.entries() ?? []) {
     const other = tables.logs.get(shard)?.cells ?? [];
-    if (other.length !== log.length || other.some((cell, place) => cell !== log[place]))
+    if (other.length !== log.length || other.some((cell, position) => cell !== log[position]))
       broken.push(`node ${number} of ${group?.name} has another log of shard ${shard}`);
   }
   return broken;

@@ -175,7 +175,7 @@ function comparesKeysOnly(): (client: SqlClient) => SqlClient {
       return rows.map((row): SqlRow => {
         const item = Number(row[0]);
         if (item < 0) return row;
-        const keys = Array.from({ length: item + 1 }, (_, place) => keyOf(statement.parameters, place * 3));
+        const keys = Array.from({ length: item + 1 }, (_, position) => keyOf(statement.parameters, position * 3));
         const key = keys.at(-1) ?? '';
         const earlier = keys.filter((other) => other === key).length - 1;
         return [item, waiting.get(key)?.[earlier] ?? row[1] ?? null];

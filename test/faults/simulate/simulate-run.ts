@@ -27,7 +27,7 @@ export const simulateRun: FaultRun = {
     );
     world.say(`the control: ${simulateRun.control}`);
     const names = PLANTED_BUGS.map(({ name }) => name);
-    const bugs = threads.map((thread) => names.filter((_, place) => place % THREADS === thread));
+    const bugs = threads.map((thread) => names.filter((_, position) => position % THREADS === thread));
     const control = await simulate(world, bugs);
     const seeds = real.seeds[''] ?? 0;
     const foundOf = (name: string): BadSeed | undefined => control.bad.find(({ bug }) => bug === name);

@@ -175,7 +175,7 @@ function whatIsUndone(world: World, { log, follower, late }: Readers): string[] 
  * The row of a shard is of the epoch that the topology gives to those who write, and its writer has all that it had.
  */
 function isOpen({ groups, topology }: World, shard: number): boolean {
-  const { group: name, epoch } = topology.place(shard);
+  const { group: name, epoch } = topology.home(shard);
   const group = groups.get(name);
   const row = group?.nodes[group.writer]?.tables.shards.get(shard);
   return row?.epoch === epoch && row.state === 'open' && row.writerId === group?.writerId;
@@ -205,7 +205,7 @@ function judgeReaders(world: World, { log }: Readers): string[] {
     if (wasCut(world, shard)) return [];
     const stored = logOf(world, shard).map(({ added_id, address }) => `${added_id}/${address}`);
     const seen = log.seen(shard);
-    return stored.length === seen.length && stored.every((name, place) => name === seen[place])
+    return stored.length === seen.length && stored.every((name, position) => name === seen[position])
       ? []
       : [`a reader saw ${seen.length} cells of shard ${shard}, of ${stored.length}`];
   });

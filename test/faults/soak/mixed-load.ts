@@ -60,7 +60,7 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
   const ledger = new Ledger();
   const counts = { puts: 0, batches: 0, gets: 0, queries: 0, logReads: 0, unavailable: 0, missingForNow: 0, wrong: 0 };
   const [stored, drivers, wrongExamples]: [NewCell[], string[], string[]] = [[], [], []];
-  const places = Array.from({ length: shards }, () => 0);
+  const positions = Array.from({ length: shards }, () => 0);
 
   function isWrong(text: string): void {
     counts.wrong += 1;
@@ -68,8 +68,8 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
   }
 
   function note(cells: readonly NewCell[], results: readonly PutResult[]): void {
-    for (const [place, cell] of cells.entries()) {
-      const result = results[place];
+    for (const [position, cell] of cells.entries()) {
+      const result = results[position];
       if (!result) return isWrong(`${cells.length} cells were answered ${results.length} times`);
       ledger.note(cell, result);
       if (result.outcome === 'unavailable') counts.unavailable += 1;
@@ -106,13 +106,13 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
 
   async function readLog(random: Random): Promise<void> {
     const shard = random.integer(0, shards - 1);
-    const after = places[shard] ?? 0;
+    const after = positions[shard] ?? 0;
     const [log] = await store.log([{ shard, after }]);
     counts.logReads += 1;
     if (!log || log.error) return;
-    if (log.cells.some(({ added_id }, place) => added_id !== after + 1 + place))
+    if (log.cells.some(({ added_id }, position) => added_id !== after + 1 + position))
       isWrong(`a hole in the log of shard ${shard} after ${after}`);
-    places[shard] = log.next;
+    positions[shard] = log.next;
   }
 
   async function caller(number: number, signal: AbortSignal): Promise<void> {

@@ -62,5 +62,5 @@ async function handOn(setting: Setting, name: string, inOrder: boolean) {
 /** The longest time without any delivery, in milliseconds: some dozens are written each second. */
 function longestPause(times: readonly number[], since: number, until: number): number {
   const within = [since, ...times.filter((at) => at > since && at < until).sort((one, other) => one - other), until];
-  return Math.max(...within.slice(1).map((at, place) => at - (within[place] ?? at)));
+  return Math.max(...within.slice(1).map((at, position) => at - (within[position] ?? at)));
 }

@@ -38,8 +38,8 @@ async function crowd(setting: Setting, name: string, partitions: number) {
   await using scene = await Scene.start(setting, { name, tailers: [] });
   const slots = Array.from({ length: WORKERS }, (_, slot) => slot);
   const processes = await Promise.all(
-    Array.from({ length: PROCESSES }, (_, place) =>
-      scene.startTailer({ slots: slots.filter((slot) => slot % PROCESSES === place), partitions }),
+    Array.from({ length: PROCESSES }, (_, position) =>
+      scene.startTailer({ slots: slots.filter((slot) => slot % PROCESSES === position), partitions }),
     ),
   );
   const mostSeconds = partitions === WORKERS ? MOST_SECONDS : CONTROL_SECONDS;

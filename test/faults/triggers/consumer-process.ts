@@ -99,7 +99,10 @@ async function poll(consumer: Consumer, { sqs }: TriggeredStore, queueUrl: strin
       if (Messages.length === 0) continue;
       const done = await consumeBatch(consumer, Messages.map(toQueueRecord), { stopping: signal });
       if (done.length === 0) continue;
-      const entries = done.map(({ receiptHandle }, place) => ({ Id: String(place), ReceiptHandle: receiptHandle }));
+      const entries = done.map(({ receiptHandle }, position) => ({
+        Id: String(position),
+        ReceiptHandle: receiptHandle,
+      }));
       await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }), {
         abortSignal: AbortSignal.timeout(5000),
       });

@@ -11,13 +11,13 @@ import { isPoison, refKeyOf } from './consumer-variation.ts';
 import { GOOD_TAILER, varyQueues } from '../../support/triggers/tailer-variation.ts';
 
 const log = (shard: number, names: string): LoggedCell[] =>
-  [...names].map((cell, place) => ({ shard, added_id: place + 1, ref_key: 0, cell }));
-const deliver = (shard: number, places: readonly number[], names = 'abcdef'): Delivery[] =>
-  places.map((id) => ({ shard, added_id: id, cell: names[id - 1] ?? '', replay: false, at: 0 }));
+  [...names].map((cell, position) => ({ shard, added_id: position + 1, ref_key: 0, cell }));
+const deliver = (shard: number, positions: readonly number[], names = 'abcdef'): Delivery[] =>
+  positions.map((id) => ({ shard, added_id: id, cell: names[id - 1] ?? '', replay: false, at: 0 }));
 
 describe('what was delivered', () => {
-  const judge = (...places: readonly number[]) => {
-    const { never, outOfOrder, repeats } = judgeDeliveries(log(3, 'abcd'), deliver(3, places));
+  const judge = (...positions: readonly number[]) => {
+    const { never, outOfOrder, repeats } = judgeDeliveries(log(3, 'abcd'), deliver(3, positions));
     return { never, outOfOrder, repeats };
   };
 
@@ -97,10 +97,10 @@ describe('the faults', () => {
         return messages.map(() => undefined);
       },
     };
-    const messages = Array.from({ length: 10 }, (_, place) => ({
+    const messages = Array.from({ length: 10 }, (_, position) => ({
       body: '',
       groupId: '1',
-      deduplicationId: `1-${place + 1}-aa-2`,
+      deduplicationId: `1-${position + 1}-aa-2`,
     }));
     const counts = { sent: 0, refused: 0 };
     using varied = varyQueues(queues, { ...GOOD_TAILER, refusesThird: 1, generationsInQueue: false }, counts, {

@@ -33,22 +33,22 @@ async function killAll(setting: Setting, name: string, isReal: boolean) {
   await using scene = await Scene.start(setting, {
     name,
     pauseMs: PAUSE_MS,
-    tailers: isDoomed.map((_, place) => (life: number) => {
+    tailers: isDoomed.map((_, position) => (life: number) => {
       // Each life is to die, until there are enough of them.
-      isDoomed[place] = doomed < kills;
-      if (isDoomed[place]) doomed += 1;
+      isDoomed[position] = doomed < kills;
+      if (isDoomed[position]) doomed += 1;
       const dies = isReal ? 'after_send' : 'before_send';
       return {
         heartbeat: QUICK_LEASES,
         // One that held none would send nothing, and never die.
         partitions: setting.stage.shards,
-        variation: { waitsForQueue: isReal, ...(isDoomed[place] ? { dies, atSend: 1 + (life % 3) } : {}) },
+        variation: { waitsForQueue: isReal, ...(isDoomed[position] ? { dies, atSend: 1 + (life % 3) } : {}) },
       };
     }),
   });
   await Promise.all(
-    scene.tailers.map(async (tailer, place) => {
-      while (isDoomed[place]) {
+    scene.tailers.map(async (tailer, position) => {
+      while (isDoomed[position]) {
         await tailer.untilDead();
         killed += 1;
         if (killed % 50 === 0) setting.world.say(`${killed} tailers killed, ${grouped(scene.stored)} cells`);

@@ -109,7 +109,7 @@ export class Scene implements AsyncDisposable {
         ),
       ),
     );
-    this.consumers = Array.from({ length: consumers }, (_, place) => this.#startConsumer(consumer, place));
+    this.consumers = Array.from({ length: consumers }, (_, position) => this.#startConsumer(consumer, position));
   }
 
   /** Returns once everybody works. */
@@ -132,12 +132,12 @@ export class Scene implements AsyncDisposable {
     return { ...tailer, access: this.access, sends: `${this.#file}.sends`, seed };
   }
 
-  #startConsumer(variation: Partial<ConsumerVariation>, place: number): KillableProcess<ConsumerProgress> {
+  #startConsumer(variation: Partial<ConsumerVariation>, position: number): KillableProcess<ConsumerProgress> {
     const input: ConsumerInput = {
       access: this.access,
       variation: { ...GOOD_CONSUMER, ...variation },
       deliveries: `${this.#file}.deliveries`,
-      seed: `${this.#setting.world.seed} ${place}`,
+      seed: `${this.#setting.world.seed} ${position}`,
     };
     return this.#parts.use(startProcess(CONSUMER, this.#setting.stage.folder, input));
   }
@@ -193,7 +193,7 @@ export class Scene implements AsyncDisposable {
   /** Ends the consumers in order, and starts others whose function is made otherwise. */
   async replaceConsumers(variation: Partial<ConsumerVariation>): Promise<void> {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
-    this.consumers = this.consumers.map((_, place) => this.#startConsumer(variation, place));
+    this.consumers = this.consumers.map((_, position) => this.#startConsumer(variation, position));
     await Promise.all(this.consumers.map(({ ready }) => ready));
   }
 

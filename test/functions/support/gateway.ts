@@ -109,11 +109,12 @@ function route(
   const fitting = ROUTES.filter((route) => route.method === method).flatMap((route) => {
     const names = route.path.split('/');
     const fits =
-      names.length === parts.length && names.every((name, place) => name.startsWith('{') || name === parts[place]);
+      names.length === parts.length &&
+      names.every((name, position) => name.startsWith('{') || name === parts[position]);
     if (!fits) return [];
     const parameters = Object.fromEntries(
-      names.flatMap((name, place) =>
-        name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(parts[place] ?? '')]] : [],
+      names.flatMap((name, position) =>
+        name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(parts[position] ?? '')]] : [],
       ),
     );
     return [{ route, parameters }];

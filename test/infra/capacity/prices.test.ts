@@ -19,9 +19,9 @@ describe('a price', () => {
   it('begins at the first unit, goes down with each tier, and is never nothing', () => {
     for (const { tiers, unit } of Object.values<Price>(PRICES)) {
       expect(tiers[0]?.above, unit).toBe(0);
-      for (const [place, { above, usd }] of tiers.entries()) {
+      for (const [position, { above, usd }] of tiers.entries()) {
         expect(usd, unit).toBeGreaterThan(0);
-        const before = tiers[place - 1];
+        const before = tiers[position - 1];
         if (before) expect(above > before.above && usd < before.usd, unit).toBe(true);
       }
     }

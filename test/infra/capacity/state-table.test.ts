@@ -33,8 +33,8 @@ describe('what is asked of DynamoDB', () => {
     expect(given?.length).toBeLessThanOrEqual(SHARDS * GIVEN_ITEM.ofAShard + GIVEN_ITEM.bytes);
     const checkpoints = encodeCheckpoints(
       Array.from({ length: SHARDS }, () =>
-        Array.from({ length: CHECKPOINTS_ITEM.ofAShard }, (_, place) => ({
-          added_id: (place + 1) * 100_000,
+        Array.from({ length: CHECKPOINTS_ITEM.ofAShard }, (_, position) => ({
+          added_id: (position + 1) * 100_000,
           fingerprint: FINGERPRINT,
         })),
       ),

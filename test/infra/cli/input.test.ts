@@ -46,7 +46,7 @@ it('a log begins at its start, its end, an added id or a time', () => {
 });
 
 it('quantiles are values that were measured', () => {
-  const hundred = Array.from({ length: 100 }, (_, place) => place + 1);
+  const hundred = Array.from({ length: 100 }, (_, position) => position + 1);
   expect([quantile(hundred, 0.5), quantile(hundred, 0.99), quantile([7], 0.99), quantile([], 0.5)]).toEqual([
     50,
     99,

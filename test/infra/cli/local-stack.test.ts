@@ -3,18 +3,17 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createConnection } from 'mysql2/promise';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
-import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
+import { localStack } from '../../support/local-stack.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { linesOf, runCommand, runShell, startCommand, type Ran, type Running } from './run-command.ts';
 import { writeFiles } from '../support/write-files.ts';
 
 /** Synthesis, servers, functions and a process for each command, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 900_000 });
 
-const folder = folderOfTests();
+const folder = temporaryFolder();
 const data = join(folder.path, '.local');
 const SHARDS = 4;
 const [ROW, DRIVER, RIDER] = [1, 2, 3].map((digit) => `6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f${digit}`) as [
@@ -28,7 +27,6 @@ const TRIP = {
   fare: { total: 12.5 },
   trip_created_at: '2026-01-31T08:00:00Z',
 };
-let stack: LocalStack;
 
 /** Where the stack is found by itself: its data lies here. */
 const HERE: Running = { folder: folder.path };
@@ -45,12 +43,7 @@ function define(): string {
   });
 }
 
-beforeAll(async () => {
-  const datastores = define();
-  const engine = inject('servers').engine.kind;
-  stack = await startLocalStack({ port: 0, data, datastores, engine, groups: 1, readers: 1, restartAfterSeconds: 0 });
-});
-afterAll(() => stack?.stop());
+const stack = localStack(folder, { data, datastores: define(), readers: 1, restartAfterSeconds: 0 });
 
 describe('cells', () => {
   it('are written once, and repeating is safe', async () => {
@@ -129,7 +122,7 @@ describe('cells', () => {
 
 /** Asks the writer itself, as an operator would. */
 async function ask(sql: string): Promise<readonly object[]> {
-  const [group] = stack.endpoints.groups;
+  const [group] = stack().endpoints.groups;
   if (!group) throw new Error('no group');
   const { host, port, user, password } = group.writer;
   const connection = await createConnection({ host, port, user, password });
@@ -224,7 +217,7 @@ describe('logs', () => {
     const seen = [ref_key];
     while (seen.at(-1) !== writes)
       seen.push((JSON.parse(String((await lines.next()).value)) as { ref_key: number }).ref_key);
-    expect(seen).toEqual(seen.map((_, place) => ref_key + place));
+    expect(seen).toEqual(seen.map((_, position) => ref_key + position));
     following.kill('SIGINT');
     expect(await once(following, 'exit')).toEqual([0, null]);
     await run('put', ROW, 'NOTES', String(writes + 1), '{}');
@@ -307,7 +300,7 @@ describe('operators', () => {
     const [smoke, unknown, made] = await Promise.all([
       run('shards', '-d', 'smoke'),
       run('shards', '-d', 'nope'),
-      run('profile', 'set', 'here', '--url', stack.url, '--datastore', 'smoke', '--current'),
+      run('profile', 'set', 'here', '--url', stack().url, '--datastore', 'smoke', '--current'),
     ]);
     expect(linesOf(smoke)[0]?.['database']).toBe('smoke_0000');
     expect(unknown).toMatchObject({
@@ -317,7 +310,7 @@ describe('operators', () => {
     expect(unknown.stderr).toMatch(/^ {2}request id {2}\S+$/mu);
     expect(made.code).toBe(0);
     expect(readFileSync(join(folder.path, 'schemaless/profiles.yaml'), 'utf8')).toBe(
-      `current: here\nprofiles:\n  here:\n    url: ${stack.url}\n    datastore: smoke\n`,
+      `current: here\nprofiles:\n  here:\n    url: ${stack().url}\n    datastore: smoke\n`,
     );
     const [current, list, used, shown] = await Promise.all([
       run('profile', 'current'),

@@ -90,7 +90,7 @@ export function nodes(oldest: number): readonly { readonly version: string; read
     version: execFileSync(path, ['--version'], { encoding: 'utf8' }).trim(),
   }));
   return all.filter(
-    ({ version }, place) =>
-      Number(/\d+/u.exec(version)?.[0]) >= oldest && all.findIndex((one) => one.version === version) === place,
+    ({ version }, position) =>
+      Number(/\d+/u.exec(version)?.[0]) >= oldest && all.findIndex((one) => one.version === version) === position,
   );
 }

@@ -1,6 +1,6 @@
 import type { AwsAnswers } from '../../../infra/preflight/aws-answers.ts';
 
-const ZONES = ['a', 'b', 'c'].map((letter, place) => ({ name: `eu-west-1${letter}`, id: `euw1-az${place + 1}` }));
+const ZONES = ['a', 'b', 'c'].map((letter, position) => ({ name: `eu-west-1${letter}`, id: `euw1-az${position + 1}` }));
 
 /** An account in which nothing stands in the way, but for what a test wants otherwise. */
 export function goodAccount(otherwise: Partial<AwsAnswers> = {}): AwsAnswers {

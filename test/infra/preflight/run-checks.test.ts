@@ -215,7 +215,7 @@ describe('a stack that is bound to an account', () => {
 
 describe('availability zones', () => {
   const zones = (ids: readonly string[]) =>
-    ids.map((id, place) => ({ name: `us-east-1${'abcdef'.charAt(place)}`, id }));
+    ids.map((id, position) => ({ name: `us-east-1${'abcdef'.charAt(position)}`, id }));
   const inUsEast = (ids: readonly string[], defaults: string): Partial<AwsAnswers> => ({
     zones: async () => zones(ids),
     zonesOfDefaultSubnets: async () => [...defaults].map((letter) => `us-east-1${letter}`),

@@ -32,13 +32,13 @@ describe('an environment', () => {
     'is bound to the account and the region of the context, with its zones and addresses',
     { timeout: 120_000 },
     () => {
-      const place = {
+      const binding = {
         account: '123456789012',
         region: 'us-east-1',
         zones: 'use1-az2, use1-az6',
         cidr: '172.20.0.0/18',
       };
-      const stacks = synthesized(join(folder.path, 'bound'), { environment: 'dev', ...place });
+      const stacks = synthesized(join(folder.path, 'bound'), { environment: 'dev', ...binding });
       const manifest: { readonly artifacts: Readonly<Record<string, { readonly environment?: string }>> } = JSON.parse(
         readFileSync(join(folder.path, 'bound', 'manifest.json'), 'utf8'),
       );

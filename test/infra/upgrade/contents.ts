@@ -15,8 +15,8 @@ export type Contents = Readonly<Record<string, readonly string[]>>;
  */
 export async function contentsOf(release: Pick<Release, 'datastore' | 'groups' | 'connect'>): Promise<Contents> {
   const { datastore, groups, connect } = release;
-  const ofGroups = groups.map((group, place) =>
-    withClient(connect, group, (client) => contentsOfGroup(client, datastore, { place, groups: groups.length })),
+  const ofGroups = groups.map((group, position) =>
+    withClient(connect, group, (client) => contentsOfGroup(client, datastore, { position, groups: groups.length })),
   );
   return Object.assign({}, ...(await Promise.all(ofGroups)));
 }
@@ -24,16 +24,16 @@ export async function contentsOf(release: Pick<Release, 'datastore' | 'groups' |
 async function contentsOfGroup(
   client: SqlClient,
   datastore: DatastoreDefinition,
-  { place, groups }: { readonly place: number; readonly groups: number },
+  { position, groups }: { readonly position: number; readonly groups: number },
 ): Promise<Contents> {
   const { name, shards, indexes } = datastore;
   const contents: Record<string, readonly string[]> = {
-    [`shards of group ${place}`]: await rowsOf(
+    [`shards of group ${position}`]: await rowsOf(
       client,
       `SELECT datastore, shard, epoch, state, first_id FROM schemaless.shard WHERE datastore = '${name}' ORDER BY shard`,
     ),
   };
-  for (let shard = place; shard < shards; shard += groups) {
+  for (let shard = position; shard < shards; shard += groups) {
     const database = shardDatabase(name, shard);
     contents[`cells of shard ${shard}`] = await rowsOf(
       client,

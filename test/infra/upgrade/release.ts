@@ -51,18 +51,18 @@ export async function leaveRelease(release: Release): Promise<Held> {
   const { steps, groups, datastore, topologyTable } = release;
   if (steps === 0) return { stored: [], waiting: [] };
   const held = rowsOf(datastore.shards);
-  await Promise.all(groups.map((_, place) => fillGroup(release, place, held)));
+  await Promise.all(groups.map((_, position) => fillGroup(release, position, held)));
   // There was no Data API yet, which knows groups by the ARN of their cluster.
   await writeGroups(
     topologyTable,
     groups.map(({ clusterArn: _clusterArn, ...known }) => known as GroupAddress),
   );
   await listFirstVersions(topologyTable, datastore);
-  const places = Array.from({ length: datastore.shards }, (_, shard) => ({
+  const homes = Array.from({ length: datastore.shards }, (_, shard) => ({
     group: groups[shard % groups.length]?.name ?? '',
     epoch: 1,
   }));
-  await createDatastore(topologyTable, { datastore: datastore.name, shards: datastore.shards, places });
+  await createDatastore(topologyTable, { datastore: datastore.name, shards: datastore.shards, homes });
   return held;
 }
 
@@ -83,7 +83,7 @@ function rowsOf(shards: number): Held {
       base(two, 2, 21),
     ];
     return {
-      stored: cells.map((cell, place) => ({ ...cell, shard, added_id: place + 1 })),
+      stored: cells.map((cell, position) => ({ ...cell, shard, added_id: position + 1 })),
       waiting: { ...base(late, 1, 30), shard },
     };
   });
@@ -104,24 +104,24 @@ export function latestBases<T extends NewCell>(cells: readonly T[]): readonly T[
 
 async function fillGroup(
   { steps, datastore, groups, connect }: Release,
-  place: number,
+  position: number,
   { stored, waiting }: Held,
 ): Promise<void> {
-  const group = groups[place];
+  const group = groups[position];
   if (!group) return;
-  const next = (place + 1) % groups.length;
+  const next = (position + 1) % groups.length;
   const { name, shards } = datastore;
   const owner = (shard: number): number => shard % groups.length;
   const client = connect(group);
   try {
-    const owned = Array.from({ length: shards }, (_, shard) => shard).filter((shard) => owner(shard) === place);
+    const owned = Array.from({ length: shards }, (_, shard) => shard).filter((shard) => owner(shard) === position);
     for (const sql of [...controlTables(steps), ...owned.flatMap((shard) => shardTables(datastore, shard))])
       await client.change({ sql, parameters: [] });
-    for (const cell of stored.filter(({ shard }) => owner(shard) === place))
+    for (const cell of stored.filter(({ shard }) => owner(shard) === position))
       await client.change(appendThen(name, cell));
     for (const cell of latestBases(stored)) {
       const shard = shardOfValue(fieldsOf(cell).city, 'string', shards);
-      if (owner(shard) === place) await client.change(entryThen(datastore, shard, cell));
+      if (owner(shard) === position) await client.change(entryThen(datastore, shard, cell));
     }
     // Copies for the next group: of cells that it has, and of those that wait for it.
     const copies = [...stored.filter(({ added_id }) => added_id === 1), ...waiting].filter(
@@ -134,9 +134,9 @@ async function fillGroup(
 }
 
 function controlTables(steps: number): readonly string[] {
-  return CONTROL_STEPS.slice(0, steps).flatMap((statements, place) => [
+  return CONTROL_STEPS.slice(0, steps).flatMap((statements, position) => [
     ...statements,
-    `INSERT INTO schemaless.migration (step, applied_at) VALUES (${place + 1}, SYSDATE(6))`,
+    `INSERT INTO schemaless.migration (step, applied_at) VALUES (${position + 1}, SYSDATE(6))`,
   ]);
 }
 

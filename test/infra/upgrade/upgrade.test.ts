@@ -89,7 +89,7 @@ const addedIds = async (): Promise<readonly (readonly number[])[]> =>
     log.error ? [] : log.cells.map(({ added_id }) => added_id),
   );
 const upTo = (head: number): readonly (readonly number[])[] =>
-  ALL.map(() => Array.from({ length: head }, (_, place) => place + 1));
+  ALL.map(() => Array.from({ length: head }, (_, position) => position + 1));
 
 /** What an index answers for one value of its first field: row key and fare of each row. */
 async function found(index: string, field: string, value: string | number): Promise<readonly string[]> {

@@ -67,8 +67,8 @@ describe('JSON text that is read at once', () => {
         fc.nat(3),
         fc.constantFrom('', '"', '\\', '[', ']', '{"a":', '}', '0', '1234567', ',', 'e', '.', '\\ud83d', ' '),
       )
-      .map(([text, place, taken, put]) => {
-        const at = place % (text.length + 1);
+      .map(([text, position, taken, put]) => {
+        const at = position % (text.length + 1);
         return `${text.slice(0, at)}${put}${text.slice(at + taken)}`;
       });
     fc.assert(

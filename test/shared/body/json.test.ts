@@ -85,11 +85,11 @@ describe('parseJson', () => {
     [
       'index-like keys backwards',
       (length: number) =>
-        `{${Array.from({ length: length / 10 }, (_, place) => `"${length / 10 - place}":1`).join(',')}}`,
+        `{${Array.from({ length: length / 10 }, (_, position) => `"${length / 10 - position}":1`).join(',')}}`,
     ],
     [
       'keys alike',
-      (length: number) => `{${Array.from({ length: length / 10 }, (_, place) => `"a${place}":1`).join(',')}}`,
+      (length: number) => `{${Array.from({ length: length / 10 }, (_, position) => `"a${position}":1`).join(',')}}`,
     ],
     ['lines', (length: number) => '\n'.repeat(length)],
     ['surrogates', (length: number) => `["${'\\ud83d\\ude95'.repeat(length / 12)}"]`],

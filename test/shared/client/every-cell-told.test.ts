@@ -42,7 +42,7 @@ describe('every cell that is given is stored, or told', () => {
     });
     await expect(told).rejects.toBe(mistake);
     expect(ends.map(({ result }) => result?.outcome)).toEqual(ends.map(() => 'stored'));
-    expect(new Set(ends.map(({ place }) => place)).size).toBe(ends.length);
+    expect(new Set(ends.map(({ position }) => position)).size).toBe(ends.length);
     // What was sent was sent once, and each of it was told.
     expect(new Set(sent).size).toBe(sent.length);
     expect(ends).toHaveLength(sent.length);

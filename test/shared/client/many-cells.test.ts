@@ -50,7 +50,7 @@ describe('any number of cells', () => {
       expect(column.map(({ added_id }) => added_id)).toEqual(
         column.map(({ added_id }) => added_id).toSorted((a, b) => a - b),
       );
-      expect(column.map(({ ref_key }) => ref_key)).toEqual(column.map((_, place) => place));
+      expect(column.map(({ ref_key }) => ref_key)).toEqual(column.map((_, position) => position));
     }
     expect(await putAll(trips, given)).toMatchObject({ stored: 0, stored_before: 1234, undone: [] });
   });
@@ -70,14 +70,14 @@ describe('any number of cells', () => {
     await trips.put({ ...(given[10] as NewCell), body: 'another' });
     const ends: PutEnd[] = [];
     const { stored, conflict, undone } = await putAll(trips, given, { tries: 2, onResult: (end) => ends.push(end) });
-    const codes = new Map(undone.map(({ place, error }) => [place, error.code]));
+    const codes = new Map(undone.map(({ position, error }) => [position, error.code]));
     expect(codes.get(7)).toBe('invalid_field');
     expect(codes.get(8)).toBe('invalid_field');
     expect(codes.get(9)).toBe('unavailable');
     expect(codes.get(10)).toBe('conflict');
     expect(conflict).toBe(1);
     expect(stored + undone.length).toBe(250);
-    expect(ends.map(({ place }) => place).sort((a, b) => a - b)).toEqual(given.map((_, place) => place));
+    expect(ends.map(({ position }) => position).sort((a, b) => a - b)).toEqual(given.map((_, position) => position));
   });
 
   it('that are unavailable for a while are tried again', async () => {
@@ -136,7 +136,7 @@ describe('any number of cells', () => {
     const trips = opened((real) => ({
       batchGet: async (keys) => {
         const items = await real.batchGet(keys);
-        return items.map((item, place) => (place < 40 ? item : { error: room }));
+        return items.map((item, position) => (position < 40 ? item : { error: room }));
       },
     }));
     await putAll(trips, given);
@@ -216,7 +216,7 @@ describe('a tail', () => {
       pollMs: 20,
       onError: (error) => told.push(error),
     })) {
-      got.push((cell.body as { readonly place: number }).place);
+      got.push((cell.body as { readonly position: number }).position);
       if (got.length === 3) more = putAll(trips, cells(6));
       if (got.length === 6) stop.abort();
     }

@@ -29,9 +29,9 @@ export function opened(
 
 export const rows = Array.from({ length: 30 }, () => randomUUID());
 export const cells = (count: number): readonly NewCell[] =>
-  Array.from({ length: count }, (_, place) => ({
-    row_key: rows[place % rows.length] ?? '',
+  Array.from({ length: count }, (_, position) => ({
+    row_key: rows[position % rows.length] ?? '',
     column_name: 'BASE',
-    ref_key: Math.floor(place / rows.length),
-    body: { place },
+    ref_key: Math.floor(position / rows.length),
+    body: { place: position },
   }));

@@ -28,11 +28,11 @@ describe('the triggers of a client', () => {
     const asked: unknown[][] = [];
     const trips = client(asked);
     const cells = [{ shard: 3, added_id: 17 }];
-    const places = new Map([
+    const addedIds = new Map([
       [0, 14],
       [3, 0],
     ]);
-    const rewinds: readonly RewindTo[] = ['start', { since: '2026-01-31T08:00:00.000000Z' }, { shards: places }];
+    const rewinds: readonly RewindTo[] = ['start', { since: '2026-01-31T08:00:00.000000Z' }, { shards: addedIds }];
     await trips.trigger('bill_rider', { limit: 7, after: 3 });
     expect(await trips.pauseTrigger('bill_rider', 'wait')).toMatchObject({ state: 'paused', reason: 'wait' });
     await trips.pauseTrigger('bill_rider');

@@ -14,7 +14,7 @@ const DRIVER = '      - { field: driver, type: UUID }\n';
 const CITY = '      - { field: city, type: UUID }\n';
 /** Fields f1, f2, …, one a line. */
 const fields = (count: number): string =>
-  Array.from({ length: count }, (_, place) => `      - { field: f${place + 1}, type: integer }\n`).join('');
+  Array.from({ length: count }, (_, position) => `      - { field: f${position + 1}, type: integer }\n`).join('');
 
 type Refused = [string, string, number, RegExp];
 /** The head says something else in place of this. */

@@ -27,7 +27,7 @@ describe('the pace of appends', () => {
     await Promise.all(
       [20, 20, 20, 20].map(async (cells) => (await pace.turn(cells), turns.push(performance.now() - since))),
     );
-    for (const [place, turn] of turns.entries()) expect(turn).toBeGreaterThan(place * 20 - 5);
+    for (const [position, turn] of turns.entries()) expect(turn).toBeGreaterThan(position * 20 - 5);
     await new Promise((done) => void setTimeout(done, 100));
     const later = performance.now();
     await pace.turn(20);
@@ -44,9 +44,9 @@ describe('the pace of appends', () => {
     // Side by side in one stall: one rest.
     for (const milliseconds of [100, 99, 98]) pace.took(milliseconds);
     const turns = await Promise.all(waiting);
-    for (const [place, turn] of turns.entries()) {
-      expect(turn).toBeGreaterThan(100 + place * 20 - 5);
-      expect(turn).toBeLessThan(190 + place * 20);
+    for (const [position, turn] of turns.entries()) {
+      expect(turn).toBeGreaterThan(100 + position * 20 - 5);
+      expect(turn).toBeLessThan(190 + position * 20);
     }
   });
 

@@ -28,8 +28,8 @@ const sumOf = async (what: 'undecided' | 'conflicts') =>
 /** A copy each of two bodies, on one group each, whose writers died without a word; the new writer has neither. */
 async function contested(): Promise<NewCell> {
   const cell = newCell('one');
-  for (const [place, body] of ['one', 'other'].entries())
-    await store.client(others[place] ?? '').change(insertBuffered(name, [copyOf({ ...cell, body })]));
+  for (const [position, body] of ['one', 'other'].entries())
+    await store.client(others[position] ?? '').change(insertBuffered(name, [copyOf({ ...cell, body })]));
   await promote(opened);
   return cell;
 }

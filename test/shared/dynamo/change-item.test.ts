@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
 import { readState } from '../../../shared/dynamo/state-table.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { changeItem } from '../../../shared/dynamo/change-item.ts';
-import { dynamoClient } from '../../support/dynamo.ts';
+import { losingClient } from '../../support/dynamo.ts';
 import { sharedTable } from '../../support/shared-table.ts';
 
 const table = await sharedTable();
@@ -25,20 +24,9 @@ describe('changeItem', () => {
 
   it('counts once where the write was done and its answer was lost', async () => {
     const key = randomUUID();
-    const client = dynamoClient(inject('servers').dynamo);
-    let lost = 0;
-    client.middlewareStack.add(
-      (next, context) => async (args) => {
-        const answer = await next(args);
-        if (context.commandName !== UpdateItemCommand.name || lost > 0) return answer;
-        lost += 1;
-        throw Object.assign(new Error('connection reset'), { name: 'TimeoutError', $retryable: {} });
-      },
-      // Within the SDK's own retries.
-      { step: 'finalizeRequest', priority: 'low' },
-    );
+    const { client, lost } = losingClient(inject('servers').dynamo);
     expect(await addOne({ ...table, client }, key)).toBe(1);
-    expect(lost).toBe(1);
+    expect(lost()).toBe(1);
     expect((await readState(table, key))?.['count']?.N).toBe('1');
     client.destroy();
   });

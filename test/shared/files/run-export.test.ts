@@ -4,11 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { checkExport, type CheckReport } from '../../../infra/cli/files/export/check-export.ts';
-import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import type { Cell } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { leases, type Lease, type Leases } from '../../../shared/dynamo/lease.ts';
@@ -17,6 +15,7 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { leaseOf, runExport, type ExportRunOptions } from '../../../shared/files/run-export.ts';
 import { s3Target } from '../../../shared/files/s3-target.ts';
 import type { ExportTarget } from '../../../shared/files/target.ts';
+import { localStack } from '../../support/local-stack.ts';
 import { dynamoClient, newTable, startDynamo, type LocalDynamo } from '../../support/dynamo.ts';
 import { exportedLines, openBucket, type Bucket } from '../../support/files/bucket.ts';
 import { allCells } from '../../support/files/kill-and-resume.ts';
@@ -29,7 +28,11 @@ const CELLS = 4000;
 const FUNCTION = fileURLToPath(new URL('../../support/files/run-export-function.ts', import.meta.url));
 const MINUTE_MS = 60_000;
 const folder = temporaryFolder();
-let stack: LocalStack;
+const stack = localStack(folder, {
+  groups: 3,
+  shards: SHARDS,
+  datastores: join(PROJECT_ROOT, 'test/support/files/datastores'),
+});
 let client: SchemalessClient;
 let dynamo: LocalDynamo;
 let table: DynamoTable;
@@ -40,16 +43,7 @@ let count = 0;
 let written = 0;
 
 beforeAll(async () => {
-  stack = await startLocalStack({
-    port: 0,
-    data: join(folder.path, 'data'),
-    readers: 0,
-    shards: SHARDS,
-    engine: inject('servers').engine.kind,
-    access: inject('servers').access,
-    datastores: join(PROJECT_ROOT, 'test/support/files/datastores'),
-  });
-  client = schemalessClient({ url: stack.url, datastore: 'readings' });
+  client = schemalessClient({ url: stack().url, datastore: 'readings' });
   dynamo = await startDynamo();
   table = await newTable(dynamoClient(dynamo.url));
   bucket = await openBucket(join(folder.path, 's3'));
@@ -61,8 +55,6 @@ afterAll(async () => {
   table?.client.destroy();
   await bucket?.close();
   await dynamo?.stop();
-  await stack?.stop();
-  folder[Symbol.dispose]();
 }, 60_000);
 beforeEach(async () => {
   count += 1;
@@ -315,7 +307,7 @@ function startFunction(variables: Readonly<Record<string, string>>): ChildProces
       AWS_ENDPOINT_URL_DYNAMODB: dynamo.url,
       SCHEMALESS_ENVIRONMENT: 'test',
       SCHEMALESS_STATE_TABLE: table.table,
-      SCHEMALESS_API_URL: stack.url,
+      SCHEMALESS_API_URL: stack().url,
       SCHEMALESS_DATASTORE: 'readings',
       SCHEMALESS_EXPORT_TO: `s3://lake/${prefix}`,
       SCHEMALESS_EXPORT_COMPRESSION: 'gzip',

@@ -22,7 +22,7 @@ async function epochs(shard: number): Promise<{ readonly topology: number | unde
   const known = 'SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = ?';
   const rows = await select(await followed.groupOf(shard), known, datastore, shard);
   return {
-    topology: (await readDatastore(topologyTable, datastore))?.places[shard]?.epoch,
+    topology: (await readDatastore(topologyTable, datastore))?.homes[shard]?.epoch,
     row: Number(rows[0]?.[0]),
   };
 }
@@ -92,7 +92,7 @@ describe('a log that was cut', () => {
     expect(await raiseEpoch(raise, 1)).toBe(2);
     expect(await epochs(4)).toEqual({ topology: 2, row: 2 });
     expect(await raiseEpoch(raise, 2)).toBe(3);
-    const group = (await topology.datastore(datastore))?.places[4]?.group ?? '';
+    const group = (await topology.datastore(datastore))?.homes[4]?.group ?? '';
     expect(await mendEpoch(raise, { group, epoch: 3 })).toBe(false);
   });
 

@@ -22,7 +22,7 @@ const ROUNDS = 4;
 let damage: { readonly target: Target; readonly error: () => SqlError } | undefined;
 const followed = await sharedFollowed(SHARDS, damaged);
 const topology = await followed.store.topology.datastore(followed.datastore);
-const groupOf = (shard: number): string => topology?.places[shard]?.group ?? '';
+const groupOf = (shard: number): string => topology?.homes[shard]?.group ?? '';
 const ofGroup = Array.from({ length: SHARDS }, (_, shard) => shard).filter(
   (shard) => shard !== DAMAGED && groupOf(shard) === groupOf(DAMAGED),
 );

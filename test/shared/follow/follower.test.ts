@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openFollower } from '../../../shared/follow/follower-item.ts';
-import { committedPlaces } from '../../../shared/follow/follower-lag.ts';
+import { committedLocations } from '../../../shared/follow/follower-lag.ts';
 import { followOnce } from '../../../shared/follow/follow-once.ts';
-import type { LogPlace } from '../../../shared/follow/follower.ts';
+import type { LogEntry } from '../../../shared/follow/follower.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { forgetFollower, rewindFollower } from '../../../shared/follow/rewind-follower.ts';
-import { readPlaces } from '../../../shared/follow/read-places.ts';
+import { readLogEntries } from '../../../shared/follow/read-log-entries.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
-import { selectLogPlaces } from '../../../shared/sql/statements/select-log-places.ts';
+import { selectLogEntries } from '../../../shared/sql/statements/select-log-entries.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { openGate } from './support/gate.ts';
@@ -171,7 +171,7 @@ describe('a follower', () => {
 
   it('gives cells again when its handler throws, and takes up where it said it was done', async () => {
     const deeds = newDeeds();
-    const given: (readonly LogPlace[])[] = [];
+    const given: (readonly LogEntry[])[] = [];
     let calls = 0;
     const worker = startWorker(followed, deeds, {
       follower: {
@@ -234,15 +234,15 @@ describe('a follower', () => {
     await until('handled', () => deeds.handled.length === 2);
     await followed.write(3, 3, 'NOTES');
     await followed.write(2, 3, 'NOTES');
-    const places = (): ReturnType<typeof committedPlaces> => committedPlaces(stateTable, idOf(deeds), SHARDS);
+    const locations = (): ReturnType<typeof committedLocations> => committedLocations(stateTable, idOf(deeds), SHARDS);
     await until('the others are passed', async () => {
-      const [, , second, third] = await places();
+      const [, , second, third] = await locations();
       return third?.added_id === (deeds.handled[1]?.added_id ?? 0) + 3 && second?.added_id === (begun[2] ?? 0) + 3;
     });
     await worker.stop();
     expect(deeds.handled.map(({ column_name }) => column_name)).toEqual(['BASE', 'BASE']);
     // What comes after the last one that it wanted is known to be none of its own.
-    expect((await places()).map((place) => place?.given)).toEqual(
+    expect((await locations()).map((location) => location?.given)).toEqual(
       Array.from({ length: SHARDS }, (_, shard) => (shard === 3 ? deeds.handled[1]?.added_id : begun[shard])),
     );
     expect(await openFollower(stateTable, idOf(deeds), SHARDS, 3)).toMatchObject({ partitions: 2 });
@@ -251,7 +251,7 @@ describe('a follower', () => {
   });
 
   it('is run to the end once, without leases', async () => {
-    const handled: LogPlace[] = [];
+    const handled: LogEntry[] = [];
     const progress: [number, number][] = [];
     await followOnce({
       context,
@@ -276,9 +276,9 @@ describe('a follower', () => {
 
 describe('reading places', () => {
   it('begins at the offset, ends where it should, and says how far the log goes', async () => {
-    const group = (await context.topology.datastore(followed.datastore))?.places[0]?.group ?? '';
+    const group = (await context.topology.datastore(followed.datastore))?.homes[0]?.group ?? '';
     const read = async (at: number, to?: number) => {
-      const { logs } = await readPlaces(
+      const { logs } = await readLogEntries(
         context,
         group,
         { datastore: followed.datastore, limit: 10, read: 'writer', withHead: true },
@@ -287,22 +287,22 @@ describe('reading places', () => {
       return logs[0];
     };
     const { length: head } = (await followed.stored()).filter((cell) => cell.startsWith('0/'));
-    expect(await read(5, 5)).toMatchObject({ state: 'whole', places: [], full: false, head });
-    expect((await read(5, 7))?.places.map(({ added_id }) => added_id)).toEqual([6, 7]);
-    expect((await read(5))?.places.map(({ added_id }) => added_id)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
-    expect(await read(0, 1)).toMatchObject({ places: [{ added_id: 1 }], head });
+    expect(await read(5, 5)).toMatchObject({ state: 'whole', entries: [], full: false, head });
+    expect((await read(5, 7))?.entries.map(({ added_id }) => added_id)).toEqual([6, 7]);
+    expect((await read(5))?.entries.map(({ added_id }) => added_id)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    expect(await read(0, 1)).toMatchObject({ entries: [{ added_id: 1 }], head });
     expect(await read(1000)).toMatchObject({ state: 'missing', head: undefined });
   });
 
   it('reads a page and no more of a shard, however long its log is', async () => {
     await followed.write(5, 1000);
     const connection = await connectionTo(
-      (await followed.store.topology.datastore(followed.datastore))?.places[5]?.group,
+      (await followed.store.topology.datastore(followed.datastore))?.homes[5]?.group,
     );
     const readOf = (limit: number, to?: number): Promise<number> =>
       rowsRead(
         connection,
-        selectLogPlaces(followed.datastore, [{ shard: 5, at: 0, ...(to === undefined ? {} : { to }) }], {
+        selectLogEntries(followed.datastore, [{ shard: 5, at: 0, ...(to === undefined ? {} : { to }) }], {
           limit,
           withHead: true,
         }),

@@ -39,12 +39,12 @@ describe('what is kept of the largest datastore, in items of 400 KB at most', ()
   });
 
   it('is taken: where each of its shards is', async () => {
-    const places = Array.from({ length: MAX_SHARDS }, (_, shard) => ({
+    const homes = Array.from({ length: MAX_SHARDS }, (_, shard) => ({
       group: `group-${shard % 100}`,
       epoch: 1 + (shard % 99),
     }));
-    await createDatastore(table, { datastore: 'largest', shards: MAX_SHARDS, places });
-    expect((await readDatastore(table, 'largest'))?.places[MAX_SHARDS - 1]).toEqual(places.at(-1));
+    await createDatastore(table, { datastore: 'largest', shards: MAX_SHARDS, homes });
+    expect((await readDatastore(table, 'largest'))?.homes[MAX_SHARDS - 1]).toEqual(homes.at(-1));
   });
 });
 

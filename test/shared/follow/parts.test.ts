@@ -48,7 +48,7 @@ describe('offsets and checkpoints', () => {
 
   it('of 64 shards take 1 KB, and 14 KB', () => {
     const added_id = 5_000_000;
-    const ring = Array.from({ length: 17 }, (_, place) => ({ added_id: added_id * (place + 1), fingerprint }));
+    const ring = Array.from({ length: 17 }, (_, position) => ({ added_id: added_id * (position + 1), fingerprint }));
     expect(
       encodeOffsets(Array.from({ length: 64 }, () => ({ added_id, fingerprint, epoch: 200 }))).length,
     ).toBeLessThan(1024);
@@ -170,14 +170,14 @@ describe('the pause', () => {
 });
 
 describe('giving cells', () => {
-  const place = (added_id: number, column_name: string) => ({
+  const entry = (added_id: number, column_name: string) => ({
     added_id,
     column_name,
     row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
     ref_key: added_id,
     created_at: '2026-01-01T00:00:00.000001Z',
   });
-  const places = [place(4, 'NOTES'), place(5, 'BASE'), place(6, 'NOTES'), place(7, 'BASE'), place(8, 'NOTES')];
+  const entries = [entry(4, 'NOTES'), entry(5, 'BASE'), entry(6, 'NOTES'), entry(7, 'BASE'), entry(8, 'NOTES')];
   const give = (done: number | undefined) =>
     giveCells(
       {
@@ -188,7 +188,7 @@ describe('giving cells', () => {
         handle: async () => new Map(done === undefined ? [] : [[3, done]]),
       },
       'group-1',
-      [{ shard: 3, generation: 0, places }],
+      [{ shard: 3, generation: 0, entries }],
     );
 
   it('moves the offset over cells of other columns, up to the first wanted one that is not done', async () => {
@@ -207,7 +207,7 @@ describe('giving cells', () => {
     };
     expect(
       await giveCells({ name: 'f', datastore: 'd', start: 'start', columns: ['STATUS'], handle }, 'group-1', [
-        { shard: 3, generation: 0, places },
+        { shard: 3, generation: 0, entries },
       ]),
     ).toEqual([{ count: 5, given: undefined }]);
   });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { peekFirst, type FetchNews } from '../../../shared/follow/peek-first.ts';
-import type { FetchPlaces } from '../../../shared/follow/read-places.ts';
-import type { PlaceRange, StoredPlace } from '../../../shared/sql/statements/select-log-places.ts';
+import type { FetchLogEntries } from '../../../shared/follow/read-log-entries.ts';
+import type { LogRange, StoredLogEntry } from '../../../shared/sql/statements/select-log-entries.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
 
 const context = {} as StoreContext;
@@ -12,9 +12,9 @@ const SHARDS = [0, 1, 2, 3];
 let logs: number[][];
 let log: string[];
 let time: number;
-let fetch: FetchPlaces;
+let fetch: FetchLogEntries;
 
-const place = (added_id: number): StoredPlace => ({
+const entry = (added_id: number): StoredLogEntry => ({
   added_id,
   row_key: `row ${added_id}`,
   column_name: 'BASE',
@@ -23,19 +23,19 @@ const place = (added_id: number): StoredPlace => ({
 });
 const rangesAt = (...at: readonly number[]) => at.map((id, shard) => ({ shard, at: id }));
 const foundBy = async (...at: readonly number[]): Promise<number[][]> =>
-  (await fetch(context, 'one', from, rangesAt(...at))).found.map(({ places }) =>
-    places.map(({ added_id }) => added_id),
+  (await fetch(context, 'one', from, rangesAt(...at))).found.map(({ entries }) =>
+    entries.map(({ added_id }) => added_id),
   );
 
-const readAll: FetchPlaces = async (_context, _group, { read, limit }, ranges) => {
+const readAll: FetchLogEntries = async (_context, _group, { read, limit }, ranges) => {
   log.push(`read ${ranges.map(({ shard }) => shard).join(' ')}`);
   return {
     role: read,
     found: ranges.map(({ shard, at }) => ({
-      places: (logs[shard] ?? [])
+      entries: (logs[shard] ?? [])
         .filter((id) => id >= at)
         .slice(0, at === 0 ? limit : limit + 1)
-        .map(place),
+        .map(entry),
       epoch: 1,
     })),
   };
@@ -89,8 +89,8 @@ describe('peeking first', () => {
 
   it('reads a page in full once in its time, each at a moment of its own: a log that was cut is noticed', async () => {
     const pages = SHARDS.map((shard) => [{ shard, at: logs[shard]?.length ?? 0 }]);
-    const findIn = async (page: PlaceRange[]): Promise<number> =>
-      (await fetch(context, 'one', from, page)).found[0]?.places.length ?? 0;
+    const findIn = async (page: LogRange[]): Promise<number> =>
+      (await fetch(context, 'one', from, page)).found[0]?.entries.length ?? 0;
     for (const page of pages) await findIn(page);
     logs = [[1], [], [], []];
     const noticedAt = new Map<number, number>();

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { untilMultiple } from '../../../shared/follow/pace.ts';
-import type { FetchPlaces } from '../../../shared/follow/read-places.ts';
+import type { FetchLogEntries } from '../../../shared/follow/read-log-entries.ts';
 import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
 
 const context = {} as StoreContext;
 const from = { datastore: 'trips', limit: 10, read: 'reader' as const };
-const place = (shard: number, at: number) => ({
+const entry = (shard: number, at: number) => ({
   added_id: at + 1,
   row_key: `row ${shard}`,
   column_name: 'BASE',
@@ -18,11 +18,11 @@ const place = (shard: number, at: number) => ({
 /** Answers with one cell behind each range, after a moment; remembers what it was asked. */
 function fakeFetch() {
   const asked: string[] = [];
-  const fetch: FetchPlaces = async (_context, group, { read }, ranges) => {
+  const fetch: FetchLogEntries = async (_context, group, { read }, ranges) => {
     asked.push(`${group}/${read}: ${ranges.map(({ shard, at }) => `${shard}@${at}`).join(' ')}`);
     await sleep(5);
     if (group === 'away') throw new Error('away');
-    return { role: read, found: ranges.map(({ shard, at }) => ({ places: [place(shard, at)], epoch: shard })) };
+    return { role: read, found: ranges.map(({ shard, at }) => ({ entries: [entry(shard, at)], epoch: shard })) };
   };
   return { asked, fetch };
 }
@@ -37,7 +37,7 @@ describe('shared fetches', () => {
     const answers = await Promise.all(wants.map((want) => shared(context, 'one', from, want)));
     expect(asked).toEqual(['one/reader: 0@5 1@6', 'one/reader: 1@7 2@8']);
     expect(answers.map(({ found }) => found)).toEqual(
-      wants.map((want) => want.map(({ shard, at }) => ({ places: [place(shard, at)], epoch: shard }))),
+      wants.map((want) => want.map(({ shard, at }) => ({ entries: [entry(shard, at)], epoch: shard }))),
     );
     // A moment later, for one that woke a little late.
     await shared(context, 'one', from, ranges(5, 6));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StartPlace } from '../../../shared/follow/follower.ts';
+import type { StartLocation } from '../../../shared/follow/follower.ts';
 import { newDeeds, sharedFollowed, startWorker, until } from './support/followed-store.ts';
 
 const SHARDS = 3;
@@ -12,10 +12,10 @@ async function headOf(shard: number): Promise<number> {
 }
 
 /** In the future: every cell that there is lies before it, and those that come, too. */
-const LATER: StartPlace = { since: '2100-01-01T00:00:00Z' };
+const LATER: StartLocation = { since: '2100-01-01T00:00:00Z' };
 
 describe('where a follower begins', () => {
-  it.each<[string, StartPlace]>([
+  it.each<[string, StartLocation]>([
     ['now', 'now'],
     ['at a time', LATER],
   ])('is settled once, and nothing is skipped when its first worker dies before a commit (%s)', async (_, start) => {

@@ -28,7 +28,7 @@ const indexNow = vi.fn<TopologySource['indexNow']>();
 
 function reads() {
   const topology: TopologySource = {
-    datastore: async () => ({ datastore: 'trips', shards: 1, places: [{ group: 'group-1', epoch: 1 }] }),
+    datastore: async () => ({ datastore: 'trips', shards: 1, homes: [{ group: 'group-1', epoch: 1 }] }),
     datastores: async () => ['trips'],
     groups: async () => [],
     groupsNow: async () => [],

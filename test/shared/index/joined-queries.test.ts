@@ -27,13 +27,13 @@ const {
 });
 const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => groupOf(shard) === group);
 /** Drivers whose entries are in several shards of one group. */
-const drivers = Array.from({ length: DRIVERS }, (_, place) => driverOf(shards[place % shards.length] ?? 0));
+const drivers = Array.from({ length: DRIVERS }, (_, position) => driverOf(shards[position % shards.length] ?? 0));
 
 beforeAll(async () => {
   await trips.batchPut(
     drivers.flatMap((driver_uuid) =>
-      Array.from({ length: TRIPS }, (_, place) =>
-        cellOf({ body: { driver_uuid, city: place % 3 === 0 ? 'Faro' : 'Porto', riders: place } }),
+      Array.from({ length: TRIPS }, (_, position) =>
+        cellOf({ body: { driver_uuid, city: position % 3 === 0 ? 'Faro' : 'Porto', riders: position } }),
       ),
     ),
   );
@@ -85,7 +85,9 @@ async function askBoth(queries: readonly IndexQuery[]) {
 describe('queries of one group that are asked together', () => {
   it('take one statement, and one more for the first of them when it may come alone', async () => {
     const { alone, together, statements } = await askBoth(
-      drivers.map((driver, place) => queryOf(driver, { limit: place + 1 }, ...(place % 2 === 0 ? [] : [ofFaro]))),
+      drivers.map((driver, position) =>
+        queryOf(driver, { limit: position + 1 }, ...(position % 2 === 0 ? [] : [ofFaro])),
+      ),
     );
     expect(together).toEqual(alone);
     expect(together.map(({ entries }) => entries.length)).toEqual([1, 2, 3, 3, 5, 3]);
@@ -102,12 +104,12 @@ describe('queries of one group that are asked together', () => {
       drivers.map((driver) => trips.query(queryOf(driver, { limit: 5, together: true }))),
     );
     const { alone, together, statements } = await askBoth(
-      drivers.map((driver, place) => queryOf(driver, { limit: 5, cursor: first[place]?.next ?? '' })),
+      drivers.map((driver, position) => queryOf(driver, { limit: 5, cursor: first[position]?.next ?? '' })),
     );
     expect(together).toEqual(alone);
     expect(statements.length).toBeLessThanOrEqual(2);
-    for (const [place, { entries, next }] of together.entries()) {
-      const keys = [...(first[place]?.entries ?? []), ...entries].map(({ row_key }) => row_key);
+    for (const [position, { entries, next }] of together.entries()) {
+      const keys = [...(first[position]?.entries ?? []), ...entries].map(({ row_key }) => row_key);
       expect(next).toBeNull();
       expect(keys).toEqual([...new Set(keys)].toSorted());
       expect(keys).toHaveLength(TRIPS);

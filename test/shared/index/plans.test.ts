@@ -45,17 +45,19 @@ const connection = await connectionTo(groupOf(shard));
 afterAll(() => connection.end());
 
 beforeAll(async () => {
-  const rows = Array.from({ length: ENTRIES }, (_, place) => entry(place < OF_DRIVER ? driver : randomUUID(), place));
+  const rows = Array.from({ length: ENTRIES }, (_, position) =>
+    entry(position < OF_DRIVER ? driver : randomUUID(), position),
+  );
   for (let start = 0; start < ENTRIES; start += 500)
     await run(putEntries(datastore, shard, index, rows.slice(start, start + 500)));
   const keys = rowsOfShard(shard, SHARDS, 20);
   for (let start = 0; start < 400; start += 100) {
     await trips.batchPut(
-      Array.from({ length: 100 }, (_, place) =>
+      Array.from({ length: 100 }, (_, position) =>
         cellOf({
-          row_key: keys[place % 20] ?? '',
-          ref_key: start + place,
-          column_name: place % 2 === 0 ? 'BASE' : 'NOTES',
+          row_key: keys[position % 20] ?? '',
+          ref_key: start + position,
+          column_name: position % 2 === 0 ? 'BASE' : 'NOTES',
           body: { driver },
         }),
       ),
@@ -65,13 +67,13 @@ beforeAll(async () => {
 });
 
 /** Ten entries of a driver in each of 50 cities; one a minute; every tenth without riders. */
-const entry = (value: string, place: number): IndexRow => ({
+const entry = (value: string, position: number): IndexRow => ({
   row_key: randomUUID(),
   values: [
     value,
-    `city ${place % 50}`,
-    new Date(Date.UTC(2026, 0, 1, 0, place)).toISOString().replace('Z', '000Z'),
-    place % 10 === 0 ? null : place,
+    `city ${position % 50}`,
+    new Date(Date.UTC(2026, 0, 1, 0, position)).toISOString().replace('Z', '000Z'),
+    position % 10 === 0 ? null : position,
   ],
   tombstone: false,
   version: { epoch: 1, added_id: 1 },
@@ -171,7 +173,7 @@ describe('rows read to keep an index', () => {
           datastore,
           shard,
           index,
-          Array.from({ length: 50 }, (_, place) => entry(driver, place)),
+          Array.from({ length: 50 }, (_, position) => entry(driver, position)),
         ),
       50 * 2,
     ],

@@ -147,7 +147,7 @@ describe('a datastore that was deleted and made again', () => {
   it('has epochs that none before it had', async () => {
     const epochs: number[] = [];
     for (let life = 0; life < 3; life += 1) {
-      epochs.push((await topologyNow().datastore(shop.name))?.places[0]?.epoch ?? 0);
+      epochs.push((await topologyNow().datastore(shop.name))?.homes[0]?.epoch ?? 0);
       await remove();
       await make(SHARDS);
     }

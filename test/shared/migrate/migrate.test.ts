@@ -45,12 +45,12 @@ describe('migrate', () => {
   it('spreads shards over the groups and creates each database where the topology says', async () => {
     expect(await run(wishFor(10))).toBe(true);
     const topology = await readDatastore(topologyTable, name);
-    expect(topology?.places.map(({ group, epoch }) => `${group}/${epoch}`)).toEqual(
+    expect(topology?.homes.map(({ group, epoch }) => `${group}/${epoch}`)).toEqual(
       Array.from({ length: 10 }, (_, shard) => `group-${(shard % 3) + 1}/1`),
     );
     for (const group of groups) {
-      const wanted = topology?.places.flatMap((place, shard) =>
-        place.group === group.name ? [`${name}_000${shard}`] : [],
+      const wanted = topology?.homes.flatMap((home, shard) =>
+        home.group === group.name ? [`${name}_000${shard}`] : [],
       );
       expect(await databasesOn(group)).toEqual(wanted);
     }

@@ -15,7 +15,7 @@ afterAll(() => store.close());
 afterEach(() => between.behaviours.clear());
 
 const modelOf = (writer: number) => ratesIn(writer % 2 === 0 ? store.datastore : store.overHttp);
-const each = (count: number): readonly number[] => Array.from({ length: count }, (_, place) => place);
+const each = (count: number): readonly number[] => Array.from({ length: count }, (_, position) => position);
 
 describe('putters of one tuple', () => {
   it('make one row, of which every one has a version', async () => {
@@ -95,9 +95,9 @@ describe('writers of one record', { timeout: 120_000 }, () => {
 describe('while the primary is down', () => {
   it('a save is buffered, the next one goes on from it, and what is not confirmed is thrown and saved again', async () => {
     const rate = await modelOf(0).put(rateOf(newHotel(), { net_price: 1 }));
-    const { places = [] } = (await store.topology.datastore(store.nameOf('rates'))) ?? {};
+    const { homes = [] } = (await store.topology.datastore(store.nameOf('rates'))) ?? {};
     const { cell } = await store.datastore.getLatest({ row_key: rate.uuid, column_name: 'base' });
-    between.behaviours.set(places[cell?.shard ?? -1]?.group ?? '', 'down');
+    between.behaviours.set(homes[cell?.shard ?? -1]?.group ?? '', 'down');
     await rate.update({ net_price: 2 });
     expect([rate.ref_key, rate.id, rate.created_at]).toEqual([1, null, null]);
     await rate.update({ net_price: 3 });

@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 describe('rows read of a buffer table', () => {
-  const place = (shard: number, after = 0) => ({ datastore, shard, after });
+  const from = (shard: number, after = 0) => ({ datastore, shard, after });
   /** Rows of other test files wait in the same table. */
   async function count(what: string): Promise<number> {
     const [rows] = await connection.query(`SELECT COUNT(${what}) AS counted FROM schemaless.buffer`);
@@ -57,12 +57,12 @@ describe('rows read of a buffer table', () => {
   }
 
   it.each<[string, () => Statement, number | (() => Promise<number>)]>([
-    ['the next 25 rows of one shard', () => selectWaiting([place(1, ids[200])], 1e9, 25), 2 * 25 + 5],
+    ['the next 25 rows of one shard', () => selectWaiting([from(1, ids[200])], 1e9, 25), 2 * 25 + 5],
     [
       'the next 6 rows of 4 shards',
       () =>
         selectWaiting(
-          [0, 1, 2, 3].map((shard) => place(shard)),
+          [0, 1, 2, 3].map((shard) => from(shard)),
           1e9,
           6,
         ),

@@ -1,15 +1,13 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { SqlError } from '../../../shared/sql/client.ts';
 import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
 import { toDataApiError } from '../../../shared/sql/data-api-error.ts';
 import { namedParameters } from '../../../shared/sql/named-parameters.ts';
-import { openDataApi, TARGET } from '../../infra/local/data-api/with-data-api.ts';
+import { dataApiOfTests, TARGET } from '../../infra/local/data-api/with-data-api.ts';
 import { sql } from '../../support/plain-sql.ts';
 
-const api = await openDataApi();
-await api.run('CREATE TABLE done (id INT NOT NULL)');
+const api = await dataApiOfTests('CREATE TABLE done (id INT NOT NULL)');
 afterEach(() => api.faults.clear());
-afterAll(() => api.close());
 
 const client = (waitMs = 5000) => dataApiClient(api.client, TARGET, { waitMs });
 const insert = (id: number) => sql(`INSERT INTO ${api.database}.done (id) VALUES (?)`, id);
@@ -74,7 +72,7 @@ describe('what the Data API does not take', () => {
     const rows = Array.from({ length: 20 }, () => 'SELECT REPEAT(?, 60000)').join(' UNION ALL ');
     await expect(
       client().select(
-        sql(rows, ...Array.from({ length: 20 }, (_, place) => String.fromCodePoint(65 + place))),
+        sql(rows, ...Array.from({ length: 20 }, (_, position) => String.fromCodePoint(65 + position))),
         'writer',
       ),
     ).rejects.toMatchObject({ failure: 'rejected' });

@@ -108,7 +108,7 @@ describe('what is to be read behind a change', () => {
   });
 
   it('comes with it, of one that comes alone and of each of several', async () => {
-    const statements = inserts(4, 0).map((one, place) => (place === 2 ? one : readBehind(one)));
+    const statements = inserts(4, 0).map((one, position) => (position === 2 ? one : readBehind(one)));
     const [first, ...others] = statements as [Statement, ...Statement[]];
     const wanted = ({ parameters: [id], thenSelect }: Statement): unknown => ({
       affectedRows: 1,

@@ -37,8 +37,12 @@ const connection = await connectionTo(groupOf(1));
 afterAll(() => connection.end());
 
 beforeAll(async () => {
-  const cells = Array.from({ length: CELLS }, (_, place) =>
-    cellOf({ row_key: rows[place % 3] ?? '', column_name: COLUMNS[Math.floor(place / 3) % 3] ?? '', ref_key: place }),
+  const cells = Array.from({ length: CELLS }, (_, position) =>
+    cellOf({
+      row_key: rows[position % 3] ?? '',
+      column_name: COLUMNS[Math.floor(position / 3) % 3] ?? '',
+      ref_key: position,
+    }),
   );
   for (let start = 0; start < CELLS; start += 100) await trips.batchPut(cells.slice(start, start + 100));
   await connection.query(`ANALYZE TABLE ${entity(1)}`);
@@ -53,7 +57,10 @@ function newCells(count: number): EncodedCell[] {
 
 /** As an export has them: later and later. */
 function restored(count: number): RestoredEncodedCell[] {
-  return newCells(count).map((cell, place) => ({ ...cell, stored_at: `2026-01-01T00:00:00.${100_000 + place}Z` }));
+  return newCells(count).map((cell, position) => ({
+    ...cell,
+    stored_at: `2026-01-01T00:00:00.${100_000 + position}Z`,
+  }));
 }
 
 /** The same, so many times. */

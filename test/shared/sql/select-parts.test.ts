@@ -65,7 +65,7 @@ describe('parts of a union that is late', () => {
     ];
     expect(await ask(parts)).toMatchObject({
       rows: [],
-      refused: Array.from({ length: 12 }, (_, place) => place).sort(),
+      refused: Array.from({ length: 12 }, (_, position) => position).sort(),
     });
   });
 

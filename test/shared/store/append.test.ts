@@ -39,16 +39,16 @@ describe('the append, with writers side by side', () => {
       writers.map(async (instance, writer) => {
         const own = await instance.datastore(name);
         for (let round = 0; round < 25; round += 1) {
-          const cells: NewCell[] = Array.from({ length: writer % 3 === 0 ? 4 : 1 }, (_unused, place) =>
+          const cells: NewCell[] = Array.from({ length: writer % 3 === 0 ? 4 : 1 }, (_unused, position) =>
             // A third of the addresses are shared by all writers.
             cellOf({
-              row_key: rows[(round + place) % 6] ?? '',
-              ref_key: round % 3 === 0 ? round * 10 + place : writer * 10_000 + round * 10 + place,
+              row_key: rows[(round + position) % 6] ?? '',
+              ref_key: round % 3 === 0 ? round * 10 + position : writer * 10_000 + round * 10 + position,
               body: 'same',
             }),
           );
-          for (const [place, result] of (await own.batchPut(cells)).entries()) {
-            const cell = cells[place];
+          for (const [position, result] of (await own.batchPut(cells)).entries()) {
+            const cell = cells[position];
             if (!cell || !('added_id' in result) || result.added_id === undefined)
               throw new Error(`not stored: ${JSON.stringify(result)}`);
             expect(['stored', 'stored_before']).toContain(result.outcome);
@@ -63,7 +63,7 @@ describe('the append, with writers side by side', () => {
     await tail;
     await Promise.all(writers.map((instance) => instance.close()));
     const cells = await wholeLog(0);
-    expect(cells.map(({ added_id }) => added_id)).toEqual(cells.map((_, place) => place + 1));
+    expect(cells.map(({ added_id }) => added_id)).toEqual(cells.map((_, position) => position + 1));
     expect(tailed).toEqual(cells.map(({ added_id }) => added_id));
     expect(cells).toHaveLength(acknowledged.size);
     for (const cell of cells) expect(acknowledged.get(`${cell.row_key}/${cell.ref_key}`)).toBe(cell.added_id);

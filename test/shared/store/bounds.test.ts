@@ -101,8 +101,8 @@ describe('over the RDS Data API, reads', () => {
     const written = rows.flatMap((row_key) =>
       Array.from({ length: COUNT / 3 }, (_, ref_key) => large({ row_key, ref_key })),
     );
-    const columns = Array.from({ length: COUNT }, (_, place) =>
-      large({ row_key: rows[0] ?? '', column_name: `COLUMN ${String(place).padStart(2, '0')}` }),
+    const columns = Array.from({ length: COUNT }, (_, position) =>
+      large({ row_key: rows[0] ?? '', column_name: `COLUMN ${String(position).padStart(2, '0')}` }),
     );
     await putAll([...written, ...columns]);
 
@@ -133,7 +133,7 @@ describe('over the RDS Data API, reads', () => {
   });
 
   it('of a thousand shards at once need no statement that is too long', async () => {
-    const locations = Array.from({ length: 1000 }, (_, place) => ({ shard: place % SHARDS, after: 0 }));
+    const locations = Array.from({ length: 1000 }, (_, position) => ({ shard: position % SHARDS, after: 0 }));
     expect((await trips.log(locations, { limit: 1 })).filter((log) => log.error)).toEqual([]);
     const since = locations.map(({ shard }) => ({ shard, since: '2026-01-01T00:00:00Z' }));
     expect((await trips.log(since, { limit: 1 })).filter((log) => log.error)).toEqual([]);
@@ -161,7 +161,7 @@ describe('over the RDS Data API, an index', () => {
     expect(values(true)).toEqual(
       versions
         .slice(0, -1)
-        .map((_, place) => `city ${place}`)
+        .map((_, position) => `city ${position}`)
         .sort(),
     );
   });
@@ -171,14 +171,14 @@ describe('over the RDS Data API, an index', () => {
     const city = `full of ${row_key}`;
     await putAll([
       cellOf({ row_key, body: { city } }),
-      ...Array.from({ length: 20 }, (_, place) => large({ row_key, column_name: `COLUMN ${place}` })),
+      ...Array.from({ length: 20 }, (_, position) => large({ row_key, column_name: `COLUMN ${position}` })),
     ]);
     const ask = async (columns: readonly string[] | '*') =>
       (await trips.query({ index: 'city_index', where: [eq('city', city)], columns })).entries;
     await expect
       .poll(() => ask('*'), { timeout: 10_000 })
       .toMatchObject([{ row_key, cells: { error: { code: 'answer_too_large' } } }]);
-    const [entry] = await ask(Array.from({ length: 20 }, (_, place) => `COLUMN ${place}`));
+    const [entry] = await ask(Array.from({ length: 20 }, (_, position) => `COLUMN ${position}`));
     expect(entry?.cells).toHaveLength(20);
   });
 });

@@ -31,10 +31,13 @@ describe('writes that come to one shard at the same time', () => {
     const rows = rowsOfShard(0, SHARDS, WRITERS);
     const results = (
       await Promise.all(
-        rows.map(async (row_key, place) =>
-          place % 4 === 0
-            ? trips.batchPut([cellOf({ row_key, body: { place } }), cellOf({ row_key, ref_key: 2, body: { place } })])
-            : [await trips.put(cellOf({ row_key, body: { place } }))],
+        rows.map(async (row_key, position) =>
+          position % 4 === 0
+            ? trips.batchPut([
+                cellOf({ row_key, body: { place: position } }),
+                cellOf({ row_key, ref_key: 2, body: { place: position } }),
+              ])
+            : [await trips.put(cellOf({ row_key, body: { place: position } }))],
         ),
       )
     ).flat();
@@ -43,9 +46,11 @@ describe('writes that come to one shard at the same time', () => {
     expect(statementsWith('INSERT INTO `schemaless`.buffer')).toBeLessThan(WRITERS / 2);
 
     const ids = results.map((result) => ('added_id' in result ? result.added_id : undefined));
-    expect(ids.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids.map((_, place) => place + 1));
+    expect(ids.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids.map((_, position) => position + 1));
     const bodies = new Map((await logOf(0)).map(({ added_id, body }) => [added_id, body]));
-    const wanted = rows.flatMap((_, place) => (place % 4 === 0 ? [{ place }, { place }] : [{ place }]));
+    const wanted = rows.flatMap((_, position) =>
+      position % 4 === 0 ? [{ place: position }, { place: position }] : [{ place: position }],
+    );
     expect(ids.map((id) => bodies.get(id ?? 0))).toEqual(wanted);
   });
 
@@ -80,18 +85,18 @@ describe('writes that come to one shard at the same time', () => {
 describe('reads of single cells that come at the same time', () => {
   it('share statements, and each gets its own cell, or none', async () => {
     const rows = rowsOfShard(0, SHARDS, WRITERS);
-    for (const [place, row_key] of rows.entries())
-      if (place % 2 === 0) await trips.put(cellOf({ row_key, ref_key: 20, body: { place } }));
+    for (const [position, row_key] of rows.entries())
+      if (position % 2 === 0) await trips.put(cellOf({ row_key, ref_key: 20, body: { place: position } }));
     between.statements.length = 0;
     const found = await Promise.all(
-      rows.map((row_key, place) =>
-        place % 3 === 0
+      rows.map((row_key, position) =>
+        position % 3 === 0
           ? trips.getLatest({ row_key, column_name: 'BASE' })
           : trips.get({ row_key, column_name: 'BASE', ref_key: 20 }),
       ),
     );
     expect(found.map(({ cell }) => (cell?.ref_key === 20 ? cell.body : null))).toEqual(
-      rows.map((_, place) => (place % 2 === 0 ? { place } : null)),
+      rows.map((_, position) => (position % 2 === 0 ? { place: position } : null)),
     );
     expect(statementsWith('SELECT')).toBeLessThan(WRITERS / 4);
   });

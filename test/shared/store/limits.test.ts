@@ -69,7 +69,7 @@ describe('an answer of 4 MiB', () => {
     const refKeys = (
       await readAll<number>((after) => trips.versions({ row_key, column_name: 'BASE' }, { order: 'asc', after }))
     ).map(({ ref_key }) => ref_key);
-    expect(refKeys).toEqual(Array.from({ length: COUNT }, (_, place) => place));
+    expect(refKeys).toEqual(Array.from({ length: COUNT }, (_, position) => position));
     expect(await readAll<string>((after) => trips.row(row_key, { after }))).toHaveLength(COUNT + 1);
 
     const ids: number[] = [];
@@ -79,7 +79,7 @@ describe('an answer of 4 MiB', () => {
       ids.push(...cells.map(({ added_id }) => added_id));
       after = ids.at(-1) ?? 0;
     }
-    expect(ids).toEqual(ids.map((_, place) => place + 1));
+    expect(ids).toEqual(ids.map((_, position) => position + 1));
   });
 
   it('is shared evenly by the shards of one log read: those that find no room stay where they are, and say that there is more', async () => {
@@ -148,7 +148,7 @@ describe.skipIf(WRITER_ONLY)('bodies that do not deflate', () => {
     expect(outcomes.slice(51, 70)).toEqual(sizes.slice(51, 70).map(() => 'answer_too_large'));
     // 12 MB and more would be all of them.
     expect(fetched).toBeLessThan(6_000_000);
-    for (const [place, item] of items.entries()) if (item && 'body' in item) expect(item.ref_key).toBe(place);
+    for (const [position, item] of items.entries()) if (item && 'body' in item) expect(item.ref_key).toBe(position);
   });
 });
 

@@ -139,8 +139,8 @@ describe('a table that somebody locks', { timeout: 60_000 }, () => {
     const shards = [locked, ...others];
     const rows = shards.map(rowIn);
     const cities = shards.map(cityIn);
-    for (const [place, row_key] of rows.entries())
-      await trips.put({ row_key, ...COLUMN, body: { city: cities[place] ?? '' } });
+    for (const [position, row_key] of rows.entries())
+      await trips.put({ row_key, ...COLUMN, body: { city: cities[position] ?? '' } });
     const query = (city: string) => trips.query({ index: 'city_index', where: [eq('city', city)], together: true });
     await expect
       .poll(async () => (await Promise.all(cities.map(query))).every(({ entries }) => entries.length === 1))

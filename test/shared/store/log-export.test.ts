@@ -22,7 +22,9 @@ const rows = Array.from({ length: SHARDS }, (_, shard) => rowIn(shard));
 const batches = Array.from({ length: Math.ceil(CELLS / LIMITS.batchCells) }, (_, batch) => {
   const row_key = rows[[batch % (SHARDS - 1), batch % 7, 3][batch % 3] ?? 0] ?? '';
   const count = Math.min(LIMITS.batchCells, CELLS - batch * LIMITS.batchCells);
-  return Array.from({ length: count }, (_, place) => cellOf({ row_key, ref_key: batch * LIMITS.batchCells + place }));
+  return Array.from({ length: count }, (_, position) =>
+    cellOf({ row_key, ref_key: batch * LIMITS.batchCells + position }),
+  );
 });
 for (let from = 0; from < batches.length; from += AT_ONCE) {
   const some = batches.slice(from, from + AT_ONCE);
@@ -64,7 +66,7 @@ describe('an export by POST /log that follows nothing but the answers', () => {
         const logs = answer.json['logs'] as readonly Log[];
         for (const log of logs) {
           const from = next[log.shard] ?? Number.NaN;
-          expect(log.cells.every(({ added_id }, place) => added_id === from + 1 + place)).toBe(true);
+          expect(log.cells.every(({ added_id }, position) => added_id === from + 1 + position)).toBe(true);
           expect(log.next).toBe(from + log.cells.length);
           next[log.shard] = log.next;
           cells += log.cells.length;

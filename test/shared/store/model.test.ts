@@ -21,11 +21,11 @@ interface Pair {
   readonly store: Datastore;
 }
 
-const place = fc.record(
+const address = fc.record(
   { row_key: fc.nat(2), column_name: fc.constantFrom('BASE', 'base', 'NOTES'), ref_key: fc.nat(4) },
   { noNullPrototype: true },
 );
-type Place = typeof place extends fc.Arbitrary<infer Value> ? Value : never;
+type Address = typeof address extends fc.Arbitrary<infer Value> ? Value : never;
 
 const body: fc.Arbitrary<Json> = fc.oneof(
   { weight: 4, arbitrary: fc.nat(2) },
@@ -36,20 +36,20 @@ const page = fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined });
 
 /** All calls but those that depend on the time. `rows` are the row keys that a run writes to. */
 function calls(rows: readonly string[]): fc.Arbitrary<fc.AsyncCommand<object, Pair>>[] {
-  const addressOf = ({ row_key, ...rest }: Place) => ({ ...rest, row_key: rows[row_key] ?? '' });
-  const columnOf = (at: Place) => ({ row_key: rows[at.row_key] ?? '', column_name: at.column_name });
-  const newCell = fc.record({ at: place, body }).map(({ at, body }) => ({ ...addressOf(at), body }));
+  const addressOf = ({ row_key, ...rest }: Address) => ({ ...rest, row_key: rows[row_key] ?? '' });
+  const columnOf = (at: Address) => ({ row_key: rows[at.row_key] ?? '', column_name: at.column_name });
+  const newCell = fc.record({ at: address, body }).map(({ at, body }) => ({ ...addressOf(at), body }));
   const location = fc.record({ shard: fc.nat(SHARDS - 1), after: fc.nat(12) });
   return [
     newCell.map((cell) => command('put', cell, async (store) => timeless(await store.put(cell)))),
     fc
       .array(newCell, { maxLength: 6 })
       .map((cells) => command('batchPut', cells, async (store) => (await store.batchPut(cells)).map(timeless))),
-    place.map((at) => command('get', at, async (store) => bare((await store.get(addressOf(at))).cell))),
-    place.map((at) => command('getLatest', at, async (store) => bare((await store.getLatest(columnOf(at))).cell))),
+    address.map((at) => command('get', at, async (store) => bare((await store.get(addressOf(at))).cell))),
+    address.map((at) => command('getLatest', at, async (store) => bare((await store.getLatest(columnOf(at))).cell))),
     fc
       .record({
-        at: place,
+        at: address,
         limit: page,
         order: fc.constantFrom<VersionsOptions['order'][]>('asc', 'desc', undefined),
         after: fc.option(fc.nat(4), { nil: undefined }),
@@ -67,10 +67,10 @@ function calls(rows: readonly string[]): fc.Arbitrary<fc.AsyncCommand<object, Pa
         command('row', { row, ...options }, async (store) => bareList(await store.row(rows[row] ?? '', options))),
       ),
     fc
-      .array(place, { maxLength: 5 })
-      .map((places) =>
-        command('batchGet', places, async (store) =>
-          (await store.batchGet(places.map((at, item) => (item % 2 === 0 ? addressOf(at) : columnOf(at))))).map(
+      .array(address, { maxLength: 5 })
+      .map((addresses) =>
+        command('batchGet', addresses, async (store) =>
+          (await store.batchGet(addresses.map((at, item) => (item % 2 === 0 ? addressOf(at) : columnOf(at))))).map(
             (item) => (item && 'error' in item && !('body' in item) ? item.error : bare(item as Cell | null)),
           ),
         ),

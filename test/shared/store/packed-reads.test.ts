@@ -51,7 +51,7 @@ for (const [column, body] of Object.entries(DAMAGE))
 /** Of so many decimals, each of which takes more in MessagePack, and of text that deflates to next to nothing. */
 function largeBody(ref_key: number): Json {
   return ref_key % 2 === 0
-    ? Array.from({ length: 24_000 }, (_, place) => place + 0.5)
+    ? Array.from({ length: 24_000 }, (_, position) => position + 0.5)
     : { ref_key, text: '"'.repeat(200_000) };
 }
 

@@ -105,7 +105,7 @@ describe("an index's table that no node can read", () => {
     const shardOf = (city: string) => shardOfValue(city, 'string', SHARDS);
     const shard = shardOf('Lisbon');
     const other =
-      Array.from({ length: 1000 }, (_, place) => `city ${place}`).find(
+      Array.from({ length: 1000 }, (_, position) => `city ${position}`).find(
         (city) => groupOf(shardOf(city)) === groupOf(shard) && shardOf(city) !== shard,
       ) ?? '';
     damaged.set('writer', new Set([shard])).set('reader', new Set([shard]));

@@ -43,7 +43,7 @@ describe('cells that are restored', () => {
       isNew ? copyOf(cell) : restoredCopy({ ...cell, created_at }, 0);
 
     // The first goes alone; the others wait for it, and could go together.
-    await Promise.all(cells.map((cell, place) => append(0, [ready(cell, place === 2)])));
+    await Promise.all(cells.map((cell, position) => append(0, [ready(cell, position === 2)])));
 
     const [first, second, last] = await logOf(0);
     expect([first?.created_at, second?.created_at]).toEqual(timesOf(cells.slice(0, 2)));
@@ -67,7 +67,7 @@ describe('cells that are restored', () => {
     await Promise.all(instances.map((instance) => instance.close()));
 
     const log = await logOf(1);
-    expect(log.map(({ added_id }) => added_id)).toEqual(Array.from({ length: 180 }, (_, place) => place + 1));
+    expect(log.map(({ added_id }) => added_id)).toEqual(Array.from({ length: 180 }, (_, position) => position + 1));
     expect(timesOf(log)).toEqual(timesOf(log).toSorted());
     expect(new Set(log.map(({ row_key, ref_key }) => `${row_key}/${ref_key}`)).size).toBe(180);
   });
@@ -90,7 +90,7 @@ describe('cells that are restored', () => {
       const again = await trips.batchRestore(cells, { with: 'created_at' });
       const outcome = behaviour === 'down' ? 'stored' : 'stored_before';
       expect(again).toEqual(
-        cells.map(({ created_at }, place) => ({ outcome, shard, added_id: place + 1, created_at })),
+        cells.map(({ created_at }, position) => ({ outcome, shard, added_id: position + 1, created_at })),
       );
       expect(timesOf(await logOf(shard))).toEqual(timesOf(cells));
     },

@@ -113,9 +113,9 @@ const NONE = { status: 200, bodies: 0, nulls: LIMITS.batchReads };
 const GET = 'GET /v1/{datastore}';
 const POST = 'POST /v1/{datastore}';
 const index = 'city_index';
-const many = <T>(target: (place: number) => T): T[] =>
-  Array.from({ length: LIMITS.batchReads }, (_, place) => target(place));
-const ofAllShards = Array.from({ length: 99 }, (_, place) => ({ shard: place % SHARDS, after: COUNT }));
+const many = <T>(target: (position: number) => T): T[] =>
+  Array.from({ length: LIMITS.batchReads }, (_, position) => target(position));
+const ofAllShards = Array.from({ length: 99 }, (_, position) => ({ shard: position % SHARDS, after: COUNT }));
 
 describe(
   `a heap of ${HEAP_MB} MB is enough for an answer made of bodies that deflate a thousandfold`,
@@ -158,13 +158,13 @@ describe(
       [
         'many reads of one cell',
         `${POST}/batch-read`,
-        { body: { targets: many((place) => `cells/${rows[place]}/LARGE`) } },
+        { body: { targets: many((position) => `cells/${rows[position]}/LARGE`) } },
         { status: 200 },
       ],
       [
         'many reads of rows and versions',
         `${POST}/batch-read`,
-        { body: { targets: many((place) => (place % 2 ? `rows/${row}` : `cells/${row}/LARGE/versions`)) } },
+        { body: { targets: many((position) => (position % 2 ? `rows/${row}` : `cells/${row}/LARGE/versions`)) } },
         NONE,
       ],
       [

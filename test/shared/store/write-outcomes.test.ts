@@ -115,8 +115,8 @@ describe('a write', () => {
     const cells = Array.from({ length: 30 }, () => cellOf());
     broken.behaviours.set(primary, 'down');
     const results = await trips.batchPut(cells);
-    for (const [place, result] of results.entries()) {
-      const group = groupOf(shardOf(cells[place]?.row_key ?? '', SHARDS));
+    for (const [position, result] of results.entries()) {
+      const group = groupOf(shardOf(cells[position]?.row_key ?? '', SHARDS));
       expect(result.outcome).toBe(group === primary ? 'buffered' : 'stored');
     }
   });
@@ -202,10 +202,10 @@ describe('a read', () => {
     await trips.batchPut(cells);
     broken.behaviours.set(primary, 'down');
     await expect(trips.get(newCell())).rejects.toMatchObject({ code: 'unavailable', status: 503, retry: 'later' });
-    for (const [place, item] of (await trips.batchGet(cells)).entries()) {
-      const group = groupOf(shardOf(cells[place]?.row_key ?? '', SHARDS));
+    for (const [position, item] of (await trips.batchGet(cells)).entries()) {
+      const group = groupOf(shardOf(cells[position]?.row_key ?? '', SHARDS));
       if (group === primary) expect(item).toMatchObject({ error: { code: 'unavailable' } });
-      else expect(item).toMatchObject({ row_key: cells[place]?.row_key });
+      else expect(item).toMatchObject({ row_key: cells[position]?.row_key });
     }
     const logs = await trips.log(Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 })));
     for (const log of logs) expect(log.error?.code).toBe(groupOf(log.shard) === primary ? 'unavailable' : undefined);

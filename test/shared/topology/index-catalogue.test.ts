@@ -11,7 +11,7 @@ import {
   type IndexState,
   type IndexVersion,
 } from '../../../shared/topology/index-catalogue.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { dynamoClient, losingClient, newTable } from '../../support/dynamo.ts';
 
 const client = dynamoClient(inject('servers').dynamo);
 let table: DynamoTable;
@@ -131,20 +131,9 @@ describe('the index catalogue', () => {
 
   it('knows of a change that was done without an answer that it was its own', async () => {
     await listed([version('a', 'building')]);
-    const losing = dynamoClient(inject('servers').dynamo);
-    let lost = 0;
-    losing.middlewareStack.add(
-      (next, context) => async (args) => {
-        const answer = await next(args);
-        if (context.commandName !== UpdateItemCommand.name || lost > 0) return answer;
-        lost += 1;
-        throw Object.assign(new Error('connection reset'), { name: 'TimeoutError', $retryable: {} });
-      },
-      // Within the SDK's own retries.
-      { step: 'finalizeRequest', priority: 'low' },
-    );
+    const { client: losing, lost } = losingClient(inject('servers').dynamo);
     expect(await setIndexState({ client: losing, table: table.table }, index, 'a', 'building', 'live')).toBe(true);
-    expect(lost).toBe(1);
+    expect(lost()).toBe(1);
     expect(await states()).toEqual({ a: 'live' });
     losing.destroy();
   });

@@ -9,7 +9,7 @@ let table: DynamoTable;
 
 beforeAll(async () => {
   table = await newTable(dynamoClient(inject('servers').dynamo));
-  await createDatastore(table, { datastore: 'trips', shards: 1, places: [{ group: 'group-1', epoch: 1 }] });
+  await createDatastore(table, { datastore: 'trips', shards: 1, homes: [{ group: 'group-1', epoch: 1 }] });
 });
 afterAll(() => table.client.destroy());
 

@@ -91,9 +91,9 @@ export class BillWatch {
       const items = await persist(signal, () =>
         store.batchGet(chunk.map((row_key) => ({ row_key, column_name: 'STATUS' }))),
       );
-      for (const [place, row_key] of chunk.entries()) {
+      for (const [position, row_key] of chunk.entries()) {
         this.#waiting.delete(row_key);
-        const item = items[place];
+        const item = items[position];
         if (item && 'body' in item && isCompleted(item.body)) this.billed += 1;
         // To the end, so that those that take long hold up nobody's look.
         else this.#waiting.add(row_key);
@@ -108,7 +108,7 @@ export class BillWatch {
     this.#lookedAtParked = Date.now();
     const { cells } = await persist(signal, () => store.parkedCells(TRIGGER, { limit: 1000 }));
     const ours = cells.filter((cell) => this.#waiting.has(cell.row_key));
-    for (const cell of ours) this.parked.set(placeOf(cell), cell);
+    for (const cell of ours) this.parked.set(addressOf(cell), cell);
     const idle = ours.filter(({ retry }) => retry === null);
     if (idle.length < least) return;
     await persist(signal, () =>
@@ -124,7 +124,7 @@ export class BillWatch {
   }
 }
 
-function placeOf({ row_key, ref_key }: Pick<CellAddress, 'row_key' | 'ref_key'>): string {
+function addressOf({ row_key, ref_key }: Pick<CellAddress, 'row_key' | 'ref_key'>): string {
   return `${row_key}/${ref_key}`;
 }
 

@@ -29,7 +29,7 @@ export async function importKilled(
     () => new CommandProcess(url, datastore, ['import', path]),
     Array.from(
       { length: kills },
-      (_, place) => async () => (await storedCells(client)) >= ((place + 1) * cells) / (kills + 1),
+      (_, position) => async () => (await storedCells(client)) >= ((position + 1) * cells) / (kills + 1),
     ),
   );
 }

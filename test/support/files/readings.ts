@@ -15,16 +15,16 @@ export interface ReadingsOptions {
 export function* readings({ cells, rows, seed }: ReadingsOptions): Generator<NewCell> {
   const random = new Random(seed, 'readings', 0);
   const meters = Array.from({ length: rows }, () => ({ row_key: randomRowKey(random), ref_key: 0 }));
-  for (let place = 0; place < cells; place += 1) {
+  for (let position = 0; position < cells; position += 1) {
     const meter = meters[Math.floor(random.next() * rows)];
     if (!meter) continue;
     const body = {
-      at: new Date(1_700_000_000_000 + place * 1000).toISOString(),
+      at: new Date(1_700_000_000_000 + position * 1000).toISOString(),
       value: Math.round(random.next() * 1e6) / 100,
       unit: 'kWh',
-      status: ['ok', 'late', 'estimated'][place % 3] ?? 'ok',
-      place: { street: 'Rua das Flores', number: place % 200, city: 'Lisboa' },
-      note: `reading ${place} of this file, taken by hand`,
+      status: ['ok', 'late', 'estimated'][position % 3] ?? 'ok',
+      place: { street: 'Rua das Flores', number: position % 200, city: 'Lisboa' },
+      note: `reading ${position} of this file, taken by hand`,
     };
     yield { row_key: meter.row_key, column_name: 'READING', ref_key: meter.ref_key, body };
     meter.ref_key += 1;

@@ -107,9 +107,9 @@ export function varyQueues(
       if (variation.dies === 'before_send' && sends >= variation.atSend) await die();
       const refuses = messages.length >= FULL && counts.refused < variation.refusesThird && random.chance(0.5);
       if (refuses) counts.refused += 1;
-      const passed = messages.filter((_, place) => !refuses || place !== THIRD);
+      const passed = messages.filter((_, position) => !refuses || position !== THIRD);
       const results = [...(await queues.send(queueUrl, passed))];
-      const taken = passed.filter((_, place) => results[place] === undefined);
+      const taken = passed.filter((_, position) => results[position] === undefined);
       counts.sent += taken.length;
       writeSync(handle, taken.map(({ deduplicationId }) => `${deduplicationId}\n`).join(''));
       if (variation.dies === 'after_send' && sends >= variation.atSend) await die();

@@ -45,9 +45,9 @@ export function tripCells(seed: string, n: number, size: TripSize = 'usual'): re
   }
 
   const cells = (column: string, first: number, bodies: readonly LateBody[]): readonly TimedCell[] =>
-    bodies.map(({ at, body }, place) => ({
+    bodies.map(({ at, body }, position) => ({
       at,
-      cell: { row_key: rowKey, column_name: column, ref_key: first + place, body },
+      cell: { row_key: rowKey, column_name: column, ref_key: first + position, body },
     }));
   return [
     ...cells('BASE', 1, bases),

@@ -87,7 +87,7 @@ describe('cells', () => {
     const wrong = columns.filter((cells) => {
       const first = cells[0]?.column_name === 'BASE' ? 1 : 0;
       const refKeys = cells.map((cell) => cell.ref_key).sort((a, b) => a - b);
-      return refKeys.some((refKey, place) => refKey !== first + place);
+      return refKeys.some((refKey, position) => refKey !== first + position);
     });
     expect(wrong).toEqual([]);
   });

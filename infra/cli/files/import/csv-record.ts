@@ -31,9 +31,9 @@ export interface UncheckedCell {
 /**
  * The cell of a record.
  *
- * @param place of the record in its file, from 1: the ref key where the mapping says `line`
+ * @param position of the record in its file, from 1: the ref key where the mapping says `line`
  */
-export function readRecord(record: CsvRecord, mapping: Mapping, place: number): UncheckedCell {
+export function readRecord(record: CsvRecord, mapping: Mapping, position: number): UncheckedCell {
   const { row_key, column_name, ref_key, created_at } = mapping;
   const text = (column: string): string => record[column] ?? '';
   return {
@@ -43,7 +43,7 @@ export function readRecord(record: CsvRecord, mapping: Mapping, place: number): 
       typeof ref_key === 'object'
         ? toValue(text(ref_key.column), 'integer', ref_key.column)
         : ref_key === 'line'
-          ? place
+          ? position
           : ref_key,
     body: bodyOf(record, mapping),
     ...(created_at && { created_at: timeOf(text(created_at.column), created_at.column) }),

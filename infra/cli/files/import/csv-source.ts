@@ -153,9 +153,9 @@ function notUtf8(raw: string): RejectPart {
 type ItemPart = { readonly cell: NonNullable<SourceItem['cell']>; readonly reject?: undefined } | RejectPart;
 type RejectPart = { readonly cell?: undefined; readonly reject: NonNullable<SourceItem['reject']> };
 
-function cellOf(record: CsvRecord, raw: string, mapping: Mapping, place: number): ItemPart {
+function cellOf(record: CsvRecord, raw: string, mapping: Mapping, position: number): ItemPart {
   try {
-    const { body, created_at, ...address } = readRecord(record, mapping, place);
+    const { body, created_at, ...address } = readRecord(record, mapping, position);
     return { cell: pack({ ...parseAddress(address), body, ...(created_at !== undefined && { created_at }) }) };
   } catch (error) {
     const text = raw.slice(0, SHOWN);

@@ -104,7 +104,7 @@ export async function readJournal(path: string, subject: ImportSubject): Promise
   if (text === undefined) return undefined;
   const journal = parse(path, text);
   if (!isDeepStrictEqual(journal.inputs, subject.inputs)) {
-    const changed = subject.inputs.find((input, place) => !isDeepStrictEqual(input, journal.inputs[place]));
+    const changed = subject.inputs.find((input, position) => !isDeepStrictEqual(input, journal.inputs[position]));
     throw new FilesError(
       'changed_input',
       `${changed?.path ?? 'the input'}: wanted the file as it was when its import began (${path}), got one that was changed since. ${CURE}`,

@@ -76,19 +76,19 @@ interface Reading {
 }
 
 function readLine({ line, bytes, end }: Line, { defaultRefKey, areTimesKept }: Reading): SourceItem {
-  const place = { line, end: { items: line, bytes: end }, bytes: bytes?.length ?? 0 };
-  if (bytes === undefined) return { ...place, reject: rejectOf('line_too_long') };
-  if (!isUtf8(bytes)) return { ...place, reject: rejectOf('not_utf8') };
+  const position = { line, end: { items: line, bytes: end }, bytes: bytes?.length ?? 0 };
+  if (bytes === undefined) return { ...position, reject: rejectOf('line_too_long') };
+  if (!isUtf8(bytes)) return { ...position, reject: rejectOf('not_utf8') };
   const refKey = defaultRefKey === 'line' ? line : defaultRefKey;
   try {
     const read = (): SourceCell | Reject => readCell(bytes, refKey, areTimesKept);
     const cell = read();
-    if (!('row_key' in cell)) return { ...place, reject: cell };
-    return { ...place, cell: { row_key: cell.row_key, unpack: () => read() as SourceCell } };
+    if (!('row_key' in cell)) return { ...position, reject: cell };
+    return { ...position, cell: { row_key: cell.row_key, unpack: () => read() as SourceCell } };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     const { code, message: reason, details } = error;
-    return { ...place, reject: { code, reason, field: details.field, text: bytes.toString().slice(0, SHOWN) } };
+    return { ...position, reject: { code, reason, field: details.field, text: bytes.toString().slice(0, SHOWN) } };
   }
 }
 

@@ -19,7 +19,7 @@ interface Settlement {
 }
 
 /** The cell that a refusal is about. */
-const PLACE = /^cells\[(\d+)\]\.?/u;
+const POSITION = /^cells\[(\d+)\]\.?/u;
 
 /**
  * Sends cells, in their order, and says of each what became of it. A cell for which the whole request is refused is
@@ -37,9 +37,9 @@ export async function sendBatch(
     try {
       const cells = rest.map(({ cell }) => cell.unpack());
       const results = await client.batchPut(cells);
-      for (const [place, result] of results.entries()) {
-        const item = rest[place];
-        const cell = cells[place];
+      for (const [position, result] of results.entries()) {
+        const item = rest[position];
+        const cell = cells[position];
         const end = cell && endOf(cell, result);
         if (item && end) settled.set(item, end);
         else if (result.outcome === 'unavailable') settled.whyNot = `shard ${result.shard}: ${result.reason}`;
@@ -67,11 +67,11 @@ async function refusedOf(
   settled: Settled,
 ): Promise<Waiting | undefined> {
   const { code, message, details } = error;
-  const place = PLACE.exec(details.field ?? '')?.[1];
+  const position = POSITION.exec(details.field ?? '')?.[1];
   const [only] = items;
-  const refused = place === undefined ? (items.length === 1 ? only : undefined) : items[Number(place)];
-  if (refused && (place !== undefined || code === 'request_too_large')) {
-    const field = details.field?.replace(PLACE, '');
+  const refused = position === undefined ? (items.length === 1 ? only : undefined) : items[Number(position)];
+  if (refused && (position !== undefined || code === 'request_too_large')) {
+    const field = details.field?.replace(POSITION, '');
     settled.set(refused, { end: 'rejected', reject: { code, reason: message.replace(/^cells\[\d+\]\./u, ''), field } });
     return refused;
   }

@@ -104,7 +104,7 @@ export class ShardQueues {
     }
     const shardsBack = back.map(({ cell }) => this.#options.shardOf(cell.row_key));
     for (const shard of shards) {
-      const again = back.filter((_, place) => shardsBack[place] === shard);
+      const again = back.filter((_, position) => shardsBack[position] === shard);
       const queue = [...again, ...(this.#busy.get(shard) ?? [])];
       this.#busy.delete(shard);
       if (queue.length > 0) this.#ofGroup(shard).set(shard, queue);

@@ -5,7 +5,7 @@ import { addressOf, toSqlText, type BufferedRow } from './tables.ts';
 const BUFFER = '`schemaless`.buffer';
 const ROLE =
   "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
-const PLACE = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
+const KEY_COLUMNS = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
 /** A read of a buffer table. */
 export interface BufferRead {
@@ -23,7 +23,7 @@ export function bufferRead(sql: string): BufferRead | undefined {
     return { kind: 'waiting', read: waiting };
   if (sql.startsWith('SELECT NULL AS datastore, 0 AS shard, 0 AS counted, COALESCE(MAX(id), 0) AS id '))
     return { kind: 'waiting shards', read: waitingShards };
-  if (sql.startsWith(`SELECT ${PLACE}, body, created_at, stored_at FROM ${BUFFER} JOIN `)) {
+  if (sql.startsWith(`SELECT ${KEY_COLUMNS}, body, created_at, stored_at FROM ${BUFFER} JOIN `)) {
     if (sql.includes(' WHERE id IN (')) return { kind: 'buffered', read: bodies };
     if (sql.includes(' WHERE state = ? AND datastore = ? AND id > ? ')) return { kind: 'kept', read: kept };
   }
@@ -35,13 +35,13 @@ export function bufferRead(sql: string): BufferRead | undefined {
     return { kind: 'unanswered', read: unanswered };
   if (
     sql.startsWith(
-      `${ROLE} UNION ALL SELECT ${PLACE} FROM ${BUFFER} FORCE INDEX (copy) WHERE ((datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)`,
+      `${ROLE} UNION ALL SELECT ${KEY_COLUMNS} FROM ${BUFFER} FORCE INDEX (copy) WHERE ((datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)`,
     )
   )
     return { kind: 'copies', read: copies };
   if (
     sql.startsWith(
-      `SELECT ${PLACE} FROM ${BUFFER} WHERE state = 'undecided' AND answered < writers AND datastore = ? AND id IN (`,
+      `SELECT ${KEY_COLUMNS} FROM ${BUFFER} WHERE state = 'undecided' AND answered < writers AND datastore = ? AND id IN (`,
     )
   )
     return { kind: 'undecided', read: undecided };
@@ -61,7 +61,7 @@ function waiting({ tables, parameters }: Execution): SqlRow[] {
     const ofShard = [...tables.buffer.values()].filter(
       (row) => isWaiting(row) && row.datastore === datastore && row.shard === shard && row.id > after && row.id <= upTo,
     );
-    rows.push(...ofShard.sort(byId).slice(0, limit).map(placeRow));
+    rows.push(...ofShard.sort(byId).slice(0, limit).map(keyRow));
   }
   return rows;
 }
@@ -104,10 +104,7 @@ function unanswered({ tables, parameters, isWritable }: Execution): SqlRow[] {
     .sort(byId)
     .slice(0, limit);
   const nothing = [null, null, null, null, null, null];
-  return [
-    roleRow(isWritable),
-    ...page.map((row): SqlRow => (isUnanswered(row) ? placeRow(row) : [row.id, ...nothing])),
-  ];
+  return [roleRow(isWritable), ...page.map((row): SqlRow => (isUnanswered(row) ? keyRow(row) : [row.id, ...nothing]))];
 }
 
 function copies({ tables, parameters, isWritable }: Execution): SqlRow[] {
@@ -117,7 +114,7 @@ function copies({ tables, parameters, isWritable }: Execution): SqlRow[] {
     wanted.add(`${values.text()}/${addressOf(values.bytes(), values.bytes(), values.number())}`);
   const isMeant = (row: BufferedRow): boolean =>
     row.state !== 'conflict' && isUnanswered(row) && wanted.has(`${row.datastore}/${row.address}`);
-  return [roleRow(isWritable), ...[...tables.buffer.values()].filter(isMeant).map(placeRow)];
+  return [roleRow(isWritable), ...[...tables.buffer.values()].filter(isMeant).map(keyRow)];
 }
 
 const roleRow = (isWritable: boolean): SqlRow => [0, null, isWritable ? 1 : 0, null, null, null, null];
@@ -125,7 +122,7 @@ const roleRow = (isWritable: boolean): SqlRow => [0, null, isWritable ? 1 : 0, n
 function undecided({ tables, parameters: [datastore, ...ids] }: Execution): SqlRow[] {
   return ofIds(tables.buffer, ids)
     .filter((row) => row.state === 'undecided' && isUnanswered(row) && row.datastore === datastore)
-    .map(placeRow);
+    .map(keyRow);
 }
 
 function undecidedShards({ tables }: Execution): SqlRow[] {
@@ -146,7 +143,7 @@ function cutAt(rows: readonly BufferedRow[], bytes: number): SqlRow[] {
   const fitting: SqlRow[] = [];
   for (const row of rows) {
     if (before >= bytes) break;
-    fitting.push([...placeRow(row), row.body, toSqlText(row.createdAt), null]);
+    fitting.push([...keyRow(row), row.body, toSqlText(row.createdAt), null]);
     before += row.body.length;
   }
   return fitting;
@@ -161,6 +158,6 @@ export const isWaiting = ({ state }: BufferedRow): boolean => state === 'waiting
 const isUnanswered = ({ answered, writers }: BufferedRow): boolean => answered < writers;
 const byId = (one: BufferedRow, other: BufferedRow): number => one.id - other.id;
 
-function placeRow({ id, datastore, shard, rowKey, columnName, ref_key, bodyHash }: BufferedRow): SqlRow {
+function keyRow({ id, datastore, shard, rowKey, columnName, ref_key, bodyHash }: BufferedRow): SqlRow {
   return [id, datastore, shard, rowKey, columnName, ref_key, bodyHash];
 }

@@ -33,9 +33,9 @@ export function planCellRead(sql: string): Plan | undefined {
   }
   if (!/`entity` WHERE row_key = \? AND column_name = \? (ORDER BY ref_key DESC LIMIT 1|AND ref_key = \?)\)/.test(sql))
     return undefined;
-  const branches = sql.split(' UNION ALL ').map((branch, place): CellBranch => {
+  const branches = sql.split(' UNION ALL ').map((branch, position): CellBranch => {
     const [, item = '', shard = ''] = /^\(SELECT (\d+), (\d+)/.exec(branch) ?? [];
-    if (item === '' || shardsIn(branch)[0] !== shards[place]) throw new Error(`not understood: ${branch}`);
+    if (item === '' || shardsIn(branch)[0] !== shards[position]) throw new Error(`not understood: ${branch}`);
     const most = / (?:LEFT\(body, |IF\(LENGTH\(body\) > )(\d+)(?:\)|, X'', body\)), /.exec(branch)?.[1];
     return {
       item: Number(item),
@@ -166,9 +166,9 @@ function bodyHashes(
   { items, withRole }: { readonly items: readonly number[]; readonly withRole: boolean },
 ): SqlRow[] {
   const values = bound(execution.parameters);
-  const found = shards.flatMap((shard, place): SqlRow[] => {
+  const found = shards.flatMap((shard, position): SqlRow[] => {
     const cell = exact(execution, shard, addressOf(values.bytes(), values.bytes(), values.number()));
-    return cell ? [[items[place] ?? -1, cell.bodyHash]] : [];
+    return cell ? [[items[position] ?? -1, cell.bodyHash]] : [];
   });
   return withRole ? [[-1, execution.isWritable ? Buffer.from(String(execution.serverId)) : null], ...found] : found;
 }

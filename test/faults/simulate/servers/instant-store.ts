@@ -14,13 +14,13 @@ const GROUPS = ['group-1', 'group-2', 'group-3'];
 
 /** The real store over simulated servers that answer at once and never fail: thousands of them cost little. */
 export function instantStore(name: string, shards: number): Promise<Datastore & BufferOperations> {
-  const places = Array.from({ length: shards }, (_, shard) => ({
+  const homes = Array.from({ length: shards }, (_, shard) => ({
     group: GROUPS[shard % GROUPS.length] ?? '',
     epoch: 1,
   }));
   const addresses = GROUPS.map(groupAddress);
   const topology: TopologySource = {
-    datastore: async (wanted) => (wanted === name ? { datastore: name, shards, places } : undefined),
+    datastore: async (wanted) => (wanted === name ? { datastore: name, shards, homes } : undefined),
     datastores: async () => [name],
     groups: async () => addresses,
     groupsNow: async () => addresses,
@@ -31,7 +31,7 @@ export function instantStore(name: string, shards: number): Promise<Datastore & 
     refresh: () => undefined,
   };
   const connect = (address: GroupAddress): SqlClient =>
-    instantClient(places.flatMap(({ group }, shard) => (group === address.name ? [shard] : [])));
+    instantClient(homes.flatMap(({ group }, shard) => (group === address.name ? [shard] : [])));
   return openDeployment({
     topology,
     connect,

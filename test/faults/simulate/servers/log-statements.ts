@@ -15,7 +15,7 @@ import { fromSqlText, type KeptCell } from './tables.ts';
 /** The one that the simulated servers have shards of. */
 export const DATASTORE = 'trips';
 
-/** Reads of logs: `select-log`, `find-locations`, `select-heads`, `select-log-places`; and the rows of shards. */
+/** Reads of logs: `select-log`, `find-locations`, `select-heads`, `select-log-entries`; and the rows of shards. */
 export function planLogRead(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
   if (/^SELECT \d+ AS shard, COALESCE\(MAX\(added_id\), 0\) AS head FROM /.test(sql))
@@ -29,12 +29,12 @@ export function planLogRead(sql: string): Plan | undefined {
     // Each branch names its table twice, and once more for its head.
     const items = [...sql.matchAll(/\(SELECT (\d+), \d+, added_id, row_key, /g)].map(([, item]) => Number(item));
     const branches = shards
-      .filter((_, place) => place % 3 === 0)
-      .map((shard, place) => ({ item: items[place] ?? -1, shard, onlyFitting: cuts[place]?.[1] === '0' }));
+      .filter((_, position) => position % 3 === 0)
+      .map((shard, position) => ({ item: items[position] ?? -1, shard, onlyFitting: cuts[position]?.[1] === '0' }));
     return { kind: 'log', shards: branches.map(({ shard }) => shard), read: (execution) => log(execution, branches) };
   }
   if (sql.includes('WITH RECURSIVE search (low, high, since)')) {
-    const branches = shards.filter((_, place) => place % 2 === 0);
+    const branches = shards.filter((_, position) => position % 2 === 0);
     return { kind: 'locations', shards: branches, read: (execution) => locations(execution, branches, itemsIn(sql)) };
   }
   if (
@@ -43,16 +43,20 @@ export function planLogRead(sql: string): Plan | undefined {
     )
   ) {
     if (sql.includes(' WHERE added_id IN ('))
-      return { kind: 'places at', shards, read: (execution) => placesAt(execution, shards[0] ?? -1) };
+      return { kind: 'places at', shards, read: (execution) => entriesAt(execution, shards[0] ?? -1) };
     if (sql.includes(' INTERVAL ')) throw new Error(`places of a certain age are not known here: ${sql}`);
     const withHead = sql.includes(', (SELECT MAX(added_id) FROM `');
     // With the head each branch names its table twice.
-    const branches = withHead ? shards.filter((_, place) => place % 2 === 0) : shards;
+    const branches = withHead ? shards.filter((_, position) => position % 2 === 0) : shards;
     return {
       kind: 'places',
       shards: branches,
       read: (execution) =>
-        places(execution, branches, { items: itemsIn(sql), isBounded: sql.includes(' AND added_id <= ? '), withHead }),
+        entriesIn(execution, branches, {
+          items: itemsIn(sql),
+          isBounded: sql.includes(' AND added_id <= ? '),
+          withHead,
+        }),
     };
   }
   if (/^SELECT \d+ AS item FROM `\w+`\.`entity` WHERE added_id = \d+/.test(sql)) {
@@ -62,8 +66,10 @@ export function planLogRead(sql: string): Plan | undefined {
       kind: 'next cells',
       shards,
       read: (execution) =>
-        shards.flatMap((shard, place): SqlRow[] =>
-          shownCells(execution, shard).some(({ added_id }) => added_id === ids[place]) ? [[items[place] ?? -1]] : [],
+        shards.flatMap((shard, position): SqlRow[] =>
+          shownCells(execution, shard).some(({ added_id }) => added_id === ids[position])
+            ? [[items[position] ?? -1]]
+            : [],
         ),
     };
   }
@@ -116,13 +122,13 @@ function log(
 
 function locations(execution: Execution, shards: readonly number[], items: readonly number[]): SqlRow[] {
   const values = bound(execution.parameters);
-  return shards.map((shard, place) => {
+  return shards.map((shard, position) => {
     const since = fromSqlText(values.text());
-    return [items[place] ?? -1, shownCells(execution, shard).filter(({ createdAt }) => createdAt < since).length];
+    return [items[position] ?? -1, shownCells(execution, shard).filter(({ createdAt }) => createdAt < since).length];
   });
 }
 
-function placeRow({ tables }: Execution, item: number, cell: KeptCell): SqlRow {
+function entryRow({ tables }: Execution, item: number, cell: KeptCell): SqlRow {
   const { shard, added_id, rowKey, columnName, ref_key, createdText } = cell;
   return [item, tables.shards.get(shard)?.epoch ?? null, added_id, rowKey, columnName, ref_key, createdText];
 }
@@ -133,9 +139,9 @@ interface Ranges {
   readonly withHead: boolean;
 }
 
-function places(execution: Execution, shards: readonly number[], { items, isBounded, withHead }: Ranges): SqlRow[] {
+function entriesIn(execution: Execution, shards: readonly number[], { items, isBounded, withHead }: Ranges): SqlRow[] {
   const values = bound(execution.parameters);
-  return shards.flatMap((shard, place) => {
+  return shards.flatMap((shard, position) => {
     values.text();
     const at = values.number();
     const to = isBounded ? values.number() : Number.POSITIVE_INFINITY;
@@ -145,17 +151,17 @@ function places(execution: Execution, shards: readonly number[], { items, isBoun
     return cells
       .filter(({ added_id }) => added_id >= at && added_id <= to)
       .slice(0, limit)
-      .map((cell) => [...placeRow(execution, items[place] ?? -1, cell), ...head]);
+      .map((cell) => [...entryRow(execution, items[position] ?? -1, cell), ...head]);
   });
 }
 
-function placesAt(execution: Execution, shard: number): SqlRow[] {
+function entriesAt(execution: Execution, shard: number): SqlRow[] {
   const values = bound(execution.parameters);
   values.text();
   const ids = new Set(Array.from({ length: values.left() }, () => values.number()));
   return shownCells(execution, shard)
     .filter(({ added_id }) => ids.has(added_id))
-    .map((cell) => placeRow(execution, 0, cell));
+    .map((cell) => entryRow(execution, 0, cell));
 }
 
 function shardRow({ tables, parameters }: Execution): SqlRow[] {

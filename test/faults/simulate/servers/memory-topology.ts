@@ -6,17 +6,17 @@ import {
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
-import type { GroupAddress, ShardPlace } from '../../../../shared/topology/topology.ts';
+import type { GroupAddress, ShardHome } from '../../../../shared/topology/topology.ts';
 import type { VirtualTime } from '../world/virtual-time.ts';
 
 /** The topology table, in memory. */
 export interface MemoryTopology {
   readonly table: DynamoTable;
-  place(shard: number): ShardPlace;
+  home(shard: number): ShardHome;
   /** Those of a group. */
   shardsOf(group: string): readonly number[];
   /** An operator moved a shard. */
-  move(shard: number, place: ShardPlace): void;
+  move(shard: number, home: ShardHome): void;
   /** Requests fail while it is away. */
   isAway: boolean;
 }
@@ -32,10 +32,10 @@ export function groupAddress(name: string): GroupAddress {
 export function memoryTopology(
   datastore: string,
   groups: readonly string[],
-  places: readonly ShardPlace[],
+  homes: readonly ShardHome[],
   time: Pick<VirtualTime, 'sleep'>,
 ): MemoryTopology {
-  const current = [...places];
+  const current = [...homes];
   const key = `datastore#${datastore}`;
   const addresses = JSON.stringify(groups.map(groupAddress));
   const groupsItem: Record<string, AttributeValue> = { pk: { S: 'groups' }, groups: { S: addresses } };
@@ -54,34 +54,34 @@ export function memoryTopology(
     if (topology.isAway) throw new Error('the table is away');
     if (command instanceof ScanCommand) return { Items: [groupsItem, item()] };
     if (command instanceof GetItemCommand) return { Item: command.input.Key?.['pk']?.S === key ? item() : groupsItem };
-    const [, place] =
+    const [, position] =
       command instanceof UpdateItemCommand
         ? (/^SET epochs\[(\d+)\] = :to$/.exec(command.input.UpdateExpression ?? '') ?? [])
         : [];
     if (
       !(command instanceof UpdateItemCommand) ||
-      place === undefined ||
-      command.input.ConditionExpression !== `epochs[${place}] = :from`
+      position === undefined ||
+      command.input.ConditionExpression !== `epochs[${position}] = :from`
     )
       throw new Error('the simulated table does not know this request');
     const { ':from': from, ':to': to } = command.input.ExpressionAttributeValues ?? {};
-    const old = current[Number(place)];
+    const old = current[Number(position)];
     if (!old || old.epoch !== Number(from?.N))
       throw new ConditionalCheckFailedException({ message: 'another epoch', $metadata: {} });
-    current[Number(place)] = { ...old, epoch: Number(to?.N) };
+    current[Number(position)] = { ...old, epoch: Number(to?.N) };
     return {};
   }
 
   const topology: MemoryTopology = {
     table: { client: { send } as unknown as DynamoTable['client'], table: 'topology' },
-    place(shard) {
-      const place = current[shard];
-      if (!place) throw new Error(`no shard ${shard}`);
-      return place;
+    home(shard) {
+      const home = current[shard];
+      if (!home) throw new Error(`no shard ${shard}`);
+      return home;
     },
     shardsOf: (wanted) => current.flatMap(({ group }, shard) => (group === wanted ? [shard] : [])),
-    move(shard, place) {
-      current[shard] = place;
+    move(shard, home) {
+      current[shard] = home;
     },
     isAway: false,
   };

@@ -59,7 +59,7 @@ export interface Chronicle extends Witness {
 }
 
 export function chronicle(now: () => number): Chronicle {
-  const byPlace = new Map<string, AppendedCell[]>();
+  const byLocation = new Map<string, AppendedCell[]>();
   const byAddress = new Map<string, AppendedCell[]>();
   const copies = new Map<string, { readonly group: string; readonly body: Uint8Array; isLost: boolean }[]>();
   const leftovers = new Set<string>();
@@ -68,7 +68,7 @@ export function chronicle(now: () => number): Chronicle {
   const cutShards = new Set<number>();
   const counts = { lostCells: 0, failures: 0 };
   let appending = Promise.withResolvers<void>();
-  const placeKey = (shard: number, addedId: number): string => `${shard}/${addedId}`;
+  const locationKey = (shard: number, addedId: number): string => `${shard}/${addedId}`;
 
   return {
     changed(group, change) {
@@ -79,7 +79,7 @@ export function chronicle(now: () => number): Chronicle {
           // Copied to another group: the same cell.
           if (byAddress.get(cell.address)?.some((one) => one.cell === cell)) continue;
           const appended = { cell, isLost: false, at: now(), claims: 0 };
-          push(byPlace, placeKey(cell.shard, cell.added_id), appended);
+          push(byLocation, locationKey(cell.shard, cell.added_id), appended);
           push(byAddress, cell.address, appended);
         }
       } else if (change.kind === 'buffered')
@@ -101,7 +101,7 @@ export function chronicle(now: () => number): Chronicle {
         }
       }
     },
-    appendedAt: (shard, addedId) => byPlace.get(placeKey(shard, addedId)) ?? [],
+    appendedAt: (shard, addedId) => byLocation.get(locationKey(shard, addedId)) ?? [],
     appendedTo: (address) => byAddress.get(address) ?? [],
     nextAppend: () => appending.promise,
     appendedWhen: (cell) => byAddress.get(cell.address)?.find((one) => isSame(one.cell, cell))?.at ?? 0,

@@ -60,12 +60,12 @@ async function oneCall(world: World, send: Send, call: Call): Promise<void> {
     const results = await send(async (store) =>
       cells.length === 1 ? [await store.put(cells[0] as NewCell)] : store.batchPut(cells),
     );
-    for (const [place, cell] of cells.entries()) {
+    for (const [position, cell] of cells.entries()) {
       if (!results) {
         world.chronicle.abandoned(cell);
         continue;
       }
-      const result = results[place] as PutResult;
+      const result = results[position] as PutResult;
       call.judge.put(cell, result);
       const name = nameOf(cell);
       call.ground.answers.set(name, [...(call.ground.answers.get(name) ?? []), { cell, result }]);

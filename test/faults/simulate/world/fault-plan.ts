@@ -166,7 +166,7 @@ const moveShard: Fault = (world, from, unlucky) => {
     !to.isCaughtUp()
   )
     return;
-  const epoch = Math.max(row.epoch, topology.place(shard).epoch) + 1;
+  const epoch = Math.max(row.epoch, topology.home(shard).epoch) + 1;
   from.commitEverywhere([{ kind: 'shard', shard, row: { ...row, epoch, state: 'closed' } }]);
   to.commitEverywhere([
     { kind: 'shard', shard, row: { epoch, state: 'open', writerId: to.writerId } },

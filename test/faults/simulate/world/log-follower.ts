@@ -4,9 +4,9 @@ import type { OffsetItem, OffsetItems } from '../../../../shared/follow/offset-i
 import type { Checkpoint } from '../../../../shared/follow/checkpoints.ts';
 import { HandleError } from '../../../../shared/follow/give-cells.ts';
 import { peekFirst } from '../../../../shared/follow/peek-first.ts';
-import { fetchPlaces } from '../../../../shared/follow/read-places.ts';
+import { fetchLogEntries } from '../../../../shared/follow/read-log-entries.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
-import { requireDatastore, placeOf } from '../../../../shared/access/groups.ts';
+import { requireDatastore, homeOf } from '../../../../shared/access/groups.ts';
 import { fromSqlTime } from '../../../../shared/time.ts';
 import type { StoreContext } from '../../../../shared/access/context.ts';
 import type { KeptCell } from '../servers/tables.ts';
@@ -61,7 +61,7 @@ export async function logFollower(world: World, context: StoreContext, start: 's
     readOf: () => read,
     behindMs: random.chance(0.3) ? REPAIR_BEHIND_MS : 0,
     pageCells: PAGE,
-    fetch: random.chance(0.5) ? fetchPlaces : peekFirst({ now: time.now }),
+    fetch: random.chance(0.5) ? fetchLogEntries : peekFirst({ now: time.now }),
     now: time.now,
     report(event) {
       if (event.kind === 'cut') cuts += 1;
@@ -73,7 +73,7 @@ export async function logFollower(world: World, context: StoreContext, start: 's
     try {
       const topology = await requireDatastore(context.topology, DATASTORE);
       const page = partition.shards
-        .filter(({ shard }) => placeOf(topology, shard).group === group)
+        .filter(({ shard }) => homeOf(topology, shard).group === group)
         .map((shard) => ({ partition, held: shard, tenure: partition.tenure() }));
       if (page.length > 0) await followShards(work, group, page);
       for (const { held } of page) if (held.offset && !begun.has(held.shard)) begun.set(held.shard, time.now());

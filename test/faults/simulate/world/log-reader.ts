@@ -23,29 +23,31 @@ const LEAST_ROOM = 1 << 20;
 
 export function logReader(world: World, store: Datastore, context: StoreContext, judge: Judge): LogReader {
   const { random, bug, shards } = world;
-  const places = Array.from({ length: shards }, (_, shard) => ({ shard, next: 0, seen: [] as string[] }));
+  const logs = Array.from({ length: shards }, (_, shard) => ({ shard, next: 0, seen: [] as string[] }));
 
   async function read(): Promise<readonly Page[]> {
-    const locations = places.map(({ shard, next }) => ({ shard, after: next }));
+    const locations = logs.map(({ shard, next }) => ({ shard, after: next }));
     if (bug?.stopsAtHoles === false)
       return (await Promise.all(locations.map(({ shard, after }) => carelessly(context, shard, after)))).flat();
-    const logs = await store.log(locations, { limit: PAGE, read: random.chance(0.5) ? 'writer' : 'reader' });
-    return logs.flatMap((log) => (log.error ? [] : [log]));
+    const read = await store.log(locations, { limit: PAGE, read: random.chance(0.5) ? 'writer' : 'reader' });
+    return read.flatMap((log) => (log.error ? [] : [log]));
   }
 
   return {
-    seen: (shard) => places[shard]?.seen ?? [],
+    seen: (shard) => logs[shard]?.seen ?? [],
     async readOnce() {
       for (const { shard, cells, next } of await read().catch(unlessAway)) {
-        const place = places[shard];
-        if (!place) throw new Error(`an answer for shard ${shard}`);
+        const location = logs[shard];
+        if (!location) throw new Error(`an answer for shard ${shard}`);
         for (const cell of cells) {
           judge.cell(cell, 'a log');
-          place.seen.push(`${cell.added_id}/${addressKey(cell)}`);
+          location.seen.push(`${cell.added_id}/${addressKey(cell)}`);
         }
-        if (bug?.stopsAtHoles !== false && cells.some(({ added_id }, at) => added_id !== place.next + at + 1))
-          judge.breaks(`a log read after ${place.next} answered ${cells.map(({ added_id }) => added_id).join(', ')}`);
-        place.next = next;
+        if (bug?.stopsAtHoles !== false && cells.some(({ added_id }, at) => added_id !== location.next + at + 1))
+          judge.breaks(
+            `a log read after ${location.next} answered ${cells.map(({ added_id }) => added_id).join(', ')}`,
+          );
+        location.next = next;
       }
     },
   };
@@ -64,7 +66,7 @@ function unlessAway(error: unknown): [] {
 
 /** The planted bug: takes all that a snapshot shows, holes or not. */
 async function carelessly({ topology, groups }: StoreContext, shard: number, after: number): Promise<readonly Page[]> {
-  const group = (await topology.datastore(DATASTORE))?.places[shard]?.group;
+  const group = (await topology.datastore(DATASTORE))?.homes[shard]?.group;
   if (group === undefined) return [];
   try {
     const client = await groups.client(group);

@@ -28,7 +28,8 @@ export async function longAbsence(world: World, judge: Judge): Promise<readonly 
   async function write(group: string, count: number): Promise<void> {
     const shards = new Set(topology.shardsOf(group));
     const cells = Array.from({ length: count }, () => baseCell(rowKeyIn(random, shards, world.shards), { group }));
-    for (const [place, result] of (await store.batchPut(cells)).entries()) judge.put(cells[place] as NewCell, result);
+    for (const [position, result] of (await store.batchPut(cells)).entries())
+      judge.put(cells[position] as NewCell, result);
   }
 
   weather.away.add(away);
@@ -41,7 +42,7 @@ export async function longAbsence(world: World, judge: Judge): Promise<readonly 
   await time.sleep(SHORTLY_MS);
   weather.away.delete(shortly);
   const since = time.now();
-  const waiting = (): number => bufferedRows(groups).filter(({ shard }) => topology.place(shard).group !== away).length;
+  const waiting = (): number => bufferedRows(groups).filter(({ shard }) => topology.home(shard).group !== away).length;
   while (waiting() > 0 && time.now() < since + DRAINED_MS) await time.sleep(LOOK_EVERY_MS);
   const behind = waiting();
   for (let last = time.now() + (behind === 0 ? AWAY_MS : 0); time.now() < last;) {

@@ -126,8 +126,8 @@ function eventQueue() {
   const isBefore = (one: Event, other: Event): boolean =>
     one.at < other.at || (one.at === other.at && one.number < other.number);
 
-  function sift(place: number, event: Event): void {
-    let hole = place;
+  function sift(position: number, event: Event): void {
+    let hole = position;
     for (;;) {
       let least = hole * 2 + 1;
       const right = heap[least + 1];

@@ -68,12 +68,12 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
   const readers = random.integer(1, 2);
   const groups = new Map(names.map((name) => [name, simulatedGroup({ name, readers, time, random, witness: told })]));
   const writerOf = (group: string): number => groups.get(group)?.writerId ?? 0;
-  const places = Array.from({ length: SHARDS }, (_, shard) => ({ group: names[shard % names.length] ?? '', epoch: 1 }));
-  for (const [shard, { group }] of places.entries())
+  const homes = Array.from({ length: SHARDS }, (_, shard) => ({ group: names[shard % names.length] ?? '', epoch: 1 }));
+  for (const [shard, { group }] of homes.entries())
     groups
       .get(group)
       ?.commitEverywhere([{ kind: 'shard', shard, row: { epoch: 1, state: 'open', writerId: writerOf(group) } }]);
-  const topology = memoryTopology(DATASTORE, names, places, { sleep });
+  const topology = memoryTopology(DATASTORE, names, homes, { sleep });
   const bufferCopies = names.length > 3 ? random.integer(1, 2) : 1;
   const network = {
     time,
@@ -110,7 +110,7 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
     topology,
     chronicle: told,
     shards: SHARDS,
-    allShards: [...places.keys()],
+    allShards: [...homes.keys()],
     bug,
     instances,
     fail: failure.reject,

@@ -34,9 +34,9 @@ test('a record of a CSV that is not UTF-8 is rejected, and those beside it are s
 });
 
 test('records are told from those that are not UTF-8 wherever pieces of the file end', async () => {
-  const many = Array.from({ length: 20_000 }, (_, place) => {
-    if (place % 1000 === 999) return record(Buffer.from('é', 'latin1'));
-    return place % 1000 === 500 ? record(`"${'ü\n'.repeat(10_000)}"`) : record('\uFFFDü');
+  const many = Array.from({ length: 20_000 }, (_, position) => {
+    if (position % 1000 === 999) return record(Buffer.from('é', 'latin1'));
+    return position % 1000 === 500 ? record(`"${'ü\n'.repeat(10_000)}"`) : record('\uFFFDü');
   });
   const notes = await notesOf('long.csv', csv(many));
   expect(notes.filter((note) => note === 'not_utf8')).toHaveLength(20);

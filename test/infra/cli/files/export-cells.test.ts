@@ -27,7 +27,7 @@ const OTHER_SHARDS = 3;
 const folder = folderOfTests();
 let store: RealStore;
 let readingsStore: Datastore;
-let place: string;
+let target: string;
 let count = 0;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => store?.close());
 beforeEach(() => {
   count += 1;
-  place = join(folder.path, `export-${count}`);
+  target = join(folder.path, `export-${count}`);
 });
 
 type Source = Pick<Datastore, 'name' | 'heads' | 'log'> & { indexes(): Promise<readonly IndexStatus[]> };
@@ -64,7 +64,7 @@ async function write(cells: number): Promise<void> {
 }
 
 function exported(wishes: Partial<ExportOptions> = {}, from: Source = source()): Promise<ExportReport> {
-  return exportCells(from, { target: folderTarget(place), format: 'ndjson', ...wishes });
+  return exportCells(from, { target: folderTarget(target), format: 'ndjson', ...wishes });
 }
 
 async function logOf(datastore: Datastore, shards = SHARDS): Promise<readonly Cell[]> {
@@ -83,9 +83,9 @@ async function logOf(datastore: Datastore, shards = SHARDS): Promise<readonly Ce
 
 /** What was exported, as the command does it. */
 async function importInto(datastore: Datastore, times?: 'new'): Promise<ImportReport> {
-  const { sources, areTimesKept } = await openInput(place, { times });
+  const { sources, areTimesKept } = await openInput(target, { times });
   const journal = newJournal({ url: '', datastore: '', inputs: [], reading: {} });
-  return importCells(datastore, { sources, areTimesKept, journal, rejectsPath: `${place}.rejects` });
+  return importCells(datastore, { sources, areTimesKept, journal, rejectsPath: `${target}.rejects` });
 }
 
 /** What a line has of each: the shard is that of the file. */
@@ -102,11 +102,11 @@ function linesOfLog(log: readonly Cell[]): readonly object[] {
 
 /** What the files of a part hold, by shard, in their order. */
 function linesOf(part = 'part-0001'): readonly Record<string, unknown>[] {
-  return readdirSync(join(place, part))
+  return readdirSync(join(target, part))
     .filter((name) => !name.startsWith('_'))
     .toSorted()
     .flatMap((name) =>
-      String(gunzipSync(readFileSync(join(place, part, name))))
+      String(gunzipSync(readFileSync(join(target, part, name))))
         .trim()
         .split('\n'),
     )
@@ -114,7 +114,7 @@ function linesOf(part = 'part-0001'): readonly Record<string, unknown>[] {
 }
 
 const check = (): Promise<{ readonly faults: readonly string[]; readonly cells: number }> =>
-  checkExport(folderTarget(place));
+  checkExport(folderTarget(target));
 
 test('an export holds the logs as they are; imported into an empty datastore, all is as it was, times included', async () => {
   const report = await exported();
@@ -122,7 +122,7 @@ test('an export holds the logs as they are; imported into an empty datastore, al
   const log = await logOf(readingsStore);
   expect(report).toMatchObject({ part: 'part-0001', cells: log.length, complete: true });
   expect(linesOf()).toEqual(linesOfLog(log));
-  expect(readdirSync(join(place, 'part-0001')).filter((name) => name.startsWith('_'))).toEqual(['_manifest.json']);
+  expect(readdirSync(join(target, 'part-0001')).filter((name) => name.startsWith('_'))).toEqual(['_manifest.json']);
   expect(await check()).toMatchObject({ cells: log.length, faults: [] });
 
   const copies = await store.deployment.datastore(store.nameOf('copies'));
@@ -130,7 +130,7 @@ test('an export holds the logs as they are; imported into an empty datastore, al
   expect(imported).toMatchObject({ new_times: 0, counts: { stored: log.length } });
   expect(await logOf(copies)).toEqual(log);
   const before = linesOf();
-  place = `${place}-again`;
+  target = `${target}-again`;
   const { name, heads, log: read } = copies;
   await exported({}, { ...source(), name, heads, log: read });
   expect(linesOf()).toEqual(before);
@@ -231,7 +231,7 @@ test('ended in the middle it goes on, and is what it would have been', async () 
       async log(locations, options) {
         // A few cells at a time, so that something is complete before the end, and something is not.
         const logs = await from.log(locations.slice(0, 1), { ...options, limit: 1000 });
-        if (existsSync(join(place, 'part-0001/0000.ndjson.gz'))) end.abort();
+        if (existsSync(join(target, 'part-0001/0000.ndjson.gz'))) end.abort();
         return [...logs, ...locations.slice(1).map(({ shard, after = 0 }) => emptyLog(shard, after))];
       },
     },
@@ -271,7 +271,7 @@ test('the check finds a file that lacks a line, one that is gone, a part that is
   await exported({ sinceLast: true });
   await write(100);
   await exported({ sinceLast: true });
-  const path = join(place, 'part-0001/0001.ndjson.gz');
+  const path = join(target, 'part-0001/0001.ndjson.gz');
   const good = readFileSync(path);
 
   const lines = String(gunzipSync(good)).split('\n');
@@ -283,17 +283,17 @@ test('the check finds a file that lacks a line, one that is gone, a part that is
   writeFileSync(path, good);
   expect((await check()).faults).toEqual([]);
 
-  renameSync(join(place, 'part-0001'), join(place, 'part-0009'));
+  renameSync(join(target, 'part-0001'), join(target, 'part-0009'));
   expect((await check()).faults).toContainEqual(expect.stringContaining('wanted cells after 0'));
-  renameSync(join(place, 'part-0009'), join(place, 'part-0001'));
-  rmSync(join(place, 'part-0002/_manifest.json'));
+  renameSync(join(target, 'part-0009'), join(target, 'part-0001'));
+  rmSync(join(target, 'part-0002/_manifest.json'));
   expect((await check()).faults).toEqual(['part-0002 is not complete']);
 });
 
 test.runIf(HAS_ZSTD)('zstd is imported as gzip is', async () => {
   await exported({ compression: 'zstd' });
   expect(await check()).toMatchObject({ faults: [] });
-  const { sources } = await openInput(place, {});
+  const { sources } = await openInput(target, {});
   let cells = 0;
   for (const one of sources) for await (const items of one.read({ items: 0, bytes: 0 })) cells += items.length;
   expect(cells).toBe((await logOf(readingsStore)).length);
@@ -303,7 +303,7 @@ test('Parquet has fields of indexes as columns of their types, and the body as J
   await exported({ format: 'parquet' });
   expect(await check()).toMatchObject({ faults: [] });
 
-  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(join(place, 'part-0001/0000.parquet')) });
+  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(join(target, 'part-0001/0000.parquet')) });
 
   const cells = (await logOf(readingsStore)).filter(({ shard }) => shard === 0);
   expect(rows).toHaveLength(cells.length);

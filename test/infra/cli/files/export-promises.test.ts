@@ -15,12 +15,12 @@ import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const folder = folderOfTests();
 let datastore: Datastore;
-let place: string;
+let target: string;
 let count = 0;
 
 beforeEach(async () => {
   count += 1;
-  place = join(folder.path, `export-${count}`);
+  target = join(folder.path, `export-${count}`);
   datastore = referenceStore('readings', 4);
   await write(300);
 });
@@ -36,7 +36,7 @@ function source(fields: readonly object[] = []): Source {
 }
 
 function exported(wishes: Partial<ExportOptions> = {}, from: Source = source()): Promise<ExportReport> {
-  return exportCells(from, { target: folderTarget(place), format: 'ndjson', ...wishes });
+  return exportCells(from, { target: folderTarget(target), format: 'ndjson', ...wishes });
 }
 
 test('of two exports to one folder at once one is refused, and changes nothing', async () => {
@@ -55,14 +55,14 @@ test('of two exports to one folder at once one is refused, and changes nothing',
   );
   expect(await first).toMatchObject({ complete: true, cells: 300 });
   expect(await second).toMatchObject({ code: 'busy_export', ending: 'unavailable' });
-  expect(await checkExport(folderTarget(place))).toMatchObject({ faults: [] });
-  expect(readdirSync(place)).toEqual(['part-0001']);
+  expect(await checkExport(folderTarget(target))).toMatchObject({ faults: [] });
+  expect(readdirSync(target)).toEqual(['part-0001']);
 });
 
 test('an export that was killed is gone on with, on its machine at once, and leaves no half files', async () => {
   await exported();
-  const lock = join(place, '_lock.json');
-  const half = join(place, 'part-0001/_unfinished-x-0000.ndjson.gz');
+  const lock = join(target, '_lock.json');
+  const half = join(target, 'part-0001/_unfinished-x-0000.ndjson.gz');
   writeFileSync(half, 'half');
   // As of a process that had the number of this one, and of one that is gone.
   for (const pid of [process.pid, 2 ** 22 - 1]) {
@@ -85,7 +85,7 @@ test('columns of Parquet keep their names and types when indexes come and go', a
   await exported({ format: 'parquet', sinceLast: true }, source([]));
 
   const namesOf = (part: string): readonly string[] =>
-    (JSON.parse(readFileSync(join(place, part, '_manifest.json'), 'utf8')) as Manifest).typed_columns.map(
+    (JSON.parse(readFileSync(join(target, part, '_manifest.json'), 'utf8')) as Manifest).typed_columns.map(
       ({ name, type }) => `${name} ${type}`,
     );
   expect(namesOf('part-0001')).toEqual(['value number']);
@@ -95,14 +95,14 @@ test('columns of Parquet keep their names and types when indexes come and go', a
 
 test('a check that is interrupted ends, and says nothing of faults', async () => {
   await exported();
-  expect(await checkExport(folderTarget(place), AbortSignal.abort())).toBeUndefined();
+  expect(await checkExport(folderTarget(target), AbortSignal.abort())).toBeUndefined();
 });
 
 test('a file is not taken for a folder', async () => {
-  writeFileSync(place, 'kept');
-  await expect(openTarget(place)).rejects.toMatchObject({
+  writeFileSync(target, 'kept');
+  await expect(openTarget(target)).rejects.toMatchObject({
     code: 'bad_option',
-    message: `to: wanted a folder, or s3://bucket/prefix, got the file ${place}`,
+    message: `to: wanted a folder, or s3://bucket/prefix, got the file ${target}`,
   });
-  expect(readFileSync(place, 'utf8')).toBe('kept');
+  expect(readFileSync(target, 'utf8')).toBe('kept');
 });

@@ -23,7 +23,7 @@ let file: string;
 let seed = 0;
 
 beforeAll(async () => {
-  const empties = Array.from({ length: 6 }, (_, place) => [`empty_${place + 1}`, SHARDS]);
+  const empties = Array.from({ length: 6 }, (_, position) => [`empty_${position + 1}`, SHARDS]);
   store = await openRealStore({ datastores: { readings: SHARDS, ...Object.fromEntries(empties) } });
   datastore = await store.deployment.datastore(store.nameOf('readings'));
 });
@@ -163,7 +163,7 @@ test('says of each line that is not stored which it is and why, and stores the o
 
 test('ends where more lines are rejected than may be, and goes on with a higher number, telling each once', async () => {
   const cells = some(50);
-  write(cells.flatMap((cell, place) => (place % 5 === 0 ? [cell, 'no JSON'] : [cell])));
+  write(cells.flatMap((cell, position) => (position % 5 === 0 ? [cell, 'no JSON'] : [cell])));
 
   await expect(importFile(file, { maxRejects: 3 })).rejects.toMatchObject({ code: 'too_many_rejects' });
   const report = await importFile(file, { maxRejects: 10 });
@@ -316,9 +316,9 @@ test('makes the UUIDs of version 5 that others make', () => {
 
 /** A second apart, years ago; each line says more than the microseconds that are kept. */
 function timed(cells: readonly NewCell[]): readonly RestoredCell[] {
-  return cells.map((cell, place) => ({
+  return cells.map((cell, position) => ({
     ...cell,
-    created_at: new Date(Date.UTC(2021, 0, 1, 0, 0, place)).toISOString().replace('Z', '456999+00:00'),
+    created_at: new Date(Date.UTC(2021, 0, 1, 0, 0, position)).toISOString().replace('Z', '456999+00:00'),
   }));
 }
 

@@ -82,14 +82,14 @@ function fail(): never {
 }
 
 test('no reject is lost when the disk is full, and the error is told', async () => {
-  write(some(30).flatMap((cell, place) => (place % 3 === 0 ? [cell, 'no JSON'] : [cell])));
+  write(some(30).flatMap((cell, position) => (position % 3 === 0 ? [cell, 'no JSON'] : [cell])));
   symlinkSync('/dev/full', rejectsOf());
   await expect(importFile()).rejects.toMatchObject({ code: 'ENOSPC' });
 
   rmSync(rejectsOf());
   const report = await importFile();
   expect(report).toMatchObject({ complete: true, counts: { rejected: 10 } });
-  expect(rejectedLines()).toEqual(Array.from({ length: 10 }, (_, place) => 4 * place + 2));
+  expect(rejectedLines()).toEqual(Array.from({ length: 10 }, (_, position) => 4 * position + 2));
 });
 
 test('what is rejected while the rest is stored ends the import at once, when the disk is full', async () => {

@@ -48,7 +48,7 @@ test('an export that is killed, and imported elsewhere, is the same in rows, ord
   const imported = await new CommandProcess(stack().url, 'copies', ['import', exported]).ended;
   expect(imported).toMatchObject({ code: 0 });
   expect(JSON.parse(imported.stdout)).toMatchObject({ new_times: 0, counts: { stored: CELLS } });
-  expect(await placesOf('copies')).toEqual(await placesOf('readings'));
+  expect(await cellsOf('copies')).toEqual(await cellsOf('readings'));
 }, 600_000);
 
 /** The bodies of each row in the order in which they are in their file. */
@@ -73,7 +73,7 @@ function add(rows: Map<string, unknown[]>, row: string, value: unknown): void {
 }
 
 /** Every cell with its place and its time. */
-async function placesOf(datastore: string): Promise<readonly unknown[]> {
+async function cellsOf(datastore: string): Promise<readonly unknown[]> {
   const cells: unknown[] = [];
   const client = schemalessClient({ url: stack().url, datastore });
   for await (const cell of allCells(client)) cells.push(cell);

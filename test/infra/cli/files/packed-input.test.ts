@@ -21,14 +21,14 @@ async function linesRead(name: string, bytes: Uint8Array): Promise<readonly numb
 
 function linesFrom(first: number, count: number): Buffer {
   const line = (number: number): string => `{"number": ${number}, "noise": "${Math.sin(number)}"}\n`;
-  return Buffer.from(Array.from({ length: count }, (_, place) => line(first + place)).join(''));
+  return Buffer.from(Array.from({ length: count }, (_, position) => line(first + position)).join(''));
 }
 
-const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, place) => place + 1);
+const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, position) => position + 1);
 
 test.runIf(HAS_ZSTD)('each frame of a file of zstd is read, whether it ends within a piece or with it', async () => {
   const frames = (count: number, lines: number): Buffer =>
-    Buffer.concat(upTo(count).map((place) => zlib.zstdCompressSync(linesFrom((place - 1) * lines, lines))));
+    Buffer.concat(upTo(count).map((position) => zlib.zstdCompressSync(linesFrom((position - 1) * lines, lines))));
   expect(await linesRead('small.zst', frames(5, 2000))).toEqual(upTo(10_000));
   // Longer than a piece of the file, each.
   expect(await linesRead('large.zst', frames(3, 20_000))).toHaveLength(60_000);

@@ -1,21 +1,15 @@
 import { ExecuteStatementCommand, RDSDataClient, type Field, type SqlParameter } from '@aws-sdk/client-rds-data';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { long, onlyRow, openDataApi, TARGET, text, type TestApi } from './with-data-api.ts';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { long, onlyRow, dataApiOfTests, TARGET, text } from './with-data-api.ts';
 
 /** What client libraries and query builders over the API send, and what they read in its answers. */
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await openDataApi();
-  await api.run(`CREATE TABLE IF NOT EXISTS people (
+const api = await dataApiOfTests(
+  `CREATE TABLE IF NOT EXISTS people (
     id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(255) NOT NULL, email VARCHAR(255) UNIQUE NOT NULL, age INT, score DECIMAL(10, 2),
     active BOOLEAN DEFAULT TRUE, joined DATETIME(3), meta JSON, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP
-  )`);
-  await api.run(
-    'CREATE TABLE notes (id INT AUTO_INCREMENT PRIMARY KEY, person_id INT NOT NULL, FOREIGN KEY (person_id) REFERENCES people (id) ON DELETE CASCADE)',
-  );
-});
-afterAll(() => api?.close());
+  )`,
+  'CREATE TABLE notes (id INT AUTO_INCREMENT PRIMARY KEY, person_id INT NOT NULL, FOREIGN KEY (person_id) REFERENCES people (id) ON DELETE CASCADE)',
+);
 beforeEach(() => api.run('DELETE FROM people'));
 
 const person = (name: string, email: string, age: SqlParameter['value'] = { isNull: true }): SqlParameter[] => [
@@ -28,8 +22,8 @@ const INSERT = 'INSERT INTO people (name, email, age) VALUES (:name, :email, :ag
 /** As wrappers do: an object for each row, by label, with types from the metadata. */
 async function rowsOf(sql: string, parameters: SqlParameter[] = []): Promise<Record<string, unknown>[]> {
   const { records = [], columnMetadata = [] } = await api.run(sql, { parameters, includeResultMetadata: true });
-  const entryOf = (field: Field, place: number): readonly [string, unknown] => {
-    const { label = '', typeName = '' } = columnMetadata[place] ?? {};
+  const entryOf = (field: Field, position: number): readonly [string, unknown] => {
+    const { label = '', typeName = '' } = columnMetadata[position] ?? {};
     return [label, valueOf(field, typeName)];
   };
   return records.map((record) => Object.fromEntries(record.map(entryOf)));

@@ -1,5 +1,5 @@
 import { ExecuteStatementCommand } from '@aws-sdk/client-rds-data';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Limits } from '../../../../infra/local/data-api/limits.ts';
 import { startDataApi } from '../../../../infra/local/data-api/data-api.ts';
 import {
@@ -8,23 +8,16 @@ import {
   failure,
   long,
   onlyRow,
-  openDataApi,
+  dataApiOfTests,
   RESOURCE_ARN,
   SECRET_ARN,
   serverLogin,
   TARGET,
   text,
   type Calls,
-  type TestApi,
 } from './with-data-api.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await openDataApi();
-  await api.run('CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, body LONGBLOB)');
-});
-afterAll(() => api?.close());
+const api = await dataApiOfTests('CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, body LONGBLOB)');
 
 /** The same servers with other limits. */
 async function withLimits<T>(limits: Partial<Limits>, use: (calls: Calls) => Promise<T>): Promise<T> {

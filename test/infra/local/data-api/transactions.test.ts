@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startDataApi, type DataApi } from '../../../../infra/local/data-api/data-api.ts';
 import {
   callsOf,
@@ -7,20 +7,13 @@ import {
   failure,
   long,
   onlyRow,
-  openDataApi,
+  dataApiOfTests,
   RESOURCE_ARN,
   serverLogin,
   type Calls,
-  type TestApi,
 } from './with-data-api.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await openDataApi();
-  await api.run('CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))');
-});
-afterAll(() => api?.close());
+const api = await dataApiOfTests('CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))');
 beforeEach(async () => {
   await api.run('DELETE FROM t');
 });

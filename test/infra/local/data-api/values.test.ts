@@ -1,12 +1,8 @@
 import type { ColumnMetadata, SqlParameter } from '@aws-sdk/client-rds-data';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { failure, long, onlyRow, openDataApi, TARGET, text, type TestApi } from './with-data-api.ts';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { failure, long, onlyRow, dataApiOfTests, TARGET, text } from './with-data-api.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await openDataApi();
-  await api.run(`CREATE TABLE every (
+const api = await dataApiOfTests(`CREATE TABLE every (
     id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY,
     flag TINYINT(1), truth BOOLEAN, tiny TINYINT, tiny_u TINYINT UNSIGNED, small SMALLINT, medium MEDIUMINT UNSIGNED, whole INT, whole_u INT UNSIGNED,
     big BIGINT, big_u BIGINT UNSIGNED, f FLOAT, d DOUBLE, price DECIMAL(12, 4), units DECIMAL(12, 0), bit1 BIT, bits BIT(12),
@@ -15,8 +11,6 @@ beforeAll(async () => {
     day DATE, clock TIME, moment DATETIME, precise DATETIME(6), stamp TIMESTAMP NULL, year_ YEAR,
     document JSON, size ENUM('small', 'large'), tags SET('a', 'b')
   )`);
-});
-afterAll(() => api?.close());
 beforeEach(async () => {
   await api.run('DELETE FROM every');
 });

@@ -12,7 +12,7 @@ import {
   type ExecuteStatementCommandOutput,
   type SqlParameter,
 } from '@aws-sdk/client-rds-data';
-import { expect, inject } from 'vitest';
+import { afterAll, expect, inject } from 'vitest';
 import { startDataApi, type DataApi, type DataApiOptions } from '../../../../infra/local/data-api/data-api.ts';
 import type { Login } from '../../../../infra/local/data-api/logins.ts';
 
@@ -79,6 +79,14 @@ export async function openDataApi(options: Partial<DataApiOptions> = {}): Promis
       await api.stop();
     },
   };
+}
+
+/** An endpoint for the tests of a file, in whose database these statements were done. */
+export async function dataApiOfTests(...statements: readonly string[]): Promise<TestApi> {
+  const api = await openDataApi();
+  afterAll(() => api.close());
+  for (const statement of statements) await api.run(statement);
+  return api;
 }
 
 /** The real SDK; a call is tried once unless said otherwise. */

@@ -85,16 +85,16 @@ describe('a FIFO queue', () => {
       attributes: object,
     ) => FauxqsQueue;
     const queue = new Queue('a.fifo', 'url', 'arn', { FifoQueue: 'true' });
-    for (const place of ['1', '2', '3']) {
+    for (const order of ['1', '2', '3']) {
       queue.enqueue({
-        messageId: place,
-        body: place,
+        messageId: order,
+        body: order,
         md5OfBody: '',
         messageAttributes: {},
         md5OfMessageAttributes: '',
         approximateReceiveCount: 0,
         messageGroupId: 'a',
-        sequenceNumber: place,
+        sequenceNumber: order,
       });
     }
     expect(queue.dequeueFifo(10, 1, undefined)).toHaveLength(3);

@@ -127,9 +127,9 @@ describe('a forwarder in a thread of its own', () => {
       const forwarder = await openForwarderApart({ host: HOST, port: 0, target: () => targets[0] });
       const sockets = await Promise.all(Array.from({ length: 8 }, () => opened(forwarder)));
       expect(new Set(await Promise.all(sockets.map(answer)))).toEqual(new Set(['one']));
-      for (const [place, socket] of sockets.entries()) {
+      for (const [position, socket] of sockets.entries()) {
         socket.write('?'.repeat(1000));
-        if (place % 2 === 0) socket.end();
+        if (position % 2 === 0) socket.end();
         else socket.resetAndDestroy();
       }
       if (round % 2 === 0) await sleep(0);

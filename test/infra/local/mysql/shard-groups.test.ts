@@ -75,7 +75,9 @@ describe('shard groups', () => {
         if (alone === undefined) throw new Error('no second group');
         await ask(alone, alone.readerEndpoint, 'CREATE DATABASE e');
 
-        await expect(createConnection({ ...place(group.nodes[0]), user: 'root', password: '' })).rejects.toThrow(/./);
+        await expect(createConnection({ ...hostAndPort(group.nodes[0]), user: 'root', password: '' })).rejects.toThrow(
+          /./,
+        );
         expect(statSync(join(dataDir, 'groups', 'passwords.json')).mode & 0o777).toBe(0o600);
 
         const changes: string[] = [];
@@ -85,7 +87,7 @@ describe('shard groups', () => {
           await groups.kill(name);
           expect(nodeNamed(groups, name)).toMatchObject({ state: 'down', pid: 0, port: before.port });
           const endpoint = name === 'group-1-a' ? group.writerEndpoint : group.instanceEndpoints[1];
-          await expect(ask(group, place(endpoint), 'SELECT 1')).rejects.toThrow(/./);
+          await expect(ask(group, hostAndPort(endpoint), 'SELECT 1')).rejects.toThrow(/./);
           await eventually('it runs again', () => nodeNamed(groups, name).state === 'running');
           expect(nodeNamed(groups, name).pid).not.toBe(before.pid);
           expect(nodeNamed(groups, name).port).toBe(before.port);
@@ -137,7 +139,10 @@ function leaveTrial(folder: string): void {
   writeFileSync(join(folder, 'tmp', `SQL_LOAD-${uuid}`), '');
 }
 
-function place(node: { readonly host: string; readonly port: number } | undefined): { host: string; port: number } {
+function hostAndPort(node: { readonly host: string; readonly port: number } | undefined): {
+  host: string;
+  port: number;
+} {
   if (node === undefined) throw new Error('no such place');
   return { host: node.host, port: node.port };
 }

@@ -3,16 +3,15 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { applyFolder } from '../../../../infra/cli/commands/apply.ts';
 import { awsLogin } from '../../../../infra/local/stack/aws-login.ts';
-import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
 import { definitionsClient } from '../../../../shared/client/definitions-client.ts';
 import { appliedQueueName } from '../../../../shared/migrate/applied-queues.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
-import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { localStack } from '../../../support/local-stack.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { writeFiles } from '../../support/write-files.ts';
 
 /** A whole stack, on a machine that has other things to do. */
@@ -24,30 +23,21 @@ const SHOP = {
     'table: buyer_index\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: buyer, type: UUID }\n',
   'shop/triggers/send.yaml': 'trigger: send\ndatastore: shop\ncolumns: [ORDER]\n',
 };
-const folder = folderOfTests();
-let stack: LocalStack;
+const folder = temporaryFolder();
 
 const write = (under: string, files: Readonly<Record<string, string>>): string =>
   writeFiles(join(folder.path, under), files);
 
-beforeAll(async () => {
-  stack = await startLocalStack({
-    port: 0,
-    data: join(folder.path, 'data'),
-    groups: 1,
-    readers: 0,
-    shards: 4,
-    datastores: write('deployed', { 'base/datastore.yaml': 'datastore: base\nshards: 4\n' }),
-  });
+const stack = localStack(folder, {
+  datastores: write('deployed', { 'base/datastore.yaml': 'datastore: base\nshards: 4\n' }),
 });
-afterAll(() => stack?.stop());
 
-const shop = () => schemalessClient({ url: stack.url, datastore: 'shop', retryBudget: false });
+const shop = () => schemalessClient({ url: stack().url, datastore: 'shop', retryBudget: false });
 const order = () => ({ row_key: randomUUID(), column_name: 'ORDER', ref_key: 1, body: { buyer: BUYER } });
 
 /** The next message on a trigger's queue. */
 async function nextMessage(trigger: string): Promise<Readonly<Record<string, unknown>>> {
-  const { sqs } = stack.endpoints;
+  const { sqs } = stack().endpoints;
   const client = new SQSClient({
     endpoint: sqs,
     useQueueUrlAsEndpoint: false,
@@ -69,7 +59,7 @@ async function nextMessage(trigger: string): Promise<Readonly<Record<string, unk
 
 /** Lets a deletion be so long ago that no function remembers what was there. */
 async function forgetDeletion(datastore: string): Promise<void> {
-  const { dynamodb, tables } = stack.endpoints;
+  const { dynamodb, tables } = stack().endpoints;
   const client = new DynamoDBClient({ endpoint: dynamodb, ...awsLogin() });
   await client.send(
     new UpdateItemCommand({
@@ -86,7 +76,7 @@ async function forgetDeletion(datastore: string): Promise<void> {
 describe('a running stack', () => {
   it('takes a datastore with an index and a trigger, and serves all of them', async () => {
     expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
-    const outcome = await applyFolder(definitionsClient({ url: stack.url }), write('defined', SHOP));
+    const outcome = await applyFolder(definitionsClient({ url: stack().url }), write('defined', SHOP));
     expect(outcome).toMatchObject({ done: true, dry_run: false, warnings: [] });
     expect(outcome.changes.map(({ name, change, shards }) => [name, change, shards])).toEqual([
       // As many as any datastore gets here.
@@ -115,7 +105,7 @@ describe('a running stack', () => {
   });
 
   it('refuses what is wrong with its file and line, and what cannot be had with the reason', async () => {
-    const definitions = definitionsClient({ url: stack.url });
+    const definitions = definitionsClient({ url: stack().url });
     expect(await errorOf(() => definitions.apply({ ...SHOP, 'shop/indexes/bad.yaml': 'table: bad\n' }))).toMatchObject({
       code: 'invalid_definition',
       details: {
@@ -133,14 +123,14 @@ describe('a running stack', () => {
   });
 
   it('deletes it for good, and everybody knows', async () => {
-    const definitions = definitionsClient({ url: stack.url });
+    const definitions = definitionsClient({ url: stack().url });
     expect(await errorOf(() => definitions.deleteDatastore('shop', { confirm: 'shop' }))).toMatchObject({
       code: 'would_lose',
     });
     expect(await definitions.deleteDatastore('shop', { confirm: 'shop', force: true })).toMatchObject({ done: true });
     expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
     // Who reads by what it knew finds nothing, and knows within a minute why.
-    const once = schemalessClient({ url: stack.url, datastore: 'shop', attempts: 1 });
+    const once = schemalessClient({ url: stack().url, datastore: 'shop', attempts: 1 });
     const where = [{ field: 'buyer', operator: 'eq', values: [BUYER] }] as const;
     await expect
       .poll(async () => (await errorOf(() => once.query({ index: 'buyer_index', where }))).code, { timeout: 120_000 })
@@ -153,16 +143,16 @@ describe('a running stack', () => {
   it('lets a datastore that was deleted come back with another number of shards, and one that is there not', async () => {
     const yaml = (shards: number) => ({ 'inn/datastore.yaml': `datastore: inn\nshards: ${shards}\n` });
     const deployed = write('deployed', yaml(2));
-    await stack.takeOver();
+    await stack().takeOver();
     rmSync(join(deployed, 'inn'), { recursive: true });
-    await stack.takeOver();
+    await stack().takeOver();
     write('deployed', yaml(3));
-    await expect(stack.takeOver()).rejects.toThrow(
+    await expect(stack().takeOver()).rejects.toThrow(
       `${join(deployed, 'inn/datastore.yaml')}:2: shards: wanted 2, with which the datastore inn was created, got 3`,
     );
-    await definitionsClient({ url: stack.url }).deleteDatastore('inn', { confirm: 'inn' });
+    await definitionsClient({ url: stack().url }).deleteDatastore('inn', { confirm: 'inn' });
     await forgetDeletion('inn');
-    await stack.takeOver();
-    expect(stack.datastores.map(({ name, shards }) => [name, shards])).toContainEqual(['inn', 3]);
+    await stack().takeOver();
+    expect(stack().datastores.map(({ name, shards }) => [name, shards])).toContainEqual(['inn', 3]);
   });
 });

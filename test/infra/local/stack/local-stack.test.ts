@@ -1,58 +1,48 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 import { isRunning } from '../../../../infra/local/process-table.ts';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
 import { STAND_INS } from '../../support/synthesized.ts';
-import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { localStack } from '../../../support/local-stack.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { localCommand } from '../../support/local-command.ts';
 
 /** A whole stack, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const SECRET = expect.stringMatching(/^arn:aws:secretsmanager:/u);
-const folder = folderOfTests();
+const folder = temporaryFolder();
 const data = join(folder.path, 'data');
-let stack: LocalStack;
-
-beforeAll(async () => {
-  stack = await startLocalStack({
-    port: 0,
-    data,
-    groups: 1,
-    readers: 0,
-    shards: 4,
-    restartAfterSeconds: 0,
-    functionsFolder: STAND_INS,
-    app: join(import.meta.dirname, '../../support/app-with-route.ts'),
-  });
+const stack = localStack(folder, {
+  restartAfterSeconds: 0,
+  functionsFolder: STAND_INS,
+  app: join(import.meta.dirname, '../../support/app-with-route.ts'),
 });
-afterAll(() => stack?.stop());
 
 const local = localCommand(data);
 
 describe('a local stack', () => {
   it('answers a route that was added in the CDK app alone', async () => {
-    const { event } = Object(await (await fetch(`${stack.url}/added/something`)).json());
+    const { event } = Object(await (await fetch(`${stack().url}/added/something`)).json());
     expect(event).toMatchObject({ routeKey: 'GET /added/{thing}', pathParameters: { thing: 'something' } });
   });
 
   it('hands what is no route to the function that says so', async () => {
-    const { event } = Object(await (await fetch(`${stack.url}/v1/foo`, { method: 'PATCH' })).json());
+    const { event } = Object(await (await fetch(`${stack().url}/v1/foo`, { method: 'PATCH' })).json());
     expect(event).toMatchObject({ routeKey: 'PATCH /{proxy+}', rawPath: '/v1/foo' });
   });
 
   it('gives functions what the template says, worked out', async () => {
-    const { environment } = Object(await (await fetch(`${stack.url}/v1/health`)).json());
+    const { environment } = Object(await (await fetch(`${stack().url}/v1/health`)).json());
     expect(environment).toMatchObject({
       SCHEMALESS_ENVIRONMENT: 'local',
       SCHEMALESS_TOPOLOGY_TABLE: expect.stringMatching(/^Schemaless-local-storage-tablestopology/u),
       SCHEMALESS_BUFFER_COPIES: '0',
-      QUEUE_URL: expect.stringMatching(new RegExp(`^${stack.endpoints.sqs}/000000000000/.*\\.fifo$`, 'u')),
+      QUEUE_URL: expect.stringMatching(new RegExp(`^${stack().endpoints.sqs}/000000000000/.*\\.fifo$`, 'u')),
       QUEUE_ARN: expect.stringMatching(/^arn:aws:sqs:us-east-1:000000000000:.*\.fifo$/u),
     });
-    const queue = await fetch(stack.endpoints.sqs, {
+    const queue = await fetch(stack().endpoints.sqs, {
       method: 'POST',
       headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.GetQueueUrl' },
       body: JSON.stringify({ QueueName: environment.QUEUE_URL.split('/').at(-1) }),
@@ -61,9 +51,9 @@ describe('a local stack', () => {
   });
 
   it('hands the groups to the migration with every value as text, and starts the schedules', async () => {
-    const log = readFileSync(stack.functionLog, 'utf8');
+    const log = readFileSync(stack().functionLog, 'utf8');
     const [, properties = '{}'] = /migration\/onEvent Create (.*)$/mu.exec(log) ?? [];
-    const [group] = stack.groups.groups;
+    const [group] = stack().groups.groups;
     const writer = { host: group?.writerEndpoint.host, port: String(group?.writerEndpoint.port) };
     const node = { host: group?.instanceEndpoints[0]?.host, port: String(group?.instanceEndpoints[0]?.port) };
     expect(JSON.parse(properties)).toMatchObject({
@@ -89,32 +79,32 @@ describe('a local stack', () => {
       ],
     });
     await expect
-      .poll(() => readFileSync(stack.functionLog, 'utf8'))
+      .poll(() => readFileSync(stack().functionLog, 'utf8'))
       .toMatch(/drain-buffer drained \{"version":"0",.*"Scheduled Event"/u);
     await expect
-      .poll(() => readFileSync(stack.functionLog, 'utf8'))
+      .poll(() => readFileSync(stack().functionLog, 'utf8'))
       .toMatch(/repair-indexes repaired \{"version":"0",.*"Scheduled Event"/u);
   });
 
   it('keeps endpoints.json true, for its owner alone', async () => {
     const file = join(data, 'endpoints.json');
     const read = () => JSON.parse(readFileSync(file, 'utf8'));
-    expect(read()).toEqual(stack.endpoints);
+    expect(read()).toEqual(stack().endpoints);
     expect(read()).toMatchObject({
-      http: stack.url,
-      groups: [{ name: 'group-1', writer: { host: '127.0.0.1', user: stack.groups.groups[0]?.user }, readers: [] }],
+      http: stack().url,
+      groups: [{ name: 'group-1', writer: { host: '127.0.0.1', user: stack().groups.groups[0]?.user }, readers: [] }],
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const { pid } = read().groups[0].writer;
     expect(await local('kill', 'group-1-a')).toEqual({ code: 0, text: 'killed group-1-a\n' });
     expect(isRunning(pid)).toBe(false);
     await expect.poll(() => read().groups[0].writer.pid).toBe(0);
-    await stack.groups.restart('group-1-a');
+    await stack().groups.restart('group-1-a');
     await expect.poll(() => isRunning(read().groups[0].writer.pid)).toBe(true);
   });
 
   it('shows what a request left in the logs, by the id of its answer', async () => {
-    const answer = await fetch(`${stack.url}/v1/health?secret=1`, { headers: { 'x-request-id': 'two words' } });
+    const answer = await fetch(`${stack().url}/v1/health?secret=1`, { headers: { 'x-request-id': 'two words' } });
     const id = answer.headers.get('apigw-requestid') ?? '';
     const shown = await local('logs', id);
     expect(shown).toMatchObject({
@@ -183,10 +173,12 @@ describe('a local stack', () => {
   });
 
   it('leaves nothing behind when it stops, and its data can be deleted then', async () => {
-    const pids = stack.groups.status().map(({ pid }) => pid);
-    await stack.stop();
+    const pids = stack()
+      .groups.status()
+      .map(({ pid }) => pid);
+    await stack().stop();
     expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
-    await expect(fetch(stack.url)).rejects.toThrow('fetch failed');
+    await expect(fetch(stack().url)).rejects.toThrow('fetch failed');
     expect(await local('status')).toMatchObject({ code: 1, text: expect.stringMatching(/^No stack runs on /u) });
     expect(await local('reset')).toMatchObject({ code: 1, text: expect.stringContaining('--yes') });
     expect(await local('reset', '--yes')).toMatchObject({ code: 0 });

@@ -4,7 +4,7 @@ import { decodeOffsets } from '../../../../shared/follow/encode-offsets.ts';
 import { committedOffsets, followerLag } from '../../../../shared/follow/follower-lag.ts';
 import type { FollowerName } from '../../../../shared/follow/follower-item.ts';
 import { offsetItems } from '../../../../shared/follow/offset-items.ts';
-import type { Follower, FollowEvent, LogPlace } from '../../../../shared/follow/follower.ts';
+import type { Follower, FollowEvent, LogEntry } from '../../../../shared/follow/follower.ts';
 import { runFollower, type FollowerRun } from '../../../../shared/follow/run-follower.ts';
 import type { SqlChange, SqlClient, SqlParameter } from '../../../../shared/sql/client.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
@@ -69,7 +69,7 @@ export async function openFollowedStore(
   const rows = Array.from({ length: shards }, (_, shard) => rowsOfShard(shard, shards, 1)[0] ?? '');
   let ref_key = 0;
   const groupOf = async (shard: number): Promise<SqlClient> =>
-    store.client((await store.topology.datastore(datastore))?.places[shard]?.group ?? '');
+    store.client((await store.topology.datastore(datastore))?.homes[shard]?.group ?? '');
   const idOf = ({ name }: Pick<Deeds, 'name'>): FollowerName => ({ name, datastore });
   const followed: FollowedStore = {
     store,
@@ -125,7 +125,7 @@ export async function openFollowedStore(
 }
 
 /** What a handler answers that has done all that it was given. */
-export function doneWith(cells: readonly Pick<LogPlace, 'shard' | 'added_id'>[]): Map<number, number> {
+export function doneWith(cells: readonly Pick<LogEntry, 'shard' | 'added_id'>[]): Map<number, number> {
   return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
 }
 
@@ -134,14 +134,14 @@ export const nameOf = ({
   added_id,
   row_key,
   ref_key,
-}: Pick<LogPlace, 'shard' | 'added_id' | 'row_key' | 'ref_key'>): string =>
+}: Pick<LogEntry, 'shard' | 'added_id' | 'row_key' | 'ref_key'>): string =>
   `${shard}/${added_id}/${row_key}/${ref_key}`;
 
 /** What all workers of a follower did, as seen from outside. */
 export interface Deeds {
   /** Of the follower: each has offsets of its own. */
   readonly name: string;
-  readonly handled: (LogPlace & { readonly owner: string })[];
+  readonly handled: (LogEntry & { readonly owner: string })[];
   /** Offsets as they were written, in order. */
   readonly commits: { readonly key: string; readonly offsets: readonly (number | undefined)[] }[];
   readonly events: FollowEvent[];
@@ -170,9 +170,9 @@ export function newDeeds(): Deeds {
       const last = new Map<string, number>();
       let back = 0;
       for (const { key, offsets } of deeds.commits) {
-        for (const [place, offset = 0] of offsets.entries()) {
-          if (offset < (last.get(`${key}/${place}`) ?? 0)) back += 1;
-          last.set(`${key}/${place}`, offset);
+        for (const [position, offset = 0] of offsets.entries()) {
+          if (offset < (last.get(`${key}/${position}`) ?? 0)) back += 1;
+          last.set(`${key}/${position}`, offset);
         }
       }
       return back;

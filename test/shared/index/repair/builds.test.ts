@@ -15,9 +15,9 @@ const CELLS = 600;
 const NONE = { missing: 0, extra: 0, wrong: 0 };
 const CITIES = indexOn('cities', { city: 'string', driver: 'UUID' });
 
-const newTrip = (_?: unknown, place = 0) => ({
+const newTrip = (_?: unknown, position = 0) => ({
   row_key: randomUUID(),
-  body: { driver: randomUUID(), city: `city ${place % 20}` },
+  body: { driver: randomUUID(), city: `city ${position % 20}` },
 });
 
 const { between, wrap } = changeable();

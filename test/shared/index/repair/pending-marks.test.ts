@@ -52,9 +52,9 @@ it('a mark that is set further back while a shard is caught up stays there', asy
 
 it('marks of as many shards as a datastore may have are taken, and found and cleared one by one', async () => {
   const lowest = new Map(
-    Array.from({ length: MAX_SHARDS / SPREAD }, (_, place) => [
-      place * SPREAD + (place % SPREAD),
-      31_536_000_000 + place,
+    Array.from({ length: MAX_SHARDS / SPREAD }, (_, position) => [
+      position * SPREAD + (position % SPREAD),
+      31_536_000_000 + position,
     ]),
   );
   await marks.mark('group-5', lowest);

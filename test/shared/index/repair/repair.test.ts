@@ -36,9 +36,9 @@ describe('the repair', () => {
   it('writes the entries that writes could not, and only those', async () => {
     const drivers = Array.from({ length: 3 }, () => randomUUID());
     const trips = (count: number) =>
-      Array.from({ length: count }, (_, place) => ({
+      Array.from({ length: count }, (_, position) => ({
         row_key: randomUUID(),
-        body: { driver: drivers[place % 3] ?? '', city: 'Porto' },
+        body: { driver: drivers[position % 3] ?? '', city: 'Porto' },
       }));
     await indexed.write(trips(30));
     between.now = noEntries;
@@ -54,7 +54,7 @@ describe('the repair', () => {
 
   it('goes on while a group is down, and gives it its entries once it is back', async () => {
     const topology = await indexed.store.topology.datastore(indexed.datastore);
-    const groupOf = (shard: number): string => topology?.places[shard]?.group ?? '';
+    const groupOf = (shard: number): string => topology?.homes[shard]?.group ?? '';
     const driverIn = (group: string, is: boolean): string => {
       for (;;) {
         const driver = randomUUID();
@@ -69,7 +69,11 @@ describe('the repair', () => {
     const run = indexed.repair({ wrap: faulty.wrap });
     faulty.behaviours.set('group-2', 'down');
     await indexed.write(
-      rows.map((row_key, place) => ({ row_key, ref_key: 5, body: { driver: place % 2 === 0 ? there : elsewhere } })),
+      rows.map((row_key, position) => ({
+        row_key,
+        ref_key: 5,
+        body: { driver: position % 2 === 0 ? there : elsewhere },
+      })),
     );
     const found = async (driver: string) => (await indexed.found(driver)).length;
     await until('the entries of other groups are there', async () => (await found(elsewhere)) === rows.length / 2);

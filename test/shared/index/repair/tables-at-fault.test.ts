@@ -16,8 +16,8 @@ const ROWS = 10;
 const { between, wrap } = changeable();
 const indexed = await sharedIndexed(SHARDS, wrap);
 const index = await indexed.live();
-const places = (await indexed.store.topology.datastore(indexed.datastore))?.places ?? [];
-const shardsOf = (group: string): number[] => places.flatMap((place, shard) => (place.group === group ? [shard] : []));
+const homes = (await indexed.store.topology.datastore(indexed.datastore))?.homes ?? [];
+const shardsOf = (group: string): number[] => homes.flatMap((home, shard) => (home.group === group ? [shard] : []));
 
 /** Refuses, as a server does whose table is damaged, or hangs as it does while one is locked. */
 const atFault =

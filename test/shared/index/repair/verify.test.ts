@@ -5,7 +5,7 @@ import { decodeBody, encodeBody } from '../../../../shared/body/codec.ts';
 import type { Json } from '../../../../shared/cell.ts';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { indexTable } from '../../../../shared/index/index-table.ts';
-import type { VerifyPlace } from '../../../../shared/index/verify.ts';
+import type { VerifyLocation } from '../../../../shared/index/verify.ts';
 import { putEntries } from '../../../../shared/index/statements/put-entries.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { change, select } from '../../../support/plain-sql.ts';
@@ -77,16 +77,18 @@ describe('verification', () => {
     );
     const whole = await indexed.verify({});
     let [rows, entries, runs] = [0, 0, 0];
-    let places: Record<string, VerifyPlace> = {};
+    let locations: Record<string, VerifyLocation> = {};
     for (let isOver = false; !isOver; runs += 1) {
       const ending = new AbortController();
       let pages = 0;
       const part = await indexed.verify({
-        from: places,
+        from: locations,
         signal: ending.signal,
-        passed: (group, place) => {
+        passed: (group, location) => {
           // As it is kept: in the state table.
-          places = decodeBody(encodeBody({ ...places, [group]: place } as unknown as Json)) as unknown as typeof places;
+          locations = decodeBody(
+            encodeBody({ ...locations, [group]: location } as unknown as Json),
+          ) as unknown as typeof locations;
           if (++pages === 3) ending.abort();
         },
       });
@@ -102,7 +104,7 @@ describe('verification', () => {
   });
 
   it('after a cut goes on from run to run', async () => {
-    const group = (await indexed.store.topology.datastore(indexed.datastore))?.places[1]?.group ?? '';
+    const group = (await indexed.store.topology.datastore(indexed.datastore))?.homes[1]?.group ?? '';
     await updateState(indexed.stateTable, {
       key: `writer#${indexed.datastore}#${group}`,
       update: 'SET #server = :other',
@@ -159,7 +161,7 @@ describe('verification', () => {
       { row_key, ref_key: 9, body: { driver: randomUUID(), city: 'new' } },
     ]);
     expect((await indexed.problems()).length).toBeGreaterThan(0);
-    const group = (await indexed.store.topology.datastore(indexed.datastore))?.places[2]?.group ?? '';
+    const group = (await indexed.store.topology.datastore(indexed.datastore))?.homes[2]?.group ?? '';
     await updateState(indexed.stateTable, {
       key: `writer#${indexed.datastore}#${group}`,
       update: 'SET #server = :other',

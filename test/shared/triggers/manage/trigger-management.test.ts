@@ -66,8 +66,8 @@ const store = await openRealStore({
 afterAll(() => store.close());
 const datastore = store.nameOf('trips');
 const trips = await store.deployment.datastore(datastore);
-const places = (await store.topology.datastore(datastore))?.places ?? [];
-const groups = places.map(({ group }) => group);
+const homes = (await store.topology.datastore(datastore))?.homes ?? [];
+const groups = homes.map(({ group }) => group);
 for (const [shard, cells] of HEADS.entries())
   for (const row_key of rowsOfShard(shard, SHARDS, cells)) await trips.put(cellOf({ row_key }));
 

@@ -80,7 +80,7 @@ function firstCalls(called: readonly TriggerMessage[]): readonly (readonly numbe
   ]);
 }
 
-const ids = (count: number): readonly number[] => Array.from({ length: count }, (_, place) => place + 1);
+const ids = (count: number): readonly number[] => Array.from({ length: count }, (_, position) => position + 1);
 const allInOrder = (count: number) => Array.from({ length: SHARDS }, () => ids(count));
 const areIn = (consumer: Consuming, count: number): boolean =>
   firstCalls(consumer.called).every(({ length }) => length === count);

@@ -65,7 +65,7 @@ async function mind(definition: { readonly function?: string } = { function: 'fu
     store,
     items,
     happened,
-    placeOf: async () => (await store.consumed.read([0])).get(0)?.added_id,
+    offsetOf: async () => (await store.consumed.read([0])).get(0)?.added_id,
     /** For how long its queue has been sound. */
     soundFor: async () => Date.now() - Date.parse((await store.status()).sound_at ?? ''),
     soundSince: async (milliseconds: number) =>
@@ -100,14 +100,14 @@ const lookNow = (lastMs = 0): EmptyQueue => ({ since: performance.now(), at: per
 describe('a queue that is empty', () => {
   it('has had all consumed only once it is found empty again, a minute after it was: SQS may count what it holds that late', async () => {
     expect(TAIL_SETTINGS.emptyMs).toBeGreaterThanOrEqual(60_000);
-    const { world, begin, placeOf } = await mindBegun();
+    const { world, begin, offsetOf } = await mindBegun();
     const end = begin();
     world.empty = lookNow();
     await sleep(3 * EMPTY_MS);
     // Time has passed, and nobody has looked since.
-    expect(await placeOf()).toBe(3);
+    expect(await offsetOf()).toBe(3);
     world.empty = { since: world.empty.since, at: performance.now() + EMPTY_MS };
-    await until('it is known to be consumed', async () => (await placeOf()) === 7);
+    await until('it is known to be consumed', async () => (await offsetOf()) === 7);
     await end();
   });
 
@@ -140,16 +140,16 @@ describe('a queue that is empty', () => {
   );
 
   it('of consumers elsewhere is taken for consumed within the time that it keeps messages, and not while the trigger is paused', async () => {
-    const { world, store, begin, soundSince, placeOf, soundFor } = await mindBegun({});
+    const { world, store, begin, soundSince, offsetOf, soundFor } = await mindBegun({});
     await soundSince(12 * DAY);
     await store.setState('paused');
     const end = begin();
     world.empty = lookNow(HOUR);
     await sleep(4 * EMPTY_MS);
     // It may have been purged.
-    expect([await placeOf(), (await soundFor()) > 11 * DAY]).toEqual([3, true]);
+    expect([await offsetOf(), (await soundFor()) > 11 * DAY]).toEqual([3, true]);
     await store.resume();
-    await until('it is known to be consumed', async () => (await placeOf()) === 7);
+    await until('it is known to be consumed', async () => (await offsetOf()) === 7);
     await until('its queue is sound', async () => (await soundFor()) < HOUR);
     await end();
   });

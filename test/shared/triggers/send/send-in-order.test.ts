@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import type { LogPlace } from '../../../../shared/follow/follower.ts';
+import type { LogEntry } from '../../../../shared/follow/follower.ts';
 import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
 import { sendInOrder, type SendInOrder } from '../../../../shared/triggers/send/send-in-order.ts';
 import { withoutResending } from '../../../support/without-resending.ts';
 import { deduplicationId } from '../../../../shared/triggers/state/queue-message.ts';
 
-function cellsOf(shard: number, count: number): LogPlace[] {
+function cellsOf(shard: number, count: number): LogEntry[] {
   return Array.from({ length: count }, (_, at) => ({
     shard,
     added_id: at + 1,
@@ -58,7 +58,7 @@ const orderOf = (accepted: readonly string[], shard: number): number[] =>
 const rising = (ids: readonly number[]): boolean => ids.every((id, at) => id === at + 1);
 
 /** Sends again from where it stopped until all is done, as following does. */
-async function sendAll(queue: { send: SendInOrder['send'] }, cells: readonly LogPlace[]): Promise<void> {
+async function sendAll(queue: { send: SendInOrder['send'] }, cells: readonly LogEntry[]): Promise<void> {
   for (let left = cells; left.length > 0;) {
     const { done } = await sendInOrder(how(queue), left);
     left = left.filter(({ shard, added_id }) => added_id > (done.get(shard) ?? 0));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LogPlace } from '../../../../shared/follow/follower.ts';
+import type { LogEntry } from '../../../../shared/follow/follower.ts';
 import { unread } from '../../../../shared/follow/start-offsets.ts';
 import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
@@ -9,7 +9,7 @@ import { parseMessage } from '../../../../shared/triggers/state/queue-message.ts
 import type { TriggerStatus, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
 import { triggerNamed } from '../../../support/trigger-named.ts';
 
-const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:00.000000Z'): LogPlace => ({
+const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:00.000000Z'): LogEntry => ({
   shard: 3,
   added_id,
   generation,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LogPlace } from '../../../../shared/follow/follower.ts';
+import type { LogEntry } from '../../../../shared/follow/follower.ts';
 import { sqsQueues } from '../../../../shared/triggers/send/sqs-queues.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../../../shared/triggers/state/queue-message.ts';
 import { drainQueue, startSqs, type LocalSqs } from '../../../support/sqs.ts';
 
-const cell: LogPlace = {
+const cell: LogEntry = {
   shard: 17,
   added_id: 4096,
   row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',

@@ -5,15 +5,15 @@ import { localResources } from '../../../../../infra/local/template/resources/lo
 /** The routes of a template with one for each of these authorization types. */
 function routesWith(...types: readonly (string | undefined)[]) {
   const integration = { Type: 'AWS::ApiGatewayV2::Integration', Properties: { IntegrationUri: 'arn:read-cells' } };
-  const routes = types.map((type, place) => {
+  const routes = types.map((type, position) => {
     const target = { 'Fn::Join': ['', ['integrations/', { Ref: 'ReadCells' }]] };
     return [
-      `Route${place}`,
+      `Route${position}`,
       {
         Type: 'AWS::ApiGatewayV2::Route',
         Properties: {
           ApiId: 'api',
-          RouteKey: `GET /${place}`,
+          RouteKey: `GET /${position}`,
           Target: target,
           ...(type !== undefined && { AuthorizationType: type }),
         },

@@ -34,10 +34,10 @@ export const noTombstones: Wrap = onEntries(async ({ sql, parameters }, client) 
   const [, start = '', rows = '', end = ''] = ENTRIES.exec(sql) ?? [];
   const all = rows.match(ROW) ?? [];
   const length = parameters.length / all.length;
-  const kept = all.map((_, place) => place).filter((place) => parameters[(place + 1) * length - 1] !== 1);
+  const kept = all.map((_, position) => position).filter((position) => parameters[(position + 1) * length - 1] !== 1);
   if (kept.length === 0) return { affectedRows: 0, insertId: 0 };
   return client.change({
-    sql: start + kept.map((place) => all[place]).join(', ') + end,
-    parameters: kept.flatMap((place) => parameters.slice(place * length, (place + 1) * length)),
+    sql: start + kept.map((position) => all[position]).join(', ') + end,
+    parameters: kept.flatMap((position) => parameters.slice(position * length, (position + 1) * length)),
   });
 });

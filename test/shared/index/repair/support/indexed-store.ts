@@ -192,7 +192,7 @@ export async function openIndexedStore(
       const { entries } = await trips.query({ index: DRIVERS.name, where: [eq('driver', driver)], limit: 1000 });
       return entries.map(({ row_key }) => row_key);
     },
-    client: async (shard) => store.client((await store.topology.datastore(datastore))?.places[shard]?.group ?? ''),
+    client: async (shard) => store.client((await store.topology.datastore(datastore))?.homes[shard]?.group ?? ''),
     async close() {
       stateTable.client.destroy();
       await store.close();

@@ -7,7 +7,7 @@ import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
-export interface PlaceRange {
+export interface LogRange {
   readonly shard: number;
   /** The added id done last, whose cell is read once more; 0 when none is. */
   readonly at: number;
@@ -15,7 +15,7 @@ export interface PlaceRange {
   readonly to?: number;
 }
 
-export interface PlacesWanted {
+export interface LogRangesWanted {
   /** Cells after `at`, of each shard. */
   readonly limit: number;
   /** How far each log goes, too. @default false */
@@ -23,14 +23,14 @@ export interface PlacesWanted {
 }
 
 /** Where a cell is in its shard's log: everything but its body. */
-export interface StoredPlace extends CellAddress {
+export interface StoredLogEntry extends CellAddress {
   readonly added_id: number;
   readonly created_at: string;
 }
 
 /** What was found of one range: its cells in order, still with any hole. */
-export interface ShardPlaces {
-  readonly places: StoredPlace[];
+export interface ShardLogEntries {
+  readonly entries: StoredLogEntry[];
   /** Of the shard's row on this group, in the same snapshot; undefined where no cell was found or there is no row. */
   epoch: number | undefined;
   /** The last added id of the log, in the same snapshot, where it was asked for and a cell was found. */
@@ -45,10 +45,10 @@ export interface ShardPlaces {
  * The next cells of many shards' logs in one statement, without bodies, starting **at** the cell done last: whether it
  * still is that cell tells whether the log was cut. The reader must still stop at a hole.
  */
-export function selectLogPlaces(
+export function selectLogEntries(
   datastore: string,
-  ranges: readonly PlaceRange[],
-  { limit, withHead = false }: PlacesWanted,
+  ranges: readonly LogRange[],
+  { limit, withHead = false }: LogRangesWanted,
 ): Statement {
   const parts = ranges.map(({ shard, at, to }, item): Statement => {
     const entity = entityTable(datastore, shard);
@@ -67,7 +67,7 @@ export function selectLogPlaces(
 }
 
 /** The cells at certain added ids of one shard, as ranges of one: for going back in a log that was cut. */
-export function selectPlacesAt(datastore: string, shard: number, ids: readonly number[]): Statement {
+export function selectLogEntriesAt(datastore: string, shard: number, ids: readonly number[]): Statement {
   const entity = entityTable(datastore, shard);
   return {
     table: entity,
@@ -79,14 +79,14 @@ export function selectPlacesAt(datastore: string, shard: number, ids: readonly n
 }
 
 /** Sorts a result by range, and each range by added id: a union keeps no order. */
-export function toShardPlaces(rows: readonly SqlRow[], ranges: number): ShardPlaces[] {
-  const found: ShardPlaces[] = Array.from({ length: ranges }, () => ({ places: [], epoch: undefined }));
+export function toShardLogEntries(rows: readonly SqlRow[], ranges: number): ShardLogEntries[] {
+  const found: ShardLogEntries[] = Array.from({ length: ranges }, () => ({ entries: [], epoch: undefined }));
   for (const [item, epoch, ...cell] of rows) {
     const answer = found[toNumber(item)];
     if (!answer) throw new Error(`a row for range ${String(item)} of ${ranges}`);
     if (epoch !== null) answer.epoch = toNumber(epoch);
     if (cell[5] !== undefined) answer.head = toNumber(cell[5]);
-    answer.places.push({
+    answer.entries.push({
       added_id: toNumber(cell[0]),
       row_key: rowKeyOf(toBytes(cell[1])),
       column_name: toText(cell[2]),
@@ -94,6 +94,6 @@ export function toShardPlaces(rows: readonly SqlRow[], ranges: number): ShardPla
       created_at: fromSqlTime(String(cell[4])),
     });
   }
-  for (const { places } of found) places.sort((one, other) => one.added_id - other.added_id);
+  for (const { entries } of found) entries.sort((one, other) => one.added_id - other.added_id);
   return found;
 }

@@ -1,18 +1,18 @@
 import type { Role } from '../cell.ts';
 import {
-  type PlaceRange,
-  type PlacesWanted,
-  selectLogPlaces,
-  type ShardPlaces,
-  type StoredPlace,
-  toShardPlaces,
-} from '../sql/statements/select-log-places.ts';
+  type LogRange,
+  type LogRangesWanted,
+  selectLogEntries,
+  type ShardLogEntries,
+  type StoredLogEntry,
+  toShardLogEntries,
+} from '../sql/statements/select-log-entries.ts';
 import type { StoreContext } from '../access/context.ts';
 import { askParts, partsOf, type Refusal } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 
-export interface ReadFrom extends PlacesWanted {
+export interface ReadFrom extends LogRangesWanted {
   readonly datastore: string;
   /** Which node is asked first; the other one when it does not answer. */
   readonly read: Role;
@@ -21,33 +21,33 @@ export interface ReadFrom extends PlacesWanted {
    * be the one at the offset
    */
   readonly fingerprints?: boolean;
-  /** @default `fetchPlaces`: a statement of its own */
-  readonly fetch?: FetchPlaces;
+  /** @default `fetchLogEntries`: a statement of its own */
+  readonly fetch?: FetchLogEntries;
 }
 
 /** Reads ranges of one group's logs from a node: answers in the order of the ranges. */
-export type FetchPlaces = (
+export type FetchLogEntries = (
   context: StoreContext,
   group: string,
   from: Omit<ReadFrom, 'fingerprints' | 'fetch'>,
-  ranges: readonly PlaceRange[],
-) => Promise<{ readonly role: Role; readonly found: readonly ShardPlaces[] }>;
+  ranges: readonly LogRange[],
+) => Promise<{ readonly role: Role; readonly found: readonly ShardLogEntries[] }>;
 
-export const fetchPlaces: FetchPlaces = async (context, group, from, ranges) => {
+export const fetchLogEntries: FetchLogEntries = async (context, group, from, ranges) => {
   const { role, rows, refused } = await askParts(
     await context.groups.client(group),
     group,
     from.read,
-    partsOf(selectLogPlaces(from.datastore, ranges, from)),
+    partsOf(selectLogEntries(from.datastore, ranges, from)),
   );
-  const found = toShardPlaces(rows, ranges.length);
+  const found = toShardLogEntries(rows, ranges.length);
   return {
     role,
     found:
       refused.size === 0
         ? found
-        : found.map((places, item) => ({
-            ...places,
+        : found.map((entries, item) => ({
+            ...entries,
             ...(refused.has(item) ? { refusal: refused.get(item) as Refusal } : {}),
           })),
   };
@@ -68,7 +68,7 @@ export interface LogRead {
   /** The offset, with the fingerprint and the epoch as this read knows them. */
   readonly offset: ShardOffset;
   /** The cells after the offset, without a hole. None unless `whole`. */
-  readonly places: readonly StoredPlace[];
+  readonly entries: readonly StoredLogEntry[];
   /** The added id that is missing before others that are there. */
   readonly hole: number | undefined;
   /** As many cells came as were asked for: there may be more. */
@@ -86,7 +86,7 @@ export interface LogRead {
  * @returns in the order of `shards`, with the role that answered
  * @throws SchemalessError `unavailable` when no node answered
  */
-export async function readPlaces(
+export async function readLogEntries(
   context: StoreContext,
   group: string,
   from: ReadFrom,
@@ -97,13 +97,13 @@ export async function readPlaces(
     at: offset.added_id,
     ...(to === undefined ? {} : { to }),
   }));
-  const { role, found } = await (from.fetch ?? fetchPlaces)(context, group, from, ranges);
+  const { role, found } = await (from.fetch ?? fetchLogEntries)(context, group, from, ranges);
   return {
     role,
     logs: shards.map(({ offset }, item) => {
-      const answer = found[item] ?? { places: [], epoch: undefined };
+      const answer = found[item] ?? { entries: [], epoch: undefined };
       const { epoch, refusal } = answer;
-      const none = { offset, places: [], hole: undefined, full: false, epoch, refusal };
+      const none = { offset, entries: [], hole: undefined, full: false, epoch, refusal };
       if (refusal?.isAnswered === false) return { ...none, state: 'refused' };
       return answer.isQuiet ? { ...none, state: 'quiet' } : judge(offset, answer, from);
     }),
@@ -112,10 +112,10 @@ export async function readPlaces(
 
 function judge(
   offset: ShardOffset,
-  { places: found, epoch, head, refusal }: ShardPlaces,
+  { entries: found, epoch, head, refusal }: ShardLogEntries,
   { limit, fingerprints = true }: ReadFrom,
 ): LogRead {
-  const none = { offset, places: [], hole: undefined, full: false, head, epoch, refusal };
+  const none = { offset, entries: [], hole: undefined, full: false, head, epoch, refusal };
   const begun = offset.added_id > 0;
   const first = begun ? found[0] : undefined;
   if (begun && first?.added_id !== offset.added_id && fingerprints) return { ...none, state: 'missing' };
@@ -123,13 +123,13 @@ function judge(
   const isKnown = offset.fingerprint !== UNKNOWN_FINGERPRINT;
   if (begun && isKnown && fingerprints && fingerprint !== offset.fingerprint) return { ...none, state: 'other' };
   const next = first?.added_id === offset.added_id ? found.slice(1) : found;
-  const places = untilHole(next, offset.added_id);
+  const entries = untilHole(next, offset.added_id);
   return {
     state: 'whole',
     offset: { added_id: offset.added_id, fingerprint, epoch: Math.max(offset.epoch, epoch ?? 0) },
-    places,
-    hole: places.length < next.length ? offset.added_id + places.length + 1 : undefined,
-    full: places.length >= limit,
+    entries,
+    hole: entries.length < next.length ? offset.added_id + entries.length + 1 : undefined,
+    full: entries.length >= limit,
     head,
     epoch,
     refusal,
@@ -137,12 +137,12 @@ function judge(
 }
 
 /** Added ids are dense: a hole is a commit that this snapshot does not show yet, never to be stepped over. */
-function untilHole(places: readonly StoredPlace[], after: number): readonly StoredPlace[] {
-  const hole = places.findIndex(({ added_id }, place) => added_id !== after + place + 1);
-  return hole < 0 ? places : places.slice(0, hole);
+function untilHole(entries: readonly StoredLogEntry[], after: number): readonly StoredLogEntry[] {
+  const hole = entries.findIndex(({ added_id }, position) => added_id !== after + position + 1);
+  return hole < 0 ? entries : entries.slice(0, hole);
 }
 
 /** The offset of a shard once this cell is done. */
-export function offsetAt(place: StoredPlace, epoch: number): ShardOffset {
-  return { added_id: place.added_id, fingerprint: fingerprintOf(place), epoch };
+export function offsetAt(entry: StoredLogEntry, epoch: number): ShardOffset {
+  return { added_id: entry.added_id, fingerprint: fingerprintOf(entry), epoch };
 }
