@@ -3,13 +3,9 @@ import type { Sample } from './watch-stack.ts';
 
 /** How a stack's use of the machine went on, between an early part of a load and its last part. */
 export interface Growth {
-  /**
-   * Of the stack and its functions, in bytes; medians, so that one that is away for seconds does not count. Without the
-   * database servers, which are killed now and then and fill their caches anew.
-   */
-  readonly earlyBytes: number;
-  readonly lateBytes: number;
-  /** What of the growth is whose, for people. */
+  readonly early: Memory;
+  readonly late: Memory;
+  /** Early and late, for people. */
   readonly parts: string;
   /** The most there were early. */
   readonly earlyConnections: number;
@@ -17,6 +13,16 @@ export interface Growth {
   /** Once the load was over. */
   readonly endConnections: number;
   readonly endProcesses: number;
+}
+
+/**
+ * What processes take, in bytes; medians, so that a moment does not count in which one is away. Without the database
+ * servers, which are killed now and then and fill their caches anew.
+ */
+interface Memory {
+  readonly stack: number;
+  /** Of one of the functions' processes, on the average: how many of them run follows from load and faults. */
+  readonly aFunction: number;
 }
 
 const MOST_MEMORY_GROWTH = 1.1;
@@ -36,13 +42,11 @@ export function growthOf(samples: readonly Sample[], seconds: number, part: numb
     samples.filter((sample) => sample.seconds >= from && sample.seconds < to);
   const [early, late] = [between(part, 2 * part), between(seconds - part, seconds)];
   return {
-    earlyBytes: median(early.map(ownBytes)),
-    lateBytes: median(late.map(ownBytes)),
-    parts: Object.entries({ 'the stack': 'stackBytes', functions: 'functionBytes', servers: 'serverBytes' } as const)
+    early: memoryOf(early),
+    late: memoryOf(late),
+    parts: Object.entries({ functions: 'functionBytes', servers: 'serverBytes' } as const)
       .map(([name, part]) => {
-        const [before, after] = [early, late].map((some) =>
-          (median(some.map((one) => one[part])) / MEBIBYTE).toFixed(0),
-        );
+        const [before, after] = [early, late].map((some) => mebibytes(median(some.map((one) => one[part]))));
         return `${name} ${before}, ${after} MiB`;
       })
       .join(', '),
@@ -55,12 +59,17 @@ export function growthOf(samples: readonly Sample[], seconds: number, part: numb
 
 type Measure = Omit<Bar<Growth>, 'what'>;
 
-export const MEMORY: Measure = {
-  bar: `≤ ${MOST_MEMORY_GROWTH}`,
-  figure: ({ earlyBytes, lateBytes }) =>
-    `${(lateBytes / earlyBytes).toFixed(2)} (${(earlyBytes / MEBIBYTE).toFixed(0)}, ${(lateBytes / MEBIBYTE).toFixed(0)} MiB)`,
-  holds: ({ earlyBytes, lateBytes }) => lateBytes > 0 && lateBytes <= MOST_MEMORY_GROWTH * earlyBytes,
-};
+function memoryGrowth(whose: keyof Memory): Measure {
+  return {
+    bar: `≤ ${MOST_MEMORY_GROWTH}`,
+    figure: ({ early: { [whose]: before }, late: { [whose]: after } }) =>
+      `${(after / before).toFixed(2)} (${mebibytes(before)}, ${mebibytes(after)} MiB)`,
+    holds: ({ early, late }) => late[whose] > 0 && late[whose] <= MOST_MEMORY_GROWTH * early[whose],
+  };
+}
+
+export const STACK_MEMORY = memoryGrowth('stack');
+export const FUNCTION_MEMORY = memoryGrowth('aFunction');
 
 export const CONNECTIONS: Measure = {
   bar: `at most ${CONNECTION_MARGIN} more`,
@@ -75,8 +84,15 @@ export const PROCESSES: Measure = {
   holds: ({ earlyProcesses, endProcesses }) => earlyProcesses > 0 && endProcesses <= earlyProcesses + PROCESS_MARGIN,
 };
 
-function ownBytes({ stackBytes, functionBytes }: Sample): number {
-  return stackBytes + functionBytes;
+function memoryOf(samples: readonly Sample[]): Memory {
+  return {
+    stack: median(samples.map(({ stackBytes }) => stackBytes)),
+    aFunction: median(samples.map(({ functionBytes, functions }) => functionBytes / Math.max(1, functions))),
+  };
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / MEBIBYTE).toFixed(0);
 }
 
 function median(values: readonly number[]): number {

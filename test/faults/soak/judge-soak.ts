@@ -1,6 +1,6 @@
 import { otherFaults, type Aftermath } from '../aftermath.ts';
 import { check, type Check } from '../fault-run.ts';
-import { CONNECTIONS, MEMORY, PROCESSES, type Growth } from './judge-samples.ts';
+import { CONNECTIONS, FUNCTION_MEMORY, PROCESSES, STACK_MEMORY, type Growth } from './judge-samples.ts';
 import type { MixedCounts } from './mixed-load.ts';
 import { isEmpty, restFigure, type Rest } from './settle.ts';
 import type { IndexVerdict } from './verify-index.ts';
@@ -26,9 +26,10 @@ export interface Sabotaged {
 
 const GROWING = [
   {
-    what: 'memory of stack and functions, the last minute to the second; control: a leak, in quarters of a minute',
-    ...MEMORY,
+    what: 'memory of the stack, the last minute to the second; control: a leak, in quarters of a minute',
+    ...STACK_MEMORY,
   },
+  { what: "memory of a function's process, the last minute to the second; control: the same", ...FUNCTION_MEMORY },
   { what: 'connections in the second minute, and in the end; control: some are kept open', ...CONNECTIONS },
   { what: 'processes in the second minute, and in the end; control: some are started', ...PROCESSES },
 ];

@@ -1,16 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { CONNECTIONS, growthOf, MEMORY, PROCESSES } from './judge-samples.ts';
+import { CONNECTIONS, FUNCTION_MEMORY, growthOf, PROCESSES, STACK_MEMORY } from './judge-samples.ts';
 import { processTree } from '../../support/processes/process-tree.ts';
 import type { Sample } from './watch-stack.ts';
 
-const sample = (
-  seconds: number,
-  functionBytes: number,
-  connections: number | undefined = 40,
-  processes = 12,
-): Sample => ({ seconds, functionBytes, stackBytes: 0, serverBytes: 7 * seconds, processes, connections });
+const sample = (seconds: number, bytes: number, connections: number | undefined = 40, processes = 12): Sample => ({
+  seconds,
+  stackBytes: 2 * bytes,
+  // One more with each minute.
+  functionBytes: bytes * (3 + Math.floor(seconds / 60)),
+  functions: 3 + Math.floor(seconds / 60),
+  serverBytes: 7 * seconds,
+  processes,
+  connections,
+});
 /** Three minutes, a sample each second, and one in the end. */
 const growth = (bytesAt: (second: number) => number, end = sample(180, 1000)) => {
   const samples = Array.from({ length: 180 }, (_, second) => sample(second, bytesAt(second)));
@@ -19,16 +23,19 @@ const growth = (bytesAt: (second: number) => number, end = sample(180, 1000)) =>
 
 test('memory of the last minute is held against that of the second', () => {
   const steady = growth((second) => (second < 60 ? 500 : 1000));
-  expect(steady).toMatchObject({ earlyBytes: 1000, lateBytes: 1000 });
-  expect(MEMORY.holds(steady)).toBe(true);
-  expect(MEMORY.holds(growth((second) => 1000 + second))).toBe(true);
-  expect(MEMORY.holds(growth((second) => 1000 + 3 * second))).toBe(false);
+  expect(steady).toMatchObject({ early: { stack: 2000, aFunction: 1000 }, late: { stack: 2000, aFunction: 1000 } });
+  for (const { holds } of [STACK_MEMORY, FUNCTION_MEMORY]) {
+    expect(holds(steady)).toBe(true);
+    expect(holds(growth((second) => 1000 + second))).toBe(true);
+    expect(holds(growth((second) => 1000 + 3 * second))).toBe(false);
+  }
 });
 
 test('a moment in which a server is away does not count, and nothing at all is no success', () => {
   const gaps = growth((second) => (second % 60 < 20 ? 700 : 1000));
-  expect(gaps).toMatchObject({ earlyBytes: 1000, lateBytes: 1000 });
-  expect(MEMORY.holds(growthOf([], 180, 60, sample(180, 1000)))).toBe(false);
+  expect(gaps).toMatchObject({ early: { stack: 2000, aFunction: 1000 }, late: { stack: 2000, aFunction: 1000 } });
+  for (const { holds } of [STACK_MEMORY, FUNCTION_MEMORY])
+    expect(holds(growthOf([], 180, 60, sample(180, 1000)))).toBe(false);
 });
 
 test('connections and processes may be a few more in the end', () => {

@@ -1,8 +1,9 @@
 /**
  * What `npm start` runs, with caches that are full within the first minute and heaps without garbage; on SIGUSR2 it
- * begins to leak, as a control.
+ * begins to leak, and its functions with it, as a control.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConnection, type Connection } from 'mysql2';
 import './collect-garbage.mjs';
@@ -17,13 +18,18 @@ const CONNECTION_EVERY_MS = 500;
 const PROCESS_EVERY_MS = 5000;
 
 const options = toldOptions();
-const functionArguments = ['--import', new URL('collect-garbage.mjs', import.meta.url).href];
+/** Functions leak, too, once it is there. */
+const leakFile = `${options.data}.leak`;
+const collecting = new URL('collect-garbage.mjs', import.meta.url);
+collecting.searchParams.set('leak', leakFile);
+const functionArguments = ['--import', collecting.href];
 await serveStack({ serverSize: 'full', ...options, serverArguments: SMALL_CACHES, functionArguments }, (stack) =>
   process.on('SIGUSR2', () => leak(stack)),
 );
 
 /** Takes memory, connections and processes, and gives nothing back. */
 function leak({ groups: { groups } }: LocalStack): void {
+  writeFileSync(leakFile, '');
   const kept: (Buffer | Connection | ChildProcess)[] = [];
   setInterval(() => kept.push(Buffer.alloc(LEAKED_BYTES, 1)), MEMORY_EVERY_MS);
   setInterval(() => {

@@ -10,6 +10,7 @@ export interface Sample {
   /** Of the stack's own process, and of the functions it started. */
   readonly stackBytes: number;
   readonly functionBytes: number;
+  readonly functions: number;
   /** Of the database servers. */
   readonly serverBytes: number;
   readonly processes: number;
@@ -47,16 +48,15 @@ export function watchStack(stack: StackProcess, root: number): StackWatch {
 export async function lookAt(stack: StackProcess, root: number, seconds: number, isCounted = true): Promise<Sample> {
   const tree = processTree(root);
   const servers = new Set(stack.serverPids);
-  const bytesOf = (isMeant: (process: TreeProcess) => boolean): number =>
-    tree.filter(isMeant).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
-  const bytes = {
-    stackBytes: bytesOf(({ pid }) => pid === root),
-    functionBytes: bytesOf(({ pid }) => pid !== root && !servers.has(pid)),
-    serverBytes: bytesOf(({ pid }) => servers.has(pid)),
-  };
+  const bytesOf = (some: readonly TreeProcess[]): number =>
+    some.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+  const functions = tree.filter(({ pid }) => pid !== root && !servers.has(pid));
   return {
     seconds,
-    ...bytes,
+    stackBytes: bytesOf(tree.filter(({ pid }) => pid === root)),
+    functionBytes: bytesOf(functions),
+    functions: functions.length,
+    serverBytes: bytesOf(tree.filter(({ pid }) => servers.has(pid))),
     processes: tree.length,
     connections: isCounted ? await countConnections(stack.groups) : undefined,
   };
