@@ -10,6 +10,8 @@ import type { GroupAccess } from '../store-access.ts';
 export interface StackProcessOptions {
   /** The program that runs a whole local stack until SIGTERM, and says `ready URL`. */
   readonly program: URL;
+  /** Flags of Node for it and its threads. @default none */
+  readonly nodeFlags?: readonly string[];
   readonly args: readonly string[];
   /** Its data folder. */
   readonly data: string;
@@ -37,8 +39,8 @@ export class StackProcess {
   }
 
   /** Starts it and waits until it is ready. Throws with what it said when it ends first. */
-  static async start({ program, args, data, signal }: StackProcessOptions): Promise<StackProcess> {
-    const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
+  static async start({ program, nodeFlags = [], args, data, signal }: StackProcessOptions): Promise<StackProcess> {
+    const child = spawn(process.execPath, [...nodeFlags, fileURLToPath(program), ...args], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
