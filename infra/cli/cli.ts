@@ -9,6 +9,7 @@ import { errorJson, errorText } from './show-error.ts';
 import { VERSION } from '../../shared/version.ts';
 
 const OF_ALL_COMMANDS = 'Options of all commands:';
+const HELP_SAYS = '--help says what is wanted';
 
 /** Makes one command, with its arguments, flags and examples. */
 export type CommandOf = () => Command;
@@ -32,11 +33,14 @@ export function action<Parameters extends readonly unknown[], Flags = object>(
       process.exitCode = EXIT_CODES[ending ?? 'ok'].code;
     } catch (caught) {
       const error = ofTheCommand(caught);
-      const isForPrograms = global.format === 'json' || global.format === 'ndjson';
-      process.stderr.write(`${isForPrograms ? errorJson(error) : errorText(error)}\n`);
+      process.stderr.write(`${isForPrograms(global.format) ? errorJson(error) : errorText(error)}\n`);
       process.exitCode = EXIT_CODES[endingOf(error)].code;
     }
   };
+}
+
+function isForPrograms(format: unknown): boolean {
+  return format === 'json' || format === 'ndjson';
 }
 
 /** Of files, not of what is printed. */
@@ -50,12 +54,12 @@ function flagsOf<Flags>(command: Command): GlobalFlags & Flags {
   return { ...(parent ? flagsOf(parent) : {}), ...command.opts<GlobalFlags & Flags>() };
 }
 
-/** A command that has others below it. */
 /** What a command throws in a request of its own, as where it cannot be signed, comes back as the cause of its end. */
 function ofTheCommand(error: unknown): unknown {
   return error instanceof SchemalessError && error.cause instanceof CommandError ? error.cause : error;
 }
 
+/** A command that has others below it. */
 export function commandGroup(name: string, description: string, commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
   for (const command of commands) group.addCommand(command);
@@ -77,7 +81,7 @@ export function buildProgram(commands: readonly CommandOf[]): Command {
     .helpOption('-h, --help', 'what a command does, with examples')
     .helpCommand('help [command]', 'the same')
     .enablePositionalOptions()
-    .showHelpAfterError('(--help says what is wanted)')
+    .showHelpAfterError(`(${HELP_SAYS})`)
     .exitOverride();
   for (const flag of globalFlags()) program.addOption(flag);
   for (const make of commands) program.addCommand(inheriting(make(), program));
@@ -99,11 +103,32 @@ function inheriting(command: Command, parent: Command): Command {
 
 /** Runs it on the arguments of this process; the exit code is set once it is done. */
 export async function runProgram(program: Command): Promise<void> {
+  const asJson = isForPrograms(formatTyped(program, process.argv.slice(2)));
+  if (asJson) silence(program);
   try {
     await program.parseAsync();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Shown already. Asking for help, or the version, is no mistake.
-    process.exitCode = error.exitCode === 0 ? EXIT_CODES.ok.code : EXIT_CODES.usage.code;
+    // Asking for help, or the version, is no mistake; what is one was shown already, but for programs.
+    const isMistake = error.exitCode !== 0;
+    process.exitCode = EXIT_CODES[isMistake ? 'usage' : 'ok'].code;
+    const message = error.message.replace(/^error: /u, '');
+    if (isMistake && asJson)
+      process.stderr.write(`${errorJson(new CommandError(message, { ending: 'usage', cure: HELP_SAYS }))}\n`);
   }
+}
+
+/** Nothing is said of arguments that cannot be used. */
+function silence(command: Command): void {
+  command.configureOutput({ writeErr: () => undefined });
+  command.commands.forEach(silence);
+}
+
+/** The format of results that was typed, whether or not the arguments can be used; of a command that has one. */
+function formatTyped(program: Command, typed: readonly string[]): string | undefined {
+  const command = program.commands.find((one) => typed.includes(one.name()));
+  if (command && hasOwnFormat(command)) return undefined;
+  const position = typed.findLastIndex((one) => one === '--format' || one.startsWith('--format='));
+  const [, joined] = typed[position]?.split('=', 2) ?? [];
+  return position < 0 ? undefined : (joined ?? typed[position + 1]);
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../cell.ts';
 import type { FieldCondition } from '../client/datastore-definition.ts';
-import type { OutputOf, StandardSchema } from '../client/standard-schema.ts';
+import type { InputOf, OutputOf, StandardSchema } from '../client/standard-schema.ts';
 import type { Datastore, IndexOperations } from '../contract/datastore.ts';
 import type { FieldType } from '../definitions/definitions.ts';
 import type { ValueByType } from '../definitions/field-value.ts';
@@ -86,6 +86,13 @@ export type BaseBody<D extends ModelDeclaration> = D extends {
 }
   ? OutputOf<Validator>
   : IndexFields<D> & AnyBody;
+
+/** What `base` may be given: what its validator takes, where it has defaults, say, fewer members than it makes. */
+export type BaseInput<D extends ModelDeclaration> = D extends {
+  readonly cells: { readonly base: infer Validator extends StandardSchema };
+}
+  ? InputOf<Validator>
+  : BaseBody<D>;
 
 type BodyOf<Validator> = Validator extends StandardSchema ? OutputOf<Validator> : AnyBody;
 

@@ -1,7 +1,7 @@
 import { parseRowKey } from '../address.ts';
 import { shardDatabase, shardOf } from '../shard.ts';
 import type {
-  BaseBody,
+  BaseInput,
   Complete,
   FieldTypes,
   IndexDeclaration,
@@ -50,7 +50,7 @@ export interface Model<D extends ModelDeclaration> {
    * @throws SchemalessError `missing_field`, `invalid_field` for an index field, `invalid_body`; ModelError
    *   `readonly_field`
    */
-  put(body: BaseBody<D> & IndexFields<D>): Promise<ModelRecord<D>>;
+  put(body: BaseInput<D> & IndexFields<D>): Promise<ModelRecord<D>>;
   /** The record of a tuple, by its row key: without the index, and as it is now; null where there is none. */
   find(tuple: TupleOf<D['primary']>): Promise<ModelRecord<D> | null>;
   /** The record of a row key; null where it has none of the model's cells. */

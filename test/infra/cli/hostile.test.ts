@@ -187,6 +187,16 @@ describe('what cannot be used', () => {
     expect(requests.length).toBe(before);
   });
 
+  it.each([
+    ['an unknown flag', ['get', '--rad', 'x', '--format', 'json'], "unknown option '--rad'"],
+    ['a missing argument', ['--format=ndjson', 'get', ROW], "missing required argument 'column'"],
+    ['a row key that is none', ['get', 'x', 'BASE', '1', '--url', 'http://127.0.0.1:1', '--format', 'json'], 'row_key'],
+  ] as const)('is one line of JSON for programs: %s', async (_name, parameters, message) => {
+    const { code, stdout, stderr } = await run(...parameters);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(JSON.parse(stderr)).toMatchObject({ error: { message: expect.stringContaining(message), exit_code: 2 } });
+  });
+
   it('is refused as a body: too large, or not UTF-8', async () => {
     const put = ['put', ROW, 'BASE', '1', '-d', 'trips', '--url', url];
     const before = requests.length;

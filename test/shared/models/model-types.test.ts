@@ -105,6 +105,8 @@ it('what a validator refuses is not written, and what it makes is', async () => 
   const rates = defineModel({ name: 'checked', datastore, primary, cells: { base } });
   const rate = await rates.put({ hotel_id: 1, room_type: 'a', net_price: 1 });
   expectTypeOf(rate.get('net_price')).toEqualTypeOf<number | undefined>();
+  // What the validator adds need not be given.
+  expect((await rates.put({ hotel_id: 2, room_type: 'a' })).get('net_price')).toBe(5);
   await expect(rate.update({ net_price: -1 })).rejects.toMatchObject({
     code: 'invalid_body',
     retry: 'never',
