@@ -1,10 +1,13 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { testsWithoutMysql } from './test/support/touches-mysql.ts';
 
 export default defineConfig({
   // Examples import what their readers install.
   resolve: { tsconfigPaths: true },
   test: {
     include: ['test/**/*.test.ts'],
+    // A second engine is tried on what touches it.
+    exclude: [...configDefaults.exclude, ...(process.env['SCHEMALESS_TESTS'] === 'mysql' ? testsWithoutMysql() : [])],
     // One set of MySQL servers serves the whole run; files bring their own datastores.
     globalSetup: ['test/support/servers.ts'],
     testTimeout: 20_000,
