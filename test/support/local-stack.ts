@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
@@ -38,8 +38,12 @@ export function localStack(
   };
 }
 
-/** What functions were refused by the policies of their roles: each is a right that the template lacks. */
+/**
+ * What functions were refused by the policies of their roles: each is a right that the template lacks. Nothing is known
+ * of a stack whose data a test has deleted.
+ */
 export function refusalsIn(functionLog: string): readonly string[] {
+  if (!existsSync(functionLog)) return [];
   return readFileSync(functionLog, 'utf8')
     .split('\n')
     .filter((line) => /^\S+ iam User: /u.test(line));

@@ -71,7 +71,7 @@ function judgePositions(zones: readonly (Zone | undefined)[], hasProxy: boolean)
 /** The zones that CloudFormation will put the subnets in. */
 async function zonesTaken(named: readonly NamedZone[], aws: AwsAnswers): Promise<readonly (Zone | undefined)[]> {
   const zones = await aws.zones();
-  const isByPosition = named.some((subnet) => 'place' in subnet);
+  const isByPosition = named.some((subnet) => 'position' in subnet);
   // `Fn::GetAZs` leaves out zones without a default subnet, unless no zone has one; in order of the alphabet.
   const offered = isByPosition ? await aws.zonesOfDefaultSubnets() : [];
   const byPosition = (offered.length > 0 ? [...new Set(offered)] : zones.map(({ name }) => name)).toSorted();

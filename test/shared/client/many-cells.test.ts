@@ -216,7 +216,7 @@ describe('a tail', () => {
       pollMs: 20,
       onError: (error) => told.push(error),
     })) {
-      got.push((cell.body as { readonly position: number }).position);
+      got.push((cell.body as { readonly place: number }).place);
       if (got.length === 3) more = putAll(trips, cells(6));
       if (got.length === 6) stop.abort();
     }
