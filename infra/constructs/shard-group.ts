@@ -222,7 +222,7 @@ function clusterProps(
     securityGroups: [securityGroup],
     // Databases are made by the migration, one for each shard.
     credentials: Credentials.fromGeneratedSecret('schemaless', { ...(encryptionKey && { encryptionKey }) }),
-    enableDataApi: environment.access === 'data-api',
+    enableDataApi: environment.access === 'data-api' || environment.breakGlass === true,
     // Switched on, it forbids nothing: who logs in by IAM needs a database user of its own kind.
     iamAuthentication: true,
     storageEncrypted: true,

@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from './alarm-topics.ts';
+import { BreakGlass } from './break-glass.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { keyForStore } from './key-uses.ts';
 import { MysqlParameters } from './mysql-parameters.ts';
@@ -32,6 +33,8 @@ export class SchemalessStorage {
   /** As `keyForStore` gives it. */
   readonly encryptionKey: IKey | undefined;
   readonly alarmTopics: AlarmTopics;
+  /** Where people may run SQL in an emergency. */
+  readonly breakGlass: BreakGlass | undefined;
 
   /** @throws an Error that names what does not go together */
   constructor(scope: Construct, props: SchemalessStorageProps) {
@@ -61,6 +64,9 @@ export class SchemalessStorage {
     });
     const clusters = this.groups.map(({ cluster }) => cluster);
     subscribeToEvents(scope, clusters, this.alarmTopics);
+    this.breakGlass = environment.breakGlass
+      ? new BreakGlass(scope, 'break-glass', { environment, groups: this.groups, alarmTopics: this.alarmTopics })
+      : undefined;
   }
 }
 

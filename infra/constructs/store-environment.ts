@@ -58,6 +58,11 @@ export interface StoreEnvironment {
   readonly zones?: readonly string[];
   /** Of a network of the store's own: a private range of /16 to /20. Fixed. @default 10.0.0.0/16 */
   readonly cidr?: string;
+  /**
+   * People may run SQL on the clusters in an emergency, over the RDS Data API, by a role that takes a second factor.
+   * @default nobody reaches MySQL but functions
+   */
+  readonly breakGlass?: boolean;
   /** Clusters and stacks refuse to be deleted. */
   readonly protectedFromDeletion: boolean;
   /**

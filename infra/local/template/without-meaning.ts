@@ -30,6 +30,7 @@ export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::RDS::DBSubnetGroup': 'everything is on the loopback interface',
   'AWS::RDS::EventSubscription': 'nobody is called from one machine',
   'AWS::SNS::Subscription': 'nobody is called from one machine',
+  'AWS::Events::Rule': 'there are no events of AWS on one machine',
   'AWS::SNS::Topic': 'nobody is called from one machine',
   'AWS::SNS::TopicPolicy': 'nobody is called from one machine',
   'AWS::SQS::QueuePolicy': 'it refuses what is not encrypted, and everything is on the loopback interface',

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
+import { statementsOf } from '../support/statements.ts';
+import { propertiesOf, resourcesOf, synthesized } from '../support/synthesized.ts';
+
+const folder = folderOfTests();
+const DEPLOYED = ENVIRONMENT_NAMES.filter((name) => name !== 'local');
+
+describe.each(DEPLOYED)('the SQL of the runbook in %s', (environment) => {
+  const { groups } = ENVIRONMENTS[environment];
+  const stacks = synthesized(join(folder.path, environment), { environment });
+  const resources = stacks.flatMap(({ template }) => Object.entries(template.Resources));
+  const [id = '', role] = resources.find(([name]) => name.startsWith('breakglassrole')) ?? [];
+
+  it('is run by people of the account alone, with a second factor, for an hour', () => {
+    expect(role?.Properties).toMatchObject({
+      MaxSessionDuration: 3600,
+      AssumeRolePolicyDocument: {
+        Statement: [
+          {
+            Action: 'sts:AssumeRole',
+            Effect: 'Allow',
+            Condition: { Bool: { 'aws:MultiFactorAuthPresent': 'true' } },
+            Principal: { AWS: expect.anything() },
+          },
+        ],
+      },
+    });
+    expect(JSON.stringify(Object(role?.Properties).AssumeRolePolicyDocument.Statement[0].Principal)).toContain(':root');
+  });
+
+  it('is run on each group, over the Data API, as its owner, and nothing else is let', () => {
+    const [, statements = []] = [...statementsOf(stacks)].find(([name]) => name.startsWith('breakglassrole')) ?? [];
+    const allowed = statements.flatMap(({ actions, resources }) =>
+      actions.flatMap((action) => resources.map((resource) => [action, resource] as const)),
+    );
+    expect(new Set(allowed.map(([action]) => action))).toEqual(
+      new Set(['rds-data:ExecuteStatement', 'secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret']),
+    );
+    expect(allowed).toHaveLength(3 * groups);
+    for (const [, resource] of allowed) expect(resource).not.toContain('*');
+    for (const cluster of propertiesOf(stacks, 'AWS::RDS::DBCluster'))
+      expect(cluster).toMatchObject({ EnableHttpEndpoint: true });
+  });
+
+  it('is told of at once, and printed as a command for each group', () => {
+    const [rule, ...others] = resourcesOf(stacks, 'AWS::Events::Rule');
+    expect(others).toEqual([]);
+    expect(rule?.Properties).toMatchObject({
+      EventPattern: { source: ['aws.sts'], detail: { eventName: ['AssumeRole'] } },
+      Targets: [{ Arn: { Ref: expect.stringMatching(/^alarmsurgent/u) } }],
+    });
+    expect(JSON.stringify(Object(rule?.Properties).EventPattern)).toContain(id);
+    const printed = stacks
+      .flatMap(({ template }) => Object.values(template.Outputs ?? {}))
+      .map((one) => JSON.stringify(one));
+    expect(printed.filter((one) => one.includes('aws rds-data execute-statement'))).toHaveLength(groups);
+  });
+});
