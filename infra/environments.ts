@@ -9,7 +9,7 @@ export interface EnvironmentProps extends StoreEnvironment {
   readonly region?: string;
 }
 
-export const ENVIRONMENT_NAMES = ['local', 'dev', 'prod'] as const;
+export const ENVIRONMENT_NAMES = ['local', 'dev', 'small', 'staging', 'prod'] as const;
 export type EnvironmentName = (typeof ENVIRONMENT_NAMES)[number];
 
 export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> = {
@@ -70,6 +70,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     tailers: 1,
     sharedStorage: true,
     functionsInVpc: false,
+    breakGlass: true,
     protectedFromDeletion: false,
     schedules: true,
     // A runaway client is to be noticed, not paid for.
@@ -79,6 +80,68 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     definedByApi: { mostShards: 256 },
     // One small cluster: thousands of databases would fill its memory with table definitions.
     shards: { trips: 256 },
+  },
+
+  /** For a young team: all promises kept, on clusters that are small, and may pause. What it gives up: `aws.md`. */
+  small: {
+    name: 'small',
+    // The fewest that survive one lost group without refusing writes.
+    groups: 3,
+    // A writer that is lost is made anew within ten minutes, in which its writes are buffered.
+    readersPerGroup: 0,
+    // They pause after five minutes without a statement: with the schedules off.
+    capacity: { min: 0, max: 8 },
+    // Cheaper at rest than a VPC, which needs endpoints by the hour: `npm run capacity`.
+    access: 'data-api',
+    proxy: false,
+    databaseAuth: 'secret',
+    // None are held over the Data API.
+    connections: { request: 1, loop: 1 },
+    // A fifth of a CPU.
+    loopMemoryMb: 384,
+    tracing: false,
+    // Covers a group that is down, or wakes up.
+    bufferCopies: 1,
+    tailers: 1,
+    sharedStorage: true,
+    functionsInVpc: false,
+    breakGlass: true,
+    protectedFromDeletion: true,
+    schedules: true,
+    throttle: { ratePerSecond: 200, burst: 400 },
+    corsOrigins: [],
+    logDays: 30,
+    // 256 databases on each of its small clusters.
+    shards: { trips: 768 },
+  },
+
+  /** The ways of `prod`, small: what is to be deployed there is deployed here before. */
+  staging: {
+    name: 'staging',
+    groups: 3,
+    readersPerGroup: 1,
+    // 8 ACU allow 1,000 connections.
+    capacity: { min: 0.5, max: 8 },
+    access: 'mysql',
+    proxy: true,
+    databaseAuth: 'iam',
+    connections: { request: 3, loop: 8 },
+    // An account that has `prod`, too, has some 500 left for it.
+    instances: { 'write-cells': 30, 'read-cells': 20, 'query-index': 8, 'manage-triggers': 2 },
+    loopMemoryMb: 1769,
+    tracing: true,
+    bufferCopies: 1,
+    // That there are several, which share the partitions.
+    tailers: 2,
+    sharedStorage: true,
+    functionsInVpc: true,
+    breakGlass: true,
+    protectedFromDeletion: false,
+    schedules: true,
+    throttle: { ratePerSecond: 500, burst: 250 },
+    corsOrigins: [],
+    logDays: 14,
+    shards: { trips: 768 },
   },
 
   prod: {
@@ -106,6 +169,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     tailers: 4,
     sharedStorage: true,
     functionsInVpc: true,
+    breakGlass: true,
     protectedFromDeletion: true,
     schedules: true,
     // Half of what an account may have as a rule, which it shares with its other APIs.

@@ -7,20 +7,26 @@ import { costTable, limitTable, needsTable, priceTable, restTable } from './tabl
 
 /** Those of the datastore that comes with the project, in production. */
 export const PROD_SHARDS = 4096;
-const DEV_SHARDS = ENVIRONMENTS.dev.shards['trips'] ?? PROD_SHARDS;
 
 /** What the environments cost while nobody asks for anything. */
 export function plansAtRest(assumptions: Assumptions = ASSUMPTIONS): {
   readonly dev: Plan;
-  readonly paused: Plan;
+  readonly devPaused: Plan;
+  readonly small: Plan;
+  readonly smallPaused: Plan;
+  readonly staging: Plan;
   readonly prod: Plan;
 } {
-  const atRest = (environment: EnvironmentProps, shards: number): Plan =>
-    capacityFor(loadOn(environment, shards, 0), assumptions);
+  const atRest = (environment: EnvironmentProps): Plan =>
+    capacityFor(loadOn(environment, environment.shards['trips'] ?? PROD_SHARDS, 0), assumptions);
+  const { dev, small, staging, prod } = ENVIRONMENTS;
   return {
-    dev: atRest(ENVIRONMENTS.dev, DEV_SHARDS),
-    paused: atRest({ ...ENVIRONMENTS.dev, schedules: false }, DEV_SHARDS),
-    prod: atRest(ENVIRONMENTS.prod, PROD_SHARDS),
+    dev: atRest(dev),
+    devPaused: atRest({ ...dev, schedules: false }),
+    small: atRest(small),
+    smallPaused: atRest({ ...small, schedules: false }),
+    staging: atRest(staging),
+    prod: atRest(prod),
   };
 }
 
@@ -34,11 +40,18 @@ export function tables(
   assumptions: Assumptions = ASSUMPTIONS,
 ): Readonly<Record<string, string>> {
   const plans = rates.map((rate) => capacityFor(loadOn(ENVIRONMENTS.prod, PROD_SHARDS, rate), assumptions));
-  const { dev, paused, prod } = plansAtRest(assumptions);
+  const { dev, devPaused, small, smallPaused, staging, prod } = plansAtRest(assumptions);
   return {
     needs: needsTable(plans),
     cost: costTable(plans),
-    rest: restTable({ '`dev`': dev, '`dev` without schedules': paused, '`prod`': prod }),
+    rest: restTable({
+      '`dev`': dev,
+      '`dev` without schedules': devPaused,
+      '`small`': small,
+      '`small` without schedules': smallPaused,
+      '`staging`': staging,
+      '`prod`': prod,
+    }),
     limits: limitTable(plans),
     prices: priceTable(),
   };

@@ -7,7 +7,7 @@ import type { Plan } from '../../../infra/capacity/plan.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
 import { connectionsOf } from '../../../infra/constructs/max-connections.ts';
 
-const { dev, prod } = ENVIRONMENTS;
+const { dev, small, prod } = ENVIRONMENTS;
 const planFor = (writesPerSecond: number, environment: EnvironmentProps = prod): Plan =>
   capacityFor(loadOn(environment, 4096, writesPerSecond));
 const lineOf = (plan: Plan, name: string): number => plan.bill.find((line) => line.name === name)?.usd ?? Number.NaN;
@@ -68,6 +68,16 @@ describe('a plan', () => {
     // Four tailers and the repair with 1,769 MB, the drain with 512.
     const gigabytes = ((5 * 1769 + 512) / 1024) * (1 + 2 / 60);
     expect(lineOf(plan, 'Lambda')).toBeCloseTo(gigabytes * 730 * 3600 * 0.0000133334 + 6 * 730 * 60 * 2e-7, 6);
+  });
+
+  it('is cheap for a young team, and not for nothing over the Data API', () => {
+    const atRest = (environment: EnvironmentProps): number =>
+      capacityFor(loadOn(environment, environment.shards['trips'] ?? 4096, 0)).monthlyUsd;
+    expect(atRest(small)).toBeLessThan(250);
+    expect(atRest({ ...small, schedules: false })).toBeLessThan(60);
+    const inVpc: EnvironmentProps = { ...small, access: 'mysql', functionsInVpc: true };
+    expect(atRest(inVpc)).toBeGreaterThan(atRest(small));
+    expect(atRest({ ...inVpc, schedules: false })).toBeGreaterThan(2 * atRest({ ...small, schedules: false }));
   });
 
   it('costs by the month what a second costs: units', () => {

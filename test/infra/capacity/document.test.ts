@@ -32,7 +32,7 @@ describe('the document on capacity', () => {
 
 describe.each(PAGES)('$file', ({ url }) => {
   it('says what the environments cost at rest, in two digits', () => {
-    const { dev, paused, prod } = plansAtRest();
+    const { dev, devPaused, small, smallPaused, staging, prod } = plansAtRest();
     const text = readFileSync(url, 'utf8').replaceAll(/\s+/gu, ' ');
     const said = [...text.matchAll(/(?<of>`\w+`(?: without schedules)?) about (?<usd>[\d,]+) USD/gu)].map(
       ({ groups }) => [groups?.['of'], groups?.['usd']],
@@ -41,8 +41,11 @@ describe.each(PAGES)('$file', ({ url }) => {
       Math.round(Number(monthlyUsd.toPrecision(2))).toLocaleString('en-US');
     expect(Object.fromEntries(said)).toEqual({
       '`prod`': inTwoDigits(prod),
+      '`staging`': inTwoDigits(staging),
+      '`small`': inTwoDigits(small),
+      '`small` without schedules': inTwoDigits(smallPaused),
       '`dev`': inTwoDigits(dev),
-      '`dev` without schedules': inTwoDigits(paused),
+      '`dev` without schedules': inTwoDigits(devPaused),
     });
   });
 });

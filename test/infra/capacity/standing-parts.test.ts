@@ -17,6 +17,8 @@ const triggers = definitions.datastores.reduce((sum, datastore) => sum + datasto
 
 const CASES: readonly (readonly [string, EnvironmentProps, object])[] = [
   ['prod', ENVIRONMENTS.prod, { environment: 'prod' }],
+  ['staging', ENVIRONMENTS.staging, { environment: 'staging' }],
+  ['small', ENVIRONMENTS.small, { environment: 'small' }],
   ['dev', ENVIRONMENTS.dev, { environment: 'dev' }],
   [
     'prod in a region',

@@ -10,6 +10,8 @@ import { goodAccount } from './good-account.ts';
 
 const needs = {
   dev: needsOf({ environment: 'dev', functions: STAND_INS }),
+  small: needsOf({ environment: 'small', functions: STAND_INS }),
+  staging: needsOf({ environment: 'staging', functions: STAND_INS }),
   prod: needsOf({ environment: 'prod', functions: STAND_INS }),
 };
 
@@ -25,7 +27,7 @@ function refused(action: string): () => Promise<never> {
   };
 }
 
-describe.each(['dev', 'prod'] as const)('a good account, for %s', (environment) => {
+describe.each(['dev', 'small', 'staging', 'prod'] as const)('a good account, for %s', (environment) => {
   it('is found good in every check', async () => {
     const findings = await runChecks(needs[environment], goodAccount());
     expect(findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
@@ -132,7 +134,7 @@ describe('what fails is named, with what to do', () => {
       'no serverless instances',
       'prod',
       { orderable: async () => [] },
-      { check: 'instances db.serverless', found: 'none' },
+      { check: 'instances db.serverless', found: 'none, no RDS Data API' },
     ],
     [
       'a region without the RDS Data API',

@@ -150,7 +150,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     );
     expect(datastores.map(({ name, shards }) => [name, Number(shards)])).toEqual([
       ['smoke', 16],
-      ['trips', { prod: 4096, local: 64 }[environment as string] ?? 256],
+      ['trips', { prod: 4096, staging: 768, small: 768, local: 64 }[environment as string] ?? 256],
     ]);
     const schedules = resourcesOf(stacks, 'AWS::Scheduler::Schedule');
     for (const schedule of schedules)
@@ -254,8 +254,9 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
   it('lets functions reach MySQL in one way: over the Data API of its clusters, from no VPC, or inside theirs', () => {
     const { access, groups } = ENVIRONMENTS[environment];
     const overDataApi = access === 'data-api';
+    // By which people run SQL in an emergency, too.
     for (const { EnableHttpEndpoint } of properties('AWS::RDS::DBCluster'))
-      expect(EnableHttpEndpoint ?? false).toBe(overDataApi);
+      expect(EnableHttpEndpoint ?? false).toBe(overDataApi || environment !== 'local');
     const ofStore = properties('AWS::Lambda::Function').filter(
       ({ Environment }) => 'SCHEMALESS_ACCESS' in Object(Object(Environment).Variables),
     );
@@ -273,7 +274,8 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       expect(resources).toHaveLength(groups);
       for (const resource of resources) expect(resource).not.toContain('*');
     }
-    expect(granted).toHaveLength(overDataApi ? ofStore.length : 0);
+    const people = environment === 'local' ? 0 : 1;
+    expect(granted).toHaveLength((overDataApi ? ofStore.length : 0) + people);
   });
 
   it('has nothing that waits for itself in a circle', () => {
@@ -294,7 +296,7 @@ describe('an environment', () => {
 
   it('is named on the command line', () => {
     expect(() => synthesized(folder.path, {})).toThrow(
-      'environment: wanted one of local, dev, prod (-c environment=NAME), got undefined',
+      'environment: wanted one of local, dev, small, staging, prod (-c environment=NAME), got undefined',
     );
     expect(() => synthesized(folder.path, { environment: 'test' })).toThrow(/got "test"/u);
   });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ENVIRONMENTS, type EnvironmentName } from '../../../infra/environments.ts';
+import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -9,10 +9,11 @@ afterAll(() => folder[Symbol.dispose]());
 
 /** That of a region with the longest name, of the RDS Data API's 100 at most. */
 const ARN = 'arn:aws:rds:ap-southeast-2:123456789012:cluster:';
+const DEPLOYED = ENVIRONMENT_NAMES.filter((name) => name !== 'local');
 /** CloudFormation gives a custom resource an hour. */
 const MOST_SECONDS = 3600;
 
-describe.each(['dev', 'prod'] satisfies EnvironmentName[])('what AWS would refuse of %s', (environment) => {
+describe.each(DEPLOYED)('what AWS would refuse of %s', (environment) => {
   const stacks = synthesized(join(folder.path, environment), { environment });
   const properties = (type: string) => resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {});
   const { groups } = ENVIRONMENTS[environment];
@@ -53,7 +54,7 @@ describe.each(['dev', 'prod'] satisfies EnvironmentName[])('what AWS would refus
   });
 });
 
-describe.each(['dev', 'prod'] satisfies EnvironmentName[])('the clusters of %s', (environment) => {
+describe.each(DEPLOYED)('the clusters of %s', (environment) => {
   const stacks = synthesized(join(folder.path, `${environment}-clusters`), { environment });
   const { groups, protectedFromDeletion, logDays } = ENVIRONMENTS[environment];
 
