@@ -36,6 +36,10 @@ export const METRICS = {
   triggerRetryFailed: 'trigger_retry_failed',
   triggerMalformed: 'trigger_malformed',
   triggerStopped: 'trigger_stopped',
+  /** Of each trigger, every half minute: 1 while it is stopped by itself, cells parked, messages that cannot be read. */
+  triggerStoppedNow: 'trigger_stopped_now',
+  triggerParkedNow: 'trigger_parked_now',
+  triggerMalformedNow: 'trigger_malformed_now',
   /**
    * Of each export by schedule, told apart by the dimension `EXPORT_DIMENSION`, at the end of each run: how old what is
    * not in it may be, the cells that were written, and those that were left for the next run.

@@ -32,6 +32,14 @@ export function tailReport(): { readonly report: (event: TailEvent) => void; rea
         });
         return;
       }
+      if (event.kind === 'troubles') {
+        gauge({
+          [METRICS.triggerStoppedNow]: Number(event.isStopped),
+          [METRICS.triggerParkedNow]: event.parked,
+          [METRICS.triggerMalformedNow]: event.malformed,
+        });
+        return;
+      }
       log(event);
       const [name, times] = counted(event);
       if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + times);

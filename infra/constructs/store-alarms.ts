@@ -218,23 +218,23 @@ function addLoopAlarm(alarms: Alarms, name: string, loop: IFunction): void {
 }
 
 /** Of all triggers together. */
-function addTriggerAlarms(alarms: Alarms, { sum }: StoreMetrics): void {
+function addTriggerAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('trigger-stopped', {
     section: 'trigger-stopped',
-    what: 'a trigger stopped, since too many of its cells were parked',
-    metric: sum(METRICS.triggerStopped),
+    what: 'a trigger is stopped, since too many of its cells were parked',
+    metric: most(METRICS.triggerStoppedNow),
     above: 0,
   });
   alarms.add('trigger-parked', {
     section: 'trigger-parked',
-    what: 'cells of a trigger were parked',
-    metric: sum(METRICS.triggerParked),
+    what: 'cells of a trigger are parked',
+    metric: most(METRICS.triggerParkedNow),
     above: 0,
   });
   alarms.add('trigger-malformed', {
     section: 'trigger-malformed',
-    what: 'a queue holds messages that are not ours',
-    metric: sum(METRICS.triggerMalformed),
+    what: 'a queue held messages that are not ours, which are kept',
+    metric: most(METRICS.triggerMalformedNow),
     above: 0,
   });
   alarms.add('trigger-send-failed', {

@@ -16,6 +16,7 @@ import { tailFollower, type TailWatches } from './tail-follower.ts';
 import type { TailHappening, TailWork } from './tail-work.ts';
 import { watchDepth } from './watch-depth.ts';
 import { watchLag } from './watch-lag.ts';
+import { watchTroubles } from './watch-troubles.ts';
 import { watchTrigger } from './watch-trigger.ts';
 
 /** What the tailing for all triggers has in hand, beside the options of the run. */
@@ -71,7 +72,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
       depth.run(lookouts.signal),
       sendRetries(work, watch, signal),
       mindQueue(work, run, watches, lookouts.signal),
-      ...(run.slot === 0 ? [watchLag(work, run, lookouts.signal)] : []),
+      ...(run.slot === 0 ? [watchLag(work, run, lookouts.signal), watchTroubles(work, lookouts.signal)] : []),
     ];
     let outcome: ReturnType<TriggerTail['state']> = 'failed';
     try {

@@ -36,6 +36,13 @@ export type TailHappening =
       readonly unsentCells: number;
       readonly unsentSeconds: number;
     }
+  /** What waits for an operator now: that it stopped by itself, cells that are parked, messages that cannot be read. */
+  | {
+      readonly kind: 'troubles';
+      readonly isStopped: boolean;
+      readonly parked: number;
+      readonly malformed: number;
+    }
   /** All that is not known to be consumed is sent again from now on. */
   | { readonly kind: 'resent' }
   /** Nothing is sent for now. Told when it begins. */

@@ -1,0 +1,31 @@
+import { pauseFor } from '../../pause-for.ts';
+import type { TailWork } from './tail-work.ts';
+
+/**
+ * Tells now and then what of a trigger waits for an operator, for as long as it does, for all workers: one of them does
+ * it for all. Until the signal.
+ */
+export async function watchTroubles(
+  { store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>,
+  signal: AbortSignal,
+): Promise<void> {
+  let failing = false;
+  while (!signal.aborted) {
+    try {
+      const [{ state, troubled }, malformed] = await Promise.all([store.status(), store.malformed()]);
+      const shards = await store.shards(troubled);
+      const parked = shards.flatMap(({ cells }) => cells.filter(({ parked_at }) => parked_at !== undefined));
+      report({
+        kind: 'troubles',
+        isStopped: state === 'stopped',
+        parked: parked.length,
+        malformed: malformed.length,
+      });
+      failing = false;
+    } catch (error) {
+      if (!failing) report({ kind: 'failed', what: 'looking what waits for an operator', error });
+      failing = true;
+    }
+    await pauseFor(settings.lagEveryMs, signal);
+  }
+}
