@@ -14,11 +14,10 @@ export async function startProgram(
   name: string,
   program: URL,
   options: object,
-  nodeFlags: readonly string[] = [],
 ): Promise<StackProcess> {
   const data = join(folder, name);
   const args = [JSON.stringify({ data, port: 0, engine, ...options })];
-  return await StackProcess.start({ program, nodeFlags, args, data, signal });
+  return await StackProcess.start({ program, args, data, signal });
 }
 
 /** The same as `npm start` runs it, with these flags: "server-size". */

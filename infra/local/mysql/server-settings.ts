@@ -144,7 +144,9 @@ const SMALL_MARIADB = [
  * was free room in them.
  */
 export function serverEnvironment(size: ServerSize): NodeJS.ProcessEnv {
-  return size === 'small' ? { ...process.env, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' } : process.env;
+  // The stack itself has two of them (`npm start`), which is not meant for its servers.
+  const { MALLOC_ARENA_MAX: _, ...ours } = process.env;
+  return size === 'small' ? { ...ours, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' } : ours;
 }
 
 const MYSQL = [

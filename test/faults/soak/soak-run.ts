@@ -46,8 +46,6 @@ const END_MS = 30_000;
 const HANG_MS = 1500;
 const STACK = new URL('soak-stack.ts', import.meta.url);
 const LOAD = new URL('soak-load.ts', import.meta.url);
-/** In each of the stack's threads, its emulators' among them. */
-const COLLECTING = new URL('collect-garbage.mjs', import.meta.url);
 
 export const soakRun: FaultRun = {
   name: 'soak',
@@ -90,7 +88,7 @@ interface Soak {
 async function startSoak(world: RunWorld, parts: AsyncDisposableStack): Promise<Soak> {
   const data = join(world.folder, 'stack');
   const options = { shards: SHARDS, functions: 'process', functionMemory: FUNCTION_MB, tailers: TAILERS };
-  const stack = await startProgram(world, 'stack', STACK, options, ['--import', COLLECTING.href]);
+  const stack = await startProgram(world, 'stack', STACK, options);
   const { pid } = (await sendCommand(data, 'status')) as StackStatus;
   parts.defer(() => endWhole(stack, pid));
   return { stack, data, pid };

@@ -6,6 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConnection, type Connection } from 'mysql2';
+import './collect-garbage.mjs';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import { serveStack, toldOptions } from '../serve-stack.ts';
 

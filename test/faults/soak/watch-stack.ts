@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { StackProcess } from '../../support/processes/stack-process.ts';
 import { processTree, type TreeProcess } from '../../support/processes/process-tree.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
@@ -50,7 +51,7 @@ export async function lookAt(stack: StackProcess, root: number, seconds: number,
   const servers = new Set(stack.serverPids);
   const bytesOf = (some: readonly TreeProcess[]): number =>
     some.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
-  const functions = tree.filter(({ pid }) => pid !== root && !servers.has(pid));
+  const functions = tree.filter(({ pid }) => isFunction(pid));
   return {
     seconds,
     stackBytes: bytesOf(tree.filter(({ pid }) => pid === root)),
@@ -60,6 +61,16 @@ export async function lookAt(stack: StackProcess, root: number, seconds: number,
     processes: tree.length,
     connections: isCounted ? await countConnections(stack.groups) : undefined,
   };
+}
+
+/** Not of what else the stack starts. */
+function isFunction(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('function-runner');
+  } catch {
+    // It has ended meanwhile.
+    return false;
+  }
 }
 
 const COUNT = {

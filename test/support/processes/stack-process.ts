@@ -10,14 +10,14 @@ import type { GroupAccess } from '../store-access.ts';
 export interface StackProcessOptions {
   /** The program that runs a whole local stack until SIGTERM, and says `ready URL`. */
   readonly program: URL;
-  /** Flags of Node for it and its threads. @default none */
-  readonly nodeFlags?: readonly string[];
   readonly args: readonly string[];
   /** Its data folder. */
   readonly data: string;
   readonly signal: AbortSignal;
 }
 
+/** As `npm start` does: with more, what threads of it allocate and free stays with each of them. */
+const AS_STARTED = { MALLOC_ARENA_MAX: '2' };
 const READY_MS = 240_000;
 const STOP_MS = 90_000;
 const POLL_MS = 25;
@@ -39,10 +39,11 @@ export class StackProcess {
   }
 
   /** Starts it and waits until it is ready. Throws with what it said when it ends first. */
-  static async start({ program, nodeFlags = [], args, data, signal }: StackProcessOptions): Promise<StackProcess> {
-    const child = spawn(process.execPath, [...nodeFlags, fileURLToPath(program), ...args], {
+  static async start({ program, args, data, signal }: StackProcessOptions): Promise<StackProcess> {
+    const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...AS_STARTED },
     });
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));

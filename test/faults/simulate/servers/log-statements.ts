@@ -44,7 +44,7 @@ export function planLogRead(sql: string): Plan | undefined {
   ) {
     if (sql.includes(' WHERE added_id IN ('))
       return { kind: 'entries at', shards, read: (execution) => entriesAt(execution, shards[0] ?? -1) };
-    if (sql.includes(' INTERVAL ')) throw new Error(`places of a certain age are not known here: ${sql}`);
+    if (sql.includes(' INTERVAL ')) throw new Error(`entries of a certain age are not known here: ${sql}`);
     const withHead = sql.includes(', (SELECT MAX(added_id) FROM `');
     // With the head each branch names its table twice.
     const branches = withHead ? shards.filter((_, position) => position % 2 === 0) : shards;
