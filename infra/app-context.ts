@@ -22,7 +22,7 @@ export interface AppContext {
   /** Folder that the triggers' functions are given from. @default the root of the repository */
   readonly project?: unknown;
   /**
-   * `dev` and `local`: `off` leaves the functions that run all the time unstarted, see `EnvironmentProps.schedules`.
+   * Not of `prod`: `off` leaves the functions that run all the time unstarted, see `EnvironmentProps.schedules`.
    * @default on
    */
   readonly schedules?: unknown;

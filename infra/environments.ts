@@ -82,14 +82,14 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     shards: { trips: 256 },
   },
 
-  /** For a young team: all promises kept, on clusters that are small, and may pause. What it gives up: `aws.md`. */
+  /** For a young team: all promises kept, while the schedules are on, on clusters that are small. What it gives up: `aws.md`. */
   small: {
     name: 'small',
     // The fewest that survive one lost group without refusing writes.
     groups: 3,
     // A writer that is lost is made anew within ten minutes, in which its writes are buffered.
     readersPerGroup: 0,
-    // They pause after five minutes without a statement: with the schedules off.
+    // They pause after five minutes without a statement: with the schedules off, see `schedules`.
     capacity: { min: 0, max: 8 },
     // Cheaper at rest than a VPC, which needs endpoints by the hour: `npm run capacity`.
     access: 'data-api',
@@ -100,7 +100,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     // A fifth of a CPU.
     loopMemoryMb: 384,
     tracing: false,
-    // Covers a group that is down, or wakes up.
+    // Covers a group that is down.
     bufferCopies: 1,
     tailers: 1,
     sharedStorage: true,

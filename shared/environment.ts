@@ -4,7 +4,7 @@
  * table.
  */
 export const ENVIRONMENT_VARIABLES = {
-  /** Which environment this is: `local`, `dev`, `prod`. */
+  /** Which environment this is, such as `prod`. */
   environment: 'SCHEMALESS_ENVIRONMENT',
   /** Name of the DynamoDB table that says which group holds which shard. */
   topologyTable: 'SCHEMALESS_TOPOLOGY_TABLE',

@@ -15,7 +15,7 @@ import { oneOf, readVariables, text, wholeNumber, type Variables } from './varia
 
 /** What the environment of a function may say; each function is given some of it. */
 export interface Config {
-  /** `local`, `dev`, `prod`. */
+  /** Such as `prod`. */
   readonly environment: string;
   readonly topologyTable: string;
   readonly stateTable: string;

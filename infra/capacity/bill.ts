@@ -10,8 +10,8 @@ const PROXY_LEAST_ACU = 8;
 const OUTCOMES = 5;
 /** The drain says how much waits whether or not anything does. */
 const METRICS_OF_BUFFERS = 4;
-/** How far the repair and the tailers are behind. */
-const METRICS_OF_LAGS = 3;
+/** How far the repair is behind, and consuming and sending, in cells and seconds; what waits for an operator. */
+const METRICS_OF_FOLLOWERS = 1 + 4 + 3;
 const STARTS_A_MONTH = HOURS_A_MONTH * 60;
 const DAYS_A_MONTH = HOURS_A_MONTH / 24;
 
@@ -126,7 +126,7 @@ function secretsOf({ load, traffic, database, standing, assumptions }: Needs): n
 }
 
 function watchOf({ load, database, standing }: Needs): number {
-  const atRest = load.environment.schedules ? METRICS_OF_LAGS + (database.groups > 1 ? METRICS_OF_BUFFERS : 0) : 0;
+  const atRest = load.environment.schedules ? METRICS_OF_FOLLOWERS + (database.groups > 1 ? METRICS_OF_BUFFERS : 0) : 0;
   const metrics = load.writesPerSecond > 0 ? Object.keys(METRICS).length + OUTCOMES : atRest;
   return (
     costOf(PRICES.alarmMetric, standing.alarmMetrics) +

@@ -74,9 +74,9 @@ export function priceTable(): string {
 
 /** Three digits, or cents: more would promise what an estimate cannot hold. */
 function usd(amount: number): string {
-  return amount !== 0 && amount < 10
-    ? amount.toFixed(2)
-    : Math.round(Number(amount.toPrecision(3))).toLocaleString('en-US');
+  if (amount !== 0 && amount < 10) return amount.toFixed(2);
+  // Below a hundred three digits have cents, and would be rounded twice.
+  return (amount < 100 ? Math.round(amount) : Number(amount.toPrecision(3))).toLocaleString('en-US');
 }
 
 function costRows(plans: readonly Plan[]): readonly Row[] {

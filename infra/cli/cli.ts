@@ -112,9 +112,12 @@ export async function runProgram(program: Command): Promise<void> {
     // Asking for help, or the version, is no mistake; what is one was shown already, but for programs.
     const isMistake = error.exitCode !== 0;
     process.exitCode = EXIT_CODES[isMistake ? 'usage' : 'ok'].code;
-    const message = error.message.replace(/^error: /u, '');
+    // Of a group of commands, without one of them, commander has nothing to say but its help.
+    const message = error.code === 'commander.help' ? 'wanted a command, got none' : error.message;
     if (isMistake && asJson)
-      process.stderr.write(`${errorJson(new CommandError(message, { ending: 'usage', cure: HELP_SAYS }))}\n`);
+      process.stderr.write(
+        `${errorJson(new CommandError(message.replace(/^error: /u, ''), { ending: 'usage', cure: HELP_SAYS }))}\n`,
+      );
   }
 }
 
@@ -126,7 +129,13 @@ function silence(command: Command): void {
 
 /** The format of results that was typed, whether or not the arguments can be used; of a command that has one. */
 function formatTyped(program: Command, typed: readonly string[]): string | undefined {
-  const command = program.commands.find((one) => typed.includes(one.name()));
+  const takesValue = new Set(
+    globalFlags().flatMap(({ long, short, required }) => (required ? [long, short].filter((one) => one) : [])),
+  );
+  const isName = (one: string, position: number): boolean =>
+    !one.startsWith('-') && !takesValue.has(typed[position - 1] ?? '');
+  const first = typed.find(isName);
+  const command = program.commands.find((one) => one.name() === first);
   if (command && hasOwnFormat(command)) return undefined;
   const position = typed.findLastIndex((one) => one === '--format' || one.startsWith('--format='));
   const [, joined] = typed[position]?.split('=', 2) ?? [];

@@ -1,15 +1,19 @@
-import { CfnOutput, Duration } from 'aws-cdk-lib';
-import { Rule } from 'aws-cdk-lib/aws-events';
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { CfnRule, Rule } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import { AccountRootPrincipal, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { AlarmTopics } from './alarm-topics.ts';
+import { grantSecretKey } from './key-uses.ts';
 import type { ShardGroup } from './shard-group.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 
 export interface BreakGlassProps {
   readonly environment: StoreEnvironment;
   readonly groups: readonly ShardGroup[];
+  /** Of the secrets. @default a key of Secrets Manager's own */
+  readonly encryptionKey?: IKey | undefined;
   /** Told, as of what is urgent, when somebody takes the role. */
   readonly alarmTopics: AlarmTopics;
 }
@@ -18,9 +22,11 @@ export interface BreakGlassProps {
  * The way to the SQL of the runbook, where nobody else has one: a role for people, by which they run statements over the
  * RDS Data API as the owner of each group.
  *
- * - Whoever of the account may assume roles takes it, with a second factor, for an hour.
- * - The urgent topics are told of each time, where a trail of CloudTrail has the account's management events; the
+ * - IAM users of the account that may assume roles take it, with a second factor, for an hour, of the STS of the store's
+ *   region alone, where it is told. Sessions of other roles have no second factor to show.
+ * - The urgent topics are told of each time, where a trail of CloudTrail has the region's management events; the
  *   statements themselves are data events, to be had by who wants them.
+ * - It reads the owner's password, which outlasts it: to be changed after each use.
  */
 export class BreakGlass extends Construct {
   readonly role: Role;
@@ -30,11 +36,15 @@ export class BreakGlass extends Construct {
   /** Tells that the role was taken; undefined where nobody is to be told. */
   readonly told: Rule | undefined;
 
-  constructor(scope: Construct, id: string, { environment, groups, alarmTopics }: BreakGlassProps) {
+  constructor(scope: Construct, id: string, { environment, groups, encryptionKey, alarmTopics }: BreakGlassProps) {
     super(scope, id);
     this.role = new Role(this, 'role', {
       description: `Schemaless (${environment.name}): runs the SQL of the runbook, in an emergency`,
-      assumedBy: new AccountRootPrincipal().withConditions({ Bool: { 'aws:MultiFactorAuthPresent': 'true' } }),
+      assumedBy: new AccountRootPrincipal().withConditions({
+        Bool: { 'aws:MultiFactorAuthPresent': 'true' },
+        // Of another region's STS this one's events say nothing.
+        StringEquals: { 'aws:RequestedRegion': Stack.of(this).region },
+      }),
       maxSessionDuration: Duration.hours(1),
     });
     this.role.addToPolicy(
@@ -44,6 +54,7 @@ export class BreakGlass extends Construct {
       }),
     );
     for (const { secrets } of groups) secrets.owner.grantRead(this.role);
+    grantSecretKey(this.role, encryptionKey);
     this.arn = new CfnOutput(this, 'role-arn', {
       value: this.role.roleArn,
       description: 'For who has to run SQL of the runbook',
@@ -51,21 +62,26 @@ export class BreakGlass extends Construct {
     this.commands = groups.map(
       ({ name, cluster, secrets }) =>
         new CfnOutput(this, `${name}-sql`, {
-          value: `aws rds-data execute-statement --resource-arn ${cluster.clusterArn} --secret-arn ${secrets.owner.secretArn} --sql`,
+          value: `aws rds-data execute-statement --resource-arn ${cluster.clusterArn} --secret-arn ${secrets.owner.secretArn} --result-set-options longReturnType=STRING --sql`,
           description: `Runs a statement on the writer of ${name}, by that role`,
         }),
     );
-    this.told =
-      alarmTopics.urgent.length === 0
-        ? undefined
-        : new Rule(this, 'taken', {
-            description: `Schemaless (${environment.name}): somebody took the role for emergencies`,
-            eventPattern: {
-              source: ['aws.sts'],
-              detailType: ['AWS API Call via CloudTrail'],
-              detail: { eventName: ['AssumeRole'], requestParameters: { roleArn: [this.role.roleArn] } },
-            },
-            targets: alarmTopics.urgent.map((topic) => new SnsTopic(topic)),
-          });
+    this.told = alarmTopics.urgent.length === 0 ? undefined : this.tell(environment, alarmTopics);
+  }
+
+  private tell(environment: StoreEnvironment, { urgent }: AlarmTopics): Rule {
+    const rule = new Rule(this, 'taken', {
+      description: `Schemaless (${environment.name}): somebody took the role for emergencies`,
+      eventPattern: {
+        source: ['aws.sts'],
+        detailType: ['AWS API Call via CloudTrail'],
+        detail: { eventName: ['AssumeRole'], requestParameters: { roleArn: [this.role.roleArn] } },
+      },
+      targets: urgent.map((topic) => new SnsTopic(topic)),
+    });
+    // To assume a role counts as reading, of which rules hear nothing otherwise.
+    if (rule.node.defaultChild instanceof CfnRule)
+      rule.node.defaultChild.state = 'ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS';
+    return rule;
   }
 }

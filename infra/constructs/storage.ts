@@ -65,7 +65,12 @@ export class SchemalessStorage {
     const clusters = this.groups.map(({ cluster }) => cluster);
     subscribeToEvents(scope, clusters, this.alarmTopics);
     this.breakGlass = environment.breakGlass
-      ? new BreakGlass(scope, 'break-glass', { environment, groups: this.groups, alarmTopics: this.alarmTopics })
+      ? new BreakGlass(scope, 'break-glass', {
+          environment,
+          groups: this.groups,
+          encryptionKey,
+          alarmTopics: this.alarmTopics,
+        })
       : undefined;
   }
 }

@@ -77,6 +77,11 @@ export interface StoreOptions {
   readonly zones?: readonly string[];
   /** Of the store's VPC: a private range of /16 to /20. Fixed. Not together with `vpc`. @default 10.0.0.0/16 */
   readonly cidr?: string;
+  /**
+   * A role for people, by which they run SQL on the clusters in an emergency, over the RDS Data API. @default none: nobody
+   * reaches MySQL but functions
+   */
+  readonly breakGlass?: boolean;
   /** Days that logs are kept. @default 14 with data-api, 90 with mysql */
   readonly logDays?: RetentionDays;
   /** Shard counts by datastore, in place of those of the definitions. @default those of the definitions */
@@ -174,6 +179,7 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     ...(options.definedByApi && {
       definedByApi: { mostShards: wholeNumber('definedByApi.mostShards', options.definedByApi.mostShards, 1, 65_536) },
     }),
+    ...(options.breakGlass === true && { breakGlass: true }),
     logDays: options.logDays ?? defaults.logDays,
     shards: options.shards ?? {},
   };

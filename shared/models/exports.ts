@@ -8,4 +8,4 @@ export type { FindOptions, FoundRecords } from './found-records.ts';
 export type { CellJson, Changes, ModelCell, SaveOptions } from './model-cell.ts';
 export type { ModelIndex, ShardValue } from './model-index.ts';
 export type { ModelRecord } from './model-record.ts';
-export type { LatestCells, LoggedCell, LogLocation as LogPlace } from './model-shards.ts';
+export type { LatestCells, LoggedCell, LogLocation } from './model-shards.ts';

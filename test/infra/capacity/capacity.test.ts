@@ -74,7 +74,7 @@ describe('a plan', () => {
     const atRest = (environment: EnvironmentProps): number =>
       capacityFor(loadOn(environment, environment.shards['trips'] ?? 4096, 0)).monthlyUsd;
     expect(atRest(small)).toBeLessThan(250);
-    expect(atRest({ ...small, schedules: false })).toBeLessThan(60);
+    expect(atRest({ ...small, schedules: false })).toBeLessThan(20);
     const inVpc: EnvironmentProps = { ...small, access: 'mysql', functionsInVpc: true };
     expect(atRest(inVpc)).toBeGreaterThan(atRest(small));
     expect(atRest({ ...inVpc, schedules: false })).toBeGreaterThan(2 * atRest({ ...small, schedules: false }));

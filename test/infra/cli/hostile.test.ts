@@ -191,10 +191,22 @@ describe('what cannot be used', () => {
     ['an unknown flag', ['get', '--rad', 'x', '--format', 'json'], "unknown option '--rad'"],
     ['a missing argument', ['--format=ndjson', 'get', ROW], "missing required argument 'column'"],
     ['a row key that is none', ['get', 'x', 'BASE', '1', '--url', 'http://127.0.0.1:1', '--format', 'json'], 'row_key'],
+    ['no command', ['--format', 'json'], 'wanted a command'],
+    ['none of a group', ['--format', 'json', 'profile'], 'wanted a command'],
+    [
+      'a name that is a command too',
+      ['profile', 'show', 'export', '--format', 'json', '--rad'],
+      "unknown option '--rad'",
+    ],
   ] as const)('is one line of JSON for programs: %s', async (_name, parameters, message) => {
     const { code, stdout, stderr } = await run(...parameters);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(JSON.parse(stderr)).toMatchObject({ error: { message: expect.stringContaining(message), exit_code: 2 } });
+  });
+
+  it('is text where --format is that of files', async () => {
+    const ran = await run('export', 'query', '--format', 'ndjson', '--rad');
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: unknown option '--rad'$/mu) });
   });
 
   it('is refused as a body: too large, or not UTF-8', async () => {

@@ -43,7 +43,14 @@ function define(): string {
   });
 }
 
-const stack = localStack(folder, { data, datastores: define(), readers: 1, restartAfterSeconds: 0 });
+const stack = localStack(folder, {
+  data,
+  datastores: define(),
+  // With readers to read from, whatever the way of the run.
+  access: 'mysql',
+  readers: 1,
+  restartAfterSeconds: 0,
+});
 
 describe('cells', () => {
   it('are written once, and repeating is safe', async () => {

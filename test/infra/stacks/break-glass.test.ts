@@ -22,7 +22,10 @@ describe.each(DEPLOYED)('the SQL of the runbook in %s', (environment) => {
           {
             Action: 'sts:AssumeRole',
             Effect: 'Allow',
-            Condition: { Bool: { 'aws:MultiFactorAuthPresent': 'true' } },
+            Condition: {
+              Bool: { 'aws:MultiFactorAuthPresent': 'true' },
+              StringEquals: { 'aws:RequestedRegion': { Ref: 'AWS::Region' } },
+            },
             Principal: { AWS: expect.anything() },
           },
         ],
@@ -49,10 +52,18 @@ describe.each(DEPLOYED)('the SQL of the runbook in %s', (environment) => {
     const [rule, ...others] = resourcesOf(stacks, 'AWS::Events::Rule');
     expect(others).toEqual([]);
     expect(rule?.Properties).toMatchObject({
-      EventPattern: { source: ['aws.sts'], detail: { eventName: ['AssumeRole'] } },
+      // Roles are assumed by calls that count as reading.
+      State: 'ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS',
+      EventPattern: {
+        source: ['aws.sts'],
+        'detail-type': ['AWS API Call via CloudTrail'],
+        detail: { eventName: ['AssumeRole'] },
+      },
       Targets: [{ Arn: { Ref: expect.stringMatching(/^alarmsurgent/u) } }],
     });
     expect(JSON.stringify(Object(rule?.Properties).EventPattern)).toContain(id);
+    const policies = propertiesOf(stacks, 'AWS::SNS::TopicPolicy').map((policy) => JSON.stringify(policy));
+    expect(policies.filter((policy) => policy.includes('events.amazonaws.com'))).toHaveLength(1);
     const printed = stacks
       .flatMap(({ template }) => Object.values(template.Outputs ?? {}))
       .map((one) => JSON.stringify(one));

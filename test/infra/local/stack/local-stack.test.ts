@@ -5,7 +5,7 @@ import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
 import { isRunning } from '../../../../infra/local/process-table.ts';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
 import { STAND_INS } from '../../support/synthesized.ts';
-import { localStack } from '../../../support/local-stack.ts';
+import { localStack, refusalsIn } from '../../../support/local-stack.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { localCommand } from '../../support/local-command.ts';
 
@@ -14,11 +14,17 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const SECRET = expect.stringMatching(/^arn:aws:secretsmanager:/u);
 const folder = temporaryFolder();
 const data = join(folder.path, 'data');
-const stack = localStack(folder, {
-  restartAfterSeconds: 0,
-  functionsFolder: STAND_INS,
-  app: join(import.meta.dirname, '../../support/app-with-route.ts'),
-});
+const stack = localStack(
+  folder,
+  {
+    // On the second engine, too, where the run is over the Data API.
+    access: 'mysql',
+    restartAfterSeconds: 0,
+    functionsFolder: STAND_INS,
+    app: join(import.meta.dirname, '../../support/app-with-route.ts'),
+  },
+  false,
+);
 
 const local = localCommand(data);
 
@@ -177,6 +183,7 @@ describe('a local stack', () => {
       .groups.status()
       .map(({ pid }) => pid);
     await stack().stop();
+    expect(refusalsIn(stack().functionLog)).toEqual([]);
     expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
     await expect(fetch(stack().url)).rejects.toThrow('fetch failed');
     expect(await local('status')).toMatchObject({ code: 1, text: expect.stringMatching(/^No stack runs on /u) });
