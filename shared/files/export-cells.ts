@@ -27,7 +27,7 @@ export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
   /** When nothing came of logs that are to go on for so long, it is given up. @default 120,000 */
   readonly patienceMs?: number | undefined;
   /**
-   * A share of what is there, for whoever has not the time or the room for all: a file ends once the cells in it are so
+   * A slice of what is there, for whoever has not the time or the room for all: a file ends once the cells in it are so
    * many bytes as JSON, at the latest with the answer of 4 MiB that goes beyond; when the signal comes; and when its
    * shard gives nothing any more. What is left of a shard is for the next part, where it goes on.
    *
@@ -46,7 +46,7 @@ export interface ExportReport {
   /** Of this part. */
   readonly cells: number;
   readonly bytes: number;
-  /** False where it was ended by its signal, or where nothing at all came of what is left to a share. */
+  /** False where it was ended by its signal, or where nothing at all came of what is left to a slice. */
   readonly complete: boolean;
   /** Cells of the plan that are left for the next part. */
   readonly left: number;

@@ -20,7 +20,7 @@ export interface Differences {
 }
 
 /** Places that one statement looks at: a row may have ten thousand former values. */
-const POSITIONS_A_STATEMENT = 1000;
+const ENTRIES_A_STATEMENT = 1000;
 
 /**
  * Compares what indexes should hold with what they hold: one statement for each index and group, or a thousand entries.
@@ -42,8 +42,8 @@ export async function differencesOf(
   const answers = await Promise.all(
     ofIndexes.map(async (ofIndex) => {
       const found: Differences[] = [];
-      for (let start = 0; start < ofIndex.length; start += POSITIONS_A_STATEMENT)
-        found.push(await compare(context, datastore, topology, ofIndex.slice(start, start + POSITIONS_A_STATEMENT)));
+      for (let start = 0; start < ofIndex.length; start += ENTRIES_A_STATEMENT)
+        found.push(await compare(context, datastore, topology, ofIndex.slice(start, start + ENTRIES_A_STATEMENT)));
       return found;
     }),
   );

@@ -12,7 +12,7 @@ import type { DefinitionParts } from './definition-parts.ts';
 import { checkConfirmed, stillDefined, wouldLose } from './deletion-refusals.ts';
 
 /** What is lost with a trigger: about, as SQS counts. */
-export type TriggerHoldings = Pick<DeletedContents, 'messages' | 'parked'>;
+export type TriggerContents = Pick<DeletedContents, 'messages' | 'parked'>;
 
 /**
  * Deletes a trigger for good, also one that a deployment left behind, or that was never made whole. In this order, so that a repetition finishes what
@@ -76,7 +76,7 @@ export async function triggerHoldings(
   { stateTable, depths }: Pick<DefinitionParts, 'stateTable' | 'depths'>,
   datastore: string,
   { name, queueUrl, parkedQueueUrl }: FoundQueues & { readonly name: string },
-): Promise<TriggerHoldings> {
+): Promise<TriggerContents> {
   const store = triggerStore(stateTable, { datastore, trigger: name });
   const [waiting, dead, { troubled }, malformed] = await Promise.all([
     depths.depth(queueUrl).catch(noneIfGone),

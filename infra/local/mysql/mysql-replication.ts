@@ -1,6 +1,13 @@
 import { textOf } from './operator.ts';
 import type { Replication } from './replication.ts';
 
+const FOLLOW_ATTEMPTS = 3;
+
+/** ER_BAD_REPLICA */
+function isNotConfigured(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && error.errno === 1200;
+}
+
 /** MySQL names a transaction by the server's UUID and a number; a node made anew has a new UUID. */
 export const mySqlReplication: Replication = {
   async executed(node) {
@@ -43,13 +50,22 @@ export const mySqlReplication: Replication = {
   },
 
   async follow(node, { host, port, user, password }) {
-    await node.run(
-      `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ${port}, SOURCE_USER = ?, SOURCE_PASSWORD = ?,
-        SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 0`,
-      [host, user, password],
-    );
-    await node.run('SET GLOBAL super_read_only = ON');
-    await node.run('START REPLICA');
+    for (let attempt = 1; ; attempt += 1) {
+      await node.run(
+        `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ${port}, SOURCE_USER = ?, SOURCE_PASSWORD = ?,
+          SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 0`,
+        [host, user, password],
+      );
+      await node.run('SET GLOBAL super_read_only = ON');
+      try {
+        await node.run('START REPLICA');
+        return;
+      } catch (error) {
+        // A server that had just started was seen not to know what it had been told a moment before, once in some
+        // hundreds of starts of MySQL 9.7.
+        if (!isNotConfigured(error) || attempt === FOLLOW_ATTEMPTS) throw error;
+      }
+    }
   },
 
   async open(node, serverId) {

@@ -1,19 +1,19 @@
 import { PROJECT_ROOT } from '../../app-context.ts';
 
 /**
- * What a process that failed has said of it, without the way on which it got there: of the places that called each other
+ * What a process that failed has said of it, without the way on which it got there: of the frames of its stack
  * the innermost one is left that is no package's.
  */
 export function whatIsWrong(complaint: string): string {
-  let hasPosition = false;
+  let hasFrame = false;
   const lines = complaint
     .trim()
     .split('\n')
     .filter((line) => {
       if (/^Node\.js v\d/u.test(line)) return false;
       if (!/^\s+at /u.test(line)) return true;
-      const isOurs = !hasPosition && line.includes(PROJECT_ROOT) && !line.includes('node_modules');
-      hasPosition ||= isOurs;
+      const isOurs = !hasFrame && line.includes(PROJECT_ROOT) && !line.includes('node_modules');
+      hasFrame ||= isOurs;
       return isOurs;
     });
   return lines

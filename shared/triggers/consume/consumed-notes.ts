@@ -61,8 +61,8 @@ export function consumedNotes(
       const { shard, generation, added_id } = message;
       // Of one whose generation is not known nothing can be said that a later resend could rely on.
       if (generation === undefined) return;
-      const position = { generation, added_id, fingerprint: fingerprintOf(message) };
-      if (isFurther(position, noted.get(shard))) noted.set(shard, position);
+      const location = { generation, added_id, fingerprint: fingerprintOf(message) };
+      if (isFurther(location, noted.get(shard))) noted.set(shard, location);
     },
     async keep() {
       if (noted.size === 0) return;

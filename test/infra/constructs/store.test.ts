@@ -342,6 +342,23 @@ describe('a store', { timeout: 60_000 }, () => {
     expect(services.filter((service) => service.includes('"sqs.'))).toHaveLength(4);
   });
 
+  it('lets people run SQL in an emergency where it says so, with the key that was brought', () => {
+    using app = standInApp();
+    app.store({ encryptionKey: new Key(app.stack, 'Key') as IKey, breakGlass: true });
+    const stacks = app.synthesized();
+    for (const { Properties } of resourcesOf(stacks, 'AWS::RDS::DBCluster'))
+      expect(Properties).toMatchObject({ EnableHttpEndpoint: true });
+    const policy = resourcesOf(stacks, 'AWS::IAM::Policy')
+      .map((one) => JSON.stringify(one.Properties))
+      .find((text) => text.includes('breakglass'));
+    expect(policy).toMatch(/"Action":\["kms:Decrypt","kms:DescribeKey"\].*"kms:ViaService"/u);
+    // Nobody is told where no topics were given.
+    expect(resourcesOf(stacks, 'AWS::Events::Rule')).toEqual([]);
+    using without = standInApp();
+    without.store();
+    expect(JSON.stringify(without.synthesized())).not.toContain('breakglass');
+  });
+
   it('keeps what it holds, unless it is said to be given up', () => {
     const policies = (removalPolicy?: RemovalPolicy): ReadonlySet<unknown> => {
       using app = standInApp();
