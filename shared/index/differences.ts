@@ -19,7 +19,7 @@ export interface Differences {
   readonly unasked: readonly MissedEntries[];
 }
 
-/** Places that one statement looks at: a row may have ten thousand former values. */
+/** Entries that one statement looks at: a row may have ten thousand former values. */
 const ENTRIES_A_STATEMENT = 1000;
 
 /**

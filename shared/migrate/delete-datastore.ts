@@ -27,7 +27,7 @@ import type { DatastoreTopology } from '../topology/topology.ts';
 import { readTriggerItems } from '../topology/trigger-catalogue.ts';
 import { partsOf, askAllParts } from '../access/ask-parts.ts';
 import type { DefinitionParts } from './definition-parts.ts';
-import { removeWholeTrigger, triggerHoldings } from './delete-trigger.ts';
+import { removeWholeTrigger, triggerContents } from './delete-trigger.ts';
 import { checkConfirmed, stillDefined, wouldLose } from './deletion-refusals.ts';
 import { deleteRows } from './delete-rows.ts';
 import { forgetState } from './forget-state.ts';
@@ -233,7 +233,7 @@ async function contentsOf(
     }),
     Promise.all(
       triggers.map(({ trigger }) =>
-        triggerHoldings(parts, topology.datastore, { ...trigger, name: trigger.definition.name }),
+        triggerContents(parts, topology.datastore, { ...trigger, name: trigger.definition.name }),
       ),
     ),
   ]);

@@ -34,7 +34,7 @@ export async function deleteTrigger(
   const found = await findTrigger(parts, datastore, name);
   if (!found) throw unknown(datastore, name);
   // Of one that was removed before, what it still has is nobody's.
-  const lost = found === 'removed' ? null : await triggerHoldings(parts, datastore, { name, ...found });
+  const lost = found === 'removed' ? null : await triggerContents(parts, datastore, { name, ...found });
   if (lost && !options.force && lost.messages + lost.parked > 0) throw wouldLose('trigger', name, lost);
   if (options.dry_run) return { datastore, name, dry_run: true, lost };
   await removeWholeTrigger(parts, datastore, name);
@@ -72,7 +72,7 @@ export async function removeWholeTrigger(parts: DefinitionParts, datastore: stri
   await forgetTrigger(stateTable, { datastore, trigger: name });
 }
 
-export async function triggerHoldings(
+export async function triggerContents(
   { stateTable, depths }: Pick<DefinitionParts, 'stateTable' | 'depths'>,
   datastore: string,
   { name, queueUrl, parkedQueueUrl }: FoundQueues & { readonly name: string },

@@ -1,8 +1,8 @@
 import { committedLocations } from '../../follow/follower-lag.ts';
-import { pauseFor } from '../../pause-for.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import { triggerFollower } from '../state/follower-name.ts';
 import { triggerLags } from '../state/shard-lags.ts';
+import { nowAndThen } from './now-and-then.ts';
 import type { TailRun } from './tail-run.ts';
 import type { TailWork } from './tail-work.ts';
 
@@ -11,38 +11,38 @@ import type { TailWork } from './tail-work.ts';
  * Until the signal.
  */
 export async function watchLag(
-  { datastore, deployed: { definition, queueUrl }, queues, store, settings, report }: TailWork,
+  work: TailWork,
   { context, stateTable }: Pick<TailRun, 'context' | 'stateTable'>,
   signal: AbortSignal,
 ): Promise<void> {
+  const {
+    datastore,
+    deployed: { definition, queueUrl },
+    queues,
+    store,
+    report,
+  } = work;
   const follower = { name: triggerFollower(definition.name), datastore };
-  let failing = false;
-  while (!signal.aborted) {
-    try {
-      const topology = await requireDatastore(context.topology, datastore);
-      const [locations, marks] = await Promise.all([
-        committedLocations(stateTable, follower, topology.shards),
-        store.consumed.read(topology.homes.keys().toArray()),
-      ]);
-      const waiting = await queues.depth(queueUrl).catch(() => undefined);
-      const { lag, sent } = await triggerLags(context, topology, {
-        start: definition.start,
-        locations,
-        marks,
-        waiting,
-      });
-      report({
-        kind: 'lag',
-        cells: lag.cells,
-        seconds: lag.seconds,
-        unsentCells: sent.cells,
-        unsentSeconds: sent.seconds,
-      });
-      failing = false;
-    } catch (error) {
-      if (!failing) report({ kind: 'failed', what: 'looking how far it is', error });
-      failing = true;
-    }
-    await pauseFor(settings.lagEveryMs, signal);
-  }
+  const look = async (): Promise<void> => {
+    const topology = await requireDatastore(context.topology, datastore);
+    const [locations, marks] = await Promise.all([
+      committedLocations(stateTable, follower, topology.shards),
+      store.consumed.read(topology.homes.keys().toArray()),
+    ]);
+    const waiting = await queues.depth(queueUrl).catch(() => undefined);
+    const { lag, sent } = await triggerLags(context, topology, {
+      start: definition.start,
+      locations,
+      marks,
+      waiting,
+    });
+    report({
+      kind: 'lag',
+      cells: lag.cells,
+      seconds: lag.seconds,
+      unsentCells: sent.cells,
+      unsentSeconds: sent.seconds,
+    });
+  };
+  await nowAndThen(work, 'looking how far it is', look, signal);
 }

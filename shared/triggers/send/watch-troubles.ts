@@ -1,4 +1,4 @@
-import { pauseFor } from '../../pause-for.ts';
+import { nowAndThen } from './now-and-then.ts';
 import type { TailWork } from './tail-work.ts';
 
 /**
@@ -6,26 +6,15 @@ import type { TailWork } from './tail-work.ts';
  * it for all. Until the signal.
  */
 export async function watchTroubles(
-  { store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>,
+  work: Pick<TailWork, 'store' | 'settings' | 'report'>,
   signal: AbortSignal,
 ): Promise<void> {
-  let failing = false;
-  while (!signal.aborted) {
-    try {
-      const [{ state, troubled }, malformed] = await Promise.all([store.status(), store.malformed()]);
-      const shards = await store.shards(troubled);
-      const parked = shards.flatMap(({ cells }) => cells.filter(({ parked_at }) => parked_at !== undefined));
-      report({
-        kind: 'troubles',
-        isStopped: state === 'stopped',
-        parked: parked.length,
-        malformed: malformed.length,
-      });
-      failing = false;
-    } catch (error) {
-      if (!failing) report({ kind: 'failed', what: 'looking what waits for an operator', error });
-      failing = true;
-    }
-    await pauseFor(settings.lagEveryMs, signal);
-  }
+  const { store, report } = work;
+  const look = async (): Promise<void> => {
+    const [{ state, troubled }, malformed] = await Promise.all([store.status(), store.malformed()]);
+    const shards = await store.shards(troubled);
+    const parked = shards.flatMap(({ cells }) => cells.filter(({ parked_at }) => parked_at !== undefined));
+    report({ kind: 'troubles', isStopped: state === 'stopped', parked: parked.length, malformed: malformed.length });
+  };
+  await nowAndThen(work, 'looking what waits for an operator', look, signal);
 }
