@@ -29,7 +29,7 @@ export function requestIdsOf(event: Ids): RequestIds {
   const traceparent = event.headers?.['traceparent'];
   return {
     request_id: requestIdOf(event),
-    ...(isTraceparent(traceparent) && { traceparent }),
+    ...(traceparent !== undefined && isTraceparent(traceparent) && { traceparent }),
   };
 }
 
