@@ -10,30 +10,33 @@ export type Billed =
   | { readonly outcome: 'nothing_to_do' };
 
 export interface Billing {
-  readonly trips: Pick<TriggeredClient, 'latest' | 'putNext'>;
+  readonly trips: Pick<TriggeredClient, 'row' | 'put'>;
   readonly cards: CardService;
 }
 
 /**
  * Charges the rider of a trip, once, and writes how it went as the next cell of STATUS. May be called for the same trip
  * any number of times, also at the same moment: the trip's row key is the charge's idempotency key. Two calls that meet
- * may both write STATUS; both cells carry the receipt of the one charge.
+ * write one cell of STATUS, with the receipt of the one charge.
  *
  * Throws when the charge failed or is not certain, to be called again; `PermanentFailure` for a fare that is no number.
  */
 export async function billTrip(rowKey: string, { trips, cards }: Billing): Promise<Billed> {
-  const { cell: status } = await trips.latest({ row_key: rowKey, column_name: 'STATUS' });
+  // The latest, not the cell that the message names: a fare may have been corrected since.
+  const { cells } = await trips.row(rowKey, { columns: ['BASE', 'STATUS'] });
+  const latest = new Map(cells.map((cell) => [cell.column_name, cell]));
+  const status = latest.get('STATUS');
   const last = membersOf(status?.body);
   if (last['is_completed'] === true) return { outcome: 'nothing_to_do' };
-  // The latest, not the cell that the message names: a fare may have been corrected since.
-  const { cell: base } = await trips.latest({ row_key: rowKey, column_name: 'BASE' });
-  const fare = fareOf(base?.body);
+  const fare = fareOf(latest.get('BASE')?.body);
   if (fare === undefined) return { outcome: 'nothing_to_do' };
 
   const attempt = Number(last['attempt'] ?? 0) + 1;
+  const address = { row_key: rowKey, column_name: 'STATUS', ref_key: (status?.ref_key ?? -1) + 1 };
   const write = async (body: Json): Promise<void> => {
-    const { outcome } = await trips.putNext({ row_key: rowKey, column_name: 'STATUS', body });
-    if (outcome === 'conflict') throw new Error(`STATUS of ${rowKey}: others were quicker, again and again`);
+    const { outcome } = await trips.put({ ...address, body });
+    // Called again, this one sees what the other wrote.
+    if (outcome === 'conflict') throw new Error(`STATUS of ${rowKey}: another call was quicker`);
   };
   let charged: Charged;
   try {

@@ -15,7 +15,7 @@ import { SchemalessError } from '../../errors.ts';
  * When the call's time is up nothing is sent any more: whatever then goes on in the function cannot mix with the next
  * attempt.
  */
-export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'putNext' | 'query'> {
+export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'row' | 'putNext' | 'query'> {
   readonly put: Datastore['put'];
   /** The cell of a column with the highest ref key. */
   readonly latest: SchemalessClient['getLatest'];
@@ -36,6 +36,7 @@ export function triggeredClients(
     return {
       get: client.get,
       latest: client.getLatest,
+      row: client.row,
       query: client.query,
       put: async (cell) => confirmed(await client.put(cell)),
       putNext: async (cell) => confirmed(await client.putNext(cell)),

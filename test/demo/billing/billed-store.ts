@@ -2,7 +2,6 @@ import { billTrip } from '../../../functions/examples/billing/bill-trip.ts';
 import type { CardService } from '../../../functions/examples/billing/card-service.ts';
 import { simulatedCards } from '../../../functions/examples/billing/simulated-cards.ts';
 import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
-import { putNextOver } from '../../../shared/client/put-next.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { ParkedCell, TriggerDetails } from '../../../shared/contract/trigger-operations.ts';
 import type { DemoStore } from '../../support/trips/demo-store.ts';
@@ -31,7 +30,7 @@ export function billedStore(
     const key = `${cell.row_key}/${cell.ref_key}`;
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       try {
-        await billTrip(cell.row_key, { trips: { latest: store.getLatest, putNext: putNextOver(store) }, cards });
+        await billTrip(cell.row_key, { trips: store, cards });
         parked.delete(key);
         return;
       } catch (error) {

@@ -4,6 +4,6 @@ import type { Datastore } from '../../../shared/contract/datastore.ts';
 
 /** What the function of a trigger is handed, over a store. */
 export function triggeredClient(store: Datastore): TriggeredClient {
-  const { get, getLatest: latest, put, query } = store;
-  return { get, latest, put, putNext: putNextOver(store), query };
+  const { get, getLatest: latest, row, put, query } = store;
+  return { get, latest, row, put, putNext: putNextOver(store), query };
 }

@@ -4,7 +4,6 @@ import { billTrip, type Billing } from '../../../../functions/examples/billing/b
 import { CardDeclined, type CardService, type Charge } from '../../../../functions/examples/billing/card-service.ts';
 import { CHARGES, simulatedCards } from '../../../../functions/examples/billing/simulated-cards.ts';
 import type { Json } from '../../../../shared/cell.ts';
-import { putNextOver } from '../../../../shared/client/put-next.ts';
 import { PermanentFailure } from '../../../../shared/triggers/consume/permanent-failure.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
@@ -26,7 +25,7 @@ async function trip(base: Json = { fare: FARE }, declined: readonly number[] = [
       return honest.charge(charge);
     },
   };
-  const trips: Billing['trips'] = { latest: store.getLatest, putNext: putNextOver(store) };
+  const trips: Billing['trips'] = store;
   return {
     store,
     row_key,
@@ -74,16 +73,30 @@ describe('billing a trip', () => {
     const { store, row_key, billing, bill } = await trip();
     const unconfirmed: Billing['trips'] = {
       ...billing.trips,
-      putNext: async () => Promise.reject(new SchemalessError('unavailable', 'The write was not confirmed')),
+      put: async () => Promise.reject(new SchemalessError('unavailable', 'The write was not confirmed')),
     };
     await expect(bill({ trips: unconfirmed })).rejects.toThrow('not confirmed');
     expect(await bodies(store, row_key, CHARGES)).toHaveLength(1);
     await Promise.all([bill(), bill(), bill()]);
     const [charge, ...others] = await bodies(store, row_key, CHARGES);
     expect(others).toEqual([]);
-    const status = await bodies(store, row_key, 'STATUS');
-    expect(status.length).toBeGreaterThan(0);
-    for (const one of status) expect(one).toEqual({ is_completed: true, attempt: 1, ...Object(charge) });
+    expect(await bodies(store, row_key, 'STATUS')).toEqual([{ is_completed: true, attempt: 1, ...Object(charge) }]);
+  });
+
+  it('leaves STATUS to whoever wrote it since it was read, and finds that when it is called again', async () => {
+    const { store, row_key, billing, bill } = await trip();
+    const written = { is_completed: true, by: 'an operator' };
+    const overtaken: Billing['trips'] = {
+      ...billing.trips,
+      async row(rowKey, options) {
+        const page = await store.row(rowKey, options);
+        await store.put({ row_key, column_name: 'STATUS', ref_key: 0, body: written });
+        return page;
+      },
+    };
+    await expect(bill({ trips: overtaken })).rejects.toThrow('another call was quicker');
+    expect(await bill()).toEqual({ outcome: 'nothing_to_do' });
+    expect(await bodies(store, row_key, 'STATUS')).toEqual([written]);
   });
 
   it('keeps to what was charged when the fare was corrected before STATUS was written', async () => {
