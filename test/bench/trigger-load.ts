@@ -9,7 +9,7 @@ import { isKept } from './http/operations.ts';
 import { startStack } from './http/start-stack.ts';
 import { calmTrip } from './lags/calm-trips.ts';
 import { startsInLog } from './lags/handler-starts.ts';
-import { kneeOf } from './load/knee.ts';
+import { kneeOf, type AtRate } from './load/knee.ts';
 import { plotOf, rateLine, rowsOf } from './load/load-findings.ts';
 import { atRate, risingLoad } from './load/rising-load.ts';
 import { percentile } from './percentile.ts';
@@ -17,27 +17,30 @@ import { linePlot, rowsOn, type RowMaker } from './rows-and-plots.ts';
 import { backlogBySecond, courseOf, lagsOf, type Triggered } from './trigger-load/backlog.ts';
 
 const TRIGGER = 'bill_rider';
-/** Of the rate up to which puts of a triggered column are borne. */
+/** Of the rate up to which puts of a triggered column are borne, with what their trigger does. */
 const SHARE = 0.7;
+/** Of what callers who wait for their answers put: they take what the trigger would need. */
+const SHARES = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1];
 const SECONDS = 60;
 /** For the last functions to be started: later ones count as never. */
 const [LAST_MS, LOOK_MS] = [20_000, 250];
-/** After a rewind, until the trigger works on what comes. */
-const REST_MS = 3000;
+/** For the trigger to do what a rate has left it. */
+const CATCH_UP_MS = 180_000;
 const MOST_P99_MS = 1000;
 
 /** Whether a trigger keeps up with puts for as long as they are borne. Its function writes two cells more for each. */
 export const triggerLoadBench: Bench = {
   name: 'trigger-load',
-  what: `whether a trigger keeps up, ${SECONDS} s at ${SHARE * 100} % of the rate up to which puts of its column through HTTP are borne, on a whole local stack`,
+  what: `whether a trigger keeps up, ${SECONDS} s at ${SHARE * 100} % of the rate up to which puts of its column through HTTP and what it does are borne, on a whole local stack`,
   apart: true,
-  limitMinutes: 5,
+  limitMinutes: 8,
 
   async measure(world): Promise<Findings> {
     const { signal, say } = world;
     await using started = await startStack(world);
     const { stack, data, engine } = started;
     const client = schemalessClient({ url: stack.url, datastore: DATASTORE, attempts: 1 });
+    const starts = await startsInLog(dataFolder(data).functionLog);
     const answered: { readonly trip: NewCell; readonly at: number }[] = [];
     const put = async (): Promise<boolean> => {
       const trip = calmTrip();
@@ -46,32 +49,34 @@ export const triggerLoadBench: Bench = {
       return isAnswered;
     };
     const what = 'put of a triggered column through HTTP';
-    const patient = schemalessClient({ url: stack.url, datastore: DATASTORE });
-    // What it has not yet done of the rate before is no work of the next: it may be that of a minute.
-    const forget = async (): Promise<void> => {
-      await patient.pauseTrigger(TRIGGER, 'a measurement');
-      await patient.rewindTrigger(TRIGGER, { since: new Date().toISOString() });
-      await patient.resumeTrigger(TRIGGER);
-      await sleep(REST_MS, undefined, { signal });
+    const behind = async (): Promise<number> => {
+      await starts.read();
+      return answered.filter(({ trip }) => starts.startOf(trip) === undefined).length;
     };
-    const load = await risingLoad(put, { signal, between: forget, seen: (rate) => say(`${what}: ${rateLine(rate)}`) });
+    // What the trigger has not yet done of the rate before is no work of the next.
+    const caughtUp = async (): Promise<void> => {
+      const deadline = performance.now() + CATCH_UP_MS;
+      while ((await behind()) > 0) {
+        if (performance.now() > deadline)
+          throw new Error(`${TRIGGER} has not caught up within ${CATCH_UP_MS / 1000} s`);
+        await sleep(LOOK_MS, undefined, { signal });
+      }
+      answered.length = 0;
+    };
+    const seen = (rate: AtRate): void => say(`${what}: ${rateLine(rate)}`);
+    const load = await risingLoad(put, { shares: SHARES, signal, between: caughtUp, behind, seen });
     const measured = rowsOf(what, load, engine);
     const knee = kneeOf(load.rates);
     // Its row says that there is none, and fails: there is no rate to go on at.
     if (!knee) return { measured, plots: [plotOf(what, load.rates)] };
 
-    await forget();
-    const starts = await startsInLog(dataFolder(data).functionLog);
-    answered.length = 0;
+    await caughtUp();
     const offered = knee.offered * SHARE;
     const from = Date.now();
     const rate = await atRate(put, { offered, milliseconds: SECONDS * 1000, signal });
     say(`${what}: ${rateLine(rate)}`);
     const deadline = performance.now() + LAST_MS;
-    do {
-      await sleep(LOOK_MS, undefined, { signal });
-      await starts.read();
-    } while (performance.now() < deadline && answered.some(({ trip }) => starts.startOf(trip) === undefined));
+    while (performance.now() < deadline && (await behind()) > 0) await sleep(LOOK_MS, undefined, { signal });
 
     const cells = answered.map(({ trip, at }): Triggered => ({ answeredAt: at, startedAt: starts.startOf(trip) }));
     const backlog = backlogBySecond(cells, { from, to: from + SECONDS * 1000 });

@@ -32,3 +32,7 @@ it('is the lowest rate where that alone is borne, and there is none where that i
   expect(kneeOf([at(100, Number.POSITIVE_INFINITY), at(500, Number.POSITIVE_INFINITY)])).toBeUndefined();
   expect(kneeOf([])).toBeUndefined();
 });
+
+it('is one whose requests had set off what they are to set off, but for half a second of them', () => {
+  expect(kneeOf([at(100, 2), { ...at(500, 3), behind: 250 }, { ...at(850, 3), behind: 426 }])?.offered).toBe(500);
+});

@@ -12,14 +12,23 @@ export interface AtRate {
   readonly p999: number;
   readonly requests: number;
   readonly failed: number;
+  /** How many of them had set off something that was not begun when the last was answered. @default nothing is set off */
+  readonly behind?: number;
 }
 
-/** How much longer than at the lowest rate the slowest hundredth may take, and how much has to be answered. */
-export const BEARABLE = { times: 10, share: 0.95 } as const;
+/**
+ * How much longer than at the lowest rate the slowest hundredth may take, how much has to be answered, and of how many
+ * seconds may be behind what they set off.
+ */
+export const BEARABLE = { times: 10, share: 0.95, behindSeconds: 0.5 } as const;
 
 /** Whether a rate is borne. @param gentle the lowest rate */
-export function isBorne({ offered, achieved, p99 }: AtRate, gentle: AtRate): boolean {
-  return achieved >= BEARABLE.share * offered && p99 <= BEARABLE.times * gentle.p99;
+export function isBorne({ offered, achieved, p99, behind = 0 }: AtRate, gentle: AtRate): boolean {
+  return (
+    achieved >= BEARABLE.share * offered &&
+    p99 <= BEARABLE.times * gentle.p99 &&
+    behind <= BEARABLE.behindSeconds * offered
+  );
 }
 
 /** The highest rate that is borne. Undefined where none is, or where the lowest of them was not answered. */

@@ -20,10 +20,10 @@ export function rowsOf(what: string, { closed, rates }: RisingLoad, engine: stri
   ];
 }
 
-/** "120 of 120 a second; p50 2.1, p99 9.4, p99.9 14.0 ms of 720; 3 failed" */
+/** "120 of 120 a second; p50 2.1, p99 9.4, p99.9 14.0 ms of 720; 3 failed; 12 behind" */
 export function rateLine(rate: Omit<AtRate, 'share'>): string {
-  const { offered, achieved, requests, failed } = rate;
-  return `${achieved.toFixed(0)} of ${offered.toFixed(0)} a second; ${timesOf(rate)} of ${requests.toLocaleString('en-US')}${failed > 0 ? `; ${failed} failed` : ''}`;
+  const { offered, achieved, requests, failed, behind = 0 } = rate;
+  return `${achieved.toFixed(0)} of ${offered.toFixed(0)} a second; ${timesOf(rate)} of ${requests.toLocaleString('en-US')}${failed > 0 ? `; ${failed} failed` : ''}${behind > 0 ? `; ${behind} behind` : ''}`;
 }
 
 /** "350 a second, 85 % of the closed loop's; p99 31.0 ms, 4.2 ms at the lowest rate" */

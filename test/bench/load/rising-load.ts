@@ -20,6 +20,8 @@ export interface RisingLoadOptions {
   readonly signal: AbortSignal;
   /** Before each rate, where the one before left something to be done. @default nothing */
   readonly between?: () => Promise<void>;
+  /** Asked after each rate: how many requests have set off something that is not begun. @default nothing is set off */
+  readonly behind?: () => Promise<number>;
   /** Told of each rate. */
   readonly seen?: (rate: AtRate) => void;
 }
@@ -60,6 +62,7 @@ export async function risingLoad(
     spanMs: { least, most } = SPAN_MS,
     signal,
     between = () => Promise.resolve(),
+    behind,
     seen = () => undefined,
   }: RisingLoadOptions,
 ): Promise<RisingLoad> {
@@ -71,7 +74,8 @@ export async function risingLoad(
     await between();
     const offered = closed.perSecond * share;
     const milliseconds = Math.min(most, Math.max(least, (WANTED_REQUESTS * 1000) / offered));
-    const rate = { share, ...(await atRate(send, { offered, milliseconds, signal })) };
+    const answered = await atRate(send, { offered, milliseconds, signal });
+    const rate = { share, ...answered, ...(behind && { behind: await behind() }) };
     seen(rate);
     rates.push(rate);
     beyond = isBorne(rate, rates[0] ?? rate) ? 0 : beyond + 1;
