@@ -8,6 +8,11 @@ export type Counts = Readonly<Record<End, number>>;
 
 export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, rejected: 0 };
 
+/** In a journal, a letter for each end that need not be brought about again; capitals for those with a new time. */
+const LETTERS = { stored: 's', stored_before: 'e', buffered: 'b' } as const;
+/** Under way, or rejected: what was wrong with it is found again. */
+const NOT_DONE = '.';
+
 /** An item on its way. */
 export interface Entry {
   readonly line: number;
@@ -33,18 +38,26 @@ export interface Advance {
 /** The items of one source that were begun, in their order, and how far all of them are done. */
 export class DoneItems {
   readonly #entries: Entry[] = [];
+  /** What a journal says of those that come next. */
+  readonly #known: string;
+  #begun = 0;
   #position: Position;
   /** Entries before the first that is under way, */
   #settled = 0;
   /** and what the others take as text. */
   #bytes = 0;
 
-  constructor(position: Position) {
+  /** @param known the `letters` of the items from that position on, as a journal has them */
+  constructor(position: Position, known = '') {
     this.#position = position;
+    this.#known = known;
   }
 
+  /** One that was done before has its end already. */
   begin({ line, end, bytes, reject }: SourceItem): Entry {
-    const entry: Entry = { line, position: end, bytes, end: reject && 'rejected', reject };
+    const known = reject ? { end: 'rejected' as const } : endOf(this.#known[this.#begun]);
+    const entry: Entry = { line, position: end, bytes, reject, ...known };
+    this.#begun += 1;
     this.#entries.push(entry);
     this.#bytes += bytes;
     return entry;
@@ -53,6 +66,12 @@ export class DoneItems {
   /** Whether nothing is under way. */
   get isDone(): boolean {
     return this.#entries.length === 0;
+  }
+
+  /** What became of each item behind the position that is written down, as far as any is done. */
+  get letters(): string {
+    const letters = `${this.#entries.map(letterOf).join('')}${this.#known.slice(this.#begun)}`;
+    return letters.replace(/\.+$/u, '');
   }
 
   /** What became of items while others before them are still under way. */
@@ -91,4 +110,20 @@ export class DoneItems {
     this.#settled -= items;
     this.#position = position;
   }
+}
+
+/** How many items some letters say are stored. */
+export function storedOf(letters: string): number {
+  return letters.toLowerCase().split(LETTERS.stored).length - 1;
+}
+
+function letterOf({ end, hasNewTime }: Entry): string {
+  if (end === undefined || end === 'rejected') return NOT_DONE;
+  return hasNewTime ? LETTERS[end].toUpperCase() : LETTERS[end];
+}
+
+function endOf(letter = NOT_DONE): Pick<Entry, 'end' | 'hasNewTime'> {
+  const small = letter.toLowerCase();
+  const end = (Object.keys(LETTERS) as (keyof typeof LETTERS)[]).find((one) => LETTERS[one] === small);
+  return { end, ...(end !== undefined && letter !== small && { hasNewTime: true as const }) };
 }

@@ -141,7 +141,7 @@ async function readAll({ signal }: ImportOptions, keeper: Keeper, pipeline: Pipe
     await keeper.untilNear(pipeline);
     for (const item of items) {
       const entry = keeper.begin(source, item);
-      if (item.cell) await pipeline.add({ cell: item.cell, bytes: item.bytes, entry });
+      if (item.cell && !entry.end) await pipeline.add({ cell: item.cell, bytes: item.bytes, entry });
       if (signal?.aborted) break;
     }
     await keeper.checkpointIfDue();
@@ -202,7 +202,11 @@ class Keeper {
 
   begin(source: CellSource, item: SourceItem): ReturnType<DoneItems['begin']> {
     let done = this.#done.get(source);
-    if (!done) this.#done.set(source, (done = new DoneItems(this.#journal.positions[source.name] ?? START)));
+    if (!done) {
+      const { positions, ahead } = this.#journal;
+      done = new DoneItems(positions[source.name] ?? START, ahead?.[source.name]);
+      this.#done.set(source, done);
+    }
     return done.begin(item);
   }
 
@@ -270,16 +274,20 @@ class Keeper {
     // What the journal says of rejects has to be on disk before it says so.
     await this.#rejects.append(rejected);
     const positions: Record<string, Position> = { ...this.#journal.positions };
+    const ahead: Record<string, string> = { ...this.#journal.ahead };
     for (const { source, done, advance } of advances) {
       done.forget(advance);
       this.#newTimes += advance.newTimes;
       positions[source.name] = advance.position;
+      ahead[source.name] = done.letters;
+      if (ahead[source.name] === '') delete ahead[source.name];
       for (const end of Object.keys(advance.ends) as (keyof Counts)[]) this.#counts[end] += advance.ends[end];
     }
     const complete = mayBeComplete && [...this.#done.values()].every(({ isDone }) => isDone) && this.#isWithinRejects;
     this.#journal = {
       ...this.#journal,
       positions,
+      ahead,
       counts: { ...this.#counts },
       ...(this.#options.areTimesKept && { new_times: this.#newTimes }),
       rejects_bytes: this.#rejects.bytes,

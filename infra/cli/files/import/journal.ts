@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import { writeDurably } from '../write-durably.ts';
-import { NO_COUNTS, type Counts } from './done-items.ts';
+import { NO_COUNTS, storedOf, type Counts } from './done-items.ts';
 import type { Position } from './source.ts';
 
 const FORMAT = 1;
@@ -36,6 +36,8 @@ export interface Journal extends ImportSubject {
   readonly format: number;
   /** By source; those that have not begun are missing. */
   readonly positions: Readonly<Record<string, Position>>;
+  /** By source, what became of the items behind its position: see `DoneItems.letters`. @default nothing is done of them */
+  readonly ahead?: Readonly<Record<string, string>>;
   readonly counts: Counts;
   /** Of an import that keeps times: cells that have another one. @default none has */
   readonly new_times?: number;
@@ -136,7 +138,8 @@ export function ofThisDatastore(journal: Journal, heads: readonly ShardHead[]): 
     if (head.error !== undefined) return journal;
     cells += head.head;
   }
-  const wanted = (journal.cells_before ?? 0) + journal.counts.stored;
+  const ahead = Object.values(journal.ahead ?? {}).reduce((sum, letters) => sum + storedOf(letters), 0);
+  const wanted = (journal.cells_before ?? 0) + journal.counts.stored + ahead;
   if (cells >= wanted)
     return journal.cells_before === undefined && isNew(journal) ? { ...journal, cells_before: cells } : journal;
   throw new FilesError(

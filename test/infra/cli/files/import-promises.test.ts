@@ -113,6 +113,35 @@ test('a shard that does not answer holds back only so many lines behind it', asy
   expect(await storedIn(datastore)).toBe(cells.length);
 });
 
+test('what is stored behind a shard that does not answer is not sent again', async () => {
+  const cells = some(4000);
+  write(cells);
+  await expect(importFile(file, { client: without(0), patienceMs: 300 })).rejects.toMatchObject({
+    code: 'no_progress',
+  });
+  const stored = await storedIn(datastore);
+  expect(stored).toBeGreaterThan(500);
+
+  const sent: NewCell[] = [];
+  const client = {
+    ...datastore,
+    batchPut: (some: readonly NewCell[]) => (sent.push(...some), datastore.batchPut(some)),
+  };
+  expect(await importFile(file, { client })).toMatchObject({ complete: true, counts: { stored: cells.length } });
+  expect(sent).toHaveLength(cells.length - stored);
+  expect(await storedIn(datastore)).toBe(cells.length);
+});
+
+test('nor is it taken to be there where the datastore was made again', async () => {
+  // Nothing comes before the first that is not stored.
+  write(some(4000).toSorted((a, b) => shardOf(a.row_key, SHARDS) - shardOf(b.row_key, SHARDS)));
+  const client = without(0);
+  await expect(importFile(file, { client, patienceMs: 300 })).rejects.toMatchObject({ code: 'no_progress' });
+  const again = referenceStore('readings', SHARDS);
+  await expect(importFile(file, { client: again })).rejects.toMatchObject({ code: 'other_import' });
+  expect(await storedIn(again)).toBe(0);
+});
+
 test('a shard that does not answer ends the import although others do', async () => {
   write(some(4000));
   let now = 0;
