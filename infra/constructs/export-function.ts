@@ -7,7 +7,7 @@ import type { Operation } from '../../shared/api/routes.ts';
 import { environmentOf, type ExportVariable } from '../../shared/environment.ts';
 import { acknowledgeLambdaPolicies, acknowledgeObjects, acknowledgeTracing } from './evidence.ts';
 import type { CheckedExport } from './export-options.ts';
-import { functionLog } from './function-log.ts';
+import { keptLog } from './kept-log.ts';
 import { grantBucketKey, grantTableKey } from './key-uses.ts';
 import { grantItems } from './table-actions.ts';
 import { MACHINE, tracingOf } from './machine.ts';
@@ -52,7 +52,7 @@ export class ExportFunction extends LambdaFunction {
       memorySize: 1769,
       // All files that may be open at once, not packed.
       ephemeralStorageSize: Size.gibibytes(2),
-      logGroup: functionLog(scope, id, environment),
+      logGroup: keptLog(scope, id, environment),
       // The next run goes on.
       retryAttempts: 0,
       tracing: tracingOf(environment),

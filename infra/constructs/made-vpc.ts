@@ -1,28 +1,26 @@
 import { Annotations, Lazy, Stack, Token } from 'aws-cdk-lib';
-import { CfnSubnet, FlowLogTrafficType, IpAddresses, SubnetType, Vpc, type IVpc } from 'aws-cdk-lib/aws-ec2';
+import {
+  CfnSubnet,
+  FlowLogDestination,
+  FlowLogTrafficType,
+  IpAddresses,
+  SubnetType,
+  Vpc,
+  type IVpc,
+} from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
 import { DEFAULT_CIDR, subnetMask } from './cidr.ts';
+import { keptLog } from './kept-log.ts';
+import type { StoreEnvironment } from './store-environment.ts';
 import { zonesFor } from './zones.ts';
-
-export interface MadeNetwork {
-  /** Ids of two or three availability zones, such as `use1-az1`. @default those of the stack's region */
-  readonly zones?: readonly string[] | undefined;
-  /** Of the VPC: a private range of /16 to /20. @default 10.0.0.0/16 */
-  readonly cidr?: string | undefined;
-  /** Whether nobody is to be told that zones are not known. @default false */
-  readonly isLocal?: boolean | undefined;
-}
 
 /**
  * A VPC of isolated subnets alone, one in each zone, with neither NAT nor a way out.
  *
  * A zone's addresses follow from its place in the list, so that one more at the end changes no subnet that is there.
  */
-export function makeVpc(
-  scope: Construct,
-  id: string,
-  { zones: given, cidr = DEFAULT_CIDR, isLocal }: MadeNetwork,
-): IVpc {
+export function makeVpc(scope: Construct, id: string, environment: StoreEnvironment): IVpc {
+  const { zones: given, cidr = DEFAULT_CIDR, name } = environment;
   const cidrMask = subnetMask(cidr);
   const { region } = Stack.of(scope);
   const zones = zonesFor(Token.isUnresolved(region) ? undefined : region, given);
@@ -32,13 +30,17 @@ export function makeVpc(
     subnetConfiguration: [{ name: 'isolated', subnetType: SubnetType.PRIVATE_ISOLATED, cidrMask }],
   };
   const vpc = zones ? vpcIn(scope, id, zones, props) : new Vpc(scope, id, { ...props, maxAzs: 3 });
-  if (!zones && isLocal !== true)
+  // On one machine there are no zones that could be wrong.
+  if (!zones && name !== 'local')
     Annotations.of(scope).addWarningV2(
       'schemaless:zones',
       'The network is in the first zones by name, in which RDS Proxy need not exist, and not in three where no region is known: name the region (env of the stack; -c region=…), or zones, such as use1-az1, use1-az2, use1-az4. They are fixed by the first deployment',
     );
   // What was refused: nobody but the functions should knock.
-  vpc.addFlowLog('refused', { trafficType: FlowLogTrafficType.REJECT });
+  vpc.addFlowLog('refused', {
+    trafficType: FlowLogTrafficType.REJECT,
+    destination: FlowLogDestination.toCloudWatchLogs(keptLog(vpc, 'refused', environment)),
+  });
   // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
   return vpc as IVpc;
 }

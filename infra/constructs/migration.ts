@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge, acknowledgeLambdaPolicies, acknowledgeTracing, acknowledgeVersions } from './evidence.ts';
-import { functionLog } from './function-log.ts';
+import { keptLog } from './kept-log.ts';
 import { grantSecretKey } from './key-uses.ts';
 import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
@@ -42,7 +42,7 @@ export class Migration extends Construct {
       // CloudFormation waits for an hour at most.
       totalTimeout: Duration.minutes(55),
       // Else their first calls would make log groups that the deployment is about to make, too.
-      logGroup: functionLog(this, 'framework', environment),
+      logGroup: keptLog(this, 'framework', environment),
     });
     acknowledgeLambdaPolicies(provider);
     const inside = ['framework-isComplete', 'framework-onTimeout'].map((name) => provider.node.findChild(name));
@@ -93,7 +93,7 @@ function addStart(scope: Construct, { environment, code }: MigrationProps): Lamb
     timeout: Duration.minutes(1),
     memorySize: 256,
     retryAttempts: 0,
-    logGroup: functionLog(scope, 'onEvent', environment),
+    logGroup: keptLog(scope, 'onEvent', environment),
     tracing: tracingOf(environment),
   });
   acknowledgeLambdaPolicies(start);

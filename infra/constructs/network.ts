@@ -42,10 +42,10 @@ export class Network extends Construct {
   /** @throws an Error where a VPC that was brought lacks the subnets, or what was wanted of zones and addresses */
   constructor(scope: Construct, id: string, { environment, brought }: NetworkProps) {
     super(scope, id);
-    const { functionsInVpc, zones, cidr, name } = environment;
+    const { functionsInVpc } = environment;
     this.subnets = brought?.subnets ?? { subnetType: SubnetType.PRIVATE_ISOLATED };
     if (brought) checkVpc(brought.vpc, this.subnets);
-    this.vpc = brought?.vpc ?? makeVpc(this, 'vpc', { zones, cidr, isLocal: name === 'local' });
+    this.vpc = brought?.vpc ?? makeVpc(this, 'vpc', environment);
     this.clients = closedSecurityGroup(this, 'clients', this.vpc, 'Functions that connect to the shard groups');
     if (!functionsInVpc) return;
     // The gateways of DynamoDB and S3 are addresses of AWS, which only the ids of its prefix lists name. These differ by

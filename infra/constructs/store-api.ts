@@ -16,7 +16,7 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
-import { functionLog } from './function-log.ts';
+import { keptLog } from './kept-log.ts';
 import { DEFAULT_HANDLER, DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 
 export interface StoreApiProps {
@@ -101,7 +101,7 @@ export class StoreApi extends Construct {
       autoDeploy: true,
       throttle: { rateLimit: ratePerSecond, burstLimit: burst },
       accessLogSettings: {
-        destination: new LogGroupLogDestination(functionLog(this, 'access', props.environment)),
+        destination: new LogGroupLogDestination(keptLog(this, 'access', props.environment)),
         format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });

@@ -7,7 +7,7 @@ import type { DatabaseUser } from '../../shared/topology/database-users.ts';
 import { OPENINGS_KEY } from '../../shared/granted-names.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledgeLambdaPolicies, acknowledgeTracing } from './evidence.ts';
-import { functionLog } from './function-log.ts';
+import { keptLog } from './kept-log.ts';
 import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
@@ -47,7 +47,7 @@ export class StoreFunction extends LambdaFunction {
       code: props.code,
       timeout: props.timeout,
       memorySize: props.memorySize,
-      logGroup: functionLog(scope, id, environment),
+      logGroup: keptLog(scope, id, environment),
       // Whoever calls repeats; a schedule comes again in a minute. Lambda's own two retries would only run beside them.
       retryAttempts: 0,
       // One that could not be started in its minute is succeeded by the next.

@@ -3,7 +3,7 @@ import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { connectConsumer, type ConsumerParts } from './connect-consumer.ts';
 import { acknowledgeLambdaPolicies, acknowledgeTracing } from './evidence.ts';
-import { functionLog } from './function-log.ts';
+import { keptLog } from './kept-log.ts';
 import { MACHINE, tracingOf } from './machine.ts';
 import { batchSeconds } from '../../shared/triggers/state/queue-limits.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
@@ -26,7 +26,7 @@ export class TriggerFunction extends LambdaFunction {
       code: props.code,
       timeout: Duration.seconds(batchSeconds(trigger.definition)),
       memorySize: 512,
-      logGroup: functionLog(scope, id, storage.environment),
+      logGroup: keptLog(scope, id, storage.environment),
       // The queue holds what was not done.
       retryAttempts: 0,
       tracing: tracingOf(storage.environment),

@@ -71,6 +71,14 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     }
   });
 
+  it('leaves nothing behind when it is deleted, unless it is protected', () => {
+    if (ENVIRONMENTS[environment].protectedFromDeletion) return;
+    const kept = stacks.flatMap(({ template }) =>
+      Object.entries(template.Resources).filter(([, { DeletionPolicy = 'Delete' }]) => DeletionPolicy !== 'Delete'),
+    );
+    expect(kept.map(([name]) => name)).toEqual([]);
+  });
+
   it('has as many clusters and nodes as the environment says, encrypted, with the settings that the store relies on', () => {
     const { groups, readersPerGroup, protectedFromDeletion } = ENVIRONMENTS[environment];
     const clusters = resourcesOf(stacks, 'AWS::RDS::DBCluster');
@@ -199,8 +207,8 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     const logs = resourcesOf(stacks, 'AWS::Logs::LogGroup').filter(
       ({ Properties }) => Properties?.['RetentionInDays'] === logDays,
     );
-    // Besides those of the API, of the framework that calls the migration, and of the clusters' errors.
-    expect(logs).toHaveLength(ofStore.length + 2 + ENVIRONMENTS[environment].groups);
+    // Besides those of the API, of the framework that calls the migration, of the clusters' errors, and of the network.
+    expect(logs).toHaveLength(ofStore.length + 3 + ENVIRONMENTS[environment].groups);
     for (const log of logs) expect(log).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
   });
 
