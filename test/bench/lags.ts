@@ -13,7 +13,7 @@ import { openLibrary } from './http/open-library.ts';
 import { startStack } from './http/start-stack.ts';
 import { writeCalmTrips } from './lags/calm-trips.ts';
 import { startsInLog } from './lags/handler-starts.ts';
-import { percentile } from './percentile.ts';
+import { percentile } from '../support/percentile.ts';
 import { linePlot, rowsOn } from './rows-and-plots.ts';
 
 /**

@@ -12,7 +12,7 @@ import { startsInLog } from './lags/handler-starts.ts';
 import { kneeOf, type AtRate } from './load/knee.ts';
 import { plotOf, rateLine, rowsOf } from './load/load-findings.ts';
 import { atRate, risingLoad } from './load/rising-load.ts';
-import { percentile } from './percentile.ts';
+import { percentile } from '../support/percentile.ts';
 import { linePlot, rowsOn, type RowMaker } from './rows-and-plots.ts';
 import { backlogBySecond, courseOf, lagsOf, type Triggered } from './trigger-load/backlog.ts';
 

@@ -5,7 +5,7 @@ import type { OpenStore } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { DRIVER_INDEX } from './growth/numbered-trips.ts';
 import { GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
-import { percentile } from './percentile.ts';
+import { percentile } from '../support/percentile.ts';
 import { rowsOn } from './rows-and-plots.ts';
 import { sideBySide, warmUp, type Sides } from './side-by-side.ts';
 import { counted, type Sent } from '../support/counted-client.ts';

@@ -5,8 +5,8 @@ import { ROUTES } from '../../shared/api/routes.ts';
 import { requestSigner } from '../../shared/client/sign-request.ts';
 import type { GroupHealth } from '../../shared/contract/datastore.ts';
 import { cellOf } from '../support/datastore-conformance.ts';
-import { isLocal } from './options.ts';
-import { DATASTORE } from './reach.ts';
+import { isLocal } from '../support/deployed/options.ts';
+import { DATASTORE } from '../support/deployed/reach.ts';
 import { ask, noteRequests, smokeStore } from './smoke-store.ts';
 
 /** An entry that its write has missed is brought by the repair, a few seconds behind. */

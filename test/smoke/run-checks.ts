@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { startVitest, type TestCase, type TestModule } from 'vitest/node';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import type { Environment } from './reach.ts';
+import type { Environment } from '../support/deployed/reach.ts';
 
 /** What became of a check. */
 export interface Checked {

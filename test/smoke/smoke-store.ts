@@ -3,7 +3,7 @@ import { schemalessClient, type SchemalessClient } from '../../shared/client/cli
 import { requestSigner, type Sign } from '../../shared/client/sign-request.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { patientStore } from './patient-store.ts';
-import { DATASTORE, type Environment } from './reach.ts';
+import { DATASTORE, type Environment } from '../support/deployed/reach.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

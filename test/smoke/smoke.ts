@@ -1,6 +1,6 @@
 /** `npm run smoke -- URL`: checks a deployed environment as a client does. Ends with 1 when a check fails. */
-import { readOptions } from './options.ts';
-import { reachEnvironment } from './reach.ts';
+import { readOptions } from '../support/deployed/options.ts';
+import { reachEnvironment } from '../support/deployed/reach.ts';
 import { reportLines } from './report.ts';
 import { runChecks } from './run-checks.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { closedLoop, openLoop } from '../../support/pace.ts';
-import { percentile } from '../percentile.ts';
+import { percentile } from '../../support/percentile.ts';
 import { isBorne, type AtRate } from './knee.ts';
 
 /** One request. Returns whether it was answered as wanted; throws what makes a measurement worthless. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
-import { requestSigner } from '../../shared/client/sign-request.ts';
-import type { GroupHealth } from '../../shared/contract/datastore.ts';
+import { requestSigner } from '../../../shared/client/sign-request.ts';
+import type { GroupHealth } from '../../../shared/contract/datastore.ts';
 import type { SmokeOptions } from './options.ts';
 
 /** The datastore that is written to. */

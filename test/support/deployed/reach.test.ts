@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { listen } from '../support/listen.ts';
-import { stubEnvironment } from '../support/stub-environment.ts';
+import { listen } from '../listen.ts';
+import { stubEnvironment } from '../stub-environment.ts';
 import { reachEnvironment } from './reach.ts';
 
 const NODE = { state: 'up', served_by: 'reader', milliseconds: 1, circuit: 'closed' };

@@ -1,0 +1,147 @@
+import {
+  CloudFormationClient,
+  paginateListStackResources,
+  type StackResourceSummary,
+} from '@aws-sdk/client-cloudformation';
+import { CloudWatchClient, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { CostExplorerClient, GetCostAndUsageCommand } from '@aws-sdk/client-cost-explorer';
+import { FailoverDBClusterCommand, RDSClient } from '@aws-sdk/client-rds';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { VERSION_TAG } from '../../infra/constructs/tags.ts';
+import type { Account } from './account.ts';
+import type { Figure } from './figure.ts';
+
+const LOOK_MS = 1000;
+/** CloudWatch has lines and figures this long after they came. */
+const LATE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Of one query. */
+const MOST_LOGS = 50;
+/** Where the bill is asked for, whatever the region. */
+const BILLING_REGION = 'us-east-1';
+
+/**
+ * Asks AWS by its SDK, with the default chain of credentials.
+ *
+ * @param environment as its stacks are named: `Schemaless-prod-service`
+ */
+export function accountBySdk(region: string, environment: string): Account {
+  const config = { region };
+  const [stacks, logs, metrics, rds] = [
+    new CloudFormationClient(config),
+    new CloudWatchLogsClient(config),
+    new CloudWatchClient(config),
+    new RDSClient(config),
+  ];
+  let found: Promise<readonly StackResourceSummary[]> | undefined;
+
+  /** Ids of the environment's resources of a type. */
+  async function idsOf(type: string): Promise<readonly string[]> {
+    found ??= resourcesOf(stacks, environment);
+    return (await found).flatMap(({ ResourceType, PhysicalResourceId }) =>
+      ResourceType === type && PhysicalResourceId !== undefined ? [PhysicalResourceId] : [],
+    );
+  }
+
+  return {
+    async coldStarts(since) {
+      await sleep(LATE_MS);
+      const logGroupNames = (await idsOf('AWS::Logs::LogGroup')).slice(0, MOST_LOGS);
+      const { queryId } = await logs.send(
+        new StartQueryCommand({
+          logGroupNames,
+          startTime: Math.floor(since.getTime() / 1000),
+          endTime: Math.ceil(Date.now() / 1000),
+          queryString:
+            'filter @type = "REPORT" and ispresent(@initDuration) | stats count() as starts, pct(@initDuration, 50) as p50, max(@initDuration) as most by @log | sort starts desc',
+        }),
+      );
+      for (;;) {
+        const { status, results = [] } = await logs.send(new GetQueryResultsCommand({ queryId }));
+        if (status === 'Complete')
+          return results.map((fields): Figure => {
+            const value = (name: string): string => fields.find(({ field }) => field === name)?.value ?? '';
+            return {
+              what: value('@log').replace(/^\d+:/u, ''),
+              figure: `${value('starts')}; ${Number(value('p50')).toFixed(0)} ms, at most ${Number(value('most')).toFixed(0)}`,
+            };
+          });
+        if (status !== 'Running' && status !== 'Scheduled') throw new Error(`CloudWatch Logs: the query is ${status}`);
+        await sleep(LOOK_MS);
+      }
+    },
+
+    async pinned(since) {
+      const proxies = await idsOf('AWS::RDS::DBProxy');
+      if (proxies.length === 0) return [{ what: 'proxies', figure: 'none: functions reach the clusters otherwise' }];
+      return Promise.all(
+        proxies.map(async (ProxyName): Promise<Figure> => {
+          const { Datapoints = [] } = await metrics.send(
+            new GetMetricStatisticsCommand({
+              Namespace: 'AWS/RDS',
+              MetricName: 'DatabaseConnectionsCurrentlySessionPinned',
+              Dimensions: [{ Name: 'ProxyName', Value: ProxyName }],
+              StartTime: since,
+              EndTime: new Date(),
+              Period: 60,
+              Statistics: ['Maximum'],
+            }),
+          );
+          const most = Math.max(0, ...Datapoints.map(({ Maximum = 0 }) => Maximum));
+          return { what: ProxyName, figure: Datapoints.length === 0 ? 'not known' : `${most} connections at most` };
+        }),
+      );
+    },
+
+    async bill() {
+      const day = (ago: number): string => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10);
+      const { ResultsByTime = [] } = await new CostExplorerClient({ region: BILLING_REGION }).send(
+        new GetCostAndUsageCommand({
+          TimePeriod: { Start: day(1), End: day(0) },
+          Granularity: 'DAILY',
+          Metrics: ['UnblendedCost'],
+          GroupBy: [{ Type: 'DIMENSION', Key: 'SERVICE' }],
+          Filter: { Not: { Tags: { Key: VERSION_TAG, MatchOptions: ['ABSENT'] } } },
+        }),
+      );
+      const costs = ResultsByTime.flatMap(({ Groups = [] }) => Groups).map(({ Keys = [], Metrics }) => ({
+        service: Keys.join(' '),
+        usd: Number(Metrics?.['UnblendedCost']?.Amount ?? 0),
+      }));
+      if (costs.length === 0)
+        throw new Error(
+          `nothing is known of ${day(1)} (UTC): it takes a day, and the tag ${VERSION_TAG} has to be activated as a cost allocation tag`,
+        );
+      const sum = costs.reduce((total, { usd }) => total + usd, 0);
+      return [
+        ...costs
+          .toSorted((one, other) => other.usd - one.usd)
+          .map(({ service, usd }) => ({ what: service, figure: `${usd.toFixed(2)} USD` })),
+        { what: `all of ${day(1)} (UTC)`, figure: `${sum.toFixed(2)} USD` },
+      ];
+    },
+
+    async failOver(group) {
+      const clusters = await idsOf('AWS::RDS::DBCluster');
+      const cluster = clusters.find((id) => id.endsWith(`-${group}`));
+      if (cluster === undefined)
+        throw new Error(
+          `--failover: wanted a group of ${environment}, got ${group}; clusters are ${clusters.join(', ')}`,
+        );
+      await rds.send(new FailoverDBClusterCommand({ DBClusterIdentifier: cluster }));
+    },
+  };
+}
+
+async function resourcesOf(
+  client: CloudFormationClient,
+  environment: string,
+): Promise<readonly StackResourceSummary[]> {
+  const resources: StackResourceSummary[] = [];
+  for (const part of ['storage', 'service']) {
+    const pages = paginateListStackResources({ client }, { StackName: `Schemaless-${environment}-${part}` });
+    for await (const { StackResourceSummaries = [] } of pages) resources.push(...StackResourceSummaries);
+  }
+  return resources;
+}

@@ -1,0 +1,19 @@
+import { sendCommand } from '../../infra/local/control/control-client.ts';
+import type { Account } from './account.ts';
+
+/**
+ * A local stack, which has neither CloudWatch nor a bill.
+ *
+ * @param data its data folder
+ */
+export function localAccount(data: string): Account {
+  const none = (what: string) => async (): Promise<never> => {
+    throw new Error(`one machine has no ${what}`);
+  };
+  return {
+    coldStarts: none('CloudWatch'),
+    pinned: none('proxies'),
+    bill: none('bill'),
+    failOver: async (group) => void (await sendCommand(data, 'promote', group)),
+  };
+}

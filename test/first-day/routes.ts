@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { NewCell } from '../../shared/cell.ts';
+import type { SchemalessClient } from '../../shared/client/client.ts';
+import { timesOf, type Section } from './figure.ts';
+
+/** Until functions run and connections stand. */
+const WARM = 20;
+const BATCH = 100;
+const BODY = { city: 'Lisbon', zone: 7, plate: '17-AB-22', note: 'a cell of a usual size '.repeat(10) };
+
+/** How long each kind of request takes for one caller who waits for each answer. */
+export async function measureRoutes(client: SchemalessClient, samples: number): Promise<Section> {
+  const rows = Array.from({ length: BATCH }, () => randomUUID());
+  const cellOf = (row_key: string, column_name = 'BASE'): NewCell => ({ row_key, column_name, ref_key: 0, body: BODY });
+  const row = (position: number): string => rows[position % BATCH] ?? '';
+  await client.batchPut(rows.map((row_key) => cellOf(row_key)));
+  const kinds: readonly (readonly [string, (position: number) => Promise<unknown>])[] = [
+    ['put of a cell of four indexes', () => client.put(cellOf(randomUUID()))],
+    ['put of a cell of no index', () => client.put(cellOf(randomUUID(), 'NOTE'))],
+    [`batch of ${BATCH} rows`, () => client.batchPut(rows.map(() => cellOf(randomUUID(), 'NOTE')))],
+    ['get', (position) => client.get({ row_key: row(position), column_name: 'BASE', ref_key: 0 })],
+    ['get latest', (position) => client.getLatest({ row_key: row(position), column_name: 'BASE' })],
+    ['get latest, of a reader', (position) => client.getLatest(cellOf(row(position)), { read: 'reader' })],
+    ['row', (position) => client.row(row(position))],
+    [`batch get of ${BATCH}`, () => client.batchGet(rows.map((row_key) => ({ row_key, column_name: 'BASE' })))],
+    [
+      'query of an index, 10 rows',
+      () => client.query({ index: 'zone_index', where: [{ field: 'zone', operator: 'eq', values: [7] }], limit: 10 }),
+    ],
+    ['log of a shard, 100 cells', () => client.log([{ shard: 0, after: 0 }], { limit: 100 })],
+  ];
+  const figures = [];
+  for (const [what, ask] of kinds) {
+    const times: number[] = [];
+    for (let position = 0; position < WARM + samples; position += 1) {
+      const start = performance.now();
+      await ask(position);
+      if (position >= WARM) times.push(performance.now() - start);
+    }
+    figures.push({ what, figure: timesOf(times) });
+  }
+  return {
+    title: 'Latency by route',
+    how: `Median, p99 and longest, of one caller who waits for each answer, after ${WARM} requests of the kind; the way to the API is in it.`,
+    figures,
+  };
+}
