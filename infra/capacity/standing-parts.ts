@@ -20,7 +20,8 @@ export function zonesIn({ region, zones }: Load['environment']): number {
 
 /** Secrets Manager and SQS. */
 const ENDPOINTS = 2;
-const ALARMS_OF_A_GROUP = 3;
+const ALARMS_OF_A_GROUP = 4;
+const ALARMS_OF_A_PROXY = 1;
 const ALARMS_OF_READERS = 1;
 /**
  * Of the store: buffer, logs, lags, circuits, API (one of two metrics), functions, triggers as a whole; and of each
@@ -44,7 +45,7 @@ export function standingPartsOf(
   tailers: number,
   triggers: number,
 ): StandingParts {
-  const { readersPerGroup, functionsInVpc, schedules, definedByApi } = environment;
+  const { readersPerGroup, functionsInVpc, proxy, schedules, definedByApi } = environment;
   return {
     secrets: groups * DATABASE_USERS.length,
     endpoints: functionsInVpc ? ENDPOINTS * zonesIn(environment) : 0,
@@ -52,7 +53,7 @@ export function standingPartsOf(
       ALARMS_OF_THE_STORE +
       (definedByApi ? ALARMS_OF_DEFINING : 0) +
       triggers * ALARMS_OF_A_TRIGGER +
-      groups * (ALARMS_OF_A_GROUP + (readersPerGroup > 0 ? ALARMS_OF_READERS : 0)) +
+      groups * (ALARMS_OF_A_GROUP + (proxy ? ALARMS_OF_A_PROXY : 0) + (readersPerGroup > 0 ? ALARMS_OF_READERS : 0)) +
       (schedules ? LOOPS : 0),
     dashboards: 1,
     schedules: schedules ? 2 + tailers : 0,

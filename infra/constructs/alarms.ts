@@ -17,6 +17,7 @@ const URGENT = new Set([
   'log-cut',
   'log-hole',
   'loop-stopped',
+  'proxy-logins',
   'server-errors',
   'trigger-unsent',
 ]);

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
@@ -10,6 +10,8 @@ import { connectionsOf } from './max-connections.ts';
 export interface GroupAlarmsProps {
   readonly name: string;
   readonly cluster: DatabaseCluster;
+  /** The name of its RDS Proxy, where it has one. */
+  readonly proxyName: string | undefined;
   readonly environment: StoreEnvironment;
   readonly topics: AlarmTopics;
 }
@@ -18,11 +20,16 @@ const FIVE_MINUTES = Duration.minutes(5);
 /** Of what the instances of a group may use or hold. */
 const MOST_PERCENT = 85;
 const MOST_CONNECTIONS_SHARE = 0.8;
+/** Aurora says 0 where memory is enough, 5 where it is short, and 10 where it ends statements to free some. */
+const MEMORY_ENOUGH = 0;
 /** Readers of one storage lag by some tens of milliseconds. */
 const MOST_LAG_MS = 1000;
 
 /** The alarms of one group. */
-export function addGroupAlarms(scope: Construct, { name, cluster, environment, topics }: GroupAlarmsProps): void {
+export function addGroupAlarms(
+  scope: Construct,
+  { name, cluster, proxyName, environment, topics }: GroupAlarmsProps,
+): void {
   const alarms = new Alarms(scope, 'alarms', topics);
   alarms.add('capacity', {
     section: 'group-capacity',
@@ -44,6 +51,26 @@ export function addGroupAlarms(scope: Construct, { name, cluster, environment, t
     metric: cluster.metricDatabaseConnections({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
     above: Math.floor(MOST_CONNECTIONS_SHARE * connectionsOf(environment.capacity.max)),
   });
+  alarms.add('memory', {
+    section: 'group-memory',
+    what: `a node of ${name} is short of memory`,
+    metric: cluster.metric('AuroraMemoryHealthState', { statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: MEMORY_ENOUGH,
+    periods: 3,
+  });
+  if (proxyName !== undefined)
+    alarms.add('proxy-logins', {
+      section: 'proxy-logins',
+      what: `the proxy of ${name} refuses logins`,
+      metric: new Metric({
+        namespace: 'AWS/RDS',
+        metricName: 'ClientConnectionsSetupFailedAuth',
+        dimensionsMap: { ProxyName: proxyName },
+        statistic: Stats.SUM,
+        period: FIVE_MINUTES,
+      }),
+      above: 0,
+    });
   if (environment.readersPerGroup === 0) return;
   alarms.add('reader-lag', {
     section: 'reader-lag',

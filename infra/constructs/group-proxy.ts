@@ -40,6 +40,7 @@ const BORROW_TIMEOUT = Duration.seconds(2);
  * open none, and leads to the writer that is promoted without waiting for a name to be looked up again.
  */
 export class GroupProxy extends Construct {
+  readonly name: string;
   readonly writer: string;
   readonly reader: string;
   private readonly proxy: DatabaseProxy;
@@ -51,6 +52,7 @@ export class GroupProxy extends Construct {
     const securityGroup = closedSecurityGroup(this, 'security', vpc, `Proxy of ${group}`);
     // Left out, they would be the constructs' ids, which are alike for all groups.
     const name = `schemaless-${environment.name}-${group}`;
+    this.name = name;
     this.proxy = new DatabaseProxy(this, 'proxy', {
       dbProxyName: name,
       proxyTarget: ProxyTarget.fromCluster(cluster),

@@ -112,6 +112,7 @@ export class ShardGroup extends Construct {
     addGroupAlarms(this, {
       name: props.name,
       cluster,
+      proxyName: this.proxy?.name,
       environment: props.environment,
       topics: props.alarmTopics,
     });

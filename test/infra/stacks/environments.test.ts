@@ -225,10 +225,12 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
         )?.groups?.['section'],
     );
     expect(new Set(named).difference(new Set(sections))).toEqual(new Set());
-    // Readers lag where there are some; no environment of this project is exported by a schedule.
+    // Readers lag, and proxies refuse, where there are some; no environment of this project is exported by a schedule.
     const unused = new Set(sections).difference(new Set(named));
-    const { readersPerGroup } = ENVIRONMENTS[environment];
-    expect(unused).toEqual(new Set(['export-behind', ...(readersPerGroup === 0 ? ['reader-lag'] : [])]));
+    const { readersPerGroup, proxy } = ENVIRONMENTS[environment];
+    expect(unused).toEqual(
+      new Set(['export-behind', ...(readersPerGroup === 0 ? ['reader-lag'] : []), ...(proxy ? [] : ['proxy-logins'])]),
+    );
     expect(properties('AWS::CloudWatch::Dashboard')).toHaveLength(1);
   });
 
@@ -248,7 +250,8 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     });
     for (const [section, topic] of told)
       expect([section, topic]).toEqual([section, urgent.has(section) ? 'urgent' : 'others']);
-    expect(urgent.difference(new Set(told.map(([section]) => section)))).toEqual(new Set());
+    const unused = ENVIRONMENTS[environment].proxy ? [] : ['proxy-logins'];
+    expect(urgent.difference(new Set(told.map(([section]) => section)))).toEqual(new Set(unused));
     const allowed = properties('AWS::SNS::TopicPolicy').map((policy) => JSON.stringify(policy));
     for (const policy of allowed)
       expect(policy).toMatch(/aws:SourceAccount.*cloudwatch\.amazonaws\.com.*events\.rds\.amazonaws\.com/u);
