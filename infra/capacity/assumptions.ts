@@ -22,7 +22,7 @@ export interface Assumptions {
   /** Those among them that want a cell. Chosen. */
   readonly triggersPerWrite: number;
   /**
-   * Requests to read for each call of a trigger's function: the trip and its status. What it writes counts among the
+   * Requests to read for each call of a trigger's function: the trip with its status. What it writes counts among the
    * writes. Of the code: `functions/examples/billing/bill-trip.ts`.
    */
   readonly readsPerTriggerCall: number;
@@ -35,7 +35,7 @@ export interface Assumptions {
   readonly writeMs: number;
   /** Milliseconds of a read's function. Estimate. */
   readonly readMs: number;
-  /** Milliseconds for each cell of a trigger's function: two reads over HTTP, and a little of its own. Estimate. */
+  /** Milliseconds for each cell of a trigger's function: a read and two writes over HTTP, and a little of its own. Estimate. */
   readonly triggerCallMs: number;
   /** MB of the functions that answer. Of the code: `infra/constructs/store-functions.ts`. */
   readonly functionMb: number;
@@ -130,7 +130,7 @@ export const ASSUMPTIONS: Assumptions = {
   storedEntryBytes: 300,
   triggers: 2,
   triggersPerWrite: 1,
-  readsPerTriggerCall: 2,
+  readsPerTriggerCall: 1,
   monthsKept: 1,
 
   writeMs: 25,

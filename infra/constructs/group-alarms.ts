@@ -1,17 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import { connectionsOf } from './max-connections.ts';
+import type { ShardGroup } from './shard-group.ts';
 
 export interface GroupAlarmsProps {
-  readonly name: string;
-  readonly cluster: DatabaseCluster;
-  /** The name of its RDS Proxy, where it has one. */
-  readonly proxyName: string | undefined;
+  readonly group: ShardGroup;
   readonly environment: StoreEnvironment;
   readonly topics: AlarmTopics;
 }
@@ -20,17 +17,18 @@ const FIVE_MINUTES = Duration.minutes(5);
 /** Of what the instances of a group may use or hold. */
 const MOST_PERCENT = 85;
 const MOST_CONNECTIONS_SHARE = 0.8;
-/** Aurora says 0 where memory is enough, 5 where it is short, and 10 where it ends statements to free some. */
+/** Aurora says 0 where memory is enough, 5 where it is short, and 10 where it is critically so. */
 const MEMORY_ENOUGH = 0;
 /** Readers of one storage lag by some tens of milliseconds. */
 const MOST_LAG_MS = 1000;
 
-/** The alarms of one group. */
-export function addGroupAlarms(
-  scope: Construct,
-  { name, cluster, proxyName, environment, topics }: GroupAlarmsProps,
-): void {
-  const alarms = new Alarms(scope, 'alarms', topics);
+/**
+ * The alarms of one group. They are of the service, so that a stack of clusters has room for more of these: of the 500
+ * resources that it may have a group takes some two dozen.
+ */
+export function addGroupAlarms(scope: Construct, { group, environment, topics }: GroupAlarmsProps): void {
+  const { name, cluster, proxy } = group;
+  const alarms = new Alarms(scope, `${name}-alarms`, topics);
   alarms.add('capacity', {
     section: 'group-capacity',
     what: `${name} is at the end of its capacity`,
@@ -58,18 +56,20 @@ export function addGroupAlarms(
     above: MEMORY_ENOUGH,
     periods: 3,
   });
-  if (proxyName !== undefined)
+  if (proxy)
     alarms.add('proxy-logins', {
       section: 'proxy-logins',
       what: `the proxy of ${name} refuses logins`,
       metric: new Metric({
         namespace: 'AWS/RDS',
         metricName: 'ClientConnectionsSetupFailedAuth',
-        dimensionsMap: { ProxyName: proxyName },
+        dimensionsMap: { ProxyName: proxy.name },
         statistic: Stats.SUM,
         period: FIVE_MINUTES,
       }),
       above: 0,
+      // A password that has just been changed is refused once or twice.
+      periods: 3,
     });
   if (environment.readersPerGroup === 0) return;
   alarms.add('reader-lag', {

@@ -17,6 +17,7 @@ import { PROXY_PERCENT } from './connection-budget.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge } from './evidence.ts';
 import { grantSecretKey } from './key-uses.ts';
+import { keptLog } from './kept-log.ts';
 import type { Network } from './network.ts';
 
 export interface GroupProxyProps {
@@ -53,6 +54,7 @@ export class GroupProxy extends Construct {
     // Left out, they would be the constructs' ids, which are alike for all groups.
     const name = `schemaless-${environment.name}-${group}`;
     this.name = name;
+    const log = keptLog(this, 'proxy', environment, `/aws/rds/proxy/${name}`);
     this.proxy = new DatabaseProxy(this, 'proxy', {
       dbProxyName: name,
       proxyTarget: ProxyTarget.fromCluster(cluster),
@@ -65,6 +67,7 @@ export class GroupProxy extends Construct {
       borrowTimeout: BORROW_TIMEOUT,
       maxConnectionsPercent: PROXY_PERCENT,
     });
+    this.proxy.node.addDependency(log);
     const role = this.proxy.node.findChild('IAMRole');
     if (!(role instanceof Role)) throw new Error(`${group}: wanted a role IAMRole of its proxy, got ${String(role)}`);
     grantSecretKey(role, encryptionKey);

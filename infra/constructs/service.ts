@@ -7,6 +7,7 @@ import { startEachMinute, startRegularly } from './each-minute.ts';
 import { ExportFunction } from './export-function.ts';
 import { exportOptions, type ExportOptions } from './export-options.ts';
 import type { FunctionCode } from './function-code.ts';
+import { addGroupAlarms } from './group-alarms.ts';
 import { Migration } from './migration.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreAlarms } from './store-alarms.ts';
@@ -63,7 +64,9 @@ export class SchemalessService {
     this.api = new StoreApi(scope, 'http', { environment, functions: this.answering });
     this.tailers = new Tailers(scope, { environment, target: this.tailShards });
     const { api } = this.api;
-    this.alarms = new StoreAlarms(scope, 'alarms', { environment, api, topics: storage.alarmTopics });
+    const { alarmTopics: topics } = storage;
+    this.alarms = new StoreAlarms(scope, 'alarms', { environment, api, topics });
+    for (const group of storage.groups) addGroupAlarms(scope, { group, environment, topics });
     this.dashboard = new StoreDashboard(scope, 'dashboard', { environment, api, groups: storage.groups });
     const always = { drain: looping['drain-buffer'], repair: looping['repair-indexes'] };
     const schedules = environment.schedules

@@ -1,6 +1,5 @@
 import { Duration, RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
 import type { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import {
   CfnDBInstance,
   ClusterInstance,
@@ -14,13 +13,12 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { MADE_USERS, type DatabaseUser, type MadeUser } from '../../shared/topology/database-users.ts';
-import type { AlarmTopics } from './alarm-topics.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge } from './evidence.ts';
-import { addGroupAlarms } from './group-alarms.ts';
 import { GroupProxy } from './group-proxy.ts';
 import { MYSQL_ENGINE, type MysqlParameters } from './mysql-parameters.ts';
+import { keptLog } from './kept-log.ts';
 import type { Network } from './network.ts';
 import { GROUP_TAG, NODE_TAG } from './tags.ts';
 import { shortenSecretName, UserSecrets } from './user-secrets.ts';
@@ -36,7 +34,6 @@ export interface ShardGroupProps {
   /** Of what it stores, and of its secrets. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
   /** Told by its alarms. */
-  readonly alarmTopics: AlarmTopics;
 }
 
 /** A group's address as a template can say it: ports are tokens, which arrive as strings. See `GroupAddress`. */
@@ -70,7 +67,8 @@ export class ShardGroup extends Construct {
     super(scope, id);
     this.name = props.name;
     const nodes = nodesOf(props);
-    const log = clusterLog(this, props);
+    const path = `/aws/rds/cluster/${clusterName(props.environment, props.name)}/${LOG}`;
+    const log = keptLog(this, 'error', props.environment, path);
     // It answers, and calls nobody.
     const security = closedSecurityGroup(this, 'security', props.network.vpc, `Cluster of ${props.name}`);
     const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes, security));
@@ -109,13 +107,6 @@ export class ShardGroup extends Construct {
     else cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
 
     acknowledgeCluster(cluster, props.environment);
-    addGroupAlarms(this, {
-      name: props.name,
-      cluster,
-      proxyName: this.proxy?.name,
-      environment: props.environment,
-      topics: props.alarmTopics,
-    });
     this.cluster = cluster;
     const port = Token.asString(cluster.clusterEndpoint.port);
     const writer = { host: this.proxy?.writer ?? cluster.clusterEndpoint.hostname, port };
@@ -170,14 +161,6 @@ const LOG = 'error';
  */
 function clusterName({ name }: StoreEnvironment, group: string): string {
   return `schemaless-${name}-${group}`;
-}
-
-function clusterLog(scope: Construct, { name, environment }: ShardGroupProps): LogGroup {
-  return new LogGroup(scope, 'error-log', {
-    logGroupName: `/aws/rds/cluster/${clusterName(environment, name)}/${LOG}`,
-    retention: environment.logDays,
-    removalPolicy: environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-  });
 }
 
 interface Node {

@@ -59,7 +59,6 @@ export class SchemalessStorage {
         parameters,
         secretPrefix: secretPrefix(scope),
         encryptionKey,
-        alarmTopics: this.alarmTopics,
       });
     });
     const clusters = this.groups.map(({ cluster }) => cluster);

@@ -1,12 +1,13 @@
 import {
   CloudFormationClient,
+  DescribeStacksCommand,
   paginateListStackResources,
   type StackResourceSummary,
 } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { CostExplorerClient, GetCostAndUsageCommand } from '@aws-sdk/client-cost-explorer';
-import { FailoverDBClusterCommand, RDSClient } from '@aws-sdk/client-rds';
+import { DescribeDBClustersCommand, FailoverDBClusterCommand, RDSClient } from '@aws-sdk/client-rds';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION_TAG } from '../../infra/constructs/tags.ts';
 import type { Account } from './account.ts';
@@ -45,9 +46,22 @@ export function accountBySdk(region: string, environment: string): Account {
   }
 
   return {
+    async check(url) {
+      const StackName = `Schemaless-${environment}-service`;
+      const { Stacks = [] } = await stacks.send(new DescribeStacksCommand({ StackName }));
+      const printed = Stacks[0]?.Outputs?.find(({ OutputKey }) => OutputKey === 'url')?.OutputValue;
+      if (printed !== url)
+        throw new Error(
+          `--environment: wanted the one whose API is ${url}, got ${environment}, whose API is ${printed}`,
+        );
+    },
+
     async coldStarts(since) {
       await sleep(LATE_MS);
-      const logGroupNames = (await idsOf('AWS::Logs::LogGroup')).slice(0, MOST_LOGS);
+      // RDS's own have names of its own.
+      const logGroupNames = (await idsOf('AWS::Logs::LogGroup')).filter((name) => !name.startsWith('/aws/rds/'));
+      if (logGroupNames.length > MOST_LOGS)
+        throw new Error(`there are ${logGroupNames.length} logs, of which ${MOST_LOGS} can be asked at once`);
       const { queryId } = await logs.send(
         new StartQueryCommand({
           logGroupNames,
@@ -85,11 +99,12 @@ export function accountBySdk(region: string, environment: string): Account {
               StartTime: since,
               EndTime: new Date(),
               Period: 60,
-              Statistics: ['Maximum'],
+              // Each host of a proxy says how many it has.
+              Statistics: ['Sum'],
             }),
           );
-          const most = Math.max(0, ...Datapoints.map(({ Maximum = 0 }) => Maximum));
-          return { what: ProxyName, figure: Datapoints.length === 0 ? 'not known' : `${most} connections at most` };
+          const most = Math.max(0, ...Datapoints.map(({ Sum = 0 }) => Sum));
+          return { what: ProxyName, figure: Datapoints.length === 0 ? 'none reported' : `${most} connections at most` };
         }),
       );
     },
@@ -122,14 +137,17 @@ export function accountBySdk(region: string, environment: string): Account {
       ];
     },
 
-    async failOver(group) {
+    async failOverOf(group) {
       const clusters = await idsOf('AWS::RDS::DBCluster');
       const cluster = clusters.find((id) => id.endsWith(`-${group}`));
       if (cluster === undefined)
         throw new Error(
           `--failover: wanted a group of ${environment}, got ${group}; clusters are ${clusters.join(', ')}`,
         );
-      await rds.send(new FailoverDBClusterCommand({ DBClusterIdentifier: cluster }));
+      const { DBClusters = [] } = await rds.send(new DescribeDBClustersCommand({ DBClusterIdentifier: cluster }));
+      if ((DBClusters[0]?.DBClusterMembers?.length ?? 0) < 2)
+        throw new Error(`--failover: wanted a group with a reader, got ${group}, which has none`);
+      return async () => void (await rds.send(new FailoverDBClusterCommand({ DBClusterIdentifier: cluster })));
     },
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SchemalessClient } from '../../shared/client/client.ts';
 import { timesOf, type Section } from './figure.ts';
 
+export const BURST = 'A burst, as its callers see it';
 const CALLERS = 40;
 
 /**
@@ -20,8 +21,8 @@ export async function measureBurst(client: SchemalessClient): Promise<Section> {
     );
   const [first, second] = [await burst(), await burst()];
   return {
-    title: 'A burst, as its callers see it',
-    how: `${CALLERS} reads at once, then as many again: on AWS the first wait for new instances of the function to start.`,
+    title: BURST,
+    how: `${CALLERS} reads at once, then as many again. Median, p99 and longest. The first open their connections, and on AWS wait for new instances of the function to start; what is refused for being too much is repeated, and counts as one.`,
     figures: [
       { what: 'first', figure: timesOf(first) },
       { what: 'then', figure: timesOf(second) },

@@ -1,25 +1,35 @@
-/** `npm run first-day -- URL`: measures a deployed environment, and prints a page. Ends with 1 where it cannot. */
-import { writeFileSync } from 'node:fs';
+/**
+ * `npm run first-day -- URL`: measures a deployed environment, and prints a page. Ends with 1 where nothing could be
+ * measured, or an acknowledged cell was lost.
+ */
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { VERSION } from '../../shared/version.ts';
 import { reachEnvironment } from '../support/deployed/reach.ts';
 import { measureAll } from './measure.ts';
 import { readFirstDay } from './options.ts';
 import { pageOf } from './page.ts';
 
-const options = readFirstDay(process.argv.slice(2));
-const began = new Date();
-try {
-  const { url, region, accessKeyId, shards } = await reachEnvironment(options);
-  console.error(`${url} in ${region}, as ${accessKeyId}: datastore smoke, ${shards} shards`);
-  const sections = await measureAll(options, ({ title, how, figures }) => {
-    console.error(figures.length === 0 ? `${title}: ${how}` : title);
-    for (const { what, figure } of figures) console.error(`  ${what}: ${figure}`);
-  });
-  const page = pageOf({ url, region, version: VERSION, began, ended: new Date() }, sections);
-  if (options.page === undefined) process.stdout.write(page);
-  else writeFileSync(options.page, page);
-  process.exit(0);
-} catch (error) {
-  console.error(`first-day: ${error instanceof Error ? error.message : String(error)}`);
-  process.exit(1);
+process.exit(await run());
+
+async function run(): Promise<number> {
+  const options = readFirstDay(process.argv.slice(2));
+  const began = new Date();
+  try {
+    // What cannot be written is told before anything is measured.
+    if (options.page !== undefined) closeSync(openSync(options.page, 'a'));
+    const environment = await reachEnvironment(options);
+    const { url, region, accessKeyId, shards } = environment;
+    console.error(`${url} in ${region}, as ${accessKeyId}: datastore smoke, ${shards} shards`);
+    const { sections, isWell } = await measureAll(options, environment, ({ title, how, figures }) => {
+      console.error(figures.length === 0 ? `${title}: ${how}` : title);
+      for (const { what, figure } of figures) console.error(`  ${what}: ${figure}`);
+    });
+    const page = pageOf({ url, region, version: VERSION, began, ended: new Date() }, sections);
+    if (options.page === undefined) process.stdout.write(page);
+    else writeFileSync(options.page, page);
+    return isWell ? 0 : 1;
+  } catch (error) {
+    console.error(`first-day: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  }
 }

@@ -6,8 +6,8 @@ export interface FirstDayOptions extends SmokeOptions {
   readonly samples: number;
   /** Whose writer is to be lost. */
   readonly failover?: string;
-  /** As the stacks are named. */
-  readonly environment: string;
+  /** As the stacks are named. @default the account is not asked */
+  readonly environment?: string | undefined;
   /** Of a local stack. */
   readonly data: string;
   readonly page?: string;
@@ -31,7 +31,12 @@ export function firstDayCommand(): Command {
     .addOption(
       new Option('--failover <group>', 'has this group, as group-1, lose its writer under load, for two minutes'),
     )
-    .addOption(new Option('--environment <name>', 'as its stacks are named').default('prod'))
+    .addOption(
+      new Option(
+        '--environment <name>',
+        'as its stacks are named: what the account knows of it, and its failover, want it',
+      ),
+    )
     .addOption(new Option('--data <folder>', 'of a local stack, for its failover').default('.local'))
     .addOption(new Option('--page <file>', 'to write the page to (default: it is printed)'));
 }

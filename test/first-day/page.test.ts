@@ -11,11 +11,15 @@ const MEASURED = {
   ended: new Date('2026-11-25T10:05:00Z'),
 };
 
-test('the page has a table for what was measured, and says why where nothing was', () => {
+test('the page has a table for what was measured, says why where nothing was, and names no account', () => {
   const figures = [{ what: 'a | b', figure: timesOf([1, 2, 3]) }];
   const page = pageOf(MEASURED, [
     { title: 'Lags', how: 'As seen from here.', figures },
-    { title: 'The bill', how: 'Not measured: no right.', figures: [] },
+    {
+      title: 'The bill',
+      how: 'Not measured: arn:aws:iam::123456789012:user/ann of 123456789012\n has no right.',
+      figures: [],
+    },
   ]);
   expect(page).toBe(`# abc123.execute-api.eu-west-1.amazonaws.com, measured
 
@@ -31,7 +35,7 @@ As seen from here.
 
 ## The bill
 
-Not measured: no right.
+Not measured: arn:… of … has no right.
 `);
 });
 
@@ -47,7 +51,6 @@ test('flags have defaults, and what cannot be used is named', () => {
     url: MEASURED.url,
     region: 'eu-west-1',
     samples: 200,
-    environment: 'prod',
     data: '.local',
   });
   expect(read('--failover', 'group-2', '--samples', '5')).toMatchObject({ failover: 'group-2', samples: 5 });

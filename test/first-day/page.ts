@@ -8,31 +8,33 @@ export interface Measured {
   readonly ended: Date;
 }
 
-/** The page, in Markdown, to be kept beside the deployment that it is of. */
+/** The page, in Markdown, to be kept beside the deployment that it is of: it names no account. */
 export function pageOf({ url, region, version, began, ended }: Measured, sections: readonly Section[]): string {
-  return [
+  const blocks = [
     `# ${new URL(url).host}, measured`,
     `Schemaless ${version} in ${region}, from ${began.toISOString()} to ${ended.toISOString()}, from one machine, by \`npm run first-day\`.`,
     ...sections.flatMap(({ title, how, figures }) => [
       `## ${title}`,
-      how,
-      ...(figures.length === 0
-        ? []
-        : [
-            [
-              '| what | figure |',
-              '|---|---|',
-              ...figures.map(({ what, figure }) => `| ${cell(what)} | ${cell(figure)} |`),
-            ].join('\n'),
-          ]),
+      plain(how),
+      ...(figures.length === 0 ? [] : [tableOf(figures)]),
     ]),
-    '',
-  ]
-    .join('\n\n')
-    .trimEnd()
-    .concat('\n');
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function tableOf(figures: Section['figures']): string {
+  const rows = figures.map(({ what, figure }) => `| ${cell(what)} | ${cell(figure)} |`);
+  return ['| what | figure |', '|---|---|', ...rows].join('\n');
 }
 
 function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll(/\s+/gu, ' ');
+  return plain(text).replaceAll('|', '\\|');
+}
+
+/** In one line. What AWS refuses it tells with ARNs. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/arn:aws[\w-]*:\S+/gu, 'arn:…')
+    .replaceAll(/\b\d{12}\b/gu, '…')
+    .replaceAll(/\s+/gu, ' ');
 }

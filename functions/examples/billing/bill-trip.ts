@@ -23,8 +23,10 @@ export interface Billing {
  */
 export async function billTrip(rowKey: string, { trips, cards }: Billing): Promise<Billed> {
   // The latest, not the cell that the message names: a fare may have been corrected since.
-  const { cells } = await trips.row(rowKey, { columns: ['BASE', 'STATUS'] });
+  const { cells, stale } = await trips.row(rowKey, { columns: ['BASE', 'STATUS'] });
+  for (const { error } of cells) if (error !== undefined) throw error;
   const latest = new Map(cells.map((cell) => [cell.column_name, cell]));
+  if (stale && !latest.has('BASE')) throw new Error(`BASE of ${rowKey} cannot be read yet`);
   const status = latest.get('STATUS');
   const last = membersOf(status?.body);
   if (last['is_completed'] === true) return { outcome: 'nothing_to_do' };

@@ -12,7 +12,8 @@ export function rowsOf(what: string, { closed, rates }: RisingLoad, engine: stri
   const row = rowsOn(engine);
   const knee = kneeOf(rates);
   const closedLoop = `${closed.perSecond.toFixed(0)} a second; ${timesOf(closed)}`;
-  const bearable = `p99 ≤ ${BEARABLE.times} × the lowest rate's, ≥ ${percent(BEARABLE.share)} answered`;
+  const hasBehind = rates.some(({ behind }) => behind !== undefined);
+  const bearable = `p99 ≤ ${BEARABLE.times} × the lowest rate's, ≥ ${percent(BEARABLE.share)} answered${hasBehind ? `, ≤ ${BEARABLE.behindSeconds} s of them behind` : ''}`;
   return [
     row(`${what}; closed loop, ${closed.callers} callers`, closedLoop),
     ...rates.map((rate) => row(`${what}; open loop, ${percent(rate.share)} of that`, rateLine(rate))),

@@ -83,9 +83,9 @@ describe('a plan', () => {
   it('costs by the month what a second costs: units', () => {
     const plan = planFor(1000);
     const seconds = 730 * 3600;
-    // A write, a read, and two reads of the trigger's function; 300 million at one price, the rest at the next.
-    const requests = 4000 * seconds;
-    expect(plan.traffic.requests).toBe(4000);
+    // A write, a read, and one of the trigger's function; 300 million at one price, the rest at the next.
+    const requests = 3000 * seconds;
+    expect(plan.traffic.requests).toBe(3000);
     expect(lineOf(plan, 'HTTP API')).toBeCloseTo(300 + ((requests - 300e6) / 1e6) * 0.9, 4);
     expect(plan.traffic.writeCells.concurrency).toBe(25);
     expect(plan.traffic.triggerFunctions.concurrency).toBe(50);

@@ -21,7 +21,6 @@ describe('the limits', () => {
   it('bite at ten thousand writes a second: requests, functions at once, and the one function of a trigger', () => {
     expect(exceededBy(10_000)).toEqual(
       expect.arrayContaining([
-        'Lambda: concurrent executions',
         'API Gateway: throttle rate',
         '`throttle.ratePerSecond`',
         "concurrency of a trigger's function",

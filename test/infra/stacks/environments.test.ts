@@ -207,8 +207,9 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     const logs = resourcesOf(stacks, 'AWS::Logs::LogGroup').filter(
       ({ Properties }) => Properties?.['RetentionInDays'] === logDays,
     );
-    // Besides those of the API, of the framework that calls the migration, of the clusters' errors, and of the network.
-    expect(logs).toHaveLength(ofStore.length + 3 + ENVIRONMENTS[environment].groups);
+    // Besides those of the API, of the framework that calls the migration, of the network, of clusters and proxies.
+    const { groups, proxy } = ENVIRONMENTS[environment];
+    expect(logs).toHaveLength(ofStore.length + 3 + groups * (proxy ? 2 : 1));
     for (const log of logs) expect(log).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
   });
 

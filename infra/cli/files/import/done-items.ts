@@ -81,7 +81,7 @@ export class DoneItems {
     return ends;
   }
 
-  /** The first item that is under way and all behind it: what a kill costs, and what is kept in memory. */
+  /** The first item that is under way and all behind it: what is kept in memory. */
   get begun(): { readonly items: number; readonly bytes: number } {
     for (let next = this.#entries[this.#settled]; next?.end !== undefined; next = this.#entries[this.#settled]) {
       this.#settled += 1;

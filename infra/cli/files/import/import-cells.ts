@@ -5,7 +5,7 @@ import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import type { FileProgress } from '../../../../shared/files/file-progress.ts';
 import { DoneItems, type Counts } from './done-items.ts';
-import { knowsRejects, ofThisDatastore, writeJournal, type Journal } from './journal.ts';
+import { knowsRejects, lettersOf, ofThisDatastore, writeJournal, type Ahead, type Journal } from './journal.ts';
 import { Pipeline } from './pipeline.ts';
 import { readInTurn } from './read-in-turn.ts';
 import { RejectsFile } from './rejects-file.ts';
@@ -56,7 +56,7 @@ const MAX_REJECTS = 1000;
 const PATIENCE_MS = 600_000;
 const WINDOW_CELLS = 20_000;
 const WINDOW_BYTES = 8 * 1024 * 1024;
-/** Begun behind the oldest that is under way, so that one shard that does not answer costs no more than this. */
+/** Begun behind the oldest that is under way, so that one shard that does not answer takes no more memory than this. */
 const MOST_BEGUN = { items: 60_000, bytes: 32 * 1024 * 1024 } as const;
 const CHECKPOINT_MS = 500;
 
@@ -203,8 +203,8 @@ class Keeper {
   begin(source: CellSource, item: SourceItem): ReturnType<DoneItems['begin']> {
     let done = this.#done.get(source);
     if (!done) {
-      const { positions, ahead } = this.#journal;
-      done = new DoneItems(positions[source.name] ?? START, ahead?.[source.name]);
+      const { name } = source;
+      done = new DoneItems(this.#journal.positions[name] ?? START, lettersOf(this.#journal, name));
       this.#done.set(source, done);
     }
     return done.begin(item);
@@ -274,13 +274,12 @@ class Keeper {
     // What the journal says of rejects has to be on disk before it says so.
     await this.#rejects.append(rejected);
     const positions: Record<string, Position> = { ...this.#journal.positions };
-    const ahead: Record<string, string> = { ...this.#journal.ahead };
+    const ahead: Record<string, Ahead> = { ...this.#journal.ahead };
     for (const { source, done, advance } of advances) {
       done.forget(advance);
       this.#newTimes += advance.newTimes;
       positions[source.name] = advance.position;
-      ahead[source.name] = done.letters;
-      if (ahead[source.name] === '') delete ahead[source.name];
+      ahead[source.name] = { items: advance.position.items, letters: done.letters };
       for (const end of Object.keys(advance.ends) as (keyof Counts)[]) this.#counts[end] += advance.ends[end];
     }
     const complete = mayBeComplete && [...this.#done.values()].every(({ isDone }) => isDone) && this.#isWithinRejects;

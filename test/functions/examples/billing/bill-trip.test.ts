@@ -11,6 +11,8 @@ import { referenceStore } from '../../../../shared/store/reference-store.ts';
 
 const FARE = { total: 24.2, currency: 'USD' };
 
+type Page = Awaited<ReturnType<Billing['trips']['row']>>;
+
 /** A trip in a store of its own, whose cards decline the attempts given. */
 async function trip(base: Json = { fare: FARE }, declined: readonly number[] = []) {
   const store = referenceStore('trips', 4);
@@ -97,6 +99,23 @@ describe('billing a trip', () => {
     await expect(bill({ trips: overtaken })).rejects.toThrow('another call was quicker');
     expect(await bill()).toEqual({ outcome: 'nothing_to_do' });
     expect(await bodies(store, row_key, 'STATUS')).toEqual([written]);
+  });
+
+  it('is tried again where a cell cannot be decoded, or a reader does not have the trip yet', async () => {
+    const { charges, billing, bill } = await trip();
+    const error = new SchemalessError('undecodable_body', 'a test');
+    const answering = (change: (page: Page) => Page): Billing['trips'] => ({
+      ...billing.trips,
+      row: async (rowKey, options) => change(await billing.trips.row(rowKey, options)),
+    });
+    const damaged = answering((page) => ({
+      ...page,
+      cells: page.cells.map((cell) => ({ ...cell, body: null, error })),
+    }));
+    await expect(bill({ trips: damaged })).rejects.toThrow('a test');
+    const behind = answering((page) => ({ ...page, cells: [], served_by: 'reader', stale: true }));
+    await expect(bill({ trips: behind })).rejects.toThrow('cannot be read yet');
+    expect(charges).toEqual([]);
   });
 
   it('keeps to what was charged when the fare was corrected before STATUS was written', async () => {
