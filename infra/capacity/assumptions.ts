@@ -35,7 +35,7 @@ export interface Assumptions {
   readonly writeMs: number;
   /** Milliseconds of a read's function. Estimate. */
   readonly readMs: number;
-  /** Milliseconds for each cell of a trigger's function: a read and two writes over HTTP, and a little of its own. Estimate. */
+  /** Milliseconds for each cell of a trigger's function: three requests over HTTP, and a little of its own. Estimate. */
   readonly triggerCallMs: number;
   /** MB of the functions that answer. Of the code: `infra/constructs/store-functions.ts`. */
   readonly functionMb: number;

@@ -10,6 +10,6 @@ export interface Account {
   pinned(since: Date): Promise<readonly Figure[]>;
   /** What the last whole day cost, by service. */
   bill(): Promise<readonly Figure[]>;
-  /** How a reader of a group is made to take over: what it gives returns once that has begun. Throws where it cannot be. */
+  /** How a reader of a group is made to take over: to be called, and over once that has begun. */
   failOverOf(group: string): Promise<() => Promise<void>>;
 }

@@ -1,5 +1,5 @@
 import type { Leases } from '../../dynamo/lease.ts';
-import { pauseFor } from '../../pause-for.ts';
+import { nowAndThen } from '../../now-and-then.ts';
 import { watchPending } from './catch-up.ts';
 import { watchBuilds } from './complete-builds.ts';
 import { dropRetired } from './drop-retired.ts';
@@ -36,25 +36,8 @@ export async function doChores(
     ['retired versions', lookMs, () => dropRetired(work, leases, renewMs, signal)],
     ['tombstones', RARE_MS, () => purgeTombstones(work, due, signal)],
   ];
-  await Promise.all(chores.map(([what, everyMs, look]) => repeat(work, what, everyMs, look, signal)));
-}
-
-async function repeat(
-  { datastore, report }: RepairWork,
-  what: string,
-  everyMs: number,
-  look: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  let failing = false;
-  while (!signal.aborted) {
-    try {
-      await look();
-      failing = false;
-    } catch (error) {
-      if (!failing) report({ datastore, kind: 'failed', what, error });
-      failing = true;
-    }
-    await pauseFor(everyMs, signal);
-  }
+  const { datastore, report } = work;
+  const repeat = ([what, everyMs, look]: (typeof chores)[number]): Promise<void> =>
+    nowAndThen({ everyMs, look, failed: (error) => report({ datastore, kind: 'failed', what, error }) }, signal);
+  await Promise.all(chores.map(repeat));
 }

@@ -1,8 +1,8 @@
+import { nowAndThen } from '../../now-and-then.ts';
 import { committedLocations } from '../../follow/follower-lag.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import { triggerFollower } from '../state/follower-name.ts';
 import { triggerLags } from '../state/shard-lags.ts';
-import { nowAndThen } from './now-and-then.ts';
 import type { TailRun } from './tail-run.ts';
 import type { TailWork } from './tail-work.ts';
 
@@ -44,5 +44,6 @@ export async function watchLag(
       unsentSeconds: sent.seconds,
     });
   };
-  await nowAndThen(work, 'looking how far it is', look, signal);
+  const failed = (error: unknown): void => work.report({ kind: 'failed', what: 'looking how far it is', error });
+  await nowAndThen({ everyMs: work.settings.lagEveryMs, look, failed }, signal);
 }

@@ -1,4 +1,4 @@
-import { nowAndThen } from './now-and-then.ts';
+import { nowAndThen } from '../../now-and-then.ts';
 import type { TailWork } from './tail-work.ts';
 
 /**
@@ -16,5 +16,7 @@ export async function watchTroubles(
     const parked = shards.flatMap(({ cells }) => cells.filter(({ parked_at }) => parked_at !== undefined));
     report({ kind: 'troubles', isStopped: state === 'stopped', parked: parked.length, malformed: malformed.length });
   };
-  await nowAndThen(work, 'looking what waits for an operator', look, signal);
+  const failed = (error: unknown): void =>
+    work.report({ kind: 'failed', what: 'looking what waits for an operator', error });
+  await nowAndThen({ everyMs: work.settings.lagEveryMs, look, failed }, signal);
 }

@@ -71,7 +71,9 @@ export class DoneItems {
   /** What became of each item behind the position that is written down, as far as any is done. */
   get letters(): string {
     const letters = `${this.#entries.map(letterOf).join('')}${this.#known.slice(this.#begun)}`;
-    return letters.replace(/\.+$/u, '');
+    let end = letters.length;
+    while (end > 0 && letters[end - 1] === NOT_DONE) end -= 1;
+    return letters.slice(0, end);
   }
 
   /** What became of items while others before them are still under way. */

@@ -56,7 +56,7 @@ const MAX_REJECTS = 1000;
 const PATIENCE_MS = 600_000;
 const WINDOW_CELLS = 20_000;
 const WINDOW_BYTES = 8 * 1024 * 1024;
-/** Begun behind the oldest that is under way, so that one shard that does not answer takes no more memory than this. */
+/** Begun behind the oldest under way, so that a shard that does not answer takes no more memory than this. */
 const MOST_BEGUN = { items: 60_000, bytes: 32 * 1024 * 1024 } as const;
 const CHECKPOINT_MS = 500;
 
@@ -279,7 +279,9 @@ class Keeper {
       done.forget(advance);
       this.#newTimes += advance.newTimes;
       positions[source.name] = advance.position;
-      ahead[source.name] = { items: advance.position.items, letters: done.letters };
+      const { letters } = done;
+      if (letters === '') delete ahead[source.name];
+      else ahead[source.name] = { items: advance.position.items, letters };
       for (const end of Object.keys(advance.ends) as (keyof Counts)[]) this.#counts[end] += advance.ends[end];
     }
     const complete = mayBeComplete && [...this.#done.values()].every(({ isDone }) => isDone) && this.#isWithinRejects;
