@@ -17,15 +17,20 @@ const TIME_TO_END_MS = 15_000;
 
 let opened: StoreContext | undefined;
 
-/** Started every minute; drains the buffer tables of all groups until the next run has taken over. */
+/**
+ * Started every minute; drains the buffer tables of all groups, and brings back what their writers lack, until the next
+ * run has taken over.
+ */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
-  const config = readConfig(STORE_VARIABLES);
+  const config = readConfig([...STORE_VARIABLES, 'keepCopies']);
   opened ??= openContext(deploymentOptions(config));
   const state = { client: dynamoClient(), table: config.stateTable };
   await runDrain({
     context: opened,
     leases: leases(state, randomUUID(), LEASE_MS),
     progress: progressItems(state),
+    topologyTable: { ...state, table: config.topologyTable },
+    settings: { keepCopiesSeconds: config.keepCopies },
     deadline: Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
     measured: (group, status) => {
       const { rows, oldest_age, parked, conflicts, undecided } = status;

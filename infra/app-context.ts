@@ -3,7 +3,7 @@ import { loadDefinitions } from '../shared/definitions/load-definitions.ts';
 import type { Definitions } from '../shared/definitions/definitions.ts';
 import { ACCESSES, type Access } from '../shared/environment.ts';
 import { describe } from '../shared/errors.ts';
-import { definitionsIn, MAX_TAILERS } from './constructs/store-environment.ts';
+import { definitionsIn, MAX_TAILERS, MOST_KEPT_MINUTES } from './constructs/store-environment.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName, type EnvironmentProps } from './environments.ts';
 
 /** The root of the repository. */
@@ -44,6 +44,8 @@ export interface AppContext {
   readonly shards?: unknown;
   /** `local` alone: how functions reach MySQL, `mysql` or `data-api`. @default mysql */
   readonly access?: unknown;
+  /** `local` alone: minutes that copies are kept after they were drained, 0 to 10,080. @default 0 */
+  readonly keepCopies?: unknown;
   /** `local` alone: workers that tail the shards for the triggers, 1 to 64. @default 1 */
   readonly tailers?: unknown;
   /**
@@ -61,6 +63,7 @@ const LOCAL_KEYS = [
   'shards',
   'access',
   'tailers',
+  'keepCopies',
   'cors',
 ] as const satisfies readonly (keyof AppContext)[];
 
@@ -169,12 +172,15 @@ function schedulesOf(value: unknown): boolean {
 export function localEnvironment(context: Pick<AppContext, (typeof LOCAL_KEYS)[number]>): EnvironmentProps {
   const local = ENVIRONMENTS['local' satisfies EnvironmentName];
   const groups = wholeNumber('groups', context.groups, 1, 20) ?? local.groups;
+  const bufferCopies = Math.min(local.bufferCopies, Math.max(0, groups - 2));
+  const keepCopiesMinutes = wholeNumber('keepCopies', context.keepCopies, 0, MOST_KEPT_MINUTES);
   const maxShards = wholeNumber('shards', context.shards, 1, 65_536) ?? local.maxShards ?? 65_536;
   return {
     ...local,
     groups,
     readersPerGroup: wholeNumber('readers', context.readers, 0, 5) ?? local.readersPerGroup,
-    bufferCopies: Math.min(local.bufferCopies, Math.max(0, groups - 2)),
+    bufferCopies,
+    ...(keepCopiesMinutes !== undefined && { keepCopiesMinutes }),
     access: accessOf(context.access) ?? local.access,
     tailers: wholeNumber('tailers', context.tailers, 1, MAX_TAILERS) ?? local.tailers,
     corsOrigins: originsOf(context.cors) ?? local.corsOrigins,

@@ -131,6 +131,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     loopMemoryMb: 1769,
     tracing: true,
     bufferCopies: 1,
+    keepCopiesMinutes: 60,
     // That there are several, which share the partitions.
     tailers: 2,
     sharedStorage: true,
@@ -165,6 +166,8 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     tracing: true,
     // Covers the minute in which a writer fails over; within a region Aurora itself loses no acknowledged commit.
     bufferCopies: 1,
+    // In which somebody notices that a group has to be set back, and takes it away: from then on none are let go.
+    keepCopiesMinutes: 60,
     // A quarter of the partitions each: one that dies leaves three quarters of the shards as they were.
     tailers: 4,
     sharedStorage: true,

@@ -28,6 +28,8 @@ export const ENVIRONMENT_VARIABLES = {
   tailers: 'SCHEMALESS_TAILERS',
   /** Of `define-datastores`: the most shards that a datastore made through the API gets, a whole number from 1. */
   mostShards: 'SCHEMALESS_MOST_SHARDS',
+  /** Of `drain-buffer`: seconds that copies are kept after they were drained, a whole number from 0. */
+  keepCopies: 'SCHEMALESS_KEEP_COPIES',
   /** Of `export-cells`: where the files go, `s3://bucket/prefix`. */
   exportTo: 'SCHEMALESS_EXPORT_TO',
   /** Of `export-cells`: `ndjson` or `parquet`. */

@@ -35,6 +35,8 @@ export interface Config {
   readonly tailers: number;
   /** The most shards that a datastore made through the API gets: 1 to 65,536. */
   readonly mostShards: number;
+  /** Seconds that copies are kept after they were drained: 0 to 604,800, a week. */
+  readonly keepCopies: number;
   /** Where an export goes: `s3://bucket/prefix`. */
   readonly exportTo: string;
   readonly exportFormat: (typeof FORMATS)[number];
@@ -70,6 +72,7 @@ const VARIABLES: Variables<Config> = {
   datastore: text(ENVIRONMENT_VARIABLES.datastore, 'the name of a datastore'),
   tailers: wholeNumber(ENVIRONMENT_VARIABLES.tailers, 0, MAX_TAILERS),
   mostShards: wholeNumber(ENVIRONMENT_VARIABLES.mostShards, 1, MAX_SHARDS),
+  keepCopies: wholeNumber(ENVIRONMENT_VARIABLES.keepCopies, 0, 604_800),
   exportTo: text(ENVIRONMENT_VARIABLES.exportTo, 's3://bucket/prefix'),
   exportFormat: oneOf(ENVIRONMENT_VARIABLES.exportFormat, FORMATS),
   exportCompression: oneOf(ENVIRONMENT_VARIABLES.exportCompression, COMPRESSIONS),

@@ -1,5 +1,5 @@
 import { connectionBudget } from './connection-budget.ts';
-import { MAX_TAILERS, type StoreEnvironment } from './store-environment.ts';
+import { MAX_TAILERS, MOST_KEPT_MINUTES, type StoreEnvironment } from './store-environment.ts';
 
 /** Refuses an environment whose parts do not go together. Throws an `Error` that names the one at fault. */
 export function checkEnvironment(environment: StoreEnvironment): void {
@@ -8,6 +8,12 @@ export function checkEnvironment(environment: StoreEnvironment): void {
   if (bufferCopies > most)
     throw new Error(
       `${name}.bufferCopies: wanted at most ${most} with ${groups} groups (groups - 2), got ${bufferCopies}`,
+    );
+  const { keepCopiesMinutes: kept = 0 } = environment;
+  const mostKept = bufferCopies > 0 ? MOST_KEPT_MINUTES : 0;
+  if (!Number.isInteger(kept) || kept < 0 || kept > mostKept)
+    throw new Error(
+      `${name}.keepCopiesMinutes: wanted ${mostKept === 0 ? '0, since no write is copied' : `a whole number from 0 to ${mostKept}`}, got ${kept}`,
     );
   if (!Number.isInteger(tailers) || tailers < 1 || tailers > MAX_TAILERS)
     throw new Error(`${name}.tailers: wanted a whole number from 1 to ${MAX_TAILERS}, got ${tailers}`);

@@ -28,8 +28,10 @@ export const REPAIR_ITEMS = [
   'writer#*',
 ];
 
-/** Who notices that a log was cut raises its shard's epoch. */
+/** Who notices that a log was cut, or lets one go on that was set back, raises its shard's epoch. */
 const EPOCHS = 'datastore#*';
+
+export const DRAINED_TOPOLOGY = [EPOCHS];
 
 /** Versions of indexes become live, and are forgotten. */
 export const REPAIRED_TOPOLOGY = [EPOCHS, 'index#*', 'progress#*'];

@@ -5,7 +5,7 @@ import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { loopInstances } from './connection-budget.ts';
 import { grantAppliedQueues } from './applied-queues.ts';
 import type { StoreEnvironment } from './store-environment.ts';
-import { DRAIN_ITEMS, MANAGE_ITEMS, REPAIR_ITEMS, REPAIRED_TOPOLOGY } from './granted-items.ts';
+import { DRAIN_ITEMS, DRAINED_TOPOLOGY, MANAGE_ITEMS, REPAIR_ITEMS, REPAIRED_TOPOLOGY } from './granted-items.ts';
 import type { FunctionCode } from './function-code.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
@@ -90,6 +90,9 @@ export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps
     }),
   };
   functions['drain-buffer'].grantState(DRAIN_ITEMS);
+  functions['drain-buffer'].grantTopologyWrites(DRAINED_TOPOLOGY);
+  const keptSeconds = 60 * (props.environment.keepCopiesMinutes ?? 0);
+  functions['drain-buffer'].addEnvironment(ENVIRONMENT_VARIABLES.keepCopies, String(keptSeconds));
   functions['repair-indexes'].grantState(REPAIR_ITEMS);
   // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
   functions['repair-indexes'].grantTopologyWrites(REPAIRED_TOPOLOGY);

@@ -3,7 +3,7 @@ import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { ACCESSES, type Access } from '../../shared/environment.ts';
 import { describe } from '../../shared/errors.ts';
 import { instancesWithin } from './connection-budget.ts';
-import type { StoreEnvironment } from './store-environment.ts';
+import { MOST_KEPT_MINUTES, type StoreEnvironment } from './store-environment.ts';
 
 /**
  * What a store in an app of one's own may say of itself. With `data-api` the defaults are those of something to try out,
@@ -36,6 +36,13 @@ export interface StoreOptions {
    * @default 1 where there are three groups or more, else none
    */
   readonly bufferCopies?: number;
+  /**
+   * Minutes that copies stay on the other groups after they were drained: a group that is set back in time by less than
+   * that loses nothing. 0 to 10,080, a week.
+   *
+   * @default 60 with mysql and copies, else 0
+   */
+  readonly keepCopiesMinutes?: number;
   /** An RDS Proxy before each group, by which functions log in without a password. @default true with mysql */
   readonly proxy?: boolean;
   /**
@@ -151,6 +158,12 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     tailers: options.tailers ?? (access === 'mysql' && capacity.max >= ACU_OF_TAILERS ? SEVERAL_TAILERS : 1),
   };
   const instances = options.instances ?? instancesWithin(bounded);
+  const bufferCopies = wholeNumber(
+    'bufferCopies',
+    options.bufferCopies ?? (groups >= 3 ? 1 : 0),
+    0,
+    Math.max(0, groups - 2),
+  );
   return {
     name,
     groups,
@@ -162,11 +175,12 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     ...(instances !== undefined && instances !== 'unreserved' && { instances }),
     loopMemoryMb: wholeNumber('loopMemoryMb', options.loopMemoryMb ?? defaults.loopMemoryMb, 128, 10_240),
     tracing: options.tracing ?? true,
-    bufferCopies: wholeNumber(
-      'bufferCopies',
-      options.bufferCopies ?? (groups >= 3 ? 1 : 0),
+    bufferCopies,
+    keepCopiesMinutes: wholeNumber(
+      'keepCopiesMinutes',
+      options.keepCopiesMinutes ?? (access === 'mysql' && bufferCopies > 0 ? 60 : 0),
       0,
-      Math.max(0, groups - 2),
+      MOST_KEPT_MINUTES,
     ),
     sharedStorage: true,
     functionsInVpc: access === 'mysql',

@@ -8,7 +8,7 @@ import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { markUndecided } from '../sql/statements/undecided-copies.ts';
 import { appendToPrimary } from '../store/append.ts';
 import type { StoreContext } from '../access/context.ts';
-import { decideAddress } from './decide.ts';
+import { decideAddress, thoseThatCount, type CountedCopy } from './decide.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import { copiesAt, unansweredPages, type Copy, type Holder } from './unanswered-copies.ts';
 import type { UndecidedLook } from './undecided-since.ts';
@@ -45,8 +45,8 @@ interface Done {
 const BATCH = 200;
 
 /**
- * Appends whatever the writer of a shard lacks and somebody may have been told is stored there: each unanswered copy
- * that a group holds is looked for on the writer, and only where it has no cell all groups are asked what they hold for
+ * Appends whatever the writer of a shard lacks and somebody may have been told is stored there: each such copy that a
+ * group holds is looked for on the writer, and only where it has no cell all groups are asked what they hold for
  * the address.
  *
  * A body that cannot be decoded on any group is passed over: nothing can be done for it, the drain sets its copies
@@ -71,13 +71,17 @@ async function bringBack(work: BringingBack, rows: readonly WaitingRow[], done: 
   if (missing.length === 0) return;
   const bodies: CopiedBody[] = [];
   for (const [address, copies] of await copiesAt(work.holders, work.datastore, missing)) {
-    const waiting = await waitingBodies(copies);
+    const waiting = await waitingBodies(thoseThatCount(copies.map(toCounted)).map(({ copy }) => copy));
     const decided = decideAddress(waiting, waiting.length > 1 && haveWaited(work, address, waiting));
     if (decided.action === 'append') bodies.push(decided.body);
     else if (decided.action !== 'leave') done.undecided.add(address);
     if (decided.action === 'report') await report(work, copies);
   }
   await appendBodies(work, bodies, done);
+}
+
+function toCounted(copy: Copy): CountedCopy & { readonly copy: Copy } {
+  return { copy, body: Buffer.from(copy.row.body_hash).toString('hex'), wasStored: copy.holder.table === 'drained' };
 }
 
 /** Whether each of them has; each is looked at, so that its time begins. */
@@ -116,6 +120,7 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
     for await (const page of openRows(
       holder.client,
       ofHolder.map(({ copies: [{ row }] }) => row),
+      holder.table,
     )) {
       for (const row of page.rows) left.delete(addressKey(row));
       for (const { row } of page.faulty) faulty.add(addressKey(row));
@@ -156,8 +161,8 @@ async function append(
 async function report({ context, datastore, shard }: BringingBack, copies: readonly Copy[]): Promise<void> {
   const [first] = copies;
   let marked = 0;
-  for (const [{ client }, ofHolder] of Map.groupBy(copies, ({ holder }) => holder))
-    marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
+  for (const [{ client, table }, ofHolder] of Map.groupBy(copies, ({ holder }) => holder))
+    if (table === 'buffer') marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
   if (!first || marked === 0) return;
   const { row_key, column_name, ref_key } = first.row;
   context.report({ kind: 'undecided', datastore, shard, row_key, column_name, ref_key });

@@ -70,6 +70,23 @@ export function decideCopy(writer: Shown, nodes: readonly NodeWord[]): CopyActio
   return nodes.every(({ shown }) => shown === 'same' || shown === 'unlike') ? 'compare' : 'wait';
 }
 
+/** A copy of a write, of which every node may have shown the body before the log was set back in time. */
+export interface CountedCopy {
+  /** Equal where the bytes are. */
+  readonly body: string;
+  /** The copy was drained: the body was stored. */
+  readonly wasStored: boolean;
+}
+
+/**
+ * The copies at an address that say what may have been acknowledged there. Where a body was stored there is no question:
+ * what else waits came to nothing, whatever its writer was told.
+ */
+export function thoseThatCount<Copy extends CountedCopy>(copies: readonly Copy[]): readonly Copy[] {
+  const stored = new Set(copies.filter(({ wasStored }) => wasStored).map(({ body }) => body));
+  return stored.size === 0 ? copies : copies.filter(({ body }) => stored.has(body));
+}
+
 /**
  * - `leave`: nobody can have been told that something is stored there.
  * - `append`: the one body that may have been acknowledged.

@@ -1,7 +1,8 @@
-import type { SqlClient } from '../sql/client.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
 import { SchemalessError } from '../errors.ts';
 import { failBuffered, forgetBuffered } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
+import { deleteDrained, selectLastDrained, toLastDrained } from '../sql/statements/drained-copies.ts';
 import { selectWaiting, type WaitingFrom } from '../sql/statements/select-waiting.ts';
 import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -10,6 +11,7 @@ import { appendPace, rateFor, type Backlog } from './append-pace.ts';
 import { openArrivals, type Arrival, type Arrivals } from './arrivals.ts';
 import { decideHome, type Home } from './decide.ts';
 import type { Lane } from './drain-lane.ts';
+import { fencedShards } from './fenced-shards.ts';
 import { emptyReport, type DrainReport, type DrainSettings } from './drain-settings.ts';
 import { nameOf, openTurns } from './turns.ts';
 
@@ -18,6 +20,8 @@ export interface DrainProgress {
   readonly arrivals: readonly Arrival[];
   /** By shard, as `trips/233`: rows up to this id were looked at. Those that begin anew are left out. */
   readonly places: Readonly<Record<string, number>>;
+  /** When the drained copies that are kept were drained. @default they were just now */
+  readonly drained?: readonly Arrival[];
 }
 
 /** The drain of one group's buffer table: a lane for each primary that rows wait for. */
@@ -25,6 +29,11 @@ export interface HolderDrain {
   readonly lanes: ReadonlyMap<string, Lane>;
   /** Looks what waits, and for whom. */
   watch(): Promise<void>;
+  /**
+   * Deletes the drained copies that were kept for long enough; none while a group cannot be asked, or lacks cells: it is
+   * what they are kept for, and its way back may take longer than that.
+   */
+  forgetDrained(): Promise<void>;
   /** Milliseconds since the first of all rows that wait was seen; null when none waits. */
   oldest(): number | null;
   progress(): DrainProgress;
@@ -39,7 +48,7 @@ export async function openHolderDrain(
   settings: DrainSettings = {},
   progress: DrainProgress = { arrivals: [], places: {} },
 ): Promise<HolderDrain> {
-  return new BufferDrain(context, await context.groups.client(holder), settings, progress);
+  return new BufferDrain(context, { name: holder, client: await context.groups.client(holder) }, settings, progress);
 }
 
 type FullSettings = DrainSettings & Required<Omit<DrainSettings, 'appendsPerSecond'>>;
@@ -50,21 +59,30 @@ const FORGOTTEN_ROWS = 1000;
 class BufferDrain implements HolderDrain {
   readonly lanes = new Map<string, Lane>();
   readonly #context: StoreContext;
+  readonly #name: string;
   readonly #holder: SqlClient;
   readonly #settings: FullSettings;
   /** Where a former drain stood. */
   readonly #lookedAt: DrainProgress['places'];
   readonly #arrivals: Arrivals;
+  readonly #drained: Arrivals;
   /** Appends a second, by primary. */
   readonly #rates = new Map<string, number>();
   readonly #report = emptyReport();
   #oldest: number | null = null;
 
-  constructor(context: StoreContext, holder: SqlClient, settings: DrainSettings, progress: DrainProgress) {
-    const { minimumAgeSeconds = 2, pageRows = 100, maxAttempts = 5 } = settings;
+  constructor(
+    context: StoreContext,
+    holder: { readonly name: string; readonly client: SqlClient },
+    settings: DrainSettings,
+    progress: DrainProgress,
+  ) {
+    const { minimumAgeSeconds = 2, pageRows = 100, maxAttempts = 5, keepCopiesSeconds = 0 } = settings;
     this.#context = context;
-    this.#holder = holder;
-    this.#settings = { ...settings, minimumAgeSeconds, pageRows, maxAttempts };
+    this.#name = holder.name;
+    this.#holder = holder.client;
+    this.#settings = { ...settings, minimumAgeSeconds, pageRows, maxAttempts, keepCopiesSeconds };
+    this.#drained = openArrivals(progress.drained);
     this.#lookedAt = progress.places;
     this.#arrivals = openArrivals(progress.arrivals);
   }
@@ -90,9 +108,21 @@ class BufferDrain implements HolderDrain {
     return this.#oldest;
   }
 
+  async forgetDrained(): Promise<void> {
+    const { keepCopiesSeconds } = this.#settings;
+    const last = toLastDrained(await this.#holder.select(selectLastDrained(), 'writer'));
+    this.#drained.note(last);
+    const upTo = this.#drained.idAt(keepCopiesSeconds * 1000);
+    // Asked for only where something is to go.
+    if (last === 0 || upTo === 0 || !(await haveTheirCells(this.#context, this.#name))) return;
+    for (let deleted = FORGOTTEN_ROWS; deleted === FORGOTTEN_ROWS;)
+      deleted = (await this.#holder.change(deleteDrained(upTo, FORGOTTEN_ROWS))).affectedRows;
+  }
+
   progress(): DrainProgress {
     return {
       arrivals: this.#arrivals.saved(),
+      drained: this.#drained.saved(),
       places: Object.fromEntries(
         [...this.lanes.values()].flatMap(({ turns }) =>
           [...turns.shards.values()].filter(({ after }) => after > 0).map((turn) => [nameOf(turn), turn.after]),
@@ -117,6 +147,7 @@ class BufferDrain implements HolderDrain {
       lane = {
         context: this.#context,
         holder: this.#holder,
+        keepsCopies: this.#settings.keepCopiesSeconds > 0,
         primary,
         turns: openTurns((name) => this.#lookedAt[name]),
         pace: appendPace(() => this.#rates.get(primary) ?? rateFor([])),
@@ -170,6 +201,23 @@ class BufferDrain implements HolderDrain {
     this.#report.seen += rows.length;
     this.#report.failed += rows.length;
   }
+}
+
+/** Whether every other group can be asked, and all its shards take appends. */
+async function haveTheirCells(context: StoreContext, holder: string): Promise<boolean> {
+  const others = (await context.groups.names()).filter((group) => group !== holder);
+  const fenced = await Promise.all(
+    others.map(async (group) => {
+      try {
+        return (await fencedShards(context, group)).length > 0;
+      } catch (error) {
+        if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+        context.report({ kind: 'primary_failed', group, error });
+        return true;
+      }
+    }),
+  );
+  return !fenced.includes(true);
 }
 
 /** Shards with rows that wait, by the group that owns them, those that there are not, and datastores that are gone. */

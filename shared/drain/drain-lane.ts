@@ -2,6 +2,7 @@ import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { deleteBuffered, failBuffered, markConflicts, noteRefusal } from '../sql/statements/change-buffered.ts';
+import { keepDrained } from '../sql/statements/drained-copies.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectWaiting } from '../sql/statements/select-waiting.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -16,6 +17,8 @@ import { nameOf, type ShardTurn, type Turns } from './turns.ts';
 export interface Lane {
   readonly context: StoreContext;
   readonly holder: SqlClient;
+  /** Those that are drained are kept in a table of their own. */
+  readonly keepsCopies: boolean;
   readonly primary: string;
   readonly turns: Turns;
   readonly pace: AppendPace;
@@ -136,12 +139,16 @@ async function failShard(
 
 /** Brings what was decided into the holder's table. */
 async function write(
-  { holder, report, maxAttempts }: Lane,
+  { holder, keepsCopies, report, maxAttempts }: Lane,
   misplaced: readonly FaultyRow[],
   settled: Settled | undefined,
 ): Promise<void> {
   const { drained = [], conflicts = [], faulty = [], refused = [], appended = 0 } = settled ?? {};
-  if (drained.length > 0) await holder.change(deleteBuffered(drained));
+  if (drained.length > 0) {
+    // Twice for a moment, or after a crash in between, rather than in neither.
+    if (keepsCopies) await holder.change(keepDrained(drained));
+    await holder.change(deleteBuffered(drained));
+  }
   if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
   for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message))
     await holder.change(

@@ -12,6 +12,11 @@ export interface DrainSettings {
   readonly appendsPerSecond?: number;
   /** Faults of one row before it is parked. @default 5 */
   readonly maxAttempts?: number;
+  /**
+   * Copies are kept for so long after they were drained, for a primary that is set back in time by less than that.
+   * @default 0, they are deleted
+   */
+  readonly keepCopiesSeconds?: number;
 }
 
 /** What a drain did. */

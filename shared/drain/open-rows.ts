@@ -4,7 +4,13 @@ import type { Json } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { EncodedCell } from '../sql/statements/append-cells.ts';
 import { bodyHash } from '../sql/statements/insert-buffered.ts';
-import { selectBuffered, toBufferRow, type BufferRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
+import {
+  selectBuffered,
+  toBufferRow,
+  type BufferRow,
+  type CopyTable,
+  type WaitingRow,
+} from '../sql/statements/select-buffered.ts';
 import { pageBytes } from '../access/ask-parts.ts';
 
 /**
@@ -30,11 +36,15 @@ export interface OpenedPage {
  * by itself, to see whether it can be; a body that was damaged, or cannot be decoded, is a fault of its row. Rows that
  * are gone meanwhile are left out, as is another write that has the id of one since a replica was promoted without it.
  */
-export async function* openRows(holder: SqlClient, rows: readonly WaitingRow[]): AsyncGenerator<OpenedPage> {
+export async function* openRows(
+  holder: SqlClient,
+  rows: readonly WaitingRow[],
+  table: CopyTable = 'buffer',
+): AsyncGenerator<OpenedPage> {
   const wanted = new Map(rows.map((row) => [row.id, row]));
   let ids = [...wanted.keys()].sort((one, other) => one - other);
   while (ids.length > 0) {
-    const fetched = (await holder.select(selectBuffered(ids, pageBytes(holder)), 'writer')).map(toBufferRow);
+    const fetched = (await holder.select(selectBuffered(ids, pageBytes(holder), table), 'writer')).map(toBufferRow);
     const last = fetched.at(-1)?.id ?? Number.POSITIVE_INFINITY;
     ids = ids.filter((id) => id > last);
     const page: { rows: OpenRow[]; faulty: FaultyRow[] } = { rows: [], faulty: [] };

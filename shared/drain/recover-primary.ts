@@ -1,11 +1,13 @@
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type Statement } from '../sql/client.ts';
 import { forgetWriters, recordWriter } from '../sql/statements/record-writer.ts';
-import { selectFencedShards, toFencedShards, type FencedShard } from '../sql/statements/select-fenced-shards.ts';
+import type { FencedShard } from '../sql/statements/select-fenced-shards.ts';
 import type { StoreContext } from '../access/context.ts';
 import { homeOf, requireDatastore } from '../access/groups.ts';
-import { mendEpoch } from '../access/raise-epoch.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { mendEpoch, raiseEpoch } from '../access/raise-epoch.ts';
 import { bringBackShard, type BringingBack } from './bring-back-shard.ts';
+import { fencedShards } from './fenced-shards.ts';
 import type { Holder } from './unanswered-copies.ts';
 import { undecidedSince, type UndecidedSince } from './undecided-since.ts';
 
@@ -19,13 +21,24 @@ export interface Recovery {
   readonly closed: readonly { readonly datastore: string; readonly shard: number; readonly reason: string }[];
 }
 
+export interface RecoveryOptions {
+  /** Kept between calls: it tells how long addresses have been undecided. @default they are seen for the first time */
+  readonly since?: UndecidedSince;
+  /**
+   * Where the epochs of shards whose logs were set back are raised, so that every index is compared with what is left,
+   * also where none of their cells was lost. @default by who follows their logs alone, and finds them cut
+   */
+  readonly topologyTable?: DynamoTable | undefined;
+}
+
 /** Shards worked on side by side. */
 const SHARDS_AT_ONCE = 8;
 
 /**
  * Brings back what a group's new writer lacks: a reader that was promoted without the last cells takes no appends to a
  * shard until every other group's copies of it were looked through, and what somebody may have been told is stored is
- * there. What was only ever answered `buffered` gives way to it, and is left to the drain.
+ * there. What was only ever answered `buffered` gives way to it, and is left to the drain. So is a log that was set back
+ * in time, with what was drained since, where groups keep that for long enough.
  *
  * The shard's epoch is lifted to the topology's first: where the server lacks that, too, it refuses what is brought
  * back, and followers, who lift it where they find cells, find none in a log that has lost all of its own.
@@ -36,7 +49,6 @@ const SHARDS_AT_ONCE = 8;
  *
  * Which groups there are is read past the cache: copies may lie on one that was added a moment ago.
  *
- * @param since kept between calls: it tells how long addresses have been undecided
  * @returns undefined when the writer is known to have all cells of all its shards
  * @throws SqlError or SchemalessError when the writer, or a group that may hold copies, cannot be asked: whatever was
  *   not looked through stays closed
@@ -44,10 +56,10 @@ const SHARDS_AT_ONCE = 8;
 export async function recoverPrimary(
   context: StoreContext,
   primary: string,
-  since: UndecidedSince = undecidedSince(),
+  { since = undecidedSince(), topologyTable }: RecoveryOptions = {},
 ): Promise<Recovery | undefined> {
   const writer = await context.groups.client(primary);
-  const fenced = await ownShards(context, primary, toFencedShards(await writer.select(selectFencedShards(), 'writer')));
+  const fenced = await fencedShards(context, primary);
   if (fenced.length === 0) return undefined;
   for (const [datastore, some] of Map.groupBy(
     fenced.filter(({ hasWriter }) => hasWriter),
@@ -60,12 +72,20 @@ export async function recoverPrimary(
       ),
     );
   const holders = await openHolders(context, primary);
+  // All nodes had shown what was drained: only where the log itself was set back it may be gone.
+  // First, since it brings its times, and none goes back within a log.
+  const setBackHolders = [...holders.map((holder): Holder => ({ ...holder, table: 'drained' })), ...holders];
   const look = since.look();
   const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };
   for (let start = 0; start < fenced.length; start += SHARDS_AT_ONCE) {
     const some = fenced.slice(start, start + SHARDS_AT_ONCE);
     const ends = await Promise.allSettled(
-      some.map((one) => whyClosed({ context, writer, holders, look, ...one }, recovery)),
+      some.map((one) =>
+        whyClosed(
+          { context, writer, holders: one.isSetBack ? setBackHolders : holders, look, topologyTable, ...one },
+          recovery,
+        ),
+      ),
     );
     const opened = some.filter(
       (_, position) => ends[position]?.status === 'fulfilled' && ends[position].value === undefined,
@@ -73,7 +93,7 @@ export async function recoverPrimary(
     for (const [datastore, ofDatastore] of Map.groupBy(opened, (one) => one.datastore)) {
       await writer.change(
         recordWriter(
-          some[0]?.serverId ?? 0,
+          { serverId: some[0]?.serverId ?? 0, alone: writer.abilities.survivesDiskLoss },
           datastore,
           ofDatastore.map(({ shard }) => shard),
         ),
@@ -103,32 +123,25 @@ async function openHolders({ groups }: StoreContext, primary: string): Promise<H
     others.map(async (group): Promise<Holder> => {
       const client = await groups.client(group);
       await client.select(SIGN_OF_LIFE, 'writer');
-      return { group, client };
+      return { group, client, table: 'buffer' };
     }),
   );
 }
 
-/** Those that the topology says are the group's. */
-async function ownShards(
-  { topology }: StoreContext,
-  primary: string,
-  shards: readonly FencedShard[],
-): Promise<FencedShard[]> {
-  const own: FencedShard[] = [];
-  for (const one of shards)
-    if ((await topology.datastore(one.datastore))?.homes[one.shard]?.group === primary) own.push(one);
-  return own;
-}
-
 /** Undefined: everything that may have been acknowledged is there. */
-async function whyClosed(work: BringingBack, recovery: { appended: number }): Promise<string | undefined> {
+async function whyClosed(
+  work: BringingBack & Pick<FencedShard, 'isSetBack'> & Pick<RecoveryOptions, 'topologyTable'>,
+  recovery: { appended: number },
+): Promise<string | undefined> {
+  const { context, datastore, shard, isSetBack, topologyTable: table } = work;
   try {
     await mendEpoch(
-      { ...work.context, datastore: work.datastore, shard: work.shard },
-      homeOf(await requireDatastore(work.context.topology, work.datastore), work.shard),
+      { groups: context.groups, datastore, shard },
+      homeOf(await requireDatastore(context.topology, datastore), shard),
     );
     const { appended, undecided } = await bringBackShard(work);
     recovery.appended += appended;
+    if (isSetBack && table && undecided === 0) await raiseEpoch({ table, groups: context.groups, datastore, shard }, 0);
     return undecided === 0 ? undefined : `${undecided} addresses have two bodies that may have been acknowledged`;
   } catch (error) {
     // Who cannot be reached is not asked about the next shard either; anything else may be for this shard alone.

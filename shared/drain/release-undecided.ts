@@ -1,9 +1,9 @@
 import { SchemalessError } from '../errors.ts';
 import { SqlError } from '../sql/client.ts';
-import { selectFencedShards, toFencedShards } from '../sql/statements/select-fenced-shards.ts';
 import { selectUndecidedShards, toUndecidedShards } from '../sql/statements/select-undecided-shards.ts';
 import { releaseUndecided } from '../sql/statements/undecided-copies.ts';
 import type { StoreContext } from '../access/context.ts';
+import { fencedShards } from './fenced-shards.ts';
 import { nameOf } from './turns.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function releaseOpened(context: StoreContext, holder: string): Prom
   );
   for (const [primary, shards] of Map.groupBy(owned, (one) => one.primary)) {
     if (primary === undefined) continue;
-    const fenced = await fencedShards(context, primary);
+    const fenced = await namesOfFenced(context, primary);
     const open = fenced ? shards.filter((shard) => !fenced.has(nameOf(shard))) : [];
     for (const [datastore, some] of Map.groupBy(open, (one) => one.datastore))
       await client.change(
@@ -38,10 +38,9 @@ export async function releaseOpened(context: StoreContext, holder: string): Prom
 }
 
 /** By name; undefined where the primary cannot be asked. */
-async function fencedShards(context: StoreContext, primary: string): Promise<ReadonlySet<string> | undefined> {
+async function namesOfFenced(context: StoreContext, primary: string): Promise<ReadonlySet<string> | undefined> {
   try {
-    const writer = await context.groups.client(primary);
-    return new Set(toFencedShards(await writer.select(selectFencedShards(), 'writer')).map(nameOf));
+    return new Set((await fencedShards(context, primary)).map(nameOf));
   } catch (error) {
     if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
     context.report({ kind: 'primary_failed', group: primary, error });

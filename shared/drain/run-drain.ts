@@ -1,5 +1,6 @@
 import { SchemalessError } from '../errors.ts';
 import type { Lease, Leases } from '../dynamo/lease.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { underLease } from '../dynamo/under-lease.ts';
 import { pauseFor } from '../pause-for.ts';
 import { SqlError } from '../sql/client.ts';
@@ -20,6 +21,8 @@ export interface DrainRun {
   /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
   readonly deadline: number;
   readonly settings?: DrainSettings;
+  /** As in `RecoveryOptions`. */
+  readonly topologyTable?: DynamoTable;
   /** Where the run before this one stood, and where this one leaves it. @default each run begins at the first rows */
   readonly progress?: ProgressStore;
   readonly report: (group: string, report: DrainReport) => void;
@@ -107,6 +110,7 @@ async function drainUnder(held: HeldDrain): Promise<void> {
     repeat(held, 'secondary_failed', async () => (await releaseOpened(run.context, group), PAUSE_MS)),
     repeat(held, 'secondary_failed', async () => (await measure(held), MEASURE_MS)),
     repeat(held, 'secondary_failed', async () => (await keep(held), KEEP_MS)),
+    repeat(held, 'secondary_failed', async () => (await drain.forgetDrained(), forgetMs(run.settings))),
     watch(held),
   ];
   // The first that dies of an error of our own ends the others.
@@ -160,6 +164,11 @@ async function watch(held: HeldDrain): Promise<void> {
   if (report.seen > 0) run.report(group, report);
 }
 
+/** Between looks for drained copies that were kept for long enough, which are kept longer by so much. */
+function forgetMs({ keepCopiesSeconds = 0 }: DrainSettings = {}): number {
+  return keepCopiesSeconds === 0 ? MEASURE_MS : Math.min(MEASURE_MS, Math.max(PAUSE_MS, keepCopiesSeconds * 100));
+}
+
 async function keep({ run, group, lease, drain }: HeldDrain): Promise<void> {
   const progress = drain.progress();
   if (Object.keys(progress.places).length > 0) await run.progress?.write(group, lease, progress).catch(() => undefined);
@@ -180,11 +189,11 @@ const LONGEST_RECOVERY_PAUSE_MS = 8000;
  * Lets the group's shards take appends again after another of its servers became the writer. Gives the pause before the
  * next look.
  */
-function openRecovering({ run: { context, recovered }, group }: HeldDrain): () => Promise<number> {
+function openRecovering({ run: { context, topologyTable, recovered }, group }: HeldDrain): () => Promise<number> {
   const since = undecidedSince();
   let pauseMs = PAUSE_MS;
   return async () => {
-    const recovery = await recoverPrimary(context, group, since);
+    const recovery = await recoverPrimary(context, group, { since, topologyTable });
     const isStuck =
       recovery !== undefined && recovery.appended === 0 && recovery.opened === 0 && recovery.closed.length > 0;
     pauseMs = isStuck ? Math.min(LONGEST_RECOVERY_PAUSE_MS, 2 * pauseMs) : PAUSE_MS;

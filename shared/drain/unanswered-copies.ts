@@ -1,13 +1,20 @@
 import { addressKey } from '../address.ts';
 import type { CellAddress } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
-import type { WaitingRow } from '../sql/statements/select-buffered.ts';
-import { selectCopies, selectUnanswered, toCopies, toUnanswered } from '../sql/statements/select-unanswered.ts';
+import type { CopyTable, WaitingRow } from '../sql/statements/select-buffered.ts';
+import {
+  selectCopies,
+  selectDrained,
+  selectUnanswered,
+  toCopies,
+  toUnanswered,
+} from '../sql/statements/select-unanswered.ts';
 
-/** A group that may hold copies. */
+/** A table of a group that may hold copies. */
 export interface Holder {
   readonly group: string;
   readonly client: SqlClient;
+  readonly table: CopyTable;
 }
 
 /** A copy of a write that somebody may have been told is stored. */
@@ -20,27 +27,25 @@ export interface Copy {
 const PAGE_ROWS = 1000;
 
 /**
- * The unanswered copies of one shard that a group holds, page by page.
+ * The copies of one shard that a table holds of what may have been acknowledged, page by page.
  *
  * @throws SqlError when the group's writer cannot be asked
  */
 export async function* unansweredPages(
-  { client }: Holder,
+  { client, table }: Holder,
   datastore: string,
   shard: number,
 ): AsyncGenerator<readonly WaitingRow[]> {
+  const select = table === 'buffer' ? selectUnanswered : selectDrained;
   for (let after: number | undefined = 0; after !== undefined;) {
-    const page = toUnanswered(
-      await client.select(selectUnanswered(datastore, shard, after, PAGE_ROWS), 'writer'),
-      PAGE_ROWS,
-    );
+    const page = toUnanswered(await client.select(select(datastore, shard, after, PAGE_ROWS), 'writer'), PAGE_ROWS);
     if (page.rows.length > 0) yield page.rows;
     after = page.next;
   }
 }
 
 /**
- * All unanswered copies at some addresses, on whatever group, by `addressKey`.
+ * All copies at some addresses of what may have been acknowledged, on whatever group, by `addressKey`.
  *
  * @throws SqlError when the writer of one of the groups cannot be asked
  */
@@ -51,10 +56,12 @@ export async function copiesAt(
 ): Promise<ReadonlyMap<string, readonly Copy[]>> {
   const held = await Promise.all(
     holders.map(async (holder) =>
-      toCopies(await holder.client.select(selectCopies(datastore, addresses), 'writer')).map((row): Copy => ({
-        holder,
-        row,
-      })),
+      toCopies(await holder.client.select(selectCopies(holder.table, datastore, addresses), 'writer')).map(
+        (row): Copy => ({
+          holder,
+          row,
+        }),
+      ),
     ),
   );
   return Map.groupBy(held.flat(), ({ row }) => addressKey(row));

@@ -3,7 +3,7 @@ import { equalJson } from '../body/equal.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import type { Copy } from './unanswered-copies.ts';
 
-/** A body of which copies wait for an address. */
+/** A body of which there are copies for an address. */
 export interface CopiedBody {
   readonly copies: readonly [Copy, ...Copy[]];
 }
@@ -32,7 +32,7 @@ export async function waitingBodies(copies: readonly Copy[]): Promise<readonly C
 /** The first copy that can be used; undefined where there is none, since all are damaged or gone. */
 export async function openOne(copies: readonly Copy[]): Promise<OpenRow | undefined> {
   for (const { holder, row } of copies) {
-    for await (const page of openRows(holder.client, [row])) {
+    for await (const page of openRows(holder.client, [row], holder.table)) {
       const [opened] = page.rows;
       if (opened) return opened;
     }

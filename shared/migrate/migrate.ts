@@ -1,9 +1,9 @@
-import type { SqlClient } from '../sql/client.ts';
+import type { SqlClient, Statement } from '../sql/client.ts';
 import { shardDatabase } from '../shard.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
 import { dropFences } from '../sql/statements/deletion-fence.ts';
-import { NOBODY } from '../sql/statements/record-writer.ts';
+import { SET_BACK } from '../sql/statements/record-writer.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readApplied } from '../topology/applied-definitions.ts';
 import { endMaking, writeGroups } from '../topology/dynamo-topology.ts';
@@ -119,7 +119,7 @@ async function fenceWriter(
   if (wish.datastores.length === 0) return;
   const change = isFenced(migration, group)
     ? 'SET writer_id = @@server_id WHERE writer_id IS NULL'
-    : 'SET writer_id = NULL WHERE writer_id IS NOT NULL';
+    : `SET writer_id = NULL WHERE writer_id <> ${SET_BACK}`;
   await clients.get(group.name)?.change({
     sql: `UPDATE ${CONTROL}.shard ${change} AND datastore IN (${wish.datastores.map(() => '?').join(', ')})`,
     parameters: wish.datastores.map((datastore) => datastore.name),
@@ -194,7 +194,7 @@ async function createShards(
     await sideBySide(page, (shard) => createDatabase(client, shard));
     // Asked again: who was frozen meanwhile opens nothing that was deleted since.
     if (!mayGoOn()) return false;
-    await client.change(upsertShards(page, isFenced(migration, group)));
+    await client.change(upsertShards(page, writerOf(migration, group)));
   }
   return true;
 }
@@ -222,19 +222,28 @@ async function createTables(
   return true;
 }
 
-function isFenced({ bufferCopies = 0, wish }: Migration, { sharedStorage }: GroupAddress): boolean {
-  return bufferCopies > 0 && wish.groups.length > 1 && !sharedStorage;
+function isFenced(migration: Migration, { sharedStorage }: GroupAddress): boolean {
+  return hasCopies(migration) && !sharedStorage;
+}
+
+function hasCopies({ bufferCopies = 0, wish }: Migration): boolean {
+  return bufferCopies > 0 && wish.groups.length > 1;
 }
 
 /**
- * @param fenced whether a new shard knows its writer from its first cell on. One that is missing from a datastore which
- *   was there before may be one that a promoted reader never got: nobody is known to have its cells, so that what waits
- *   in the buffers is brought back first.
+ * What is recorded as the writer of a new shard: where its nodes have files of their own, the one that answers, from its first cell on. One that is missing from a datastore which
+ *   was there before may be one that a promoted reader never got, or that was made after the moment to which its group
+ *   was set back: nobody is known to have its cells, so that whatever there are copies of is brought back first.
  */
-function upsertShards(shards: readonly WantedShard[], fenced: boolean) {
+function writerOf(migration: Migration, group: GroupAddress): (shard: WantedShard) => string {
+  const first = isFenced(migration, group) ? '@@server_id' : 'NULL';
+  return ({ isKnown }) => (isKnown && hasCopies(migration) ? String(SET_BACK) : first);
+}
+
+function upsertShards(shards: readonly WantedShard[], writer: (shard: WantedShard) => string): Statement {
   return {
     sql:
-      `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, step, writer_id) VALUES ${shards.map(({ isKnown }) => `(?, ?, ?, ?, ${fenced ? (isKnown ? NOBODY : '@@server_id') : 'NULL'})`).join(', ')} ` +
+      `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, step, writer_id) VALUES ${shards.map((shard) => `(?, ?, ?, ?, ${writer(shard)})`).join(', ')} ` +
       `ON DUPLICATE KEY UPDATE step = GREATEST(step, VALUES(step))`,
     parameters: shards.flatMap(({ datastore, shard, epoch }) => [datastore, shard, epoch, SHARD_STEPS.length]),
   };

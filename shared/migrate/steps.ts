@@ -64,6 +64,23 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, ' +
       'since VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL) ENGINE=InnoDB',
   ],
+  [
+    // Copies that were drained, kept for a while for a primary that is set back in time. By ids in the order in which
+    // they were drained.
+    'CREATE TABLE IF NOT EXISTS `schemaless`.drained (' +
+      'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
+      'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
+      'shard SMALLINT UNSIGNED NOT NULL, ' +
+      'row_key BINARY(16) NOT NULL, ' +
+      'column_name VARBINARY(255) NOT NULL, ' +
+      'ref_key BIGINT NOT NULL, ' +
+      'body MEDIUMBLOB NOT NULL, ' +
+      'body_hash BINARY(32) NOT NULL, ' +
+      'created_at DATETIME(6) NOT NULL, ' +
+      'stored_at DATETIME(6) NULL, ' +
+      'UNIQUE KEY copy (datastore, row_key, column_name, ref_key, body_hash), ' +
+      'KEY place (datastore, shard, id)) ENGINE=InnoDB',
+  ],
 ];
 
 /** What the database of a shard needs, step by step. */

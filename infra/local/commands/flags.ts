@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { ACCESSES } from '../../../shared/environment.ts';
-import { MAX_TAILERS } from '../../constructs/store-environment.ts';
+import { MAX_TAILERS, MOST_KEPT_MINUTES } from '../../constructs/store-environment.ts';
 import { SERVER_SIZES } from '../mysql/server-size.ts';
 import { DEFAULT_OPTIONS } from '../stack/local-stack-options.ts';
 import { smallFlag } from './small-preset.ts';
@@ -79,6 +79,12 @@ export function startFlags(): readonly Option[] {
       1,
       MAX_TAILERS,
     ),
+    wholeNumberFlag(
+      '--keep-copies <minutes>',
+      'that copies of writes stay on other groups, for a group that is set back',
+      0,
+      MOST_KEPT_MINUTES,
+    ).default(DEFAULT_OPTIONS.keepCopies),
     choiceFlag('--access <way>', 'how functions reach MySQL: mysql, or data-api', ACCESSES).default(
       DEFAULT_OPTIONS.access,
     ),

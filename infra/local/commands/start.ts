@@ -27,6 +27,7 @@ interface Flags {
   readonly functionMemory?: number;
   readonly functionIdle: number;
   readonly tailers?: number;
+  readonly keepCopies: number;
   readonly access: Access;
   readonly checkSignatures: boolean;
   readonly datastores?: string;

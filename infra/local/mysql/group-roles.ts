@@ -8,6 +8,8 @@ import type { ServerNode } from './server-node.ts';
 /** How long a reader may take to apply what it had received, before another one is chosen. */
 const APPLY_SECONDS = 60;
 const CATCH_UP_POLL_MS = 100;
+/** How long a node may take to apply a whole log. */
+const REPLAY_SECONDS = 1800;
 
 export interface GroupRolesOptions {
   readonly group: string;
@@ -125,6 +127,44 @@ export class GroupRoles {
     this.#options.changed();
   }
 
+  /** Where the writer's log ends now: what `setBack` takes. */
+  async position(): Promise<string> {
+    return this.writer.operate(async (operator) => this.#options.replication.position(operator));
+  }
+
+  /**
+   * Gives the group back what it had when its log ended at a place: a reader is made anew from the writer's log up to
+   * there, and becomes the writer in its place. The others are killed, and made anew from its log when they come back:
+   * what was written since is gone. Throws, with the group as it was but for a reader to be made anew, when that place
+   * cannot be reached.
+   *
+   * @param marked a statement that is run before anybody else can reach the new writer
+   */
+  async setBack(position: string, marked: string): Promise<void> {
+    const { group, record, replication, passwords, log } = this.#options;
+    const old = this.writer;
+    if (!this.takesWrites)
+      throw new Error(`${group}: its writer ${old.name} is ${old.state}, and has the log to go by`);
+    const [node] = this.readers;
+    if (!node) throw new Error(`${group} has no reader: wanted one, to be made anew from the writer's log`);
+    this.#followed.delete(node.name);
+    await this.makeAnew(node);
+    await this.startServer(node);
+    const source = { host: SERVER_HOST, port: old.port, user: REPLICATION_USER, password: passwords.replication };
+    await node.operate(async (operator) => replication.followUntil(operator, source, position, REPLAY_SECONDS));
+    for (const other of [old, ...this.readers.filter((reader) => reader !== node)]) {
+      await other.fence();
+      this.#distrust(other);
+    }
+    this.#followed.clear();
+    record.writer = node.name;
+    record.untrusted = record.untrusted.filter((name) => name !== node.name);
+    this.#options.save();
+    log(`${group}: ${node.name} is its writer, with what ${old.name} had been given up to ${position}.`);
+    await this.#open(node, marked);
+    this.#options.changed();
+  }
+
   #serverId(node: ServerNode): number {
     const { record, save } = this.#options;
     const known = record.serverIds[node.name];
@@ -134,9 +174,13 @@ export class GroupRoles {
     return serverId;
   }
 
-  async #open(node: ServerNode): Promise<void> {
+  /** @param marked a statement that is run before others can reach it @default none */
+  async #open(node: ServerNode, marked?: string): Promise<void> {
     const { pid } = node;
-    await node.operate(async (operator) => await this.#options.replication.open(operator, this.#serverId(node)));
+    await node.operate(async (operator) => {
+      await this.#options.replication.open(operator, this.#serverId(node));
+      if (marked !== undefined) await operator.run(marked);
+    });
     this.#openedPid = pid;
     node.serve();
   }

@@ -1,5 +1,6 @@
 import { type Operator, textOf } from './operator.ts';
 import type { Replication } from './replication.ts';
+import { untilApplied } from './until-applied.ts';
 
 /**
  * MariaDB names a transaction domain-server-sequence, and the sequence goes on from writer to writer. Two writers that
@@ -51,6 +52,27 @@ export const mariaDbReplication: Replication = {
       [host, user, password],
     );
     await node.run('START SLAVE');
+  },
+
+  async position(node) {
+    return textOf(await node.run('SELECT @@global.gtid_binlog_pos AS logged'), 'logged');
+  },
+
+  async followUntil(node, { host, port, user, password }, position, timeoutSeconds) {
+    await node.run(
+      `CHANGE MASTER TO MASTER_HOST = ?, MASTER_PORT = ${port}, MASTER_USER = ?, MASTER_PASSWORD = ?,
+        MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1`,
+      [host, user, password],
+    );
+    await node.run('START SLAVE UNTIL master_gtid_pos = ?', [position]);
+    await untilApplied(timeoutSeconds, async () => {
+      const status = await node.run('SHOW SLAVE STATUS');
+      const error = textOf(status, 'Last_SQL_Error') || textOf(status, 'Last_IO_Error');
+      if (error !== '') throw new Error(`the log could not be applied: ${error}`);
+      return textOf(status, 'Slave_SQL_Running') === 'No' && (await mariaDbReplication.position(node)) === position;
+    });
+    await node.run('STOP SLAVE');
+    await node.run('RESET SLAVE ALL');
   },
 
   async open(node, serverId) {

@@ -1,5 +1,6 @@
 import { textOf } from './operator.ts';
 import type { Replication } from './replication.ts';
+import { untilApplied } from './until-applied.ts';
 
 const FOLLOW_ATTEMPTS = 3;
 
@@ -66,6 +67,31 @@ export const mySqlReplication: Replication = {
         if (!isNotConfigured(error) || attempt === FOLLOW_ATTEMPTS) throw error;
       }
     }
+  },
+
+  async position(node) {
+    return mySqlReplication.executed(node);
+  },
+
+  async followUntil(node, { host, port, user, password }, position, timeoutSeconds) {
+    await node.run(
+      `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ${port}, SOURCE_USER = ?, SOURCE_PASSWORD = ?,
+        SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 0`,
+      [host, user, password],
+    );
+    await node.run('START REPLICA UNTIL SQL_AFTER_GTIDS = ?', [position]);
+    await untilApplied(timeoutSeconds, async () => {
+      const status = await node.run('SHOW REPLICA STATUS');
+      const error = textOf(status, 'Last_SQL_Error') || textOf(status, 'Last_IO_Error');
+      if (error !== '') throw new Error(`the log could not be applied: ${error}`);
+      if (textOf(status, 'Replica_SQL_Running') !== 'No') return false;
+      const executed = await mySqlReplication.executed(node);
+      if (!(await mySqlReplication.includes(node, position, executed)))
+        throw new Error(`wanted what was logged up to ${position}, got ${executed}`);
+      return mySqlReplication.includes(node, executed, position);
+    });
+    await node.run('STOP REPLICA');
+    await node.run('RESET REPLICA ALL');
   },
 
   async open(node, serverId) {

@@ -13,6 +13,13 @@ export interface Replication {
   executed(node: Operator): Promise<string>;
   /** True when every transaction of `part` is in `whole`. Any node can be asked. */
   includes(node: Operator, whole: string, part: string): Promise<boolean>;
+  /** Where a node's log ends, as text for `followUntil`. */
+  position(node: Operator): Promise<string>;
+  /**
+   * As `follow`, from nothing and only up to a place of the writer's log. Returns when the node has exactly what the
+   * writer had there, and follows nobody any more. Throws when it cannot, or when that takes longer.
+   */
+  followUntil(node: Operator, source: ReplicationSource, position: string, timeoutSeconds: number): Promise<void>;
   /** How far a set goes; of two nodes that followed the same writer, the one with more has the higher number. */
   size(executed: string): number;
   /** Stops following. What was received and not applied is given up. */

@@ -140,6 +140,25 @@ export class RunningGroup {
     await this.#inTurn(async () => await this.#promote());
   }
 
+  /** Where the writer's log ends now. */
+  async position(): Promise<string> {
+    return this.#roles.position();
+  }
+
+  /** As `GroupRoles.setBack`; the other nodes come back behind it. */
+  async setBack(position: string, marked: string): Promise<void> {
+    await this.#inTurn(async () => {
+      try {
+        await this.#roles.setBack(position, marked);
+      } finally {
+        this.writerEndpoint.dropConnections();
+        this.readerEndpoint.dropConnections();
+        for (const node of this.#nodes) if (node.pid === 0) this.#bringUpLater(node, 0);
+        this.#arrangeLater(0);
+      }
+    });
+  }
+
   async stop(): Promise<void> {
     this.#isStopping = true;
     for (const name of this.#timers.keys()) this.#cancelTimer(name);

@@ -72,6 +72,15 @@ export interface ShardGroups {
    * first, then comes back as a reader, made anew when its log holds what the new writer lacks.
    */
   promote(group: string): Promise<void>;
+  /** Where each group's log ends now, by group. */
+  positions(): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Gives a group back what it had when its log ended at a place; returns when it takes writes. What was written since
+   * is gone from it.
+   *
+   * @param marked a statement that is run on its new writer before anybody else can reach that
+   */
+  setBack(group: string, position: string, marked: string): Promise<void>;
   /** Calls the listener after every change of a state, role, process or port. */
   onChange(listener: () => void): void;
   /** Shuts all servers down cleanly and closes the endpoints. */
@@ -175,10 +184,15 @@ class LocalShardGroups implements ShardGroups {
   }
 
   async promote(name: string): Promise<void> {
-    const group = this.groups.find((one) => one.name === name);
-    if (group === undefined)
-      throw new Error(`group: wanted one of ${this.groups.map((one) => one.name).join(', ')}, got ${name}`);
-    await group.promote();
+    await this.#group(name).promote();
+  }
+
+  async positions(): Promise<ReadonlyMap<string, string>> {
+    return new Map(await Promise.all(this.groups.map(async (group) => [group.name, await group.position()] as const)));
+  }
+
+  async setBack(name: string, position: string, marked: string): Promise<void> {
+    await this.#group(name).setBack(position, marked);
   }
 
   onChange(listener: () => void): void {
@@ -188,6 +202,13 @@ class LocalShardGroups implements ShardGroups {
   async stop(): Promise<void> {
     this.#stopped ??= Promise.all(this.groups.map(async (group) => await group.stop())).then(() => this.#release());
     await this.#stopped;
+  }
+
+  #group(name: string): RunningGroup {
+    const group = this.groups.find((one) => one.name === name);
+    if (group === undefined)
+      throw new Error(`group: wanted one of ${this.groups.map((one) => one.name).join(', ')}, got ${name}`);
+    return group;
   }
 
   #find(name: string): { readonly group: RunningGroup; readonly node: ServerNode } {

@@ -5,24 +5,47 @@ import { CONTROL } from '../names.ts';
 export const NOBODY = 0;
 
 /**
+ * What is recorded as the writer of a shard whose log was set back in time: it may lack, too, what all nodes had shown
+ * before. No server has this id, the highest of all.
+ */
+export const SET_BACK = 4_294_967_295;
+
+/**
  * Forgets that another server than the one that answers is the writer of shards. Else one that is made anew under an
  * old id, from a server that lacks cells, would pass for the one that had them all. Locks no row but theirs: appends to
  * open shards need those.
  */
 export function forgetWriters(datastore: string, shards: readonly number[]): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET writer_id = ${NOBODY} WHERE writer_id <> @@server_id AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
+    sql: `UPDATE ${CONTROL}.shard SET writer_id = ${NOBODY} WHERE writer_id NOT IN (@@server_id, ${SET_BACK}) AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
     parameters: [datastore, ...shards],
   };
+}
+
+/** The server that has every acknowledged cell of some shards now. */
+export interface RecordedWriter {
+  readonly serverId: number;
+  /** Only it, of its group: nodes that share their storage have the same cells, so that none is recorded. */
+  readonly alone: boolean;
 }
 
 /**
  * Lets a server take the appends of shards of which nobody was the writer: it has every acknowledged cell of them.
  * Nothing where another one has become the writer meanwhile.
  */
-export function recordWriter(serverId: number, datastore: string, shards: readonly number[]): Statement {
+export function recordWriter(
+  { serverId, alone }: RecordedWriter,
+  datastore: string,
+  shards: readonly number[],
+): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET writer_id = ? WHERE writer_id = ${NOBODY} AND @@server_id = ? AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
-    parameters: [serverId, serverId, datastore, ...shards],
+    sql: `UPDATE ${CONTROL}.shard SET writer_id = ? WHERE writer_id IN (${NOBODY}, ${SET_BACK}) AND @@server_id = ? AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
+    parameters: [alone ? serverId : null, serverId, datastore, ...shards],
   };
 }
+
+/**
+ * Says of all shards of a group that their logs were set back in time: they take no appends until what they lack was
+ * brought back. For who sets a group back, before anybody else reaches it.
+ */
+export const MARK_SET_BACK = `UPDATE ${CONTROL}.shard SET writer_id = ${SET_BACK}`;

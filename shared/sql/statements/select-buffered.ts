@@ -31,10 +31,13 @@ export const KEY_COLUMNS = 'id, datastore, shard, row_key, column_name, ref_key,
 /** What kept rows wait for: nothing, since another body is at their address; or an operator's word. */
 export type KeptState = 'conflict' | 'undecided';
 
-/** Buffered writes with their bodies, in the order of their ids, cut at `bytes` of bodies once there is one. */
-export function selectBuffered(ids: readonly number[], bytes: number): Statement {
-  const page = `SELECT id, LENGTH(body) AS bytes FROM ${CONTROL}.buffer WHERE id IN (${ids.map(() => '?').join(', ')})`;
-  return { sql: withBodies(page), parameters: [...ids, bytes] };
+/** Where a group has copies: of writes that wait, or of those that were drained and are kept. Ids are a table's own. */
+export type CopyTable = 'buffer' | 'drained';
+
+/** Copies with their bodies, in the order of their ids, cut at `bytes` of bodies once there is one. */
+export function selectBuffered(ids: readonly number[], bytes: number, table: CopyTable = 'buffer'): Statement {
+  const page = `SELECT id, LENGTH(body) AS bytes FROM ${CONTROL}.${table} WHERE id IN (${ids.map(() => '?').join(', ')})`;
+  return { sql: withBodies(page, table), parameters: [...ids, bytes] };
 }
 
 /** Where every writer was answered `buffered` meanwhile nobody was told that it is stored: it gives way by itself. */
@@ -64,10 +67,16 @@ export function selectUndecided(datastore: string, ids: readonly number[]): Stat
   };
 }
 
+/** A cell that was drained is stored again with the time at which it first came. */
+const STORED_AT: Readonly<Record<CopyTable, string>> = {
+  buffer: 'stored_at',
+  drained: 'COALESCE(stored_at, created_at)',
+};
+
 /** @param page ids, and bytes of bodies; a `?` for the bytes that may come before a row is added */
-function withBodies(page: string): string {
+function withBodies(page: string, table: CopyTable = 'buffer'): string {
   return (
-    `SELECT ${KEY_COLUMNS}, body, created_at, stored_at FROM ${CONTROL}.buffer JOIN ` +
+    `SELECT ${KEY_COLUMNS}, body, created_at, ${STORED_AT[table]} FROM ${CONTROL}.${table} JOIN ` +
     `(SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS before_it FROM (${page}) AS page) AS sized ` +
     `USING (id) WHERE sized.before_it < ? ORDER BY id`
   );

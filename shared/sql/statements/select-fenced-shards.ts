@@ -1,7 +1,7 @@
 import { toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { NOBODY } from './record-writer.ts';
+import { NOBODY, SET_BACK } from './record-writer.ts';
 
 /** A shard that takes no appends from the server that answers. */
 export interface FencedShard {
@@ -11,6 +11,8 @@ export interface FencedShard {
   readonly serverId: number;
   /** A writer is recorded, another one: not known to be none. */
   readonly hasWriter: boolean;
+  /** Its log was set back in time: it may lack what all nodes had shown. */
+  readonly isSetBack: boolean;
 }
 
 /** The shards whose acknowledged cells the server that answers may lack: another was their writer. */
@@ -26,6 +28,7 @@ export function toFencedShards(rows: readonly SqlRow[]): FencedShard[] {
     datastore: toText(datastore),
     shard: toNumber(shard),
     serverId: toNumber(serverId),
-    hasWriter: toNumber(writerId) !== NOBODY,
+    hasWriter: ![NOBODY, SET_BACK].includes(toNumber(writerId)),
+    isSetBack: toNumber(writerId) === SET_BACK,
   }));
 }

@@ -3,7 +3,7 @@ import type { CellAddress } from '../../cell.ts';
 import { toNumber } from '../cell-rows.ts';
 import { SqlError, type SqlRow, type Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { KEY_COLUMNS, toWaitingRow, type WaitingRow } from './select-buffered.ts';
+import { KEY_COLUMNS, toWaitingRow, type CopyTable, type WaitingRow } from './select-buffered.ts';
 
 /**
  * Of copies that may be of a write that was acknowledged: also those that wait for an operator's word, and those that
@@ -30,6 +30,14 @@ export function selectUnanswered(datastore: string, shard: number, after: number
       `(SELECT id FROM (${STATES.map(ofState).join(' UNION ALL ')}) AS next ORDER BY id LIMIT ?) AS page ` +
       `LEFT JOIN ${CONTROL}.buffer AS copy ON copy.id = page.id AND ${UNANSWERED}`,
     parameters: [...STATES.flatMap(() => [datastore, shard, after, limit]), limit],
+  };
+}
+
+/** The next of one shard's copies that were drained and are kept, by their ids: all of them were stored. */
+export function selectDrained(datastore: string, shard: number, after: number, limit: number): Statement {
+  return {
+    sql: `${ROLE} UNION ALL (SELECT ${KEY_COLUMNS} FROM ${CONTROL}.drained WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
+    parameters: [datastore, shard, after, limit],
   };
 }
 
@@ -64,15 +72,21 @@ export function toUnanswered(answer: readonly SqlRow[], limit: number): Unanswer
   };
 }
 
+/** Which rows of a table are copies of what somebody may have been told is stored. */
+const ACKNOWLEDGED: Readonly<Record<CopyTable, string>> = {
+  buffer: ` AND state IN (${STATES.map((state) => `'${state}'`).join(', ')}) AND ${UNANSWERED}`,
+  drained: '',
+};
+
 /**
- * All unanswered copies at some addresses of one datastore, in no order. The key is named: it holds few rows of an
- * address, of a shard there may be millions.
+ * All copies at some addresses of one datastore that may have been acknowledged as stored, in no order. The key is
+ * named: it holds few rows of an address, of a shard there may be millions.
  */
-export function selectCopies(datastore: string, addresses: readonly CellAddress[]): Statement {
+export function selectCopies(table: CopyTable, datastore: string, addresses: readonly CellAddress[]): Statement {
   return {
     sql:
-      `${ROLE} UNION ALL SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer FORCE INDEX (copy) WHERE (${addresses.map(() => '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)').join(' OR ')}) ` +
-      `AND state IN (${STATES.map((state) => `'${state}'`).join(', ')}) AND ${UNANSWERED}`,
+      `${ROLE} UNION ALL SELECT ${KEY_COLUMNS} FROM ${CONTROL}.${table} FORCE INDEX (copy) WHERE (${addresses.map(() => '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)').join(' OR ')})` +
+      ACKNOWLEDGED[table],
     parameters: addresses.flatMap(({ row_key, column_name, ref_key }) => [
       datastore,
       rowKeyBytes(row_key),

@@ -13,7 +13,7 @@ export const wrap: Wrap = (client) => {
       if (statement.sql !== fenced) return rows;
       for (const { serverId, datastore, shard } of toFencedShards(rows)) {
         await client.change(forgetWriters(datastore, [shard]));
-        await client.change(recordWriter(serverId, datastore, [shard]));
+        await client.change(recordWriter({ serverId, alone: true }, datastore, [shard]));
       }
       return [];
     },

@@ -1,9 +1,10 @@
-import { check, property, array, boolean, integer, record } from 'fast-check';
+import { array, assert, boolean, check, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   decideAddress,
   decideCopy,
   decideHome,
+  thoseThatCount,
   type Home,
   type NodeWord,
   type Shown,
@@ -108,5 +109,22 @@ describe('what may be done at an address where a promoted writer shows no cell',
     expect(brokenBy((decided, some) => (decided.action === 'leave') === (some.length === 0))).toBeNull();
     // The rules can be broken: a table that leaves whatever it is asked about.
     expect(brokenBy((_, some) => some.length === 0)).not.toBeNull();
+  });
+});
+
+describe('which copies at an address say what may have been acknowledged', () => {
+  const copy = record({ body: integer({ min: 0, max: 3 }).map(String), wasStored: boolean() });
+
+  it('are those of what was stored, where anything was; all of them otherwise', () => {
+    assert(
+      property(array(copy, { maxLength: 6 }), (copies) => {
+        const counted = thoseThatCount(copies);
+        const stored = copies.filter(({ wasStored }) => wasStored).map(({ body }) => body);
+        const wanted = stored.length === 0 ? copies : copies.filter(({ body }) => stored.includes(body));
+        expect(counted).toEqual(wanted);
+        // A copy of what was stored is never left out, whichever of its copies is damaged.
+        expect(counted.length).toBeGreaterThanOrEqual(stored.length);
+      }),
+    );
   });
 });

@@ -21,7 +21,7 @@ let clock = 0;
 const since = undecidedSince(LIFE_MS, () => clock);
 const newCell = (body: NewCell['body']) => cellIn(0, { body });
 const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
-const recover = () => recoverPrimary(store.context, primary, since);
+const recover = () => recoverPrimary(store.context, primary, { since });
 const sumOf = async (what: 'undecided' | 'conflicts') =>
   (await trips.buffer()).reduce((sum, group) => sum + (group.error ? Number.NaN : group[what]), 0);
 

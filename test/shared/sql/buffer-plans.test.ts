@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { selectBuffered, selectKept } from '../../../shared/sql/statements/select-buffered.ts';
-import { selectCopies, selectUnanswered } from '../../../shared/sql/statements/select-unanswered.ts';
+import { selectLastDrained } from '../../../shared/sql/statements/drained-copies.ts';
+import { selectCopies, selectDrained, selectUnanswered } from '../../../shared/sql/statements/select-unanswered.ts';
 import { selectBufferStatus } from '../../../shared/sql/statements/select-buffer-status.ts';
 import { selectUndecidedShards } from '../../../shared/sql/statements/select-undecided-shards.ts';
 import { selectWaitingShards } from '../../../shared/sql/statements/select-waiting-shards.ts';
@@ -32,6 +33,12 @@ beforeAll(async () => {
     addresses.push(...cells.slice(0, 10));
     await store.client(store.groups[0]?.name ?? '').change(insertBuffered(datastore, cells));
   }
+  const kept = 'datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at';
+  await connection.query(
+    `INSERT INTO schemaless.drained (${kept}) SELECT ${kept} FROM schemaless.buffer WHERE datastore = ? ORDER BY id`,
+    [datastore],
+  );
+  await connection.query('ANALYZE TABLE schemaless.drained');
   await connection.query("UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? AND shard = 7 LIMIT 50", [
     datastore,
   ]);
@@ -44,7 +51,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await connection.query('DELETE FROM schemaless.buffer WHERE datastore = ?', [datastore]);
+  for (const table of ['buffer', 'drained'])
+    await connection.query(`DELETE FROM schemaless.${table} WHERE datastore = ?`, [datastore]);
   await connection.end();
 });
 
@@ -74,7 +82,10 @@ describe('rows read of a buffer table', () => {
       () => selectUnanswered(datastore, 1, ids[100] ?? 0, 50),
       10 * 50,
     ],
-    ['the copies at 20 addresses', () => selectCopies(datastore, addresses.slice(0, 20)), 5 * 20],
+    ['the copies at 20 addresses', () => selectCopies('buffer', datastore, addresses.slice(0, 20)), 5 * 20],
+    ['a page of one shard of what was drained', () => selectDrained(datastore, 1, 0, 50), 4 * 50],
+    ['the drained copies at 20 addresses', () => selectCopies('drained', datastore, addresses.slice(0, 20)), 5 * 20],
+    ['the last that was drained', () => selectLastDrained(), 3],
     [
       'the shards that anything waits for, and how much',
       () => selectWaitingShards(200),

@@ -1,0 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 100;
+
+/** Waits until a log was applied. Throws what the look throws, or when it takes longer. */
+export async function untilApplied(timeoutSeconds: number, isApplied: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + timeoutSeconds * 1000;
+  while (!(await isApplied())) {
+    if (performance.now() > deadline) throw new Error(`the log is not applied after ${timeoutSeconds} s`);
+    await sleep(POLL_MS);
+  }
+}

@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { NewCell } from '../../../shared/cell.ts';
+import { openHolderDrain } from '../../../shared/drain/drain-holder.ts';
+import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
+import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
+import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
+import { SET_BACK } from '../../../shared/sql/statements/record-writer.ts';
+import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
+import { copyOf } from '../../support/copy-of.ts';
+import { drainPass } from '../../support/drain-pass.ts';
+import { faults } from '../../support/faulty-client.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { change, select } from '../../support/plain-sql.ts';
+import { promote } from './support/promotion.ts';
+
+const SHARDS = 6;
+const broken = faults();
+const opened = await sharedTrips(SHARDS, { wrap: broken.wrap });
+const { store, trips, name, primary, others, clientOf, entity, cellIn, logOf } = opened;
+afterEach(() => broken.behaviours.clear());
+
+const KEPT = { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000, keepCopiesSeconds: 3600 };
+
+/** Until every copy went where the settings say. */
+async function drain(settings: Parameters<typeof drainPass>[3] = KEPT): Promise<void> {
+  for (const holder of others) {
+    for (let left = 1; left > 0; await sleep(20)) {
+      await drainPass(store.context, holder, () => true, settings);
+      const [[count] = []] = await select(
+        store.client(holder),
+        "SELECT COUNT(*) FROM schemaless.buffer WHERE state = 'waiting' AND datastore = ?",
+        name,
+      );
+      left = Number(count);
+    }
+  }
+}
+
+/** As a group that was given the state of a moment before these cells. */
+async function setBackBefore(cells: readonly NewCell[]): Promise<void> {
+  for (const { row_key } of cells)
+    await change(clientOf(0), `DELETE FROM ${entity(0)} WHERE row_key = UNHEX(REPLACE(?, '-', ''))`, row_key);
+  await change(clientOf(0), 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?', SET_BACK, name);
+}
+
+const recover = () => recoverPrimary(store.context, primary, { topologyTable: store.topologyTable });
+const cellNow = async (cell: NewCell) => (await trips.get(cell)).cell;
+
+async function keptIn(holder: string): Promise<number> {
+  const [[count] = []] = await select(
+    store.client(holder),
+    'SELECT COUNT(*) FROM schemaless.drained WHERE datastore = ?',
+    name,
+  );
+  return Number(count);
+}
+
+describe('a group that was set back in time', () => {
+  it('gets back what was drained since, in its order and with its times, before it takes other cells', async () => {
+    const before = cellIn(0, { body: 'before' });
+    await trips.put(before);
+    const lost = Array.from({ length: 30 }, (_, number) => cellIn(0, { body: { number } }));
+    for (const cell of lost) expect((await trips.put(cell)).outcome).toBe('stored');
+    await drain();
+    const stored = await Promise.all(lost.map(cellNow));
+    await setBackBefore(lost);
+    const [taken = before] = lost;
+    expect((await trips.put({ ...taken, body: 'another' })).outcome).toBe('buffered');
+
+    expect(await recover()).toEqual({ appended: 30, opened: 2, closed: [] });
+    for (const [position, cell] of lost.entries()) {
+      const [was, is] = [stored[position], await cellNow(cell)];
+      expect(is?.body).toEqual(cell.body);
+      expect(Math.abs(Date.parse(is?.created_at ?? '') - Date.parse(was?.created_at ?? ''))).toBeLessThan(2000);
+    }
+    const log = await logOf(0);
+    expect(log.map(({ added_id }) => added_id)).toEqual(log.map((_, position) => position + 1));
+    expect((await trips.put({ ...taken, body: 'another' })).outcome).toBe('conflict');
+    await drain();
+    expect(await cellNow(taken)).toMatchObject({ body: taken.body });
+    expect(await recover()).toBeUndefined();
+  });
+
+  it('lacks them where none were kept: then only what was never drained comes back', async () => {
+    const lost = cellIn(0, { body: 'drained' });
+    await trips.put(lost);
+    await drain({ ...KEPT, keepCopiesSeconds: 0 });
+    const waiting = cellIn(0, { body: 'waiting' });
+    await trips.put(waiting);
+    await setBackBefore([lost, waiting]);
+    expect(await recover()).toMatchObject({ appended: 1, opened: 2 });
+    expect(await cellNow(lost)).toBeNull();
+    expect(await cellNow(waiting)).toMatchObject({ body: 'waiting' });
+  });
+
+  it('gets the body that was stored, whatever else somebody may have been told is at its address', async () => {
+    const cell = cellIn(0, { body: 'stored' });
+    await trips.put(cell);
+    await drain();
+    // As of writers that died before they were told that another body is there.
+    const [holder = ''] = others;
+    for (const body of ['other', 'a third'])
+      await store.client(holder).change(insertBuffered(name, [copyOf({ ...cell, body })]));
+    await setBackBefore([cell]);
+    expect(await recover()).toMatchObject({ appended: 1, opened: 2, closed: [] });
+    expect(await cellNow(cell)).toMatchObject({ body: 'stored' });
+  });
+
+  it('gets what was answered buffered, and drained before it was set back', async () => {
+    const cell = cellIn(0, { body: 'buffered at first' });
+    const [holder = ''] = others;
+    const copy = copyOf(cell);
+    await store.client(holder).change(insertBuffered(name, [copy]));
+    await store.client(holder).change(answerBuffered(name, [copy]));
+    await drain();
+    expect(await cellNow(cell)).toMatchObject({ body: 'buffered at first' });
+    await setBackBefore([cell]);
+    await recover();
+    expect(await cellNow(cell)).toMatchObject({ body: 'buffered at first' });
+  });
+
+  it('stays closed while a group that may have kept copies cannot be asked', async () => {
+    const cell = cellIn(0, { body: 'kept' });
+    await trips.put(cell);
+    await drain();
+    await setBackBefore([cell]);
+    for (const group of others) broken.behaviours.set(group, 'down');
+    await expect(recover()).rejects.toMatchObject({ failure: 'unreachable' });
+    broken.behaviours.clear();
+    expect((await trips.put({ ...cell, body: 'another' })).outcome).toBe('buffered');
+    await recover();
+    expect(await cellNow(cell)).toMatchObject({ body: 'kept' });
+  });
+
+  it('raises the epochs of its shards, so that every index is compared, also where no cell was lost', async () => {
+    const epochs = async () => (await readDatastore(store.topologyTable, name))?.homes.map(({ epoch }) => epoch) ?? [];
+    const before = await epochs();
+    await setBackBefore([]);
+    await recover();
+    const raised = (await epochs()).map((epoch, shard) => epoch - (before[shard] ?? 0));
+    expect(raised).toEqual(Array.from({ length: SHARDS }, (_, shard) => (opened.groupOf(shard) === primary ? 1 : 0)));
+    // Writers find out within a second.
+    await expect.poll(async () => (await trips.put(cellIn(0))).outcome, { timeout: 3000 }).toBe('stored');
+  });
+});
+
+describe('copies that were drained', () => {
+  it('are not looked through after a promotion: all nodes had shown them', async () => {
+    const cell = cellIn(0, { body: 'shown by all' });
+    await trips.put(cell);
+    await drain();
+    await change(clientOf(0), `DELETE FROM ${entity(0)} WHERE row_key = UNHEX(REPLACE(?, '-', ''))`, cell.row_key);
+    await promote(opened);
+    expect(await recover()).toMatchObject({ appended: 0, opened: 2 });
+  });
+
+  it('are kept for as long as the settings say, and longer while a group lacks cells', async () => {
+    const [holder = ''] = others;
+    await trips.batchPut(Array.from({ length: 12 }, () => cellIn(0)));
+    await drain();
+    const kept = await keptIn(holder);
+    expect(kept).toBeGreaterThan(0);
+    const forgetful = await openHolderDrain(store.context, holder, { ...KEPT, keepCopiesSeconds: 1 });
+    await forgetful.forgetDrained();
+    await sleep(1100);
+    await setBackBefore([]);
+    await forgetful.forgetDrained();
+    expect(await keptIn(holder)).toBe(kept);
+    broken.behaviours.set(primary, 'down');
+    await forgetful.forgetDrained();
+    expect(await keptIn(holder)).toBe(kept);
+    broken.behaviours.clear();
+    await recover();
+    await forgetful.forgetDrained();
+    expect(await keptIn(holder)).toBe(0);
+  });
+});
