@@ -36,6 +36,8 @@ export interface AppContext {
   readonly cidr?: unknown;
   /** Not of `local`: the address that alarms are mailed to. @default nobody is told, until somebody subscribes */
   readonly alarmEmail?: unknown;
+  /** Of what has backups: ARN of a vault in another region that gets each, too. @default none does */
+  readonly backupVault?: unknown;
   /** `local` alone: shard groups, 1 to 20. @default 3 */
   readonly groups?: unknown;
   /** `local` alone: readers of each group, 0 to 5. @default 1 */
@@ -70,7 +72,7 @@ const LOCAL_KEYS = [
 /** Where what is deployed is. */
 const BINDING_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
 /** Of what is deployed alone. */
-const DEPLOYED_KEYS = [...BINDING_KEYS, 'alarmEmail'] as const satisfies readonly (keyof AppContext)[];
+const DEPLOYED_KEYS = [...BINDING_KEYS, 'alarmEmail', 'backupVault'] as const satisfies readonly (keyof AppContext)[];
 
 export const CONTEXT_KEYS = [
   'environment',
@@ -131,7 +133,7 @@ function environmentOf(context: AppContext): EnvironmentProps {
   refuse(context, LOCAL_KEYS, `${name} is described in infra/environments.ts`);
   if (name === 'prod' && context.schedules !== undefined)
     throw new Error(`schedules: wanted nothing, since those of prod are always on, got ${describe(context.schedules)}`);
-  return { ...ENVIRONMENTS[name], ...bindingOf(context), schedules };
+  return { ...ENVIRONMENTS[name], ...bindingOf(context), ...backupsOf(ENVIRONMENTS[name], context), schedules };
 }
 
 function refuse(context: AppContext, keys: readonly (keyof AppContext)[], reason: string): void {
@@ -153,6 +155,17 @@ function bindingOf(context: AppContext): Pick<EnvironmentProps, (typeof BINDING_
     ...(zones !== undefined && { zones: zones.split(',').map((id) => id.trim()) }),
     ...(cidr !== undefined && { cidr }),
   };
+}
+
+function backupsOf(
+  { name, backups }: EnvironmentProps,
+  { backupVault }: AppContext,
+): Pick<EnvironmentProps, 'backups'> {
+  const copyTo = matching('backupVault', backupVault, /^arn:\S+$/u, 'the ARN of a vault of AWS Backup');
+  if (copyTo === undefined) return {};
+  if (!backups)
+    throw new Error(`backupVault: wanted nothing, since ${name} has no backups, got ${describe(backupVault)}`);
+  return { backups: { ...backups, copyTo } };
 }
 
 function matching(key: string, value: unknown, form: RegExp, wanted: string): string | undefined {

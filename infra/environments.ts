@@ -140,6 +140,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     protectedFromDeletion: false,
     schedules: true,
     throttle: { ratePerSecond: 500, burst: 250 },
+    canaryMinutes: 10,
     corsOrigins: [],
     logDays: 14,
     shards: { trips: 768 },
@@ -173,10 +174,14 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     sharedStorage: true,
     functionsInVpc: true,
     breakGlass: true,
+    // Beyond the 35 days in which clusters and tables can be set back to any second; `-c backupVault=ARN` for another region.
+    backups: { keepDays: 90 },
     protectedFromDeletion: true,
     schedules: true,
     // Half of what an account may have as a rule, which it shares with its other APIs.
     throttle: { ratePerSecond: 5000, burst: 2500 },
+    // Longer than the alarm looks back that takes a deployment back.
+    canaryMinutes: 15,
     corsOrigins: [],
     logDays: 90,
     shards: {},

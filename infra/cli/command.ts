@@ -20,6 +20,7 @@ import { tail } from './commands/tail.ts';
 import { triggers } from './commands/triggers.ts';
 import { verifyIndex } from './commands/verify-index.ts';
 import { versions } from './commands/versions.ts';
+import { compareCommand } from './files/compare-command.ts';
 import { exportCommand } from './files/export-command.ts';
 import { importCommand } from './files/import-command.ts';
 
@@ -39,6 +40,7 @@ const COMMANDS: readonly CommandOf[] = [
   buffer,
   importCommand,
   exportCommand,
+  compareCommand,
   verifyIndex,
   checkCommand,
   applyCommand,

@@ -49,7 +49,7 @@ export class Alarms extends Construct {
   }
 
   /** Adds one. */
-  add(id: string, { section, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps): void {
+  add(id: string, { section, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps): Alarm {
     const threshold = above ?? below;
     if (threshold === undefined) throw new Error(`${id}: wanted a threshold, got none`);
     const alarm = new Alarm(this, id, {
@@ -65,5 +65,6 @@ export class Alarms extends Construct {
       alarm.addAlarmAction(new SnsAction(topic));
       alarm.addOkAction(new SnsAction(topic));
     }
+    return alarm;
   }
 }

@@ -50,7 +50,8 @@ export class BreakGlass extends Construct {
     this.role.addToPolicy(
       new PolicyStatement({
         actions: ['rds-data:ExecuteStatement'],
-        resources: groups.map(({ cluster }) => cluster.clusterArn),
+        // One that is to take its place after it was set back in time is marked before anybody else reaches it.
+        resources: groups.flatMap(({ cluster }) => [cluster.clusterArn, `${cluster.clusterArn}-new`]),
       }),
     );
     for (const { secrets } of groups) secrets.owner.grantRead(this.role);

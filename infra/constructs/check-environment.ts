@@ -1,3 +1,5 @@
+import { Token } from 'aws-cdk-lib';
+import { ROUTES } from '../../shared/api/routes.ts';
 import { connectionBudget } from './connection-budget.ts';
 import { MAX_TAILERS, MOST_KEPT_MINUTES, type StoreEnvironment } from './store-environment.ts';
 
@@ -29,7 +31,49 @@ export function checkEnvironment(environment: StoreEnvironment): void {
     throw new Error(`${name}.proxy: wanted false with access ${access}, which goes through none, got true`);
   if (databaseAuth === 'iam' && !proxy)
     throw new Error(`${name}.databaseAuth: wanted secret without a proxy, which checks the tokens, got iam`);
+  checkBackups(environment);
+  checkEdge(environment);
   checkConnections(environment);
+}
+
+const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/u;
+const CERTIFICATE = /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/u;
+
+function checkEdge({ name, throttle, routeThrottles = {}, domain }: StoreEnvironment): void {
+  for (const [operation, of] of Object.entries(routeThrottles)) {
+    if (!ROUTES.some((route) => route.operation === operation))
+      throw new Error(
+        `${name}.routeThrottles: wanted operations such as ${ROUTES.slice(0, 3)
+          .map((route) => route.operation)
+          .join(', ')}, got ${operation}`,
+      );
+    for (const key of ['ratePerSecond', 'burst'] as const)
+      if (!Number.isInteger(of[key]) || of[key] < 1 || of[key] > throttle[key])
+        throw new Error(
+          `${name}.routeThrottles.${operation}.${key}: wanted a whole number from 1 to ${throttle[key]}, that of all routes, got ${of[key]}`,
+        );
+  }
+  if (!domain) return;
+  if (!DOMAIN.test(domain.name))
+    throw new Error(`${name}.domain.name: wanted a name such as trips.example.com, got ${domain.name}`);
+  if (!Token.isUnresolved(domain.certificateArn) && !CERTIFICATE.test(domain.certificateArn))
+    throw new Error(
+      `${name}.domain.certificateArn: wanted that of a certificate of ACM, arn:aws:acm:REGION:ACCOUNT:certificate/ID, got ${domain.certificateArn}`,
+    );
+}
+
+const MOST_BACKUP_DAYS = 36_500;
+const VAULT = /^arn:aws[a-z-]*:backup:[a-z0-9-]+:\d{12}:backup-vault:[\w-]{2,50}$/u;
+
+function checkBackups({ name, backups }: StoreEnvironment): void {
+  if (!backups) return;
+  const { keepDays, copyTo } = backups;
+  if (!Number.isInteger(keepDays) || keepDays < 1 || keepDays > MOST_BACKUP_DAYS)
+    throw new Error(`${name}.backups.keepDays: wanted a whole number from 1 to ${MOST_BACKUP_DAYS}, got ${keepDays}`);
+  if (copyTo !== undefined && !VAULT.test(copyTo))
+    throw new Error(
+      `${name}.backups.copyTo: wanted the ARN of a vault, arn:aws:backup:REGION:ACCOUNT:backup-vault:NAME, got ${copyTo}`,
+    );
 }
 
 /** Refuses functions that could take all of a group's connections, with the sum. */

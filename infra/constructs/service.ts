@@ -2,6 +2,7 @@ import type { Function as LambdaFunction, IFunction } from 'aws-cdk-lib/aws-lamb
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
 import type { Definitions, TriggerDefinition } from '../../shared/definitions/definitions.ts';
+import { Canary } from './canary.ts';
 import { connectConsumer } from './connect-consumer.ts';
 import { startEachMinute, startRegularly } from './each-minute.ts';
 import { ExportFunction } from './export-function.ts';
@@ -61,7 +62,8 @@ export class SchemalessService {
       triggers: () => this.queues,
       code: code.own('migrate'),
     });
-    this.api = new StoreApi(scope, 'http', { environment, functions: this.answering });
+    const canary = environment.canaryMinutes && new Canary(scope, 'canary', this.answering);
+    this.api = new StoreApi(scope, 'http', { environment, functions: canary ? canary.functions : this.answering });
     this.tailers = new Tailers(scope, { environment, target: this.tailShards });
     const { api } = this.api;
     const { alarmTopics: topics } = storage;
@@ -75,7 +77,9 @@ export class SchemalessService {
     for (const loop of Object.values(always)) this.alarms.addLoop(loop.node.id, loop);
     const functions = [...Object.values(this.answering), ...Object.values(looping)];
     for (const called of functions) this.look(called.node.id, called);
-    for (const part of [...functions, ...schedules, this.api]) this.startAfterMigration(part);
+    if (canary && environment.canaryMinutes) canary.leadOver(environment.canaryMinutes, [this.alarms.serverErrors]);
+    for (const part of [...functions, ...(canary ? canary.parts : []), ...schedules, this.api])
+      this.startAfterMigration(part);
     if (environment.definedByApi) this.startTailing();
     for (const { name, triggers } of definitions.datastores)
       for (const definition of triggers) this.addTrigger(name, definition);

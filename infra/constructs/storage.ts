@@ -9,6 +9,7 @@ import { MysqlParameters } from './mysql-parameters.ts';
 import { Network, type BroughtNetwork } from './network.ts';
 import { ShardGroup } from './shard-group.ts';
 import { StateTables } from './state-tables.ts';
+import { StoreBackups } from './store-backups.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 
 export interface SchemalessStorageProps {
@@ -33,6 +34,8 @@ export class SchemalessStorage {
   /** As `keyForStore` gives it. */
   readonly encryptionKey: IKey | undefined;
   readonly alarmTopics: AlarmTopics;
+  /** Of AWS Backup, where the environment wants any. */
+  readonly backups: StoreBackups | undefined;
   /** Where people may run SQL in an emergency. */
   readonly breakGlass: BreakGlass | undefined;
 
@@ -61,6 +64,11 @@ export class SchemalessStorage {
         encryptionKey,
       });
     });
+    const { backups } = environment;
+    const { groups, tables } = this;
+    this.backups = backups
+      ? new StoreBackups(scope, 'backups', { environment, backups, groups, tables, encryptionKey })
+      : undefined;
     const clusters = this.groups.map(({ cluster }) => cluster);
     subscribeToEvents(scope, clusters, this.alarmTopics);
     this.breakGlass = environment.breakGlass

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Metric, Stats, type Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
@@ -45,6 +45,8 @@ const OLDEST_MESSAGE_SECONDS = 900;
 
 /** The alarms of API, functions and triggers. */
 export class StoreAlarms extends Alarms {
+  /** Requests are not served. */
+  readonly serverErrors: Alarm;
   private readonly environment: StoreEnvironment;
 
   constructor(scope: Construct, id: string, { environment, api, topics }: StoreAlarmsProps) {
@@ -53,7 +55,7 @@ export class StoreAlarms extends Alarms {
     const metrics = storeMetrics(environment.name);
     addBufferAlarms(this, metrics);
     addLogAlarms(this, metrics);
-    addApiAlarms(this, api);
+    this.serverErrors = addApiAlarms(this, api);
     addTriggerAlarms(this, metrics);
   }
 
@@ -164,8 +166,8 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   });
 }
 
-function addApiAlarms(alarms: Alarms, api: HttpApi): void {
-  alarms.add('server-errors', {
+function addApiAlarms(alarms: Alarms, api: HttpApi): Alarm {
+  const serverErrors = alarms.add('server-errors', {
     section: 'server-errors',
     what: `more than ${MOST_SERVER_ERRORS} % of the requests are not served`,
     metric: new MathExpression({
@@ -186,6 +188,7 @@ function addApiAlarms(alarms: Alarms, api: HttpApi): void {
     above: MOST_LATENCY_MS,
     periods: 3,
   });
+  return serverErrors;
 }
 
 /** Also of a function that is none of the store's. */

@@ -1,17 +1,22 @@
 import { Duration } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
+  ApiMapping,
+  CfnStage,
   CorsHttpMethod,
+  DomainName,
   HttpApi,
   HttpMethod,
   HttpRoute,
   HttpRouteKey,
   HttpStage,
   LogGroupLogDestination,
+  SecurityPolicy,
   type HttpRouteIntegration,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
@@ -83,6 +88,8 @@ export class StoreApi extends Construct {
   readonly stage: HttpStage;
   /** Of all other paths and methods. */
   readonly fallbacks: readonly HttpRoute[];
+  /** Before the API, where the environment names one. */
+  readonly domain: DomainName | undefined;
 
   constructor(scope: Construct, id: string, props: StoreApiProps) {
     super(scope, id);
@@ -119,12 +126,17 @@ export class StoreApi extends Construct {
       if (!integration) throw new Error(`the API: wanted a function ${handler}, got none`);
       return integration;
     };
-    for (const route of ROUTES)
-      this.api.addRoutes({
+    for (const route of ROUTES) {
+      const added = this.api.addRoutes({
         path: route.path,
         methods: [HttpMethod[route.method]],
         integration: integrationOf(route.handler),
       });
+      // A stage that is told of a route which is not there yet is refused.
+      if (props.environment.routeThrottles?.[route.operation]) this.stage.node.addDependency(...added);
+    }
+    this.throttleRoutes(props.environment);
+    this.domain = this.addDomain(props.environment);
     // By itself the gateway answers what it has no route for in a form of its own.
     this.fallbacks = fallbacks(corsOrigins.length > 0).map(
       ([id, routeKey]) =>
@@ -135,6 +147,30 @@ export class StoreApi extends Construct {
           authorizer: new HttpIamAuthorizer(),
         }),
     );
+  }
+
+  private throttleRoutes({ routeThrottles = {} }: StoreEnvironment): void {
+    const settings = ROUTES.flatMap(({ method, path, operation }) => {
+      const throttle = routeThrottles[operation];
+      return throttle
+        ? [[`${method} ${path}`, { ThrottlingRateLimit: throttle.ratePerSecond, ThrottlingBurstLimit: throttle.burst }]]
+        : [];
+    });
+    const stage = this.stage.node.defaultChild;
+    if (settings.length > 0 && stage instanceof CfnStage)
+      stage.addPropertyOverride('RouteSettings', Object.fromEntries(settings));
+  }
+
+  private addDomain({ domain: wished }: StoreEnvironment): DomainName | undefined {
+    if (!wished) return undefined;
+    const domain = new DomainName(this, 'domain', {
+      domainName: wished.name,
+      certificate: Certificate.fromCertificateArn(this, 'certificate', wished.certificateArn),
+      securityPolicy: SecurityPolicy.TLS_1_2,
+    });
+    const mapping = new ApiMapping(this, 'mapping', { api: this.api, domainName: domain, stage: this.stage });
+    mapping.node.addDependency(this.stage);
+    return domain;
   }
 
   /** May call these operations of one datastore. */

@@ -1,5 +1,5 @@
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { DEFINING_HANDLER, Route } from '../../shared/api/routes.ts';
+import type { DEFINING_HANDLER, Operation, Route } from '../../shared/api/routes.ts';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { Access, DatabaseAuth } from '../../shared/environment.ts';
 
@@ -69,6 +69,11 @@ export interface StoreEnvironment {
    * @default nobody reaches MySQL but functions
    */
   readonly breakGlass?: boolean;
+  /**
+   * Copies of clusters and tables once a day by AWS Backup, besides their own recovery to any second of the last days.
+   * @default none
+   */
+  readonly backups?: BackupSettings;
   /** Clusters and stacks refuse to be deleted. */
   readonly protectedFromDeletion: boolean;
   /**
@@ -76,8 +81,17 @@ export interface StoreEnvironment {
    * whose least capacity is 0 pauses when nobody asks. Fit only for trying things out.
    */
   readonly schedules: boolean;
+  /**
+   * A deployment leads a tenth of the calls of each function behind the API to its new version for so many minutes, and
+   * goes back when requests are not served meanwhile. @default all calls at once
+   */
+  readonly canaryMinutes?: 10 | 15 | 30;
   /** Requests of the API: on average each second, and at once. API Gateway answers 429 beyond. */
-  readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
+  readonly throttle: Throttle;
+  /** Of single routes, by what they do (`readLog`, `batchGet`): at most what all may together. @default that of all */
+  readonly routeThrottles?: RouteThrottles;
+  /** A name of one's own before the API, besides that of API Gateway. @default none */
+  readonly domain?: ApiDomain;
   /**
    * Origins of web pages that may ask the API from a browser (CORS), such as `https://shop.example`, or `*` for all; none
    * lets no other origin's page read an answer. A page still has to sign its requests where they have to be signed. The
@@ -95,6 +109,29 @@ export interface StoreEnvironment {
   readonly shards: Readonly<Record<string, number>>;
   /** No datastore gets more shards than this. @default no limit */
   readonly maxShards?: number;
+}
+
+/** Requests on average each second, and at once. */
+export interface Throttle {
+  readonly ratePerSecond: number;
+  readonly burst: number;
+}
+
+export type RouteThrottles = Readonly<Partial<Record<Operation, Throttle>>>;
+
+export interface ApiDomain {
+  /** Such as `trips.example.com`. Its DNS points at what the service's stack prints. */
+  readonly name: string;
+  /** ARN of a certificate of ACM for it, in the store's region. */
+  readonly certificateArn: string;
+}
+
+/** What AWS Backup keeps of a store. */
+export interface BackupSettings {
+  /** Days that each copy is kept: 1 to 36,500. */
+  readonly keepDays: number;
+  /** ARN of a vault in another region that gets each copy, too. @default there is one copy */
+  readonly copyTo?: string;
 }
 
 /** As many as there are partitions as a rule; more would have nothing to tail. */

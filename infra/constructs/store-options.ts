@@ -2,8 +2,16 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { ACCESSES, type Access } from '../../shared/environment.ts';
 import { describe } from '../../shared/errors.ts';
+import type { CanaryMinutes } from './canary.ts';
 import { instancesWithin } from './connection-budget.ts';
-import { MOST_KEPT_MINUTES, type StoreEnvironment } from './store-environment.ts';
+import {
+  MOST_KEPT_MINUTES,
+  type ApiDomain,
+  type BackupSettings,
+  type RouteThrottles,
+  type StoreEnvironment,
+  type Throttle,
+} from './store-environment.ts';
 
 /**
  * What a store in an app of one's own may say of itself. With `data-api` the defaults are those of something to try out,
@@ -60,8 +68,29 @@ export interface StoreOptions {
   readonly schedules?: boolean;
   /** Each function gives AWS X-Ray a trace of its calls. @default true */
   readonly tracing?: boolean;
+  /**
+   * A deployment leads a tenth of the calls of each function behind the API to its new version for so many minutes, and
+   * goes back when requests are not served meanwhile: 10, 15 or 30. @default all calls at once
+   */
+  readonly canaryMinutes?: StoreEnvironment['canaryMinutes'];
+  /**
+   * Copies of clusters and tables once a day by AWS Backup, for `keepDays` days, and, with `copyTo`, also in the vault of
+   * that ARN, in another region.
+   *
+   * @default none, besides the recovery to any second of the last 35 days
+   */
+  readonly backups?: BackupSettings;
   /** Requests each second, and at once. @default 100 and 200 with data-api, 5000 and 2500 with mysql */
-  readonly throttle?: { readonly ratePerSecond: number; readonly burst: number };
+  readonly throttle?: Throttle;
+  /** Of single routes, by what they do (`readLog`, `batchGet`): at most what all may together. @default that of all */
+  readonly routeThrottles?: RouteThrottles;
+  /**
+   * A name of one's own before the API, with the ARN of its certificate, of ACM in the stack's region; `store.domainTarget`
+   * is where its DNS has to point.
+   *
+   * @default the name that API Gateway gives
+   */
+  readonly domain?: ApiDomain;
   /**
    * Origins of web pages that may ask the API from a browser (CORS), such as `https://shop.example`, or `*` for all.
    *
@@ -186,9 +215,13 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     functionsInVpc: access === 'mysql',
     ...(options.zones && { zones: options.zones }),
     ...(options.cidr !== undefined && { cidr: options.cidr }),
+    ...(options.canaryMinutes !== undefined && { canaryMinutes: oneOfMinutes(options.canaryMinutes) }),
+    ...(options.backups && { backups: options.backups }),
     protectedFromDeletion: isProtected(options.removalPolicy ?? RemovalPolicy.RETAIN),
     schedules: options.schedules ?? true,
     throttle: options.throttle ?? defaults.throttle,
+    ...(options.routeThrottles && { routeThrottles: options.routeThrottles }),
+    ...(options.domain && { domain: options.domain }),
     corsOrigins: (options.corsOrigins ?? []).map(checkOrigin),
     ...(options.definedByApi && {
       definedByApi: { mostShards: wholeNumber('definedByApi.mostShards', options.definedByApi.mostShards, 1, 65_536) },
@@ -217,6 +250,13 @@ function capacityOf(capacity: { readonly min: number; readonly max: number }): S
       `capacity: wanted ACU in halves, min from 0 and at most max, max from 1 to ${MOST_ACU}, got min ${describe(min)}, max ${describe(max)}`,
     );
   return { min, max };
+}
+
+const CANARY_MINUTES: readonly CanaryMinutes[] = [10, 15, 30];
+
+function oneOfMinutes(value: CanaryMinutes): CanaryMinutes {
+  if (CANARY_MINUTES.includes(value)) return value;
+  throw new Error(`canaryMinutes: wanted ${CANARY_MINUTES.join(', ')}, got ${describe(value)}`);
 }
 
 function oneOf<T extends string>(field: string, value: T, known: readonly T[]): T {

@@ -71,6 +71,8 @@ export interface SchemalessStoreProps extends StoreOptions {
 export class SchemalessStore extends Construct {
   /** Where the HTTP API is; requests are signed (SigV4, `execute-api`). */
   readonly url: string;
+  /** Where the DNS of `domain` has to point; undefined without one. */
+  readonly domainTarget: string | undefined;
   readonly storage: SchemalessStorage;
   readonly service: SchemalessService;
   private readonly datastores: ReadonlyMap<string, SchemalessDatastore>;
@@ -103,6 +105,7 @@ export class SchemalessStore extends Construct {
       code,
     });
     this.url = this.service.api.api.apiEndpoint;
+    this.domainTarget = this.service.api.domain?.regionalDomainName;
     this.datastores = new Map(names.map((name) => [name, new SchemalessDatastore(name, this.service)]));
     for (const part of [this, storageScope]) Tags.of(part).add(VERSION_TAG, VERSION);
     if (!code.ofTrigger) this.node.addValidation({ validate: () => this.triggersWithoutFunctions() });

@@ -16,6 +16,8 @@ export interface ServiceStackProps extends StackProps, AppProps {
 export class ServiceStack extends Stack {
   readonly api: StoreApi;
   readonly url: CfnOutput;
+  /** Where the DNS of a name of one's own has to point. */
+  readonly domainTarget: CfnOutput | undefined;
   readonly callers: CallerPolicies;
 
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
@@ -37,5 +39,11 @@ export class ServiceStack extends Stack {
       value: this.api.api.apiEndpoint,
       description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)',
     });
+    this.domainTarget = api.domain
+      ? new CfnOutput(this, 'domain-target', {
+          value: api.domain.regionalDomainName,
+          description: `Where the DNS of ${api.domain.name} has to point`,
+        })
+      : undefined;
   }
 }

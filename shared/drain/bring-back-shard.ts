@@ -5,12 +5,13 @@ import type { SqlClient } from '../sql/client.ts';
 import { isRestored } from '../sql/statements/append-cells.ts';
 import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
+import { tableOf } from '../sql/statements/select-unanswered.ts';
 import { markUndecided } from '../sql/statements/undecided-copies.ts';
 import { appendToPrimary } from '../store/append.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decideAddress, thoseThatCount, type CountedCopy } from './decide.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
-import { copiesAt, unansweredPages, type Copy, type Holder } from './unanswered-copies.ts';
+import { copiesAt, copyPages, mergedPages, type Copy, type Holder } from './unanswered-copies.ts';
 import type { UndecidedLook } from './undecided-since.ts';
 import { openOne, waitingBodies, type CopiedBody } from './waiting-bodies.ts';
 
@@ -20,11 +21,13 @@ export interface BringingBack {
   readonly writer: SqlClient;
   /** The server that is to take appends: what another one shows says nothing of it. */
   readonly serverId: number;
-  /** All groups that may hold copies. */
+  /** All groups that may hold copies, for each kind that says anything. */
   readonly holders: readonly Holder[];
   readonly datastore: string;
   readonly shard: number;
   readonly look: Pick<UndecidedLook, 'hasWaited'>;
+  /** Once it comes nothing more is begun. @default it never does */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What was done for a shard. */
@@ -43,22 +46,27 @@ interface Done {
 
 /** Addresses that the writer is asked about together. */
 const BATCH = 200;
+/** Cells whose bodies are in memory together, each of up to a MiB. */
+const BODIES = 20;
 
 /**
  * Appends whatever the writer of a shard lacks and somebody may have been told is stored there: each such copy that a
  * group holds is looked for on the writer, and only where it has no cell all groups are asked what they hold for
- * the address.
+ * the address. What was drained comes first, in the order in which it came to the groups.
  *
  * A body that cannot be decoded on any group is passed over: nothing can be done for it, the drain sets its copies
  * aside, and an alarm tells.
  *
  * @throws SqlError or SchemalessError when the writer refuses, is another server by now, or it or a group cannot be
- *   asked: not everything is there
+ *   asked, or the signal came: not everything is there
  */
 export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
+  const { datastore, shard, holders } = work;
   const done: Done = { appended: 0, undecided: new Set() };
-  for (const holder of work.holders) {
-    for await (const rows of unansweredPages(holder, work.datastore, work.shard)) {
+  const ofKind = (kind: Holder['kind']): readonly Holder[] => holders.filter((holder) => holder.kind === kind);
+  for await (const rows of mergedPages(ofKind('drained'), datastore, shard)) await bringBack(work, rows, done);
+  for (const holder of [...ofKind('unanswered'), ...ofKind('answered')]) {
+    for await (const rows of copyPages(holder, datastore, shard)) {
       for (let start = 0; start < rows.length; start += BATCH)
         await bringBack(work, rows.slice(start, start + BATCH), done);
     }
@@ -67,10 +75,18 @@ export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
 }
 
 async function bringBack(work: BringingBack, rows: readonly WaitingRow[], done: Done): Promise<void> {
+  if (work.signal?.aborted)
+    throw new SchemalessError('unavailable', `shard ${work.shard} of ${work.datastore}: the run is over`);
   const missing = await missingOnWriter(work, [...new Map(rows.map((row) => [addressKey(row), row])).values()]);
-  if (missing.length === 0) return;
+  for (let start = 0; start < missing.length; start += BODIES)
+    await bringBackSome(work, missing.slice(start, start + BODIES), done);
+}
+
+async function bringBackSome(work: BringingBack, missing: readonly WaitingRow[], done: Done): Promise<void> {
   const bodies: CopiedBody[] = [];
-  for (const [address, copies] of await copiesAt(work.holders, work.datastore, missing)) {
+  const found = await copiesAt(work.holders, work.datastore, missing);
+  for (const address of missing.map(addressKey)) {
+    const copies = found.get(address) ?? [];
     const waiting = await waitingBodies(thoseThatCount(copies.map(toCounted)).map(({ copy }) => copy));
     const decided = decideAddress(waiting, waiting.length > 1 && haveWaited(work, address, waiting));
     if (decided.action === 'append') bodies.push(decided.body);
@@ -81,7 +97,7 @@ async function bringBack(work: BringingBack, rows: readonly WaitingRow[], done: 
 }
 
 function toCounted(copy: Copy): CountedCopy & { readonly copy: Copy } {
-  return { copy, body: Buffer.from(copy.row.body_hash).toString('hex'), wasStored: copy.holder.table === 'drained' };
+  return { copy, body: Buffer.from(copy.row.body_hash).toString('hex'), kind: copy.holder.kind };
 }
 
 /** Whether each of them has; each is looked at, so that its time begins. */
@@ -107,35 +123,35 @@ async function missingOnWriter(
 }
 
 /**
- * Page by page, from the first group that holds a copy; from another one what that does not have any more, or has
- * damaged.
+ * In the order of the bodies, each from the first group that holds a copy, or from another one where that does not have
+ * it any more, or has damaged it.
  *
+ * @param bodies few: they are in memory together
  * @throws SchemalessError where a body is gone from all: whether it was drained, or whoever answered lacks it, a new
  *   look tells
  */
 async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], done: Done): Promise<void> {
+  const opened = new Map<string, OpenRow>();
+  const faulty = new Set<string>();
   for (const [holder, ofHolder] of Map.groupBy(bodies, ({ copies: [{ holder }] }) => holder)) {
-    const left = new Map(ofHolder.map((body) => [addressKey(body.copies[0].row), body]));
-    const faulty = new Set<string>();
-    for await (const page of openRows(
-      holder.client,
-      ofHolder.map(({ copies: [{ row }] }) => row),
-      holder.table,
-    )) {
-      for (const row of page.rows) left.delete(addressKey(row));
+    const rows = ofHolder.map(({ copies: [{ row }] }) => row);
+    for await (const page of openRows(holder.client, rows, tableOf(holder.kind))) {
+      for (const row of page.rows) opened.set(addressKey(row), row);
       for (const { row } of page.faulty) faulty.add(addressKey(row));
-      await append(work, page.rows, done);
-    }
-    for (const [address, { copies }] of left) {
-      const instead = await openOne(copies.slice(1));
-      if (instead) await append(work, [instead], done);
-      else if (!faulty.has(address))
-        throw new SchemalessError(
-          'unavailable',
-          `shard ${work.shard} of ${work.datastore}: copies of ${address} went away meanwhile`,
-        );
     }
   }
+  const inOrder: OpenRow[] = [];
+  for (const { copies } of bodies) {
+    const address = addressKey(copies[0].row);
+    const row = opened.get(address) ?? (await openOne(copies.slice(1)));
+    if (row) inOrder.push(row);
+    else if (!faulty.has(address))
+      throw new SchemalessError(
+        'unavailable',
+        `shard ${work.shard} of ${work.datastore}: copies of ${address} went away meanwhile`,
+      );
+  }
+  await append(work, inOrder, done);
 }
 
 async function append(
@@ -157,13 +173,18 @@ async function append(
   }
 }
 
-/** Leaves the address to an operator: its copies are listed, and nothing is done with them until one is chosen. */
+/**
+ * Leaves the address to an operator: its copies are listed, and nothing is done with them until one is chosen. Two that
+ * were drained cannot be listed: each look tells of them.
+ */
 async function report({ context, datastore, shard }: BringingBack, copies: readonly Copy[]): Promise<void> {
   const [first] = copies;
   let marked = 0;
-  for (const [{ client, table }, ofHolder] of Map.groupBy(copies, ({ holder }) => holder))
-    if (table === 'buffer') marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
-  if (!first || marked === 0) return;
+  for (const [{ client, kind }, ofHolder] of Map.groupBy(copies, ({ holder }) => holder))
+    if (kind === 'unanswered')
+      marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
+  const areListed = !copies.some(({ holder }) => holder.kind === 'drained');
+  if (!first || (areListed && marked === 0)) return;
   const { row_key, column_name, ref_key } = first.row;
   context.report({ kind: 'undecided', datastore, shard, row_key, column_name, ref_key });
 }

@@ -70,21 +70,28 @@ export function decideCopy(writer: Shown, nodes: readonly NodeWord[]): CopyActio
   return nodes.every(({ shown }) => shown === 'same' || shown === 'unlike') ? 'compare' : 'wait';
 }
 
-/** A copy of a write, of which every node may have shown the body before the log was set back in time. */
+/** A copy at an address, and what it says of its write: see `CopyKind`. */
 export interface CountedCopy {
   /** Equal where the bytes are. */
   readonly body: string;
-  /** The copy was drained: the body was stored. */
-  readonly wasStored: boolean;
+  readonly kind: 'drained' | 'unanswered' | 'answered';
 }
 
 /**
- * The copies at an address that say what may have been acknowledged there. Where a body was stored there is no question:
- * what else waits came to nothing, whatever its writer was told.
+ * The copies at an address that say what may have been acknowledged there, where a log was set back in time.
+ *
+ * - What was drained was stored, and shown by every node: what else waits came to nothing, whatever its writer was told.
+ * - Else what somebody may have been told is stored.
+ * - Else what was answered `buffered`, which the drain may have stored since. Two such bodies are the drain's: the first
+ *   to be appended is stored, as it would have been.
  */
 export function thoseThatCount<Copy extends CountedCopy>(copies: readonly Copy[]): readonly Copy[] {
-  const stored = new Set(copies.filter(({ wasStored }) => wasStored).map(({ body }) => body));
-  return stored.size === 0 ? copies : copies.filter(({ body }) => stored.has(body));
+  for (const kind of ['drained', 'unanswered', 'answered'] as const) {
+    const bodies = new Set(copies.filter((copy) => copy.kind === kind).map(({ body }) => body));
+    if (kind === 'answered' && bodies.size > 1) return [];
+    if (bodies.size > 0) return copies.filter(({ body }) => bodies.has(body));
+  }
+  return [];
 }
 
 /**

@@ -11,7 +11,9 @@ import { appendPace, rateFor, type Backlog } from './append-pace.ts';
 import { openArrivals, type Arrival, type Arrivals } from './arrivals.ts';
 import { decideHome, type Home } from './decide.ts';
 import type { Lane } from './drain-lane.ts';
+import { selectShardCounts, toShardCounts } from '../sql/statements/select-shard-counts.ts';
 import { fencedShards } from './fenced-shards.ts';
+import { openStopwatch } from './stopwatch.ts';
 import { emptyReport, type DrainReport, type DrainSettings } from './drain-settings.ts';
 import { nameOf, openTurns } from './turns.ts';
 
@@ -30,10 +32,10 @@ export interface HolderDrain {
   /** Looks what waits, and for whom. */
   watch(): Promise<void>;
   /**
-   * Deletes the drained copies that were kept for long enough; none while a group cannot be asked, or lacks cells: it is
-   * what they are kept for, and its way back may take longer than that.
+   * Deletes the drained copies that were kept for long enough. The time in which a group could not be asked, or lacked
+   * cells, does not count: it is what they are kept for, and its way back may take longer than that.
    */
-  forgetDrained(): Promise<void>;
+  forgetDrained(signal?: AbortSignal): Promise<void>;
   /** Milliseconds since the first of all rows that wait was seen; null when none waits. */
   oldest(): number | null;
   progress(): DrainProgress;
@@ -55,6 +57,8 @@ type FullSettings = DrainSettings & Required<Omit<DrainSettings, 'appendsPerSeco
 
 /** Of a datastore that is gone, deleted with one look. */
 const FORGOTTEN_ROWS = 1000;
+/** Of copies that were kept for long enough, deleted with one statement: each has a body of up to a MiB. */
+const DELETED_ROWS = 200;
 
 class BufferDrain implements HolderDrain {
   readonly lanes = new Map<string, Lane>();
@@ -65,6 +69,8 @@ class BufferDrain implements HolderDrain {
   /** Where a former drain stood. */
   readonly #lookedAt: DrainProgress['places'];
   readonly #arrivals: Arrivals;
+  /** The time that counts for copies that are kept. */
+  readonly #kept = openStopwatch();
   readonly #drained: Arrivals;
   /** Appends a second, by primary. */
   readonly #rates = new Map<string, number>();
@@ -82,7 +88,7 @@ class BufferDrain implements HolderDrain {
     this.#name = holder.name;
     this.#holder = holder.client;
     this.#settings = { ...settings, minimumAgeSeconds, pageRows, maxAttempts, keepCopiesSeconds };
-    this.#drained = openArrivals(progress.drained);
+    this.#drained = openArrivals(progress.drained, this.#kept.now);
     this.#lookedAt = progress.places;
     this.#arrivals = openArrivals(progress.arrivals);
   }
@@ -108,15 +114,16 @@ class BufferDrain implements HolderDrain {
     return this.#oldest;
   }
 
-  async forgetDrained(): Promise<void> {
-    const { keepCopiesSeconds } = this.#settings;
+  async forgetDrained(signal?: AbortSignal): Promise<void> {
     const last = toLastDrained(await this.#holder.select(selectLastDrained(), 'writer'));
+    if (last > 0) this.#kept.pass(await haveTheirCells(this.#context, this.#name));
     this.#drained.note(last);
-    const upTo = this.#drained.idAt(keepCopiesSeconds * 1000);
-    // Asked for only where something is to go.
-    if (last === 0 || upTo === 0 || !(await haveTheirCells(this.#context, this.#name))) return;
-    for (let deleted = FORGOTTEN_ROWS; deleted === FORGOTTEN_ROWS;)
-      deleted = (await this.#holder.change(deleteDrained(upTo, FORGOTTEN_ROWS))).affectedRows;
+    const upTo = this.#drained.idAt(this.#settings.keepCopiesSeconds * 1000);
+    if (last === 0 || upTo === 0) return;
+    for (let deleted = DELETED_ROWS; deleted === DELETED_ROWS;) {
+      if (signal?.aborted) return;
+      deleted = (await this.#holder.change(deleteDrained(upTo, DELETED_ROWS))).affectedRows;
+    }
   }
 
   progress(): DrainProgress {
@@ -203,21 +210,32 @@ class BufferDrain implements HolderDrain {
   }
 }
 
-/** Whether every other group can be asked, and all its shards take appends. */
+/** Whether every other group can be asked, and all its shards are there and take appends. */
 async function haveTheirCells(context: StoreContext, holder: string): Promise<boolean> {
   const others = (await context.groups.names()).filter((group) => group !== holder);
-  const fenced = await Promise.all(
+  const whole = await Promise.all(
     others.map(async (group) => {
       try {
-        return (await fencedShards(context, group)).length > 0;
+        return (await fencedShards(context, group)).length === 0 && (await hasItsShards(context, group));
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         context.report({ kind: 'primary_failed', group, error });
-        return true;
+        return false;
       }
     }),
   );
-  return !fenced.includes(true);
+  return !whole.includes(false);
+}
+
+/** One that was set back to before a datastore was made lacks its shards until the next migration. */
+async function hasItsShards({ groups, topology }: StoreContext, group: string): Promise<boolean> {
+  const rows = await (await groups.client(group)).select(selectShardCounts(), 'writer');
+  const counts = toShardCounts(rows);
+  for (const name of await topology.datastores()) {
+    const homes = (await topology.datastore(name))?.homes ?? [];
+    if (homes.filter((home) => home.group === group).length > (counts.get(name) ?? 0)) return false;
+  }
+  return true;
 }
 
 /** Shards with rows that wait, by the group that owns them, those that there are not, and datastores that are gone. */

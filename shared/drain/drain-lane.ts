@@ -29,6 +29,9 @@ export interface Lane {
   readonly upTo: () => number;
 }
 
+/** Rows that are moved with one statement, each of up to a MiB. */
+const KEPT_ROWS = 20;
+
 /** What asking the primary's nodes for a row costs them, next to appending it. */
 const LOOK_SHARE = 0.25;
 
@@ -146,7 +149,9 @@ async function write(
   const { drained = [], conflicts = [], faulty = [], refused = [], appended = 0 } = settled ?? {};
   if (drained.length > 0) {
     // Twice for a moment, or after a crash in between, rather than in neither.
-    if (keepsCopies) await holder.change(keepDrained(drained));
+    const kept = keepsCopies ? drained : [];
+    for (let start = 0; start < kept.length; start += KEPT_ROWS)
+      await holder.change(keepDrained(kept.slice(start, start + KEPT_ROWS)));
     await holder.change(deleteBuffered(drained));
   }
   if (conflicts.length > 0) await holder.change(markConflicts(conflicts));

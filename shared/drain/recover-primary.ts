@@ -1,7 +1,10 @@
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type Statement } from '../sql/client.ts';
-import { forgetWriters, recordWriter } from '../sql/statements/record-writer.ts';
+import { forgetWriters, NOBODY, recordWriter, SET_BACK } from '../sql/statements/record-writer.ts';
 import type { FencedShard } from '../sql/statements/select-fenced-shards.ts';
+import type { CopyKind } from '../sql/statements/select-unanswered.ts';
+import { readDatastore } from '../topology/dynamo-topology.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
 import type { StoreContext } from '../access/context.ts';
 import { homeOf, requireDatastore } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
@@ -24,6 +27,8 @@ export interface Recovery {
 export interface RecoveryOptions {
   /** Kept between calls: it tells how long addresses have been undecided. @default they are seen for the first time */
   readonly since?: UndecidedSince;
+  /** Once it comes nothing more is begun: a successor goes on. @default it never does */
+  readonly signal?: AbortSignal;
   /**
    * Where the epochs of shards whose logs were set back are raised, so that every index is compared with what is left,
    * also where none of their cells was lost. @default by who follows their logs alone, and finds them cut
@@ -56,7 +61,7 @@ const SHARDS_AT_ONCE = 8;
 export async function recoverPrimary(
   context: StoreContext,
   primary: string,
-  { since = undecidedSince(), topologyTable }: RecoveryOptions = {},
+  { since = undecidedSince(), topologyTable, signal }: RecoveryOptions = {},
 ): Promise<Recovery | undefined> {
   const writer = await context.groups.client(primary);
   const fenced = await fencedShards(context, primary);
@@ -72,30 +77,32 @@ export async function recoverPrimary(
       ),
     );
   const holders = await openHolders(context, primary);
-  // All nodes had shown what was drained: only where the log itself was set back it may be gone.
-  // First, since it brings its times, and none goes back within a log.
-  const setBackHolders = [...holders.map((holder): Holder => ({ ...holder, table: 'drained' })), ...holders];
+  const setBackHolders = COPIES_OF_SET_BACK.flatMap((kind) => holders.map((holder): Holder => ({ ...holder, kind })));
+  const isStorageShared =
+    (await context.topology.groups()).find(({ name }) => name === primary)?.sharedStorage === true;
+  const raising = topologyTable && fenced.some(({ isSetBack }) => isSetBack) ? epochsNow(topologyTable) : undefined;
   const look = since.look();
   const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };
   for (let start = 0; start < fenced.length; start += SHARDS_AT_ONCE) {
+    if (signal?.aborted) break;
     const some = fenced.slice(start, start + SHARDS_AT_ONCE);
     const ends = await Promise.allSettled(
-      some.map((one) =>
-        whyClosed(
-          { context, writer, holders: one.isSetBack ? setBackHolders : holders, look, topologyTable, ...one },
-          recovery,
-        ),
-      ),
+      some.map((one) => {
+        const work = { context, writer, holders: one.isSetBack ? setBackHolders : holders, look, signal, ...one };
+        return whyClosed(work, one.isSetBack ? raising : undefined, recovery);
+      }),
     );
     const opened = some.filter(
       (_, position) => ends[position]?.status === 'fulfilled' && ends[position].value === undefined,
     );
-    for (const [datastore, ofDatastore] of Map.groupBy(opened, (one) => one.datastore)) {
+    for (const ofAlike of Map.groupBy(opened, ({ datastore, isSetBack }) => `${datastore}/${isSetBack}`).values()) {
+      const [{ datastore, serverId, isSetBack } = { datastore: '', serverId: 0, isSetBack: false }] = ofAlike;
+      const recorded = { serverId, instead: isSetBack ? SET_BACK : NOBODY, isStorageShared };
       await writer.change(
         recordWriter(
-          { serverId: some[0]?.serverId ?? 0, alone: writer.abilities.survivesDiskLoss },
+          recorded,
           datastore,
-          ofDatastore.map(({ shard }) => shard),
+          ofAlike.map(({ shard }) => shard),
         ),
       );
     }
@@ -106,8 +113,40 @@ export async function recoverPrimary(
       if (end.value !== undefined) recovery.closed.push({ datastore, shard, reason: end.value });
     }
   }
+  // Who appends by the epochs of before is refused, this very process among them.
+  if (raising) context.topology.refresh();
   look.end();
   return recovery;
+}
+
+/**
+ * All nodes had shown what was drained, and may have shown what was answered `buffered`: only where the log itself was
+ * set back it may be gone.
+ */
+const COPIES_OF_SET_BACK = ['drained', 'unanswered', 'answered'] as const satisfies readonly CopyKind[];
+
+/** Raises epochs from those that held when the recovery began, so that two that go side by side raise each once. */
+interface EpochsNow {
+  raise(context: StoreContext, datastore: string, shard: number): Promise<void>;
+}
+
+function epochsNow(table: DynamoTable): EpochsNow {
+  const known = new Map<string, Promise<DatastoreTopology | undefined>>();
+  return {
+    async raise({ groups }, datastore, shard) {
+      let topology = known.get(datastore);
+      if (!topology) known.set(datastore, (topology = readDatastore(table, datastore)));
+      try {
+        await raiseEpoch({ table, groups, datastore, shard }, (await topology)?.homes[shard]?.epoch ?? 0);
+      } catch (error) {
+        if (error instanceof SqlError || error instanceof SchemalessError) throw error;
+        // Of DynamoDB: the shard stays closed until it answers, and no other group's drain ends for it.
+        throw new SchemalessError('unavailable', `its epoch cannot be raised: ${(error as Error).message}`, {
+          cause: error,
+        });
+      }
+    },
+  };
 }
 
 const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
@@ -123,17 +162,18 @@ async function openHolders({ groups }: StoreContext, primary: string): Promise<H
     others.map(async (group): Promise<Holder> => {
       const client = await groups.client(group);
       await client.select(SIGN_OF_LIFE, 'writer');
-      return { group, client, table: 'buffer' };
+      return { group, client, kind: 'unanswered' };
     }),
   );
 }
 
 /** Undefined: everything that may have been acknowledged is there. */
 async function whyClosed(
-  work: BringingBack & Pick<FencedShard, 'isSetBack'> & Pick<RecoveryOptions, 'topologyTable'>,
+  work: BringingBack,
+  raising: EpochsNow | undefined,
   recovery: { appended: number },
 ): Promise<string | undefined> {
-  const { context, datastore, shard, isSetBack, topologyTable: table } = work;
+  const { context, datastore, shard } = work;
   try {
     await mendEpoch(
       { groups: context.groups, datastore, shard },
@@ -141,7 +181,7 @@ async function whyClosed(
     );
     const { appended, undecided } = await bringBackShard(work);
     recovery.appended += appended;
-    if (isSetBack && table && undecided === 0) await raiseEpoch({ table, groups: context.groups, datastore, shard }, 0);
+    if (undecided === 0) await raising?.raise(context, datastore, shard);
     return undecided === 0 ? undefined : `${undecided} addresses have two bodies that may have been acknowledged`;
   } catch (error) {
     // Who cannot be reached is not asked about the next shard either; anything else may be for this shard alone.

@@ -110,7 +110,7 @@ async function drainUnder(held: HeldDrain): Promise<void> {
     repeat(held, 'secondary_failed', async () => (await releaseOpened(run.context, group), PAUSE_MS)),
     repeat(held, 'secondary_failed', async () => (await measure(held), MEASURE_MS)),
     repeat(held, 'secondary_failed', async () => (await keep(held), KEEP_MS)),
-    repeat(held, 'secondary_failed', async () => (await drain.forgetDrained(), forgetMs(run.settings))),
+    repeat(held, 'secondary_failed', async () => (await drain.forgetDrained(held.signal), forgetMs(run.settings))),
     watch(held),
   ];
   // The first that dies of an error of our own ends the others.
@@ -189,11 +189,15 @@ const LONGEST_RECOVERY_PAUSE_MS = 8000;
  * Lets the group's shards take appends again after another of its servers became the writer. Gives the pause before the
  * next look.
  */
-function openRecovering({ run: { context, topologyTable, recovered }, group }: HeldDrain): () => Promise<number> {
+function openRecovering({
+  run: { context, topologyTable, recovered },
+  group,
+  signal,
+}: HeldDrain): () => Promise<number> {
   const since = undecidedSince();
   let pauseMs = PAUSE_MS;
   return async () => {
-    const recovery = await recoverPrimary(context, group, { since, topologyTable });
+    const recovery = await recoverPrimary(context, group, { since, topologyTable, signal });
     const isStuck =
       recovery !== undefined && recovery.appended === 0 && recovery.opened === 0 && recovery.closed.length > 0;
     pauseMs = isStuck ? Math.min(LONGEST_RECOVERY_PAUSE_MS, 2 * pauseMs) : PAUSE_MS;

@@ -1,20 +1,21 @@
 import { addressKey } from '../address.ts';
 import type { CellAddress } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
-import type { CopyTable, WaitingRow } from '../sql/statements/select-buffered.ts';
+import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import {
   selectCopies,
-  selectDrained,
-  selectUnanswered,
+  selectCopiesOf,
   toCopies,
   toUnanswered,
+  type CopyKind,
+  type TimedRow,
 } from '../sql/statements/select-unanswered.ts';
 
-/** A table of a group that may hold copies. */
+/** A group that may hold copies of a kind. */
 export interface Holder {
   readonly group: string;
   readonly client: SqlClient;
-  readonly table: CopyTable;
+  readonly kind: CopyKind;
 }
 
 /** A copy of a write that somebody may have been told is stored. */
@@ -23,29 +24,64 @@ export interface Copy {
   readonly row: WaitingRow;
 }
 
-/** Rows of a buffer table looked at with one statement: most of them were answered, and say nothing but their id. */
+/** Rows of a table looked at with one statement: most of a buffer's say nothing but their id. */
 const PAGE_ROWS = 1000;
 
 /**
- * The copies of one shard that a table holds of what may have been acknowledged, page by page.
+ * The copies of one shard and one kind that a group holds, page by page.
  *
  * @throws SqlError when the group's writer cannot be asked
  */
-export async function* unansweredPages(
-  { client, table }: Holder,
+export async function* copyPages(
+  { client, kind }: Holder,
   datastore: string,
   shard: number,
-): AsyncGenerator<readonly WaitingRow[]> {
-  const select = table === 'buffer' ? selectUnanswered : selectDrained;
+): AsyncGenerator<readonly TimedRow[]> {
   for (let after: number | undefined = 0; after !== undefined;) {
-    const page = toUnanswered(await client.select(select(datastore, shard, after, PAGE_ROWS), 'writer'), PAGE_ROWS);
+    const statement = selectCopiesOf(kind, { datastore, shard, after, limit: PAGE_ROWS });
+    const page = toUnanswered(await client.select(statement, 'writer'), PAGE_ROWS);
     if (page.rows.length > 0) yield page.rows;
     after = page.next;
   }
 }
 
+/** Rows that are in memory together, merged. */
+const MERGED_ROWS = 200;
+
 /**
- * All copies at some addresses of what may have been acknowledged, on whatever group, by `addressKey`.
+ * The same of several groups together, in the order in which the copies came, as far as the groups' clocks agree: a
+ * shard's copies lie on all other groups, each cell's on one.
+ */
+export async function* mergedPages(
+  holders: readonly Holder[],
+  datastore: string,
+  shard: number,
+): AsyncGenerator<readonly TimedRow[]> {
+  const heads = holders.map((holder) => ({ pages: copyPages(holder, datastore, shard), rows: [] as TimedRow[] }));
+  const fill = async (head: (typeof heads)[number]): Promise<void> => {
+    if (head.rows.length === 0) head.rows = [...((await head.pages.next()).value ?? [])].reverse();
+  };
+  await Promise.all(heads.map(fill));
+  for (let merged: TimedRow[] = []; ;) {
+    let first: (typeof heads)[number] | undefined;
+    for (const head of heads) if (cameBefore(head.rows.at(-1), first?.rows.at(-1))) first = head;
+    const row = first?.rows.pop();
+    if (row) merged.push(row);
+    if (merged.length === MERGED_ROWS || (!row && merged.length > 0)) {
+      yield merged;
+      merged = [];
+    }
+    if (!first) return;
+    await fill(first);
+  }
+}
+
+function cameBefore(one: TimedRow | undefined, other: TimedRow | undefined): boolean {
+  return one !== undefined && (other === undefined || one.came_at < other.came_at);
+}
+
+/**
+ * All copies at some addresses that the holders have, by `addressKey`.
  *
  * @throws SqlError when the writer of one of the groups cannot be asked
  */
@@ -55,14 +91,10 @@ export async function copiesAt(
   addresses: readonly CellAddress[],
 ): Promise<ReadonlyMap<string, readonly Copy[]>> {
   const held = await Promise.all(
-    holders.map(async (holder) =>
-      toCopies(await holder.client.select(selectCopies(holder.table, datastore, addresses), 'writer')).map(
-        (row): Copy => ({
-          holder,
-          row,
-        }),
-      ),
-    ),
+    holders.map(async (holder) => {
+      const rows = toCopies(await holder.client.select(selectCopies(holder.kind, datastore, addresses), 'writer'));
+      return rows.map((row): Copy => ({ holder, row }));
+    }),
   );
   return Map.groupBy(held.flat(), ({ row }) => addressKey(row));
 }

@@ -1,6 +1,7 @@
 import { decodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
+import { tableOf } from '../sql/statements/select-unanswered.ts';
 import type { Copy } from './unanswered-copies.ts';
 
 /** A body of which there are copies for an address. */
@@ -32,7 +33,7 @@ export async function waitingBodies(copies: readonly Copy[]): Promise<readonly C
 /** The first copy that can be used; undefined where there is none, since all are damaged or gone. */
 export async function openOne(copies: readonly Copy[]): Promise<OpenRow | undefined> {
   for (const { holder, row } of copies) {
-    for await (const page of openRows(holder.client, [row], holder.table)) {
+    for await (const page of openRows(holder.client, [row], tableOf(holder.kind))) {
       const [opened] = page.rows;
       if (opened) return opened;
     }

@@ -231,9 +231,10 @@ function hasCopies({ bufferCopies = 0, wish }: Migration): boolean {
 }
 
 /**
- * What is recorded as the writer of a new shard: where its nodes have files of their own, the one that answers, from its first cell on. One that is missing from a datastore which
- *   was there before may be one that a promoted reader never got, or that was made after the moment to which its group
- *   was set back: nobody is known to have its cells, so that whatever there are copies of is brought back first.
+ * What is recorded as the writer of a new shard: where its nodes have files of their own, the one that answers, from its
+ * first cell on. One that is missing from a datastore which was there before may be one that a promoted reader never
+ * got, or that was made after the moment to which its group was set back: nobody is known to have its cells, so that
+ * whatever there are copies of is brought back first.
  */
 function writerOf(migration: Migration, group: GroupAddress): (shard: WantedShard) => string {
   const first = isFenced(migration, group) ? '@@server_id' : 'NULL';

@@ -21,6 +21,7 @@ import { pausedRun } from './paused/paused-run.ts';
 import { readersDownRun } from './readers-down/readers-down-run.ts';
 import { replicationRun } from './replication/replication-run.ts';
 import { refusedRun } from './refused/refused-run.ts';
+import { restoreRun } from './restore/restore-run.ts';
 import { restartRun } from './restart/restart-run.ts';
 import { simulateRun } from './simulate/simulate-run.ts';
 import { soakRun } from './soak/soak-run.ts';
@@ -44,6 +45,7 @@ export const FAULT_RUNS: readonly FaultRun[] = [
   damageRun,
   hostileRun,
   restartRun,
+  restoreRun,
   racesRun,
   buildRun,
   poisonRun,

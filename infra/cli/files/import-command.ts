@@ -10,6 +10,7 @@ import type { DefaultRefKey } from './import/ndjson-source.ts';
 import { openInput, PIPE, type InputFormat } from './import/open-input.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { showProgress } from './progress.ts';
+import { readFormat } from './read-format.ts';
 import { keepHeapSmall } from './small-heap.ts';
 
 interface Flags {
@@ -124,11 +125,6 @@ function checkPaths(paths: readonly (string | undefined)[]): void {
   const twice = used.find((path, position) => used.indexOf(path) !== position);
   if (twice !== undefined)
     throw new FilesError('bad_option', `input, journal and rejects: wanted a file each, got ${twice} for two of them`);
-}
-
-function readFormat(value: string): InputFormat {
-  if (value === 'ndjson' || value === 'csv') return value;
-  throw new InvalidArgumentError(`Wanted ndjson or csv, got ${JSON.stringify(value)}.`);
 }
 
 function readRefKey(value: string): DefaultRefKey {

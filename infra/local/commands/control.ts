@@ -91,6 +91,43 @@ program
   );
 
 program
+  .command('snapshot <name>')
+  .description('remembers this moment, for `set-back` and `restore`')
+  .addOption(dataFlag())
+  .action((name: string, { data }: { data: string }) =>
+    run(async () => console.log(`${name} is ${String(await sendCommand(resolve(data), 'snapshot', name))}`)),
+  );
+
+program
+  .command('set-back <group> <snapshot>')
+  .description('gives one group what it had at a snapshot, while the rest goes on; what came since is gone from it')
+  .addOption(dataFlag())
+  .option('--yes', 'without asking')
+  .action((group: string, snapshot: string, { data, yes }: { data: string; yes?: true }) =>
+    run(async () => {
+      if (yes !== true && !(await confirmed(`Set ${group} back to ${snapshot}?`, 'set-back')))
+        return void console.log('nothing was done');
+      await sendCommand(resolve(data), 'set-back', `${group} ${snapshot}`);
+      console.log(`${group} is back at ${snapshot}; it takes writes once it has what the others kept copies of`);
+    }),
+  );
+
+program
+  .command('restore <snapshot>')
+  .description('sets a stopped stack back to a snapshot, all of it; what came since is gone')
+  .addOption(dataFlag())
+  .option('--yes', 'without asking')
+  .action((snapshot: string, { data, yes }: { data: string; yes?: true }) =>
+    run(async () => {
+      if (yes !== true && !(await confirmed(`Set everything in ${data} back to ${snapshot}?`, 'restore')))
+        return void console.log('nothing was done');
+      const { restoreStack } = await import('../snapshots/restore-stack.ts');
+      await restoreStack(resolve(data), snapshot, (line) => console.log(line));
+      console.log(`${data} is back at ${snapshot}; npm start runs it from there`);
+    }),
+  );
+
+program
   .command('reset')
   .description('deletes the data of a stopped stack')
   .addOption(dataFlag())
@@ -115,7 +152,8 @@ async function reset(data: string, yes: boolean): Promise<void> {
   if (!isDataFolder(data)) throw new Error(`--data: wanted the folder of a local stack, got ${data}, which is none`);
   const lock = lockFolder(data);
   try {
-    if (!yes && !(await confirmed(`Delete everything in ${data}?`))) return void console.log('nothing was deleted');
+    if (!yes && !(await confirmed(`Delete everything in ${data}?`, 'reset')))
+      return void console.log('nothing was deleted');
     await stopOrphansBelow(data);
     for (const name of readdirSync(data))
       if (name !== 'lock') rmSync(`${data}/${name}`, { recursive: true, force: true });
@@ -126,8 +164,8 @@ async function reset(data: string, yes: boolean): Promise<void> {
   if (readdirSync(data).length === 0) rmSync(data, { recursive: true });
 }
 
-async function confirmed(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new Error('reset: wanted --yes, since there is nobody to ask');
+async function confirmed(question: string, command: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new Error(`${command}: wanted --yes, since there is nobody to ask`);
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const answer = await lines.question(`${question} [y/N] `);
   lines.close();

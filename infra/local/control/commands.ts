@@ -3,6 +3,10 @@ import { MAX_TAILERS } from '../../../shared/triggers/send/tailer-count.ts';
 import type { Service } from '../emulators/emulator.ts';
 import type { FunctionStatus } from '../lambda/function-host.ts';
 import type { NodeStatus } from '../mysql/shard-groups.ts';
+import { readSnapshot, snapshotFile, writeSnapshot } from '../snapshots/snapshot.ts';
+import { setBackGroup } from '../snapshots/set-back-group.ts';
+import { takeSnapshot } from '../snapshots/take-snapshot.ts';
+import { dataFolder } from '../stack/data-folder.ts';
 import type { LocalStack } from '../stack/running-stack.ts';
 import type { Commands } from './control-server.ts';
 import { queueStatus, type QueueStatus } from './queue-status.ts';
@@ -26,12 +30,13 @@ export interface StackStatus {
 
 type CommandedStack = Pick<
   LocalStack,
-  'groups' | 'functions' | 'services' | 'url' | 'functionLog' | 'tailers' | 'queues' | 'datastores'
+  'groups' | 'functions' | 'services' | 'url' | 'functionLog' | 'tailers' | 'queues' | 'datastores' | 'endpoints'
 >;
 
 /** @param data the stack's data folder */
 export function commandsOf(stack: CommandedStack, data: string): Commands {
   const { groups, services } = stack;
+  const folder = dataFolder(data);
   /** A service, or, where undefined, one of the servers. Throws for what is neither. */
   const serviceOf = (name: string): Service | undefined => {
     if (name === 'dynamodb' || name === 'sqs') return services[name];
@@ -46,6 +51,16 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
     pause: (node) => groups.pause(node),
     resume: (name) => serviceOf(name)?.resume() ?? groups.resume(name),
     promote: (group) => groups.promote(group),
+    async snapshot(name) {
+      snapshotFile(folder, name);
+      const taken = await takeSnapshot(stack);
+      writeSnapshot(folder, name, taken);
+      return taken.taken_at;
+    },
+    'set-back': async (argument) => {
+      const [group = '', name = ''] = argument.split(' ');
+      await setBackGroup(groups, group, readSnapshot(folder, name));
+    },
     tailers: (count) => {
       if (!/^\d{1,5}$/u.test(count)) throw invalidField('tailers', `an integer from 0 to ${MAX_TAILERS}`, count);
       return stack.tailers.set(Number(count));

@@ -135,23 +135,32 @@ export class GroupRoles {
   /**
    * Gives the group back what it had when its log ended at a place: a reader is made anew from the writer's log up to
    * there, and becomes the writer in its place. The others are killed, and made anew from its log when they come back:
-   * what was written since is gone. Throws, with the group as it was but for a reader to be made anew, when that place
+   * what was written since is gone. Throws, with the group as it was but for a reader that is made anew, when that place
    * cannot be reached.
    *
-   * @param marked a statement that is run before anybody else can reach the new writer
+   * @param marked a statement that is run on it before it is the writer @default none
    */
-  async setBack(position: string, marked: string): Promise<void> {
+  async setBack(position: string, marked?: string): Promise<void> {
     const { group, record, replication, passwords, log } = this.#options;
     const old = this.writer;
     if (!this.takesWrites)
       throw new Error(`${group}: its writer ${old.name} is ${old.state}, and has the log to go by`);
     const [node] = this.readers;
     if (!node) throw new Error(`${group} has no reader: wanted one, to be made anew from the writer's log`);
+    const isThere = await old.operate(async (operator) =>
+      replication.includes(operator, await replication.executed(operator), position),
+    );
+    if (!isThere) throw new Error(`${group}: its log does not have ${position}: it was set back to before that`);
     this.#followed.delete(node.name);
     await this.makeAnew(node);
     await this.startServer(node);
     const source = { host: SERVER_HOST, port: old.port, user: REPLICATION_USER, password: passwords.replication };
     await node.operate(async (operator) => replication.followUntil(operator, source, position, REPLAY_SECONDS));
+    if (marked !== undefined)
+      await node.operate(async (operator) => {
+        await replication.open(operator, this.#serverId(node));
+        await operator.run(marked);
+      });
     for (const other of [old, ...this.readers.filter((reader) => reader !== node)]) {
       await other.fence();
       this.#distrust(other);
@@ -161,7 +170,7 @@ export class GroupRoles {
     record.untrusted = record.untrusted.filter((name) => name !== node.name);
     this.#options.save();
     log(`${group}: ${node.name} is its writer, with what ${old.name} had been given up to ${position}.`);
-    await this.#open(node, marked);
+    await this.#open(node);
     this.#options.changed();
   }
 
@@ -174,13 +183,9 @@ export class GroupRoles {
     return serverId;
   }
 
-  /** @param marked a statement that is run before others can reach it @default none */
-  async #open(node: ServerNode, marked?: string): Promise<void> {
+  async #open(node: ServerNode): Promise<void> {
     const { pid } = node;
-    await node.operate(async (operator) => {
-      await this.#options.replication.open(operator, this.#serverId(node));
-      if (marked !== undefined) await operator.run(marked);
-    });
+    await node.operate(async (operator) => await this.#options.replication.open(operator, this.#serverId(node)));
     this.#openedPid = pid;
     node.serve();
   }

@@ -78,6 +78,14 @@ export class GroupsFile {
   }
 }
 
+/** The groups of a stack's data folder. Throws an Error where it has none. */
+export function keptGroups(dataDir: string): readonly WantedGroup[] {
+  const file = join(dataDir, 'groups', 'groups.json');
+  if (!existsSync(file)) throw new Error(`${dataDir} has no servers: no stack was started there yet`);
+  const { groups }: FileContent = JSON.parse(readFileSync(file, 'utf8'));
+  return Object.entries(groups).map(([name, { nodes }]) => ({ name, readers: nodes.length - 1 }));
+}
+
 /** A group that does not exist yet: its first node is to be the writer. */
 export function newGroup(nodes: readonly string[]): GroupRecord {
   const [writer = ''] = nodes;

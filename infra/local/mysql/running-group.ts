@@ -146,7 +146,7 @@ export class RunningGroup {
   }
 
   /** As `GroupRoles.setBack`; the other nodes come back behind it. */
-  async setBack(position: string, marked: string): Promise<void> {
+  async setBack(position: string, marked?: string): Promise<void> {
     await this.#inTurn(async () => {
       try {
         await this.#roles.setBack(position, marked);

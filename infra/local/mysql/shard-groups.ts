@@ -78,9 +78,9 @@ export interface ShardGroups {
    * Gives a group back what it had when its log ended at a place; returns when it takes writes. What was written since
    * is gone from it.
    *
-   * @param marked a statement that is run on its new writer before anybody else can reach that
+   * @param marked a statement that is run on its new writer before anybody else can reach that @default none
    */
-  setBack(group: string, position: string, marked: string): Promise<void>;
+  setBack(group: string, position: string, marked?: string): Promise<void>;
   /** Calls the listener after every change of a state, role, process or port. */
   onChange(listener: () => void): void;
   /** Shuts all servers down cleanly and closes the endpoints. */
@@ -191,7 +191,7 @@ class LocalShardGroups implements ShardGroups {
     return new Map(await Promise.all(this.groups.map(async (group) => [group.name, await group.position()] as const)));
   }
 
-  async setBack(name: string, position: string, marked: string): Promise<void> {
+  async setBack(name: string, position: string, marked?: string): Promise<void> {
     await this.#group(name).setBack(position, marked);
   }
 

@@ -21,6 +21,8 @@ export interface DataFolder {
   readonly queues: string;
   readonly control: string;
   readonly mostShards: string;
+  /** Moments that the stack can be set back to. */
+  readonly snapshots: string;
 }
 
 export function dataFolder(root: string): DataFolder {
@@ -37,6 +39,7 @@ export function dataFolder(root: string): DataFolder {
     queues: join(root, 'queues.json'),
     control: join(root, 'control.json'),
     mostShards: join(root, 'most-shards'),
+    snapshots: join(root, 'snapshots'),
   };
 }
 

@@ -4,9 +4,16 @@
  */
 export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::CDK::Metadata': 'says which constructs were used',
+  'AWS::ApiGatewayV2::ApiMapping': 'the gateway has one name',
+  'AWS::ApiGatewayV2::DomainName': 'the gateway has one name',
   'AWS::ApiGatewayV2::Stage': 'the gateway has one stage, at its root',
+  'AWS::Backup::BackupPlan': '`npm run local -- snapshot` remembers a moment',
+  'AWS::Backup::BackupSelection': '`npm run local -- snapshot` remembers a moment',
+  'AWS::Backup::BackupVault': '`npm run local -- snapshot` remembers a moment',
   'AWS::CloudWatch::Alarm': 'nobody is called from one machine; `npm run local -- status` shows what alarms look at',
   'AWS::CloudWatch::Dashboard': '`npm run local -- status` shows what is going on',
+  'AWS::CodeDeploy::Application': 'new code answers the next call',
+  'AWS::CodeDeploy::DeploymentGroup': 'new code answers the next call',
   'AWS::EC2::FlowLog': 'everything is on the loopback interface',
   'AWS::EC2::InternetGateway': 'everything is on the loopback interface',
   'AWS::EC2::Route': 'everything is on the loopback interface',

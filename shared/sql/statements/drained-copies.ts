@@ -10,10 +10,15 @@ import { anyOfCopies, keyParameters, type CopyKey } from './copy-key.ts';
  */
 const KEPT = 'datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, stored_at';
 
-/** Keeps copies that are about to be deleted from the buffer. One that was kept before has been drained again. */
+/**
+ * Keeps copies that are about to be deleted from the buffer, in the order in which they came. One that was kept before
+ * has been drained again.
+ *
+ * @param rows few: their bodies are written once more, each of up to a MiB
+ */
 export function keepDrained(rows: readonly CopyKey[]): Statement {
   return {
-    sql: `REPLACE INTO ${CONTROL}.drained (${KEPT}) SELECT ${KEPT} FROM ${CONTROL}.buffer WHERE ${anyOfCopies(rows.length)}`,
+    sql: `REPLACE INTO ${CONTROL}.drained (${KEPT}) SELECT ${KEPT} FROM ${CONTROL}.buffer FORCE INDEX (copy) WHERE ${anyOfCopies(rows.length)} ORDER BY id`,
     parameters: keyParameters(rows),
   };
 }
@@ -27,7 +32,7 @@ export function toLastDrained([row]: readonly SqlRow[]): number {
   return toNumber(row?.[0]);
 }
 
-/** Deletes the first that were kept, up to an id. */
+/** Deletes the first that were kept, up to an id: by it, since nobody gives ids of this table to others. */
 export function deleteDrained(upTo: number, limit: number): Statement {
   return { sql: `DELETE FROM ${CONTROL}.drained WHERE id <= ? ORDER BY id LIMIT ?`, parameters: [upTo, limit] };
 }

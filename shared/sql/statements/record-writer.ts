@@ -6,7 +6,7 @@ export const NOBODY = 0;
 
 /**
  * What is recorded as the writer of a shard whose log was set back in time: it may lack, too, what all nodes had shown
- * before. No server has this id, the highest of all.
+ * before. No server of a store has this id, the highest that there is.
  */
 export const SET_BACK = 4_294_967_295;
 
@@ -25,22 +25,24 @@ export function forgetWriters(datastore: string, shards: readonly number[]): Sta
 /** The server that has every acknowledged cell of some shards now. */
 export interface RecordedWriter {
   readonly serverId: number;
-  /** Only it, of its group: nodes that share their storage have the same cells, so that none is recorded. */
-  readonly alone: boolean;
+  /** What was recorded when it was begun to bring back what they lacked: `NOBODY`, or `SET_BACK`. */
+  readonly instead: number;
+  /** Every node of its group has the same cells: then it is not recorded who the writer is. */
+  readonly isStorageShared: boolean;
 }
 
 /**
  * Lets a server take the appends of shards of which nobody was the writer: it has every acknowledged cell of them.
- * Nothing where another one has become the writer meanwhile.
+ * Nothing where another one has become the writer meanwhile, or where they were set back since.
  */
 export function recordWriter(
-  { serverId, alone }: RecordedWriter,
+  { serverId, instead, isStorageShared }: RecordedWriter,
   datastore: string,
   shards: readonly number[],
 ): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET writer_id = ? WHERE writer_id IN (${NOBODY}, ${SET_BACK}) AND @@server_id = ? AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
-    parameters: [alone ? serverId : null, serverId, datastore, ...shards],
+    sql: `UPDATE ${CONTROL}.shard SET writer_id = ? WHERE writer_id = ? AND @@server_id = ? AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
+    parameters: [isStorageShared ? null : serverId, instead, serverId, datastore, ...shards],
   };
 }
 

@@ -10,33 +10,62 @@ import { KEY_COLUMNS, toWaitingRow, type CopyTable, type WaitingRow } from './se
  * were set aside.
  */
 const STATES = ['waiting', 'undecided', 'parked'];
-/** Somebody may have been told that the write is stored. */
-const UNANSWERED = 'answered < writers';
+/**
+ * What a copy says of its write: somebody may have been told that it is stored; all were answered `buffered`; or it was
+ * drained, since every node showed the cell.
+ */
+export type CopyKind = 'unanswered' | 'answered' | 'drained';
+
+/** Which rows of a buffer table are copies of a kind. */
+const IS: Readonly<Record<Exclude<CopyKind, 'drained'>, string>> = {
+  unanswered: 'answered < writers',
+  answered: 'answered >= writers',
+};
+
+/** The table that has the copies of a kind. */
+export function tableOf(kind: CopyKind): CopyTable {
+  return kind === 'drained' ? 'drained' : 'buffer';
+}
+
+/** A page of the copies of one shard. */
+export interface CopiesPage {
+  readonly datastore: string;
+  readonly shard: number;
+  /** The last id looked at; 0 for the first page. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** The next copies of a kind: `toUnanswered` reads the answer. */
+export function selectCopiesOf(kind: CopyKind, page: CopiesPage): Statement {
+  return kind === 'drained' ? selectDrained(page) : selectUnanswered(page, kind);
+}
 
 /**
- * The next rows of one shard by their ids, in no order, and of those that are unanswered what they are copies of.
+ * The next rows of one shard by their ids, in no order, and of those that are of a kind what they are copies of.
  *
- * Rows that were answered are looked at, too, and say how far the page went: a table with millions of them is read in
+ * Rows of the other kind are looked at, too, and say how far the page went: a table with millions of them is read in
  * pages of which each is small. All states in one snapshot: a row that changes its state keeps its place.
- *
- * @param after the last id looked at @default 0, the first page
  */
-export function selectUnanswered(datastore: string, shard: number, after: number, limit: number): Statement {
+export function selectUnanswered(
+  { datastore, shard, after, limit }: CopiesPage,
+  kind: Exclude<CopyKind, 'drained'> = 'unanswered',
+): Statement {
   const ofState = (state: string): string =>
     `(SELECT id FROM ${CONTROL}.buffer WHERE state = '${state}' AND datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`;
   return {
     sql:
       `${ROLE} UNION ALL SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM ` +
       `(SELECT id FROM (${STATES.map(ofState).join(' UNION ALL ')}) AS next ORDER BY id LIMIT ?) AS page ` +
-      `LEFT JOIN ${CONTROL}.buffer AS copy ON copy.id = page.id AND ${UNANSWERED}`,
+      `LEFT JOIN ${CONTROL}.buffer AS copy ON copy.id = page.id AND ${IS[kind]}`,
     parameters: [...STATES.flatMap(() => [datastore, shard, after, limit]), limit],
   };
 }
 
 /** The next of one shard's copies that were drained and are kept, by their ids: all of them were stored. */
-export function selectDrained(datastore: string, shard: number, after: number, limit: number): Statement {
+export function selectDrained({ datastore, shard, after, limit }: CopiesPage): Statement {
   return {
-    sql: `${ROLE} UNION ALL (SELECT ${KEY_COLUMNS} FROM ${CONTROL}.drained WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
+    sql: `${ROLE}, NULL AS created_at UNION ALL (SELECT ${KEY_COLUMNS}, created_at FROM ${CONTROL}.drained WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
     parameters: [datastore, shard, after, limit],
   };
 }
@@ -55,9 +84,14 @@ function ofWriter(rows: readonly SqlRow[]): readonly SqlRow[] {
   return rows.filter((row) => row !== role);
 }
 
+/** A copy; of one that was drained, also when it came to its group, by the clock of that. */
+export interface TimedRow extends WaitingRow {
+  readonly came_at: string;
+}
+
 /** A page of a shard's rows. */
 export interface UnansweredPage {
-  readonly rows: readonly WaitingRow[];
+  readonly rows: readonly TimedRow[];
   /** Where the next page begins; undefined where this is the last. */
   readonly next: number | undefined;
 }
@@ -67,26 +101,24 @@ export function toUnanswered(answer: readonly SqlRow[], limit: number): Unanswer
   const rows = ofWriter(answer);
   const last = rows.reduce((highest, [id]) => Math.max(highest, toNumber(id)), 0);
   return {
-    rows: rows.filter(([, datastore]) => datastore !== null).map(toWaitingRow),
+    rows: rows
+      .filter(([, datastore]) => datastore !== null)
+      .map((row): TimedRow => ({ ...toWaitingRow(row), came_at: String(row[7] ?? '') })),
     next: rows.length < limit ? undefined : last,
   };
 }
 
-/** Which rows of a table are copies of what somebody may have been told is stored. */
-const ACKNOWLEDGED: Readonly<Record<CopyTable, string>> = {
-  buffer: ` AND state IN (${STATES.map((state) => `'${state}'`).join(', ')}) AND ${UNANSWERED}`,
-  drained: '',
-};
-
 /**
- * All copies at some addresses of one datastore that may have been acknowledged as stored, in no order. The key is
- * named: it holds few rows of an address, of a shard there may be millions.
+ * All copies of a kind at some addresses of one datastore, in no order. The key is named: it holds few rows of an
+ * address, of a shard there may be millions.
  */
-export function selectCopies(table: CopyTable, datastore: string, addresses: readonly CellAddress[]): Statement {
+export function selectCopies(kind: CopyKind, datastore: string, addresses: readonly CellAddress[]): Statement {
+  const isOfKind =
+    kind === 'drained' ? '' : ` AND state IN (${STATES.map((state) => `'${state}'`).join(', ')}) AND ${IS[kind]}`;
   return {
     sql:
-      `${ROLE} UNION ALL SELECT ${KEY_COLUMNS} FROM ${CONTROL}.${table} FORCE INDEX (copy) WHERE (${addresses.map(() => '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)').join(' OR ')})` +
-      ACKNOWLEDGED[table],
+      `${ROLE} UNION ALL SELECT ${KEY_COLUMNS} FROM ${CONTROL}.${tableOf(kind)} FORCE INDEX (copy) WHERE (${addresses.map(() => '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)').join(' OR ')})` +
+      isOfKind,
     parameters: addresses.flatMap(({ row_key, column_name, ref_key }) => [
       datastore,
       rowKeyBytes(row_key),

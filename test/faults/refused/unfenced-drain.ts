@@ -1,5 +1,5 @@
 /** A drain that opens a new writer's shards though nothing was brought back: a control. */
-import { forgetWriters, recordWriter } from '../../../shared/sql/statements/record-writer.ts';
+import { forgetWriters, NOBODY, recordWriter } from '../../../shared/sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards } from '../../../shared/sql/statements/select-fenced-shards.ts';
 import type { Wrap } from '../../support/store-access.ts';
 
@@ -13,7 +13,7 @@ export const wrap: Wrap = (client) => {
       if (statement.sql !== fenced) return rows;
       for (const { serverId, datastore, shard } of toFencedShards(rows)) {
         await client.change(forgetWriters(datastore, [shard]));
-        await client.change(recordWriter({ serverId, alone: true }, datastore, [shard]));
+        await client.change(recordWriter({ serverId, instead: NOBODY, isStorageShared: false }, datastore, [shard]));
       }
       return [];
     },

@@ -11,8 +11,9 @@ import { outcomesLine, type Written } from '../load/ledger.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
 import { countUnreadable } from '../stored-cells.ts';
 import { StackProcess } from '../../support/processes/stack-process.ts';
-import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 import { CONNECTIONS, growthOf, PROCESSES, type Growth } from './judge-samples.ts';
+import { deleteTrips } from '../delete-trips.ts';
 import { stackEngine, startProgram } from '../stack-program.ts';
 import { lookUntil } from '../../support/look-until.ts';
 import { judgeSoak } from './judge-soak.ts';
@@ -23,8 +24,6 @@ import { breakAtRandom, untilAllRun } from './soak-faults.ts';
 import type { SoakProgress } from './soak-load.ts';
 import { verifyInTheEnd, verifyOnce } from './verify-index.ts';
 import { lookAt, watchStack, type Sample } from './watch-stack.ts';
-import { entityTable } from '../../../shared/sql/names.ts';
-import { ownedShards, withClient } from '../../support/past-the-store.ts';
 
 const SECONDS = 600;
 const CONTROL_SECONDS = 60;
@@ -189,19 +188,4 @@ async function sabotage(world: RunWorld, soak: Soak, before: Written) {
     acked: before.acked.length,
     index: await verifyOnce(data, INDEX),
   };
-}
-
-/**
- * Deletes the first trip of each shard of a group behind the store's back; its index entries stay. Returns how many
- * there were.
- */
-export async function deleteTrips(groups: readonly GroupAccess[], group: string): Promise<number> {
-  return withClient(groups, group, async (client) => {
-    let deleted = 0;
-    for (const shard of await ownedShards(client)) {
-      const sql = `DELETE FROM ${entityTable(DATASTORE, shard)} WHERE column_name = ? ORDER BY added_id LIMIT 1`;
-      deleted += (await client.change({ sql, parameters: [Buffer.from('BASE')] })).affectedRows;
-    }
-    return deleted;
-  });
 }

@@ -18,6 +18,7 @@ import { writeFiles } from '../support/write-files.ts';
 
 const NAME = { name: 'bill_rider' };
 const FLASH = Duration.millis(1);
+const CERTIFICATE = 'arn:aws:acm:eu-west-1:123456789012:certificate/1a2b';
 
 describe('a store is refused, with the option, what was wanted and what came,', () => {
   const cases: readonly (readonly [string, Partial<SchemalessStoreProps>, string | RegExp])[] = [
@@ -39,6 +40,41 @@ describe('a store is refused, with the option, what was wanted and what came,', 
       'origins that API Gateway would not know',
       { corsOrigins: ['https://shop.example', 'http://localhost:*'] },
       'corsOrigins: wanted *, or origins such as https://shop.example, got "http://localhost:*"',
+    ],
+    [
+      'kept copies of what is not copied',
+      { keepCopiesMinutes: 5 },
+      /keepCopiesMinutes: wanted 0, since no write is copied, got 5$/u,
+    ],
+    [
+      'backups for no day',
+      { backups: { keepDays: 0 } },
+      /backups\.keepDays: wanted a whole number from 1 to 36500, got 0/u,
+    ],
+    [
+      'backups elsewhere, but not in a vault',
+      { backups: { keepDays: 30, copyTo: 'elsewhere' } },
+      /backups\.copyTo: wanted the ARN of a vault, .*, got elsewhere$/u,
+    ],
+    [
+      'bounds of what is no operation',
+      { routeThrottles: { log: { ratePerSecond: 1, burst: 1 } } as object },
+      /routeThrottles: wanted operations such as putCell, .*, got log$/u,
+    ],
+    [
+      'bounds of a route beyond those of all',
+      { routeThrottles: { readLog: { ratePerSecond: 101, burst: 1 } } },
+      /routeThrottles\.readLog\.ratePerSecond: wanted a whole number from 1 to 100, that of all routes, got 101$/u,
+    ],
+    [
+      'a domain that is none',
+      { domain: { name: 'Trips', certificateArn: CERTIFICATE } },
+      /domain\.name: wanted a name such as trips\.example\.com, got Trips$/u,
+    ],
+    [
+      'a certificate that is none',
+      { domain: { name: 'trips.example.com', certificateArn: 'mine' } },
+      /domain\.certificateArn: wanted that of a certificate of ACM, .*, got mine$/u,
     ],
     ['no shard to be made', { definedByApi: { mostShards: 0 } }, /^definedByApi\.mostShards: wanted a .*, got 0$/u],
     [
@@ -102,6 +138,47 @@ it('datastores can be made without a deployment where a store says so, and are t
     ({ Properties }) => Object(Properties).Environment?.Variables?.SCHEMALESS_MOST_SHARDS ?? [],
   );
   expect(limits).toEqual(['16']);
+});
+
+it('has the edge and the backups that it is told to have', () => {
+  using app = standInApp();
+  const copyTo = 'arn:aws:backup:eu-north-1:123456789012:backup-vault:elsewhere';
+  const store = app.store({
+    groups: 3,
+    keepCopiesMinutes: 30,
+    backups: { keepDays: 30, copyTo },
+    routeThrottles: { readLog: { ratePerSecond: 5, burst: 10 } },
+    domain: { name: 'trips.example.com', certificateArn: CERTIFICATE },
+    canaryMinutes: 15,
+  });
+  const stacks = app.synthesized();
+  const [stage] = resourcesOf(stacks, 'AWS::ApiGatewayV2::Stage');
+  expect(stage?.Properties).toMatchObject({
+    RouteSettings: { 'POST /v1/{datastore}/log': { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 } },
+  });
+  // A stage that names a route which is not there yet is refused.
+  expect(Object(stage).DependsOn).toEqual(expect.arrayContaining([expect.stringMatching(/POSTv1datastorelog/u)]));
+  const aliases = resourcesOf(stacks, 'AWS::Lambda::Alias');
+  expect(aliases).toHaveLength(4);
+  expect(aliases.every((alias) => 'CodeDeployLambdaAliasUpdate' in Object(Object(alias).UpdatePolicy))).toBe(true);
+  expect(propertiesOf(stacks, 'AWS::CodeDeploy::DeploymentGroup')).toMatchObject(
+    aliases.map(() => ({
+      AlarmConfiguration: { Enabled: true, Alarms: [{ Name: { Ref: expect.stringMatching(/servererrors/u) } }] },
+      AutoRollbackConfiguration: { Enabled: true },
+    })),
+  );
+  // Who is called by the API is the alias, never the newest code itself.
+  const called = propertiesOf(stacks, 'AWS::ApiGatewayV2::Integration').map((one) => JSON.stringify(one));
+  expect(called.every((integration) => integration.includes('canary'))).toBe(true);
+  expect(propertiesOf(stacks, 'AWS::ApiGatewayV2::ApiMapping')).toHaveLength(1);
+  expect(store.domainTarget).toBeDefined();
+  expect(propertiesOf(stacks, 'AWS::Backup::BackupPlan')).toMatchObject([
+    { BackupPlan: { BackupPlanRule: [{ CopyActions: [{ DestinationBackupVaultArn: copyTo }] }] } },
+  ]);
+  const kept = resourcesOf(stacks, 'AWS::Lambda::Function').flatMap(
+    ({ Properties }) => Object(Properties).Environment?.Variables?.SCHEMALESS_KEEP_COPIES ?? [],
+  );
+  expect(kept).toEqual(['1800']);
 });
 
 describe('a VPC that is brought', () => {

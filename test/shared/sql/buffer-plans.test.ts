@@ -79,11 +79,15 @@ describe('rows read of a buffer table', () => {
     ['20 bodies by id', () => selectBuffered(ids.slice(0, 20), 1e6), 20 * 12],
     [
       'a page of one shard, of which all may have been acknowledged',
-      () => selectUnanswered(datastore, 1, ids[100] ?? 0, 50),
+      () => selectUnanswered({ datastore, shard: 1, after: ids[100] ?? 0, limit: 50 }),
       10 * 50,
     ],
-    ['the copies at 20 addresses', () => selectCopies('buffer', datastore, addresses.slice(0, 20)), 5 * 20],
-    ['a page of one shard of what was drained', () => selectDrained(datastore, 1, 0, 50), 4 * 50],
+    ['the copies at 20 addresses', () => selectCopies('unanswered', datastore, addresses.slice(0, 20)), 5 * 20],
+    [
+      'a page of one shard of what was drained',
+      () => selectDrained({ datastore, shard: 1, after: 0, limit: 50 }),
+      4 * 50,
+    ],
     ['the drained copies at 20 addresses', () => selectCopies('drained', datastore, addresses.slice(0, 20)), 5 * 20],
     ['the last that was drained', () => selectLastDrained(), 3],
     [

@@ -4,6 +4,7 @@ import { WITHOUT_LOCAL_MEANING } from '../without-meaning.ts';
 import { CLUSTER, INSTANCE } from './cluster.ts';
 import { CUSTOM_RESOURCE, isCustomResource } from './custom-resource.ts';
 import { EVENT_SOURCE } from './event-source.ts';
+import { FUNCTION_ALIAS } from './function-alias.ts';
 import { HTTP_API, HTTP_INTEGRATION } from './http-api.ts';
 import { FUNCTION } from './lambda-function.ts';
 import { QUEUE } from './queue.ts';
@@ -22,8 +23,10 @@ const KINDS: Readonly<Record<string, ResourceKind>> = {
   'AWS::IAM::ManagedPolicy': POLICY,
   'AWS::IAM::Policy': POLICY,
   'AWS::IAM::Role': ROLE,
+  'AWS::Lambda::Alias': FUNCTION_ALIAS,
   'AWS::Lambda::EventSourceMapping': EVENT_SOURCE,
   'AWS::Lambda::Function': FUNCTION,
+  'AWS::Lambda::Version': FUNCTION_ALIAS,
   'AWS::RDS::DBCluster': CLUSTER,
   'AWS::RDS::DBInstance': INSTANCE,
   'AWS::SQS::Queue': QUEUE,

@@ -87,17 +87,20 @@ export function planShardRow(sql: string): Plan | undefined {
   )
     return { kind: 'fenced shards', shards: [], read: fencedShards };
   if (
-    /^UPDATE `schemaless`\.shard SET writer_id = \? WHERE writer_id = 0 AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(
+    /^UPDATE `schemaless`\.shard SET writer_id = \? WHERE writer_id = \? AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(
       sql,
     )
   )
     return { kind: 'record writer', shards: [], write: recordWriter };
   if (
     sql.startsWith(
-      'UPDATE `schemaless`.shard SET writer_id = 0 WHERE writer_id <> @@server_id AND datastore = ? AND shard IN (',
+      'UPDATE `schemaless`.shard SET writer_id = 0 WHERE writer_id NOT IN (@@server_id, 4294967295) AND datastore = ? AND shard IN (',
     )
   )
     return { kind: 'forget writers', shards: [], write: forgetWriters };
+  // Nothing is kept here: no group is set back.
+  if (sql === 'SELECT COALESCE(MAX(id), 0) FROM `schemaless`.drained')
+    return { kind: 'last drained', shards: [], read: () => [[0]] };
   if (sql === 'SELECT 1') return { kind: 'sign of life', shards: [], read: () => [[1]] };
   return undefined;
 }
@@ -177,11 +180,13 @@ function fencedShards({ tables, serverId }: Execution): SqlRow[] {
 
 function recordWriter({ tables, parameters, serverId }: Execution): Written {
   const values = bound(parameters);
-  const [writerId, wanted] = [values.number(), values.number()];
+  const [writerId, instead, wanted] = [values.number(), values.number(), values.number()];
   values.text();
   const named = new Set(Array.from({ length: values.left() }, () => values.number()));
   const rows =
-    wanted === serverId ? [...tables.shards].filter(([shard, row]) => named.has(shard) && row.writerId === 0) : [];
+    wanted === serverId
+      ? [...tables.shards].filter(([shard, row]) => named.has(shard) && row.writerId === instead)
+      : [];
   return written(rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId } })));
 }
 

@@ -1,0 +1,122 @@
+import { equalJson } from '../../../../shared/body/equal.ts';
+import type { CellAddress } from '../../../../shared/cell.ts';
+import type { SchemalessClient } from '../../../../shared/client/client.ts';
+import { getAll } from '../../../../shared/client/get-all.ts';
+import type { FileProgress } from '../../../../shared/files/file-progress.ts';
+import { FilesError, listed } from '../../../../shared/files/files-error.ts';
+import { readInTurn } from '../import/read-in-turn.ts';
+import { START, type CellSource, type SourceCell } from '../import/source.ts';
+
+/**
+ * - `missing`: no cell is at the address.
+ * - `other_body`: another value is there.
+ * - `unanswered`: it could not be read.
+ */
+export type Difference = 'missing' | 'other_body' | 'unanswered';
+
+/** A cell of a file that a datastore does not have as the file says. */
+export interface CellDifference extends CellAddress {
+  readonly difference: Difference;
+  /** When it was stored, where the file says it. */
+  readonly created_at?: string;
+}
+
+export interface Comparison {
+  /** Cells of the input. */
+  readonly compared: number;
+  /** Lines that are no cell that could be compared: those of erased cells, and damaged ones. */
+  readonly skipped: number;
+  readonly missing: number;
+  readonly other_body: number;
+  readonly unanswered: number;
+  /** False where it was ended by its signal. */
+  readonly complete: boolean;
+}
+
+export interface CompareOptions {
+  readonly sources: readonly CellSource[];
+  /** Told of each difference, in no order. */
+  readonly found: (difference: CellDifference) => void | Promise<void>;
+  /** Ends it; what is under way is waited for. @default nothing does */
+  readonly signal?: AbortSignal | undefined;
+  /** @default nobody is told */
+  readonly progress?: FileProgress | undefined;
+}
+
+/** Cells that are in memory together, with what the datastore answers for them. */
+const CELLS = 800;
+/** Of text of the input. */
+const BYTES = 4 * 1024 * 1024;
+/** Batches under way at once. */
+const CONCURRENCY = 8;
+
+/**
+ * Looks for every cell of some sources in a datastore, and stores nothing: which cells of an export a store lacks that
+ * was set back in time, or which lines of a file an import has still to bring.
+ *
+ * @throws FilesError `bad_input` once all is compared, where files are not as their manifests say
+ */
+export async function compareCells(
+  client: Pick<SchemalessClient, 'batchGet' | 'with'>,
+  { sources, found, signal, progress }: CompareOptions,
+): Promise<Comparison> {
+  const counts = { compared: 0, skipped: 0, missing: 0, other_body: 0, unanswered: 0 };
+  let cells: SourceCell[] = [];
+  let bytes = 0;
+
+  async function compare(): Promise<void> {
+    const some = cells;
+    [cells, bytes] = [[], 0];
+    const keys = some.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
+    const items = await getAll(client, keys, { concurrency: CONCURRENCY });
+    for (const [position, cell] of some.entries()) {
+      const difference = differenceOf(cell, items[position] ?? null);
+      counts.compared += 1;
+      if (!difference) continue;
+      counts[difference] += 1;
+      const { row_key, column_name, ref_key, created_at } = cell;
+      await found({ row_key, column_name, ref_key, ...(created_at !== undefined && { created_at }), difference });
+    }
+    progress?.tell({
+      cells: counts.compared,
+      bytes: sources.reduce((sum, source) => sum + source.bytesRead(), 0),
+      totalBytes: sizeOf(sources),
+    });
+  }
+
+  try {
+    const from = sources.map((source) => ({ source, from: START }));
+    for await (const { items } of readInTurn(from, { signal, idle: () => undefined })) {
+      for (const item of items) {
+        if (item.cell) {
+          cells.push(item.cell.unpack());
+          bytes += item.bytes;
+        } else counts.skipped += 1;
+        if (cells.length === CELLS || bytes >= BYTES) await compare();
+      }
+    }
+    if (cells.length > 0) await compare();
+  } finally {
+    progress?.stop();
+  }
+  const complete = signal?.aborted !== true;
+  const faults = complete ? sources.flatMap((source) => source.faults?.() ?? []) : [];
+  if (faults.length > 0)
+    throw new FilesError(
+      'bad_input',
+      `input: wanted the files that the manifests of the export say; all that could be read was compared, but ${listed(faults)}`,
+    );
+  return { ...counts, complete };
+}
+
+/** Undefined where one of them is a pipe. */
+function sizeOf(sources: readonly CellSource[]): number | undefined {
+  const sizes = sources.map(({ size }) => size);
+  return sizes.includes(undefined) ? undefined : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+}
+
+function differenceOf({ body }: SourceCell, item: Awaited<ReturnType<typeof getAll>>[number]): Difference | undefined {
+  if (item === null) return 'missing';
+  if ('error' in item && item.error) return 'unanswered';
+  return 'body' in item && equalJson(item.body, body) ? undefined : 'other_body';
+}

@@ -1,0 +1,95 @@
+import { rmSync } from 'node:fs';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { readTriggerItems } from '../../../shared/topology/trigger-catalogue.ts';
+import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { startService } from '../emulators/start-service.ts';
+import { elsewhere } from '../emulators/emulator.ts';
+import { startShardGroups } from '../mysql/shard-groups.ts';
+import { keptGroups } from '../mysql/groups-file.ts';
+import { awsLogin } from '../stack/aws-login.ts';
+import { dataFolder } from '../stack/data-folder.ts';
+import { lockFolder } from '../stack/folder-lock.ts';
+import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { setBackGroup } from './set-back-group.ts';
+import { replaceItems } from './table-items.ts';
+
+/** What the servers that replay logs are sized for. */
+const SHARDS = 1024;
+
+/**
+ * Sets a stopped stack back to a snapshot, all of it: every group, and both tables. Messages go, since they tell of what
+ * is gone; each trigger sends again what is not known to have been consumed by then. When the stack is started, its drain
+ * brings back what one group's log had and another's buffer table says, by the rules for a writer that lost its last
+ * cells; index entries follow by the rules for logs that were cut.
+ *
+ * @throws Error where the stack runs, or one of its services is elsewhere; SchemalessError `invalid_field` for the name.
+ *   Cut off in between it is to be done again, to the same snapshot
+ */
+export async function restoreStack(data: string, name: string, log: (line: string) => void): Promise<void> {
+  for (const service of ['SQS', 'DYNAMODB'] as const) {
+    if (elsewhere(`AWS_ENDPOINT_URL_${service}`))
+      throw new Error(
+        `AWS_ENDPOINT_URL_${service}: wanted none, since what is kept elsewhere is not set back from here`,
+      );
+  }
+  const folder = dataFolder(data);
+  const snapshot = readSnapshot(folder, name);
+  const lock = lockFolder(folder.root);
+  try {
+    await setBackGroups(data, snapshot, log);
+    await setBackTables(folder.dynamodb, snapshot, log);
+    rmSync(folder.sqs, { recursive: true, force: true });
+    log('its queues are empty');
+  } finally {
+    lock.release();
+  }
+}
+
+async function setBackGroups(data: string, snapshot: Snapshot, log: (line: string) => void): Promise<void> {
+  const kept = keptGroups(data);
+  // Before the first is touched.
+  for (const { name, readers } of kept) {
+    if (snapshot.groups[name] === undefined)
+      throw new Error(`${name}: wanted a snapshot that has it, got one of ${Object.keys(snapshot.groups).join(', ')}`);
+    if (readers === 0) throw new Error(`${name} has no reader: wanted one, to be made anew from the writer's log`);
+  }
+  const groups = await startShardGroups({
+    dataDir: data,
+    engine: snapshot.engine,
+    groups: kept,
+    restartAfterSeconds: 0,
+    shards: SHARDS,
+    size: 'small',
+    log,
+  });
+  try {
+    await Promise.all(groups.groups.map(async ({ name }) => setBackGroup(groups, name, snapshot)));
+  } finally {
+    await groups.stop();
+  }
+}
+
+async function setBackTables(
+  folder: string,
+  { tables, taken_at }: Snapshot,
+  log: (line: string) => void,
+): Promise<void> {
+  const dynamodb = await startService('dynamodb', folder, () => undefined);
+  const client = new DynamoDBClient({ endpoint: dynamodb.url, ...awsLogin() });
+  try {
+    for (const [table, items] of Object.entries(tables)) {
+      await replaceItems(client, table, items);
+      log(`${table}: ${items.length} items of ${taken_at}`);
+    }
+    const [topology = '', state = ''] = ['topology', 'state'].map((part) =>
+      Object.keys(tables).find((table) => table.includes(part)),
+    );
+    for (const { datastore, trigger } of await readTriggerItems({ client, table: topology })) {
+      const store = triggerStore({ client, table: state }, { datastore, trigger: trigger.definition.name });
+      await store.wantResend({ why: `all was set back to ${taken_at}`, seen: await store.status() });
+    }
+  } finally {
+    client.destroy();
+    await dynamodb.close();
+  }
+}

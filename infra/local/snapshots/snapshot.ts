@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { invalidField } from '../../../shared/errors.ts';
+import type { EngineKind } from '../../setup/engine.mjs';
+import type { DataFolder } from '../stack/data-folder.ts';
+import { writeFileAtomically } from '../write-file-atomically.ts';
+
+export type TableItem = Record<string, AttributeValue>;
+
+/** A moment that a stack can be set back to. */
+export interface Snapshot {
+  /** RFC 3339, UTC. */
+  readonly taken_at: string;
+  readonly engine: EngineKind;
+  /** Where the log of each group ended; what came before can be replayed, since every server keeps every log. */
+  readonly groups: Readonly<Record<string, string>>;
+  /** What was in DynamoDB, by table: a moment later, so that no epoch of it is below that of a shard's row. */
+  readonly tables: Readonly<Record<string, readonly TableItem[]>>;
+}
+
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$/u;
+
+/** @throws SchemalessError `invalid_field` for a name that is none */
+export function snapshotFile({ snapshots }: Pick<DataFolder, 'snapshots'>, name: string): string {
+  if (!NAME.test(name)) throw invalidField('snapshot', 'a name of a-z, 0-9 and hyphens', name);
+  return join(snapshots, `${name}.json`);
+}
+
+/** Keeps it under a name that was not taken. */
+export function writeSnapshot(folder: Pick<DataFolder, 'snapshots'>, name: string, snapshot: Snapshot): void {
+  const file = snapshotFile(folder, name);
+  if (existsSync(file)) throw invalidField('snapshot', 'a name that no snapshot has', name);
+  mkdirSync(folder.snapshots, { recursive: true, mode: 0o700 });
+  writeFileAtomically(file, JSON.stringify(snapshot, withBytes));
+}
+
+/** @throws SchemalessError `invalid_field` where there is none of the name, which lists those there are */
+export function readSnapshot(folder: Pick<DataFolder, 'snapshots'>, name: string): Snapshot {
+  const file = snapshotFile(folder, name);
+  if (!existsSync(file))
+    throw invalidField('snapshot', `one of ${snapshotNames(folder).join(', ') || 'none yet'}`, name);
+  return JSON.parse(readFileSync(file, 'utf8'), toBytes) as Snapshot;
+}
+
+function snapshotNames({ snapshots }: Pick<DataFolder, 'snapshots'>): readonly string[] {
+  if (!existsSync(snapshots)) return [];
+  return readdirSync(snapshots)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length));
+}
+
+/** Of attributes of bytes, which JSON has none of. */
+function withBytes(_key: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? { base64: Buffer.from(value).toString('base64') } : value;
+}
+
+function toBytes(_key: string, value: unknown): unknown {
+  const { base64 } = Object(value) as { readonly base64?: unknown };
+  return typeof base64 === 'string' ? new Uint8Array(Buffer.from(base64, 'base64')) : value;
+}

@@ -1,0 +1,25 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { awsLogin } from '../stack/aws-login.ts';
+import type { LocalStack } from '../stack/running-stack.ts';
+import type { Snapshot } from './snapshot.ts';
+import { readItems } from './table-items.ts';
+
+/** The moment that it is now, of a stack that goes on meanwhile. */
+export async function takeSnapshot({ groups, endpoints }: Pick<LocalStack, 'groups' | 'endpoints'>): Promise<Snapshot> {
+  const taken_at = new Date().toISOString();
+  const positions = await groups.positions();
+  const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, ...awsLogin() });
+  try {
+    const tables = await Promise.all(
+      endpoints.tables.map(async (table) => [table, await readItems(client, table)] as const),
+    );
+    return {
+      taken_at,
+      engine: groups.engine.kind,
+      groups: Object.fromEntries(positions),
+      tables: Object.fromEntries(tables),
+    };
+  } finally {
+    client.destroy();
+  }
+}

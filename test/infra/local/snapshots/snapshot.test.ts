@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { inject, afterAll, expect, test } from 'vitest';
+import {
+  readSnapshot,
+  writeSnapshot,
+  type Snapshot,
+  type TableItem,
+} from '../../../../infra/local/snapshots/snapshot.ts';
+import { readItems, replaceItems } from '../../../../infra/local/snapshots/table-items.ts';
+import { setBackGroup } from '../../../../infra/local/snapshots/set-back-group.ts';
+import { restoreStack } from '../../../../infra/local/snapshots/restore-stack.ts';
+import type { ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
+import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
+
+const folder = folderOfTests();
+const client = dynamoClient(inject('servers').dynamo);
+afterAll(() => client.destroy());
+
+const item = (pk: string, more: TableItem = {}): TableItem => ({ pk: { S: pk }, ...more });
+const snapshot: Snapshot = {
+  taken_at: '2026-01-31T08:00:00.000Z',
+  engine: 'mariadb',
+  groups: { 'group-1': '0-1-100' },
+  tables: { state: [item('offsets', { offsets: { B: new Uint8Array(randomBytes(300)) }, names: { SS: ['a', 'b'] } })] },
+};
+
+test('a snapshot is read as it was taken, bytes included', () => {
+  const here = { snapshots: `${folder.path}/kept` };
+  writeSnapshot(here, 'before-upgrade', snapshot);
+  expect(readSnapshot(here, 'before-upgrade')).toEqual(snapshot);
+});
+
+test('a name that is none, is taken, or that nobody gave, is refused with those there are', async () => {
+  const here = { snapshots: `${folder.path}/named` };
+  expect(() => writeSnapshot(here, '../elsewhere', snapshot)).toThrow(
+    'snapshot: wanted a name of a-z, 0-9 and hyphens',
+  );
+  writeSnapshot(here, 'one', snapshot);
+  expect(() => writeSnapshot(here, 'one', snapshot)).toThrow('snapshot: wanted a name that no snapshot has');
+  expect(() => readSnapshot(here, 'two')).toThrow('snapshot: wanted one of one');
+  await expect(setBackGroup({} as ShardGroups, 'group-9', snapshot)).rejects.toThrow('group: wanted one of group-1');
+  await expect(restoreStack(`${folder.path}/nowhere`, 'one', () => undefined)).rejects.toThrow(
+    'snapshot: wanted one of none yet',
+  );
+});
+
+test('a table has the items of the snapshot afterwards, and no others', async () => {
+  const { table } = await newTable(client);
+  const before = Array.from({ length: 60 }, (_, number) => item(`item-${number}`, { value: { N: String(number) } }));
+  await replaceItems(client, table, before);
+  expect(await readItems(client, table)).toHaveLength(60);
+  const after = [item('item-3', { value: { S: 'another' } }), item('new')];
+  await replaceItems(client, table, after);
+  expect(
+    (await readItems(client, table)).toSorted((one, other) => ((one['pk']?.S ?? '') < (other['pk']?.S ?? '') ? -1 : 1)),
+  ).toEqual(after);
+});
