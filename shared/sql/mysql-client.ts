@@ -126,7 +126,13 @@ export function mysqlClient(
   };
 
   return {
-    abilities: { readsFromReaders: true, survivesDiskLoss: !address.sharedStorage, hasBells: true, bounds: UNBOUNDED },
+    abilities: {
+      // Without any, the endpoint of readers leads to the writer, whose word is no stale one.
+      readsFromReaders: address.nodes.length > 1,
+      survivesDiskLoss: !address.sharedStorage,
+      hasBells: true,
+      bounds: UNBOUNDED,
+    },
     nodes: address.nodes.length,
     async select(statement, target) {
       try {
