@@ -92,5 +92,5 @@ async function whole(world: RunWorld) {
 
 async function withoutCopies(world: RunWorld): Promise<SetBackOne & { readonly aftermath: Aftermath }> {
   await using stack = await RestoredStack.start(world, 'forgetful', 0);
-  return setBackOne(world, stack, CONTROL_MS);
+  return await setBackOne(world, stack, CONTROL_MS);
 }
