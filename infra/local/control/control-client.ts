@@ -1,26 +1,34 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { dataFolder } from '../stack/data-folder.ts';
 import type { ControlAddress } from './control-server.ts';
 
 /**
- * Sends a command to the stack that runs on a data folder. Throws an `Error` to be shown: none runs there, or what the
- * stack says.
+ * Sends a command to the stack that runs on a data folder, and waits as long as that takes: a log that is replayed may
+ * take longer than `fetch` would wait for. Throws an `Error` to be shown: none runs there, or what the stack says.
  */
 export async function sendCommand(data: string, command: string, argument = ''): Promise<unknown> {
   const { control } = dataFolder(data);
   const notRunning = `No stack runs on ${data}: start one with npm start, or say --data of the one meant`;
   if (!existsSync(control)) throw new Error(notRunning);
   const { port, token }: ControlAddress = JSON.parse(readFileSync(control, 'utf8'));
-  const response = await fetch(`http://127.0.0.1:${port}/${command}?argument=${encodeURIComponent(argument)}`, {
+  const asking = request({
+    host: '127.0.0.1',
+    port,
+    path: `/${command}?argument=${encodeURIComponent(argument)}`,
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
-  }).catch((cause: unknown) => {
-    throw new Error(notRunning, { cause });
   });
+  asking.end();
+  const [answer] = (await once(asking, 'response').catch((cause: unknown) => {
+    throw new Error(notRunning, { cause });
+  })) as [IncomingMessage];
+  const said = await text(answer);
   // The port may be another program's by now.
-  if (response.status === 401 || response.headers.get('content-type') !== 'application/json')
-    throw new Error(notRunning);
-  const { result, error } = Object(await response.json());
+  if (answer.statusCode === 401 || answer.headers['content-type'] !== 'application/json') throw new Error(notRunning);
+  const { result, error } = Object(JSON.parse(said));
   if (typeof error === 'string') throw new Error(error);
   return result;
 }
