@@ -12,7 +12,7 @@ export const EXIT_CODES = {
   rejects: {
     code: 7,
     meaning:
-      'Of an import: what the file of rejects lists is not stored; all else is, unless it says that they were too many',
+      'Of an import: what the file of rejects lists is not stored; all else is, unless it says that they were too many. Of a comparison: some lines are no cells',
   },
   differs: { code: 8, meaning: 'Of a comparison: the datastore does not have what the file says; the output lists it' },
   interrupted: { code: 130, meaning: 'Ctrl-C: called again it goes on where it was' },

@@ -21,6 +21,9 @@ const CONFIGS: Readonly<Record<CanaryMinutes, ILambdaDeploymentConfig>> = {
   30: LambdaDeploymentConfig.CANARY_10PERCENT_30MINUTES,
 };
 
+/** Key of the context: `off` for a deployment that mends what the alarm sounds for, and would be taken back by it. */
+const SWITCH = 'schemaless:canary';
+
 /**
  * Functions behind the API, each called by an alias that a deployment leads over to its new version: a tenth of the
  * calls first, and back, with the whole deployment, when one of the alarms sounds meanwhile.
@@ -44,13 +47,15 @@ export class Canary extends Construct {
 
   /** @param alarms that take a deployment back */
   leadOver(minutes: CanaryMinutes, alarms: readonly Alarm[]): void {
+    const isOff = this.node.tryGetContext(SWITCH) === 'off';
     const application = new LambdaApplication(this, 'application');
     for (const [name, alias] of this.aliases) {
       const group = new LambdaDeploymentGroup(this, `${name}-group`, {
         application,
         alias,
-        deploymentConfig: CONFIGS[minutes],
+        deploymentConfig: isOff ? LambdaDeploymentConfig.ALL_AT_ONCE : CONFIGS[minutes],
         alarms: [...alarms],
+        ignoreAlarmConfiguration: isOff,
       });
       acknowledge(
         group,

@@ -44,8 +44,8 @@ export interface StoreEnvironment {
   readonly bufferCopies: number;
   /**
    * Copies stay on their secondaries for so long after they were drained: a group that is set back in time by less than
-   * that gets everything back from the others. Takes the room of what is written meanwhile, and a statement more for
-   * each hundred copies. Up to 10,080, a week. @default 0, none are kept
+   * that gets everything back from the others. Takes the room of what is written in that time and a third of it more, and
+   * a statement for each twenty copies. Up to 10,080, a week. @default 0, none are kept
    */
   readonly keepCopiesMinutes?: number;
   /**

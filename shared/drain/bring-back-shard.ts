@@ -8,6 +8,7 @@ import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { tableOf } from '../sql/statements/select-unanswered.ts';
 import { markUndecided } from '../sql/statements/undecided-copies.ts';
 import { appendToPrimary } from '../store/append.ts';
+import { pageBytes } from '../access/ask-parts.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decideAddress, thoseThatCount, type CountedCopy } from './decide.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
@@ -26,8 +27,6 @@ export interface BringingBack {
   readonly datastore: string;
   readonly shard: number;
   readonly look: Pick<UndecidedLook, 'hasWaited'>;
-  /** Once it comes nothing more is begun. @default it never does */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** What was done for a shard. */
@@ -40,14 +39,16 @@ export interface BroughtBack {
 /** What was done so far. */
 interface Done {
   appended: number;
+  /** Of those that were fetched so far: how many, and of how many bytes. */
+  readonly bodies: { count: number; bytes: number };
   /** An address may come again, with what another group holds. */
   readonly undecided: Set<string>;
 }
 
 /** Addresses that the writer is asked about together. */
 const BATCH = 200;
-/** Cells whose bodies are in memory together, each of up to a MiB. */
-const BODIES = 20;
+/** Cells whose bodies are in memory together while nobody knows how large they are: each of up to a MiB. */
+const FEWEST_BODIES = 8;
 
 /**
  * Appends whatever the writer of a shard lacks and somebody may have been told is stored there: each such copy that a
@@ -58,11 +59,11 @@ const BODIES = 20;
  * aside, and an alarm tells.
  *
  * @throws SqlError or SchemalessError when the writer refuses, is another server by now, or it or a group cannot be
- *   asked, or the signal came: not everything is there
+ *   asked: not everything is there
  */
 export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
   const { datastore, shard, holders } = work;
-  const done: Done = { appended: 0, undecided: new Set() };
+  const done: Done = { appended: 0, bodies: { count: 0, bytes: 0 }, undecided: new Set() };
   const ofKind = (kind: Holder['kind']): readonly Holder[] => holders.filter((holder) => holder.kind === kind);
   for await (const rows of mergedPages(ofKind('drained'), datastore, shard)) await bringBack(work, rows, done);
   for (const holder of [...ofKind('unanswered'), ...ofKind('answered')]) {
@@ -75,14 +76,8 @@ export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
 }
 
 async function bringBack(work: BringingBack, rows: readonly WaitingRow[], done: Done): Promise<void> {
-  if (work.signal?.aborted)
-    throw new SchemalessError('unavailable', `shard ${work.shard} of ${work.datastore}: the run is over`);
   const missing = await missingOnWriter(work, [...new Map(rows.map((row) => [addressKey(row), row])).values()]);
-  for (let start = 0; start < missing.length; start += BODIES)
-    await bringBackSome(work, missing.slice(start, start + BODIES), done);
-}
-
-async function bringBackSome(work: BringingBack, missing: readonly WaitingRow[], done: Done): Promise<void> {
+  if (missing.length === 0) return;
   const bodies: CopiedBody[] = [];
   const found = await copiesAt(work.holders, work.datastore, missing);
   for (const address of missing.map(addressKey)) {
@@ -93,7 +88,16 @@ async function bringBackSome(work: BringingBack, missing: readonly WaitingRow[],
     else if (decided.action !== 'leave') done.undecided.add(address);
     if (decided.action === 'report') await report(work, copies);
   }
-  await appendBodies(work, bodies, done);
+  for (let start = 0; start < bodies.length;) {
+    const some = bodies.slice(start, start + bodiesTogether(work, done));
+    await appendBodies(work, some, done);
+    start += some.length;
+  }
+}
+
+/** As many as fill a page, as large as they were so far. */
+function bodiesTogether({ writer }: BringingBack, { bodies: { count, bytes } }: Done): number {
+  return count === 0 ? FEWEST_BODIES : Math.max(FEWEST_BODIES, Math.floor((pageBytes(writer) * count) / (bytes + 1)));
 }
 
 function toCounted(copy: Copy): CountedCopy & { readonly copy: Copy } {
@@ -140,18 +144,30 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
       for (const { row } of page.faulty) faulty.add(addressKey(row));
     }
   }
-  const inOrder: OpenRow[] = [];
+  let gone: string | undefined;
+  let page: OpenRow[] = [];
+  let bytes = 0;
   for (const { copies } of bodies) {
     const address = addressKey(copies[0].row);
     const row = opened.get(address) ?? (await openOne(copies.slice(1)));
-    if (row) inOrder.push(row);
-    else if (!faulty.has(address))
-      throw new SchemalessError(
-        'unavailable',
-        `shard ${work.shard} of ${work.datastore}: copies of ${address} went away meanwhile`,
-      );
+    if (!row) {
+      if (!faulty.has(address)) gone = address;
+      continue;
+    }
+    page.push(row);
+    bytes += row.encoded.length;
+    done.bodies.count += 1;
+    done.bodies.bytes += row.encoded.length;
+    if (bytes < pageBytes(work.writer)) continue;
+    await append(work, page, done);
+    [page, bytes] = [[], 0];
   }
-  await append(work, inOrder, done);
+  await append(work, page, done);
+  if (gone !== undefined)
+    throw new SchemalessError(
+      'unavailable',
+      `shard ${work.shard} of ${work.datastore}: copies of ${gone} went away meanwhile`,
+    );
 }
 
 async function append(

@@ -232,7 +232,8 @@ async function hasItsShards({ groups, topology }: StoreContext, group: string): 
   const rows = await (await groups.client(group)).select(selectShardCounts(), 'writer');
   const counts = toShardCounts(rows);
   for (const name of await topology.datastores()) {
-    const homes = (await topology.datastore(name))?.homes ?? [];
+    const { homes = [], isBeingMade } = (await topology.datastore(name)) ?? {};
+    if (isBeingMade) continue;
     if (homes.filter((home) => home.group === group).length > (counts.get(name) ?? 0)) return false;
   }
   return true;

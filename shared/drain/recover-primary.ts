@@ -27,7 +27,7 @@ export interface Recovery {
 export interface RecoveryOptions {
   /** Kept between calls: it tells how long addresses have been undecided. @default they are seen for the first time */
   readonly since?: UndecidedSince;
-  /** Once it comes nothing more is begun: a successor goes on. @default it never does */
+  /** Once it comes no more shards are begun: a successor goes on with those. @default it never does */
   readonly signal?: AbortSignal;
   /**
    * Where the epochs of shards whose logs were set back are raised, so that every index is compared with what is left,
@@ -88,7 +88,7 @@ export async function recoverPrimary(
     const some = fenced.slice(start, start + SHARDS_AT_ONCE);
     const ends = await Promise.allSettled(
       some.map((one) => {
-        const work = { context, writer, holders: one.isSetBack ? setBackHolders : holders, look, signal, ...one };
+        const work = { context, writer, holders: one.isSetBack ? setBackHolders : holders, look, ...one };
         return whyClosed(work, one.isSetBack ? raising : undefined, recovery);
       }),
     );

@@ -164,9 +164,12 @@ async function watch(held: HeldDrain): Promise<void> {
   if (report.seen > 0) run.report(group, report);
 }
 
-/** Between looks for drained copies that were kept for long enough, which are kept longer by so much. */
+/** What lies before the first look of a run, and behind its last, does not count for copies that are kept. */
+const FORGET_MS = 10_000;
+
+/** Between looks for drained copies that were kept for long enough. */
 function forgetMs({ keepCopiesSeconds = 0 }: DrainSettings = {}): number {
-  return keepCopiesSeconds === 0 ? MEASURE_MS : Math.min(MEASURE_MS, Math.max(PAUSE_MS, keepCopiesSeconds * 100));
+  return keepCopiesSeconds === 0 ? MEASURE_MS : Math.min(FORGET_MS, Math.max(PAUSE_MS, keepCopiesSeconds * 100));
 }
 
 async function keep({ run, group, lease, drain }: HeldDrain): Promise<void> {

@@ -6,12 +6,14 @@ import { compareCells, type Comparison } from './compare/compare-cells.ts';
 import { openInput, type InputFormat } from './import/open-input.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { showProgress } from './progress.ts';
-import { readFormat } from './read-format.ts';
+import type { DefaultRefKey } from './import/ndjson-source.ts';
+import { readFormat, readRefKey } from './read-flags.ts';
 import { keepHeapSmall } from './small-heap.ts';
 
 interface Flags {
   readonly format?: InputFormat;
   readonly mapping?: string;
+  readonly refKey?: DefaultRefKey;
 }
 
 /** `compare FILE`: which cells of a file the datastore does not have. */
@@ -23,6 +25,7 @@ export function compareCommand(): Command {
     .argument('<input>', 'file of NDJSON or CSV (also .gz, .zst), or folder of an export')
     .option('--format <name>', 'ndjson or csv (default: as the name of the file says)', readFormat)
     .option('--mapping <file>', 'YAML that says what the columns of a CSV are')
+    .option('--ref-key <number>', 'of lines of NDJSON without one; line: the number of the line', readRefKey)
     .addHelpText(
       'after',
       `
@@ -40,7 +43,11 @@ ${examples(
         try {
           const client = await session.connect({ signal: interrupt.afterwards });
           const write = writeTo(process.stdout);
-          const { sources } = await openInput(path, { format: flags.format, mapping: flags.mapping });
+          const { sources } = await openInput(path, {
+            format: flags.format,
+            mapping: flags.mapping,
+            defaultRefKey: flags.refKey,
+          });
           const comparison = await compareCells(client, {
             sources,
             found: (difference) => write(`${JSON.stringify(difference)}\n`),
@@ -56,8 +63,9 @@ ${examples(
     );
 }
 
-function endingOf({ complete, missing, other_body, unanswered }: Comparison): Ending {
+function endingOf({ complete, missing, other_body, unanswered, unreadable }: Comparison): Ending {
   if (!complete) return 'interrupted';
   if (unanswered > 0) return 'unavailable';
-  return missing + other_body > 0 ? 'differs' : 'ok';
+  if (missing + other_body > 0) return 'differs';
+  return unreadable > 0 ? 'rejects' : 'ok';
 }

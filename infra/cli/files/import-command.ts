@@ -10,7 +10,7 @@ import type { DefaultRefKey } from './import/ndjson-source.ts';
 import { openInput, PIPE, type InputFormat } from './import/open-input.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { showProgress } from './progress.ts';
-import { readFormat } from './read-format.ts';
+import { readCount, readFormat, readRefKey } from './read-flags.ts';
 import { keepHeapSmall } from './small-heap.ts';
 
 interface Flags {
@@ -127,17 +127,8 @@ function checkPaths(paths: readonly (string | undefined)[]): void {
     throw new FilesError('bad_option', `input, journal and rejects: wanted a file each, got ${twice} for two of them`);
 }
 
-function readRefKey(value: string): DefaultRefKey {
-  return value === 'line' ? 'line' : readCount(value);
-}
-
 function readConcurrency(value: string): number {
   const count = readCount(value);
   if (count >= 1 && count <= 64) return count;
   throw new InvalidArgumentError(`Wanted 1 to 64, got ${value}.`);
-}
-
-function readCount(value: string): number {
-  if (/^\d{1,15}$/u.test(value)) return Number(value);
-  throw new InvalidArgumentError(`Wanted a whole number, got ${JSON.stringify(value)}.`);
 }

@@ -24,8 +24,10 @@ export interface CellDifference extends CellAddress {
 export interface Comparison {
   /** Cells of the input. */
   readonly compared: number;
-  /** Lines that are no cell that could be compared: those of erased cells, and damaged ones. */
-  readonly skipped: number;
+  /** Lines of cells that were erased before they were exported: there is no body to compare. */
+  readonly erased: number;
+  /** Lines that are no cells, as an import would reject them. */
+  readonly unreadable: number;
   readonly missing: number;
   readonly other_body: number;
   readonly unanswered: number;
@@ -60,7 +62,7 @@ export async function compareCells(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,
   { sources, found, signal, progress }: CompareOptions,
 ): Promise<Comparison> {
-  const counts = { compared: 0, skipped: 0, missing: 0, other_body: 0, unanswered: 0 };
+  const counts = { compared: 0, erased: 0, unreadable: 0, missing: 0, other_body: 0, unanswered: 0 };
   let cells: SourceCell[] = [];
   let bytes = 0;
 
@@ -91,7 +93,7 @@ export async function compareCells(
         if (item.cell) {
           cells.push(item.cell.unpack());
           bytes += item.bytes;
-        } else counts.skipped += 1;
+        } else counts[item.reject.code === 'erased' ? 'erased' : 'unreadable'] += 1;
         if (cells.length === CELLS || bytes >= BYTES) await compare();
       }
     }

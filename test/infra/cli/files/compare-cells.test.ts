@@ -57,6 +57,6 @@ test('what cannot be read is told apart from what is not there, and lines that a
   writeFileSync(path, `${JSON.stringify(line)}\nnonsense\n`);
   const error = new SchemalessError('answer_too_large', 'no answer has room for it');
   const { comparison, found } = await compared(async (keys) => keys.map(() => ({ error })), path);
-  expect(comparison).toMatchObject({ compared: 1, skipped: 1, missing: 0, unanswered: 1 });
+  expect(comparison).toMatchObject({ compared: 1, unreadable: 1, erased: 0, missing: 0, unanswered: 1 });
   expect(found).toEqual([expect.objectContaining({ difference: 'unanswered' })]);
 });
