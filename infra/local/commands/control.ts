@@ -3,12 +3,13 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
-import type { StackStatus } from '../control/commands.ts';
+import type { SetBack, StackStatus } from '../control/commands.ts';
 import { sendCommand } from '../control/control-client.ts';
 import { showStatus } from '../control/show-status.ts';
 import { showUsage } from '../control/show-usage.ts';
 import { usageOf } from '../control/usage.ts';
-import { isDataFolder } from '../stack/data-folder.ts';
+import { listSnapshots, readSnapshot } from '../snapshots/snapshot.ts';
+import { dataFolder, isDataFolder } from '../stack/data-folder.ts';
 import { dataFlag, wholeNumberFlag } from './flags.ts';
 import { logsCommand } from './logs.ts';
 import { lockFolder } from '../stack/folder-lock.ts';
@@ -99,16 +100,35 @@ program
   );
 
 program
+  .command('snapshots')
+  .description('lists what there is to go back to, the oldest first')
+  .addOption(dataFlag())
+  .action(({ data }: { data: string }) =>
+    run(async () => {
+      for (const { name, taken_at } of listSnapshots(dataFolder(resolve(data)))) console.log(`${taken_at}  ${name}`);
+    }),
+  );
+
+program
   .command('set-back <group> <snapshot>')
-  .description('gives one group what it had at a snapshot, while the rest goes on; what came since is gone from it')
+  .description(
+    'gives one group what it had at a snapshot, while the rest goes on; it gets back what the others kept copies of',
+  )
   .addOption(dataFlag())
   .option('--yes', 'without asking')
-  .action((group: string, snapshot: string, { data, yes }: { data: string; yes?: true }) =>
+  .option('--force', 'also where it would not get back everything')
+  .action((group: string, snapshot: string, { data, yes, force }: { data: string; yes?: true; force?: true }) =>
     run(async () => {
-      if (yes !== true && !(await confirmed(`Set ${group} back to ${snapshot}?`, 'set-back')))
-        return void console.log('nothing was done');
-      await sendCommand(resolve(data), 'set-back', `${group} ${snapshot}`);
-      console.log(`${group} is back at ${snapshot}; it takes writes once it has what the others kept copies of`);
+      const { taken_at } = readSnapshot(dataFolder(resolve(data)), snapshot);
+      if (yes !== true && !(await confirmed(`Set ${group} back to ${snapshot}, of ${taken_at}?`, 'set-back')))
+        throw new Error('nothing was done');
+      const argument = `${group} ${snapshot}${force === true ? ' force' : ''}`;
+      const { seconds, closed } = (await sendCommand(resolve(data), 'set-back', argument)) as SetBack;
+      console.log(
+        closed === 0
+          ? `${group} is back at ${snapshot}, has what the others kept copies of, and takes writes again, after ${seconds.toFixed(0)} s`
+          : `${group} is back at ${snapshot}; ${closed} of its shards take no writes yet: npm run local -- logs --function drain-buffer says why`,
+      );
     }),
   );
 
@@ -119,8 +139,14 @@ program
   .option('--yes', 'without asking')
   .action((snapshot: string, { data, yes }: { data: string; yes?: true }) =>
     run(async () => {
-      if (yes !== true && !(await confirmed(`Set everything in ${data} back to ${snapshot}?`, 'restore')))
-        return void console.log('nothing was done');
+      if (!isDataFolder(resolve(data)))
+        throw new Error(`--data: wanted the folder of a local stack, got ${resolve(data)}, which is none`);
+      const { taken_at } = readSnapshot(dataFolder(resolve(data)), snapshot);
+      if (
+        yes !== true &&
+        !(await confirmed(`Set everything in ${data} back to ${snapshot}, of ${taken_at}?`, 'restore'))
+      )
+        throw new Error('nothing was done');
       const { restoreStack } = await import('../snapshots/restore-stack.ts');
       await restoreStack(resolve(data), snapshot, (line) => console.log(line));
       console.log(`${data} is back at ${snapshot}; npm start runs it from there`);

@@ -81,10 +81,10 @@ export function startFlags(): readonly Option[] {
     ),
     wholeNumberFlag(
       '--keep-copies <minutes>',
-      'that copies of writes stay on other groups, for a group that is set back',
+      'that copies of writes stay on other groups, for a group that is set back (default: as last time, 0 at first)',
       0,
       MOST_KEPT_MINUTES,
-    ).default(DEFAULT_OPTIONS.keepCopies),
+    ),
     choiceFlag('--access <way>', 'how functions reach MySQL: mysql, or data-api', ACCESSES).default(
       DEFAULT_OPTIONS.access,
     ),

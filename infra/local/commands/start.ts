@@ -27,7 +27,7 @@ interface Flags {
   readonly functionMemory?: number;
   readonly functionIdle: number;
   readonly tailers?: number;
-  readonly keepCopies: number;
+  readonly keepCopies?: number;
   readonly access: Access;
   readonly checkSignatures: boolean;
   readonly datastores?: string;
@@ -51,6 +51,7 @@ const {
   datastores,
   shards,
   tailers,
+  keepCopies,
   functionMemory,
   functionIdle,
   restartAfter,
@@ -65,6 +66,7 @@ const options: Partial<LocalStackOptions> = {
   datastores,
   shards,
   tailers,
+  keepCopies,
   cors,
   ...(small === true && { shardsAtFirst: SMALL_SHARDS }),
   functionMemory,

@@ -3,10 +3,12 @@ import { MAX_TAILERS } from '../../../shared/triggers/send/tailer-count.ts';
 import type { Service } from '../emulators/emulator.ts';
 import type { FunctionStatus } from '../lambda/function-host.ts';
 import type { NodeStatus } from '../mysql/shard-groups.ts';
-import { readSnapshot, snapshotFile, writeSnapshot } from '../snapshots/snapshot.ts';
-import { setBackGroup } from '../snapshots/set-back-group.ts';
+import { noteSetBack, readSetBacks, whyCellsWouldGo } from '../snapshots/judge-set-back.ts';
+import { listSnapshots, readSnapshot, snapshotFile, writeSnapshot } from '../snapshots/snapshot.ts';
+import { setBackGroup, untilItGoesOn } from '../snapshots/set-back-group.ts';
 import { takeSnapshot } from '../snapshots/take-snapshot.ts';
 import { dataFolder } from '../stack/data-folder.ts';
+import { keepCopies } from '../stack/keep-copies.ts';
 import type { LocalStack } from '../stack/running-stack.ts';
 import type { Commands } from './control-server.ts';
 import { queueStatus, type QueueStatus } from './queue-status.ts';
@@ -26,6 +28,13 @@ export interface StackStatus {
   readonly tailers: number;
   readonly triggers: readonly TriggerState[];
   readonly queues: readonly QueueStatus[];
+}
+
+/** What came of setting a group back. */
+export interface SetBack {
+  readonly seconds: number;
+  /** Shards that take no appends yet. */
+  readonly closed: number;
 }
 
 type CommandedStack = Pick<
@@ -58,9 +67,21 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
       return taken.taken_at;
     },
     'set-back': async (argument) => {
-      const [group = '', name = ''] = argument.split(' ');
-      await setBackGroup(groups, group, readSnapshot(folder, name));
+      const [group = '', name = '', force] = argument.split(' ');
+      const snapshot = readSnapshot(folder, name);
+      const why = whyCellsWouldGo(group, snapshot, {
+        keepMinutes: keepCopies(folder, undefined),
+        setBacks: readSetBacks(folder),
+      });
+      if (why !== undefined && force === undefined)
+        throw new Error(`${group} would lose cells: ${why}. Export before, and say --force; or take everything back`);
+      const begun = performance.now();
+      await setBackGroup(groups, group, snapshot);
+      noteSetBack(folder, group);
+      const closed = await untilItGoesOn(groups, group);
+      return { seconds: (performance.now() - begun) / 1000, closed } satisfies SetBack;
     },
+    snapshots: () => listSnapshots(folder),
     tailers: (count) => {
       if (!/^\d{1,5}$/u.test(count)) throw invalidField('tailers', `an integer from 0 to ${MAX_TAILERS}`, count);
       return stack.tailers.set(Number(count));

@@ -10,6 +10,7 @@ import { awsLogin } from '../stack/aws-login.ts';
 import { dataFolder } from '../stack/data-folder.ts';
 import { lockFolder } from '../stack/folder-lock.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { noteSetBack } from './judge-set-back.ts';
 import { setBackGroup } from './set-back-group.ts';
 import { replaceItems } from './table-items.ts';
 
@@ -39,6 +40,7 @@ export async function restoreStack(data: string, name: string, log: (line: strin
     await setBackGroups(data, snapshot, log);
     await setBackTables(folder.dynamodb, snapshot, log);
     rmSync(folder.sqs, { recursive: true, force: true });
+    for (const { name: group } of keptGroups(data)) noteSetBack(folder, group);
     log('its queues are empty');
   } finally {
     lock.release();

@@ -30,7 +30,7 @@ export function snapshotFile({ snapshots }: Pick<DataFolder, 'snapshots'>, name:
 /** Keeps it under a name that was not taken. */
 export function writeSnapshot(folder: Pick<DataFolder, 'snapshots'>, name: string, snapshot: Snapshot): void {
   const file = snapshotFile(folder, name);
-  if (existsSync(file)) throw invalidField('snapshot', 'a name that no snapshot has', name);
+  if (existsSync(file)) throw invalidField('snapshot', `a name that no snapshot has (${file} may be deleted)`, name);
   mkdirSync(folder.snapshots, { recursive: true, mode: 0o700 });
   writeFileAtomically(file, JSON.stringify(snapshot, withBytes));
 }
@@ -39,7 +39,13 @@ export function writeSnapshot(folder: Pick<DataFolder, 'snapshots'>, name: strin
 export function readSnapshot(folder: Pick<DataFolder, 'snapshots'>, name: string): Snapshot {
   const file = snapshotFile(folder, name);
   if (!existsSync(file))
-    throw invalidField('snapshot', `one of ${snapshotNames(folder).join(', ') || 'none yet'}`, name);
+    throw invalidField(
+      'snapshot',
+      snapshotNames(folder).length === 0
+        ? `one of ${folder.snapshots}, where there is none`
+        : `one of ${snapshotNames(folder).join(', ')}`,
+      name,
+    );
   return JSON.parse(readFileSync(file, 'utf8'), toBytes) as Snapshot;
 }
 
@@ -48,6 +54,15 @@ function snapshotNames({ snapshots }: Pick<DataFolder, 'snapshots'>): readonly s
   return readdirSync(snapshots)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length));
+}
+
+/** What there is to go back to, the oldest first. */
+export function listSnapshots(
+  folder: Pick<DataFolder, 'snapshots'>,
+): readonly (Pick<Snapshot, 'taken_at'> & { readonly name: string })[] {
+  return snapshotNames(folder)
+    .map((name) => ({ name, taken_at: readSnapshot(folder, name).taken_at }))
+    .toSorted((one, other) => (one.taken_at < other.taken_at ? -1 : 1));
 }
 
 /** Of attributes of bytes, which JSON has none of. */

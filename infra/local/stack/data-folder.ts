@@ -21,8 +21,11 @@ export interface DataFolder {
   readonly queues: string;
   readonly control: string;
   readonly mostShards: string;
+  readonly keepCopies: string;
   /** Moments that the stack can be set back to. */
   readonly snapshots: string;
+  /** Which group was set back when. */
+  readonly setBacks: string;
 }
 
 export function dataFolder(root: string): DataFolder {
@@ -39,7 +42,9 @@ export function dataFolder(root: string): DataFolder {
     queues: join(root, 'queues.json'),
     control: join(root, 'control.json'),
     mostShards: join(root, 'most-shards'),
+    keepCopies: join(root, 'keep-copies'),
     snapshots: join(root, 'snapshots'),
+    setBacks: join(root, 'set-backs.json'),
   };
 }
 

@@ -27,8 +27,8 @@ export interface LocalStackOptions {
   readonly functions: FunctionMode;
   /** Workers that tail the shards for the triggers, 1 to 64. @default as many as last time, 1 at first */
   readonly tailers: number | undefined;
-  /** Minutes that copies are kept after they were drained, 0 to 10,080: what a group that is set back gets back. @default 0 */
-  readonly keepCopies: number;
+  /** Minutes that copies are kept after they were drained, 0 to 10,080: what a group that is set back gets back. @default as last time, 0 at first */
+  readonly keepCopies: number | undefined;
   /** How functions reach MySQL. @default mysql */
   readonly access: Access;
   /**
@@ -80,7 +80,7 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   restartAfterSeconds: 2,
   functions: 'threads',
   tailers: undefined,
-  keepCopies: 0,
+  keepCopies: undefined,
   access: 'mysql',
   cors: undefined,
   checkSignatures: false,

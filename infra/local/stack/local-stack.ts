@@ -10,6 +10,7 @@ import { endpointsOf, keepEndpointsFile } from './endpoints.ts';
 import { lockFolder } from './folder-lock.ts';
 import { openFunctionLog } from '../lambda/function-log.ts';
 import { openLogFile } from '../lambda/log-file.ts';
+import { keepCopies, rememberKeepCopies } from './keep-copies.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 import { openGateway } from '../gateway/gateway.ts';
 import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
@@ -30,7 +31,11 @@ import { undefinedDatastores } from './undefined-datastores.ts';
 export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
   const wished = { ...DEFAULT_OPTIONS, ...given };
   const folder = dataFolder(resolve(wished.data));
-  const options = { ...wished, shards: mostShards(folder, wished.shards, wished.shardsAtFirst) };
+  const options = {
+    ...wished,
+    shards: mostShards(folder, wished.shards, wished.shardsAtFirst),
+    keepCopies: keepCopies(folder, wished.keepCopies),
+  };
   const sources = stackSources(options, folder);
   const { environment, definitions } = sources.read();
   makeDataFolder(folder.root);
@@ -41,6 +46,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     const lock = lockFolder(folder.root);
     parts.defer(() => lock.release());
     rememberMostShards(folder, options.shards);
+    rememberKeepCopies(folder, options.keepCopies);
     const log = openFunctionLog(folder.functionLog, folder.metricLog);
     parts.defer(() => log.close());
     const requests = openLogFile(folder.requestLog);

@@ -57,7 +57,7 @@ function appContext(options: LocalStackOptions & { readonly shards: number }): A
     readers: options.readers,
     shards: options.shards,
     access: options.access,
-    ...(options.keepCopies > 0 && { keepCopies: options.keepCopies }),
+    ...(options.keepCopies !== undefined && options.keepCopies > 0 && { keepCopies: options.keepCopies }),
     ...(options.cors !== undefined && { cors: options.cors }),
     ...(options.tailers !== undefined && { tailers: options.tailers }),
     ...(options.projectFolder !== undefined && { project: resolve(options.projectFolder) }),

@@ -47,6 +47,10 @@ export class RestoredStack implements AsyncDisposable {
     return new RestoredStack(world, name, keepMinutes, await startStack(world, name, keepMinutes));
   }
 
+  get keepsCopies(): boolean {
+    return this.#keepMinutes > 0;
+  }
+
   get stack(): StackProcess {
     return this.#stack;
   }

@@ -38,7 +38,7 @@ export async function setBackOne(world: RunWorld, stack: RestoredStack, patience
     await sleep(SINCE_MS, undefined, { signal });
     say(`setting ${GROUP} back by ${SINCE_MS / 1000} s`);
     const begun = performance.now();
-    await stack.control('set-back', GROUP, FIRST_SNAPSHOT, '--yes');
+    await stack.control('set-back', GROUP, FIRST_SNAPSHOT, '--yes', ...(stack.keepsCopies ? [] : ['--force']));
     seconds = (performance.now() - begun) / 1000;
     await sleep(AFTER_MS, undefined, { signal });
   });

@@ -7,6 +7,7 @@ import {
   type TableItem,
 } from '../../../../infra/local/snapshots/snapshot.ts';
 import { readItems, replaceItems } from '../../../../infra/local/snapshots/table-items.ts';
+import { whyCellsWouldGo } from '../../../../infra/local/snapshots/judge-set-back.ts';
 import { setBackGroup } from '../../../../infra/local/snapshots/set-back-group.ts';
 import { restoreStack } from '../../../../infra/local/snapshots/restore-stack.ts';
 import type { ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
@@ -40,9 +41,17 @@ test('a name that is none, is taken, or that nobody gave, is refused with those 
   expect(() => writeSnapshot(here, 'one', snapshot)).toThrow('snapshot: wanted a name that no snapshot has');
   expect(() => readSnapshot(here, 'two')).toThrow('snapshot: wanted one of one');
   await expect(setBackGroup({} as ShardGroups, 'group-9', snapshot)).rejects.toThrow('group: wanted one of group-1');
-  await expect(restoreStack(`${folder.path}/nowhere`, 'one', () => undefined)).rejects.toThrow(
-    'snapshot: wanted one of none yet',
-  );
+  await expect(restoreStack(`${folder.path}/nowhere`, 'one', () => undefined)).rejects.toThrow('where there is none');
+});
+
+test('a group is not set back where it would lose cells: copies kept for too short, or gone with another group', () => {
+  const now = Date.parse('2026-01-31T08:30:00Z');
+  const why = (keepMinutes: number, setBacks = {}) =>
+    whyCellsWouldGo('group-1', snapshot, { keepMinutes, setBacks, now });
+  expect(why(60)).toBeUndefined();
+  expect(why(29)).toContain('copies are kept for 29 minutes');
+  expect(why(60, { 'group-2': '2026-01-31T07:59:00.000Z', 'group-1': '2026-01-31T08:10:00.000Z' })).toBeUndefined();
+  expect(why(60, { 'group-2': '2026-01-31T08:10:00.000Z' })).toContain('group-2 was set back at 2026-01-31T08:10');
 });
 
 test('a table has the items of the snapshot afterwards, and no others', async () => {

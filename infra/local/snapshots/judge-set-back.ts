@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { DataFolder } from '../stack/data-folder.ts';
+import { writeFileAtomically } from '../write-file-atomically.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** When each group was set back last: RFC 3339, UTC. */
+export type SetBacks = Readonly<Record<string, string>>;
+
+export function readSetBacks({ setBacks }: Pick<DataFolder, 'setBacks'>): SetBacks {
+  return existsSync(setBacks) ? (JSON.parse(readFileSync(setBacks, 'utf8')) as SetBacks) : {};
+}
+
+export function noteSetBack(folder: Pick<DataFolder, 'setBacks'>, group: string): void {
+  writeFileAtomically(folder.setBacks, JSON.stringify({ ...readSetBacks(folder), [group]: new Date().toISOString() }));
+}
+
+/**
+ * Why a group would not get back all that was written since a snapshot; undefined where it would.
+ *
+ * @param keepMinutes that the stack keeps copies
+ */
+export function whyCellsWouldGo(
+  group: string,
+  { taken_at: takenAt }: Pick<Snapshot, 'taken_at'>,
+  { keepMinutes, setBacks, now = Date.now() }: { keepMinutes: number; setBacks: SetBacks; now?: number },
+): string | undefined {
+  const minutes = Math.ceil((now - Date.parse(takenAt)) / 60_000);
+  if (minutes > keepMinutes)
+    return `copies are kept for ${keepMinutes} minutes (--keep-copies of npm start), and the snapshot is ${minutes} old`;
+  const other = Object.entries(setBacks).find(([name, at]) => name !== group && at > takenAt);
+  return (
+    other &&
+    `${other[0]} was set back at ${other[1]}, after the snapshot, and has lost the copies that it kept for ${group}`
+  );
+}
