@@ -42,8 +42,8 @@ const SHARDS_AT_ONCE = 8;
 /**
  * Brings back what a group's new writer lacks: a reader that was promoted without the last cells takes no appends to a
  * shard until every other group's copies of it were looked through, and what somebody may have been told is stored is
- * there. What was only ever answered `buffered` gives way to it, and is left to the drain. So is a log that was set back
- * in time, with what was drained since, where groups keep that for long enough.
+ * there. What was only ever answered `buffered` gives way to it, and is left to the drain. A log that was set back in
+ * time gets back what was drained since, too, where groups keep that for long enough.
  *
  * The shard's epoch is lifted to the topology's first: where the server lacks that, too, it refuses what is brought
  * back, and followers, who lift it where they find cells, find none in a log that has lost all of its own.
@@ -125,7 +125,7 @@ export async function recoverPrimary(
  */
 const COPIES_OF_SET_BACK = ['drained', 'unanswered', 'answered'] as const satisfies readonly CopyKind[];
 
-/** Raises epochs from those that held when the recovery began, so that two that go side by side raise each once. */
+/** Raises epochs from those that held when the first was raised: two recoveries side by side raise most of them once. */
 interface EpochsNow {
   raise(context: StoreContext, datastore: string, shard: number): Promise<void>;
 }

@@ -31,6 +31,7 @@ export interface DiskLossOptions {
 const STOPPED_MS = [300, 1200] as const;
 const MOST_LOOKS = 60;
 const LOOK_MS = 1000;
+const TABLES_MS = 60_000;
 
 /**
  * A group's first reader stops receiving; then its other readers are stopped with SIGSTOP, the writer dies with its
@@ -47,6 +48,13 @@ export async function loseDisk(
   if (!lagging) throw new Error(`${name} has no reader`);
   const position = nodes.indexOf(lagging);
   const pause = (): Promise<void> => stage.wait(random.between(...STOPPED_MS));
+  // On a busy machine a stage is loaded before its readers have their tables: such a reader would lack all of them.
+  const hasTables = (): Promise<boolean> =>
+    headsAt(groups, name, { node: position }).then(
+      () => true,
+      () => false,
+    );
+  await stage.comes(hasTables, { pollMs: 200, patienceMs: TABLES_MS });
   await stopReceiving(servers, name);
   await stage.wait(lagMs);
   let copies = await copiesOfUnshown(groups, name, position);
