@@ -1,3 +1,5 @@
+import type { CopyKind } from '../sql/statements/select-unanswered.ts';
+
 /**
  * What may be concluded of a buffered write: every case, in one place, without a word to a server. The drain asks
  * `decideHome` of each shard that copies are for, and `decideCopy` of each copy, whoever brings back what a promoted writer lacks asks `decideAddress` of each address.
@@ -70,11 +72,11 @@ export function decideCopy(writer: Shown, nodes: readonly NodeWord[]): CopyActio
   return nodes.every(({ shown }) => shown === 'same' || shown === 'unlike') ? 'compare' : 'wait';
 }
 
-/** A copy at an address, and what it says of its write: see `CopyKind`. */
+/** A copy at an address, and what it says of its write. */
 export interface CountedCopy {
   /** Equal where the bytes are. */
   readonly body: string;
-  readonly kind: 'drained' | 'unanswered' | 'answered';
+  readonly kind: CopyKind;
 }
 
 /**

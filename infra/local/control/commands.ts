@@ -4,8 +4,8 @@ import type { Service } from '../emulators/emulator.ts';
 import type { FunctionStatus } from '../lambda/function-host.ts';
 import type { NodeStatus } from '../mysql/shard-groups.ts';
 import { noteSetBack, readSetBacks, whyCellsWouldGo } from '../snapshots/judge-set-back.ts';
-import { listSnapshots, readSnapshot, snapshotFile, writeSnapshot } from '../snapshots/snapshot.ts';
-import { setBackGroup, untilItGoesOn } from '../snapshots/set-back-group.ts';
+import { readSnapshot, snapshotFile, writeSnapshot } from '../snapshots/snapshot.ts';
+import { positionOf, setBackGroup, untilItGoesOn } from '../snapshots/set-back-group.ts';
 import { takeSnapshot } from '../snapshots/take-snapshot.ts';
 import { dataFolder } from '../stack/data-folder.ts';
 import { keepCopies } from '../stack/keep-copies.ts';
@@ -69,6 +69,7 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
     'set-back': async (argument) => {
       const [group = '', name = '', force] = argument.split(' ');
       const snapshot = readSnapshot(folder, name);
+      positionOf(group, snapshot);
       const why = whyCellsWouldGo(group, snapshot, {
         keepMinutes: keepCopies(folder, undefined),
         setBacks: readSetBacks(folder),
@@ -81,7 +82,6 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
       const closed = await untilItGoesOn(groups, group);
       return { seconds: (performance.now() - begun) / 1000, closed } satisfies SetBack;
     },
-    snapshots: () => listSnapshots(folder),
     tailers: (count) => {
       if (!/^\d{1,5}$/u.test(count)) throw invalidField('tailers', `an integer from 0 to ${MAX_TAILERS}`, count);
       return stack.tailers.set(Number(count));

@@ -1,5 +1,5 @@
 import { type Operator, textOf } from './operator.ts';
-import type { Replication } from './replication.ts';
+import type { Replication, ReplicationSource } from './replication.ts';
 import { untilApplied } from './until-applied.ts';
 
 /**
@@ -43,14 +43,10 @@ export const mariaDbReplication: Replication = {
     await node.run('STOP SLAVE');
   },
 
-  async follow(node, { host, port, user, password }) {
+  async follow(node, source) {
     await node.run('SET GLOBAL read_only = ON');
     await setPosition(node);
-    await node.run(
-      `CHANGE MASTER TO MASTER_HOST = ?, MASTER_PORT = ${port}, MASTER_USER = ?, MASTER_PASSWORD = ?,
-        MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1`,
-      [host, user, password],
-    );
+    await pointTo(node, source);
     await node.run('START SLAVE');
   },
 
@@ -58,12 +54,8 @@ export const mariaDbReplication: Replication = {
     return textOf(await node.run('SELECT @@global.gtid_binlog_pos AS logged'), 'logged');
   },
 
-  async followUntil(node, { host, port, user, password }, position, timeoutSeconds) {
-    await node.run(
-      `CHANGE MASTER TO MASTER_HOST = ?, MASTER_PORT = ${port}, MASTER_USER = ?, MASTER_PASSWORD = ?,
-        MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1`,
-      [host, user, password],
-    );
+  async followUntil(node, source, position, timeoutSeconds) {
+    await pointTo(node, source);
     await node.run('START SLAVE UNTIL master_gtid_pos = ?', [position]);
     await untilApplied(timeoutSeconds, async () => {
       const status = await node.run('SHOW SLAVE STATUS');
@@ -82,6 +74,15 @@ export const mariaDbReplication: Replication = {
     await node.run('SET GLOBAL read_only = OFF');
   },
 };
+
+/** Says whom a node is to follow, from the place that it has come to. */
+async function pointTo(node: Operator, { host, port, user, password }: ReplicationSource): Promise<void> {
+  await node.run(
+    `CHANGE MASTER TO MASTER_HOST = ?, MASTER_PORT = ${port}, MASTER_USER = ?, MASTER_PASSWORD = ?,
+      MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1`,
+    [host, user, password],
+  );
+}
 
 /**
  * Where to go on: the end of this node's own log. It holds everything the node did as writer and as reader, whereas the

@@ -1,5 +1,5 @@
-import { textOf } from './operator.ts';
-import type { Replication } from './replication.ts';
+import { type Operator, textOf } from './operator.ts';
+import type { Replication, ReplicationSource } from './replication.ts';
 import { untilApplied } from './until-applied.ts';
 
 const FOLLOW_ATTEMPTS = 3;
@@ -50,13 +50,9 @@ export const mySqlReplication: Replication = {
     await node.run('STOP REPLICA');
   },
 
-  async follow(node, { host, port, user, password }) {
+  async follow(node, source) {
     for (let attempt = 1; ; attempt += 1) {
-      await node.run(
-        `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ${port}, SOURCE_USER = ?, SOURCE_PASSWORD = ?,
-          SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 0`,
-        [host, user, password],
-      );
+      await pointTo(node, source);
       await node.run('SET GLOBAL super_read_only = ON');
       try {
         await node.run('START REPLICA');
@@ -73,12 +69,8 @@ export const mySqlReplication: Replication = {
     return mySqlReplication.executed(node);
   },
 
-  async followUntil(node, { host, port, user, password }, position, timeoutSeconds) {
-    await node.run(
-      `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ${port}, SOURCE_USER = ?, SOURCE_PASSWORD = ?,
-        SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 0`,
-      [host, user, password],
-    );
+  async followUntil(node, source, position, timeoutSeconds) {
+    await pointTo(node, source);
     await node.run('START REPLICA UNTIL SQL_AFTER_GTIDS = ?', [position]);
     await untilApplied(timeoutSeconds, async () => {
       const status = await node.run('SHOW REPLICA STATUS');
@@ -102,3 +94,12 @@ export const mySqlReplication: Replication = {
     await node.run('SET GLOBAL read_only = OFF');
   },
 };
+
+/** Says whom a node is to follow, from the place that it has come to. */
+async function pointTo(node: Operator, { host, port, user, password }: ReplicationSource): Promise<void> {
+  await node.run(
+    `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ${port}, SOURCE_USER = ?, SOURCE_PASSWORD = ?,
+      SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 0`,
+    [host, user, password],
+  );
+}

@@ -45,7 +45,8 @@ async function run(progress: ProgressStore | undefined): Promise<void> {
     context: store.context,
     leases: leases(state, randomUUID(), LEASE_MS),
     deadline: Date.now() + RUN_MS,
-    settings: SLOW,
+    // What other files have others keep is theirs: the servers are the same.
+    settings: { ...SLOW, keepCopiesSeconds: 3600 },
     report: () => undefined,
     ...(progress ? { progress } : {}),
   });

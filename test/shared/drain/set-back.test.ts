@@ -1,16 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
 import { openHolderDrain } from '../../../shared/drain/drain-holder.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
 import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { SET_BACK } from '../../../shared/sql/statements/record-writer.ts';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import { copyOf } from '../../support/copy-of.ts';
+import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { drainPass } from '../../support/drain-pass.ts';
 import { faults } from '../../support/faulty-client.ts';
-import { sharedTrips } from '../../support/open-trips.ts';
+import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import { promote } from './support/promotion.ts';
 
@@ -44,6 +47,7 @@ async function setBackBefore(cells: readonly NewCell[]): Promise<void> {
   await change(clientOf(0), 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?', SET_BACK, name);
 }
 
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 const recover = () => recoverPrimary(store.context, primary, { topologyTable: store.topologyTable });
 const cellNow = async (cell: NewCell) => (await trips.get(cell)).cell;
 
@@ -178,6 +182,29 @@ describe('a group that was set back in time', () => {
     // Writers find out within a second.
     await expect.poll(async () => (await trips.put(cellIn(0))).outcome, { timeout: 3000 }).toBe('stored');
   });
+});
+
+// Over the Data API no body is large.
+it.skipIf(WRITER_ONLY)('large bodies are brought back by their bytes, a few at a time', async () => {
+  let largest = 0;
+  const measure = (client: SqlClient): SqlClient => ({
+    ...client,
+    async change(statement) {
+      const sizes = statement.parameters.map((value) => (value instanceof Uint8Array ? value.length : 0));
+      if (statement.sql.startsWith('INSERT INTO `')) largest = Math.max(largest, sum(sizes));
+      return client.change(statement);
+    },
+  });
+  await using large = await openTrips(3, { wrap: measure });
+  const cells = Array.from({ length: 16 }, () => large.cellIn(0, { body: randomBytes(720_000).toString('base64') }));
+  for (const cell of cells) await large.trips.put(cell);
+  await change(large.clientOf(0), `DELETE FROM ${large.entity(0)}`);
+  await promote(large);
+  largest = 0;
+  expect(await recoverPrimary(large.store.context, large.primary)).toMatchObject({ appended: 16, opened: 1 });
+  // A page, and the body that fills it.
+  expect(largest).toBeLessThan(5 * 1024 * 1024);
+  expect(largest).toBeGreaterThan(2 * 1024 * 1024);
 });
 
 describe('copies that were drained', () => {

@@ -1,7 +1,14 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { commandsOf } from '../../../../infra/local/control/commands.ts';
+import { writeSnapshot } from '../../../../infra/local/snapshots/snapshot.ts';
+import { dataFolder } from '../../../../infra/local/stack/data-folder.ts';
+import { rememberKeepCopies } from '../../../../infra/local/stack/keep-copies.ts';
 import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
+const folder = folderOfTests();
 /** What was asked of a stack with two servers. */
 const asked: string[] = [];
 const note =
@@ -55,4 +62,21 @@ it.each([
 it('a count of tailers is handed on as a number', async () => {
   await run('tailers', '3');
   expect(asked.splice(0)).toEqual(['tailers 3']);
+});
+
+it('a group is not set back where it would not get back everything, unless that is said; another group is none', async () => {
+  const data = join(folder.path, 'set-back');
+  mkdirSync(data);
+  const here = dataFolder(data);
+  writeSnapshot(here, 'now', { taken_at: new Date().toISOString(), engine: 'mariadb', groups: { a: '1' }, tables: {} });
+  const groups = { groups: [], setBack: async (group: string) => void asked.push(`set back ${group}`) };
+  const setBack = async (argument: string) =>
+    commandsOf({ ...stack, groups } as unknown as LocalStack, data)['set-back']?.(argument);
+  await expect(setBack('b now')).rejects.toThrow('group: wanted one of a, got "b"');
+  await expect(setBack('a now')).rejects.toThrow('a would lose cells: copies are kept for 0 minutes');
+  expect(asked).toEqual([]);
+  await setBack('a now force');
+  rememberKeepCopies(here, 60);
+  await setBack('a now');
+  expect(asked.splice(0)).toEqual(['set back a', 'set back a']);
 });
