@@ -7,6 +7,7 @@ import { deleteTrips } from '../delete-trips.ts';
 import { grouped, type RunWorld, type Share } from '../fault-run.ts';
 import { allWritten, type Written } from '../load/ledger.ts';
 import { addressAlone } from '../row-keys.ts';
+import { lookUntil } from '../../support/look-until.ts';
 import { settle } from '../soak/settle.ts';
 import { addressOf, countUnreadable, type AckedCell } from '../stored-cells.ts';
 import type { RestoredStack } from './restored-stack.ts';
@@ -16,6 +17,8 @@ const SNAPSHOT = 'second';
 const BEFORE_MS = 4000;
 const SINCE_MS = 10_000;
 const SETTLE_MS = 120_000;
+const SPOIL_MS = 2000;
+const MOST_SPOIL_MS = 60_000;
 /** Nothing comes of it however long one waits. */
 const CONTROL_MS = 10_000;
 
@@ -68,8 +71,7 @@ export async function setBackAll(world: RunWorld, stack: RestoredStack, one: Set
   const missing = await countUnreadable(stack.client(), all.acked);
   say(`${missing} of ${grouped(all.acked.length)} lost once the export is imported`);
 
-  await deleteTrips(stack.stack.groups, 'group-2');
-  const spoiled = await stack.indexNow();
+  const spoiled = await spoil(stack, signal);
   await stack.restore(FIRST_SNAPSHOT);
   const earlier = await look(one.written);
   return {
@@ -84,6 +86,18 @@ export async function setBackAll(world: RunWorld, stack: RestoredStack, one: Set
     gone: { wrong: gone.length, of: all.acked.length },
     imported: { wrong: missing, of: all.acked.length },
   };
+}
+
+/**
+ * An index that does not say what the cells say. Logs that were cut have every index compared and mended for a while: what
+ * is deleted meanwhile may be mended before anybody looks, and more is deleted then.
+ */
+function spoil(stack: RestoredStack, signal: AbortSignal): Promise<Share> {
+  const look = async (): Promise<Share> => {
+    await deleteTrips(stack.stack.groups, 'group-2');
+    return stack.indexNow();
+  };
+  return lookUntil(look, ({ wrong }) => wrong > 0, { pollMs: SPOIL_MS, patienceMs: MOST_SPOIL_MS, signal });
 }
 
 async function done(command: ReturnType<RestoredStack['command']>): Promise<void> {
