@@ -1,4 +1,3 @@
-import { ApartTables } from './apart-tables.ts';
 import { BELLS, dropBells, ringBells, RINGS_A_DROP } from './statements/ring-bells.ts';
 import {
   SqlError,
@@ -23,6 +22,8 @@ const OVERDUE_MS = 250;
 const MOST_WAIT_MS = 2000;
 /** How often it is looked again where somebody waits and nothing ends. */
 const LOOK_MS = 50;
+/** How long the statements of a table that kept others waiting, or was refused, go by themselves. */
+const APART_MS = 30_000;
 
 /** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
@@ -310,4 +311,28 @@ function bytesOf(parameters: readonly SqlParameter[]): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
+}
+
+/** Tables whose statements share no commit with others for a while. */
+class ApartTables {
+  /** Until when, by table. */
+  readonly #until = new Map<string, number>();
+
+  get isEmpty(): boolean {
+    return this.#until.size === 0;
+  }
+
+  has(table: string): boolean {
+    if (this.#until.size === 0) return false;
+    const until = this.#until.get(table);
+    if (until === undefined) return false;
+    if (performance.now() < until) return true;
+    this.#until.delete(table);
+    return false;
+  }
+
+  /** For half a minute from now. */
+  keep(table: string): void {
+    this.#until.set(table, performance.now() + APART_MS);
+  }
 }

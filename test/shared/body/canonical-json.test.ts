@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCanonicalJson } from '../../../shared/body/canonical-json.ts';
-import { parseJson } from '../../../shared/body/json.ts';
+import { parseJson, readCanonicalJson } from '../../../shared/body/json.ts';
 
 const DEPTH = 8;
 
