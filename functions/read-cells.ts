@@ -3,6 +3,7 @@ import { deployment } from './environment/deployment.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { batchGet } from './http/operations/batch-get.ts';
 import { batchRead } from './http/operations/batch-read.ts';
+import { digestLog } from './http/operations/digest-log.ts';
 import { getBuffer, listBufferConflicts, listUndecidedWrites } from './http/operations/buffer.ts';
 import { getCell, getLatestCell } from './http/operations/get-cell.ts';
 import { getHealth } from './http/operations/get-health.ts';
@@ -23,6 +24,7 @@ export function makeReadHandler(deployment: () => Deployment): HttpHandler {
       batchGet,
       batchRead,
       readShardLog,
+      digestLog,
       readLog,
       listShards,
       getBuffer,

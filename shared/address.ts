@@ -1,10 +1,10 @@
-import { LIMITS, type CellAddress, type CellKey, type Location, type Role } from './cell.ts';
+import { LIMITS, type CellAddress, type CellKey, type DigestRange, type Location, type Role } from './cell.ts';
 import { invalidField, missingField, SchemalessError } from './errors.ts';
 import { parseTime } from './time.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const WANTED_NAME = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8`;
-const WANTED_UUID = 'a UUID of 36 characters, like 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+const WANTED_UUID = 'a UUID of 36 characters';
 
 /** A row key: a UUID in either case, any version. Returned in lower case. Throws `invalid_field`. */
 export function parseRowKey(value: unknown, field = 'row_key'): string {
@@ -63,12 +63,12 @@ export function parseKey(value: { readonly [name in keyof CellKey]?: unknown }, 
     row_key: parseRowKey(value.row_key, `${prefix}row_key`),
     column_name: parseColumnName(value.column_name, `${prefix}column_name`),
     ref_key: value.ref_key === undefined ? undefined : parseRefKey(value.ref_key, `${prefix}ref_key`),
-    min_added_id: parseMinimum(value.min_added_id, `${prefix}min_added_id`),
+    min_added_id: parseAddedId(value.min_added_id, `${prefix}min_added_id`),
   };
 }
 
-/** The least added id that an answer must have seen, where one is named. Throws `invalid_field`. */
-export function parseMinimum(value: unknown, field = 'min_added_id'): number | undefined {
+/** An added id, where one is named; 0 is before the first. Throws `invalid_field`. */
+export function parseAddedId(value: unknown, field = 'min_added_id'): number | undefined {
   return value === undefined
     ? undefined
     : parseCount(value, field, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1');
@@ -124,6 +124,23 @@ export function parseLocation(location: Location, shards: number, prefix = ''): 
     shard,
     after: parseCount(location.after, `${prefix}after`, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1'),
   };
+}
+
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/** The part of a log that a digest is of, as it was asked for. Throws `unknown_shard`, and what names a field. */
+export function parseDigestRange(range: DigestRange, shards: number): DigestRange & { readonly after: number } {
+  const shard = parseShard(range.shard, shards);
+  const at = parseAddedId(range.at, 'at');
+  const after = parseAddedId(range.after, 'after');
+  const { digest } = range;
+  if (digest === undefined && after !== undefined) throw missingField('digest', 'the digest at `after`');
+  if (digest !== undefined && after === undefined) throw missingField('after', 'the added id that `digest` is of');
+  if (digest !== undefined && !(typeof digest === 'string' && DIGEST.test(digest)))
+    throw invalidField('digest', '64 digits of 0-9 a-f', digest);
+  if (at !== undefined && after !== undefined && after > at)
+    throw invalidField('after', `at most ${at}, as \`at\` says`, after);
+  return { shard, at, after: after ?? 0, digest };
 }
 
 export function parseShard(value: unknown, shards: number, field = 'shard'): number {

@@ -81,6 +81,16 @@ export type Location =
   | { readonly shard: number; readonly after: number; readonly since?: undefined }
   | { readonly shard: number; readonly since: string; readonly after?: undefined };
 
+/** Of which part of a shard's log a digest is wanted. */
+export interface DigestRange {
+  readonly shard: number;
+  /** Up to which added id. @default the last one, when it is asked for */
+  readonly at?: number | undefined;
+  /** The place whose digest is known already: both, or none. @default the start */
+  readonly after?: number | undefined;
+  readonly digest?: string | undefined;
+}
+
 /**
  * How a write ended.
  *

@@ -6,6 +6,7 @@ import { applyCommand } from './commands/apply.ts';
 import { buffer } from './commands/buffer.ts';
 import { checkCommand } from './commands/check.ts';
 import { deleteCommand } from './commands/delete.ts';
+import { digest } from './commands/digest.ts';
 import { explain } from './commands/explain.ts';
 import { get } from './commands/get.ts';
 import { latest } from './commands/latest.ts';
@@ -34,6 +35,7 @@ const COMMANDS: readonly CommandOf[] = [
   query,
   tail,
   shards,
+  digest,
   explain,
   triggers,
   parked,

@@ -1,5 +1,6 @@
 import { LIMITS, type Json } from '../cell.ts';
 import { PATH_COLUMN_NAME } from '../address.ts';
+import { DIGEST } from './describe/examples.ts';
 import { arrayOf, schema, type Schema } from './schema.ts';
 
 interface Parameter {
@@ -82,6 +83,19 @@ export const QUERY_PARAMETERS = {
     description: 'Read the cells after this added id; 0 is the start. Either this or `since`.',
     example: 0,
   },
+  at: {
+    name: 'at',
+    schema: schema('AddedId'),
+    description: 'Up to this added id; to the last one when left out.',
+    example: 17,
+  },
+  afterDigested: {
+    name: 'after',
+    schema: schema('AddedId'),
+    description: 'Go on after this added id, of which `digest` is; both, or none.',
+    example: 0,
+  },
+  digest: { name: 'digest', schema: schema('Digest'), description: 'The digest at `after`.', example: DIGEST },
   afterConflict: {
     name: 'after',
     schema: { type: 'string' },

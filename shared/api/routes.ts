@@ -34,6 +34,7 @@ export const ROUTES = [
   { operation: 'batchRead', method: 'POST', path: '/v1/{datastore}/batch-read', handler: 'read-cells' },
   { operation: 'batchQuery', method: 'POST', path: '/v1/{datastore}/batch-query', handler: 'query-index' },
   { operation: 'readShardLog', method: 'GET', path: '/v1/{datastore}/shards/{shard}/cells', handler: 'read-cells' },
+  { operation: 'digestLog', method: 'GET', path: '/v1/{datastore}/shards/{shard}/digest', handler: 'read-cells' },
   { operation: 'readLog', method: 'POST', path: '/v1/{datastore}/log', handler: 'read-cells' },
   { operation: 'listShards', method: 'GET', path: '/v1/{datastore}/shards', handler: 'read-cells' },
   { operation: 'listIndexes', method: 'GET', path: '/v1/{datastore}/indexes', handler: 'query-index' },

@@ -173,6 +173,18 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       objectOf({ shard: schema('Shard'), group: { type: 'string' }, error: schema('ErrorOfItem') }),
     ],
   },
+  Digest: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of a log, in hexadecimal.' },
+  ShardDigest: objectOf({
+    shard: schema('Shard'),
+    at: { ...schema('AddedId'), description: 'The place that it is of: as far as this answer came.' },
+    digest: schema('Digest'),
+    more: {
+      type: 'boolean',
+      description:
+        'The place that was asked for lies beyond: there was no time, or who answered does not show it. Send `at` as `after`, and `digest`, to go on.',
+    },
+    ...SERVED,
+  }),
   FieldValue: {
     type: ['string', 'number', 'boolean', 'null'],
     description: 'A UUID in lower case, a time in UTC with six decimals; null where the row has no value of the type.',

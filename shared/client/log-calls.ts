@@ -1,9 +1,9 @@
-import type { Datastore, ShardHead } from '../contract/datastore.ts';
+import type { Datastore, ShardDigest, ShardHead } from '../contract/datastore.ts';
 import { toItems, toShardLogs } from './answers.ts';
 import type { Connection } from './calls.ts';
 
 /** The logs of shards, over HTTP. */
-export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads'> {
+export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads' | 'digest'> {
   return {
     async log(locations, options = {}) {
       const { json } = await send({
@@ -18,6 +18,10 @@ export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads'> {
       return toItems<ShardHead>(
         (await send({ method: 'GET', path: ['shards'], query: { read: options.read } })).json['shards'],
       );
+    },
+    async digest({ shard, ...range }, { read } = {}) {
+      return (await send({ method: 'GET', path: ['shards', shard, 'digest'], query: { read, ...range } }))
+        .json as unknown as ShardDigest;
     },
   };
 }

@@ -2,6 +2,7 @@ import type {
   Cell,
   CellAddress,
   CellKey,
+  DigestRange,
   Json,
   Location,
   NewCell,
@@ -70,6 +71,15 @@ export interface Datastore {
 
   /** Every shard with its group and the added id of its last cell (0 when empty). */
   heads(options?: Pick<ReadOptions, 'read'>): Promise<readonly ShardHead[]>;
+
+  /**
+   * The digest of a shard's log up to a place: one value by which logs are compared. Reads every cell up to there, from
+   * the start or from a place whose digest is known, for some seconds at most; to be called again from where it came,
+   * with the digest of that place, as long as `more` says so. `nextDigest` says what it is.
+   *
+   * Throws `undecodable_body` at a cell whose body is damaged or erased.
+   */
+  digest(range: DigestRange, options?: Pick<ReadOptions, 'read'>): Promise<ShardDigest>;
 
   /**
    * Finds rows by the fields of their latest cells: asks one shard, that of the shard field's value. Throws
@@ -161,6 +171,20 @@ export type ShardLog =
 export type ShardHead =
   | { readonly shard: number; readonly group: string; readonly head: number; readonly error?: undefined }
   | { readonly shard: number; readonly group: string; readonly error: SchemalessError };
+
+/** The digest of a shard's log. */
+export interface ShardDigest extends Served {
+  readonly shard: number;
+  /** The place that it is of: as far as this answer came. */
+  readonly at: number;
+  /** SHA-256, in hexadecimal. */
+  readonly digest: string;
+  /**
+   * The place that was asked for lies beyond: there was no time, or who answered does not show it, since it is behind
+   * or the log ends before.
+   */
+  readonly more: boolean;
+}
 
 /** The operator's view of a datastore's indexes. */
 export interface IndexOperations {

@@ -11,6 +11,7 @@ import { entryReads } from '../index/read-entries.ts';
 import { runCount } from '../index/run-count.ts';
 import { runQuery } from '../index/run-query.ts';
 import { indexStatus, indexStatuses } from '../index/status.ts';
+import { digestReads } from './digest-log.ts';
 import { cellReads } from './read-cells.ts';
 import { logReads } from './read-log.ts';
 import { cellWrites } from './write-cells.ts';
@@ -42,6 +43,7 @@ export function openDeployment(options: DeploymentOptions): Deployment {
           ...cellWrites(context, name, shards),
           ...cellReads(context, name, shards),
           ...logReads(context, name, shards),
+          ...digestReads(context, name, shards),
           ...bufferOperations(context, name),
           ...indexReads(context, name),
         };

@@ -1,7 +1,7 @@
 import {
   parseAddress,
   parseColumnName,
-  parseMinimum,
+  parseAddedId,
   parseRefKey,
   parseRowKey,
   parseLimit,
@@ -35,7 +35,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     options: ReadOptions,
     statement: (shard: number, heads: boolean, bytes: number) => Statement,
   ): Promise<ItemRows & Served & { readonly bytes: number }> {
-    const minimum = parseMinimum(options.min_added_id);
+    const minimum = parseAddedId(options.min_added_id);
     const read = parseRead(options.read);
     const shard = shardOf(rowKey, shards);
     const { group } = homeOf(await requireDatastore(context.topology, name), shard);
@@ -123,7 +123,7 @@ function cellLookUps(
 ): (key: CellKey, options: ReadOptions) => Promise<Found> {
   const lookUp = joinLookUps(context, name);
   return async ({ row_key, column_name, ref_key }, options) => {
-    const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseMinimum(options.min_added_id) };
+    const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseAddedId(options.min_added_id) };
     const read = parseRead(options.read);
     const shard = shardOf(row_key, shards);
     const { group } = homeOf(await requireDatastore(context.topology, name), shard);

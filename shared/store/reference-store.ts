@@ -5,11 +5,13 @@ import {
   parseRefKey,
   parseRowKey,
   parseBatch,
+  parseDigestRange,
   parseLimit,
   parseLocation,
 } from '../address.ts';
 import { decodeBody, encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
+import { EMPTY_DIGEST, nextDigest } from '../body/log-digest.ts';
 import { checkBody } from '../body/measure.ts';
 import {
   LIMITS,
@@ -33,6 +35,7 @@ import type {
   LogOptions,
   Page,
   RowOptions,
+  ShardDigest,
   ShardHead,
   ShardLog,
   VersionsOptions,
@@ -122,7 +125,18 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
     async heads(): Promise<readonly ShardHead[]> {
       return logs.all.map((log, shard) => ({ shard, group: 'memory', head: log.length }));
     },
+
+    digest: async (range) => digestOf(logs, parseDigestRange(range, shards)),
   };
+}
+
+function digestOf(
+  logs: MemoryLogs,
+  { shard, at, after, digest = EMPTY_DIGEST }: ReturnType<typeof parseDigestRange>,
+): ShardDigest {
+  const cells = (logs.all[shard] ?? []).slice(after, at);
+  const reached = after + cells.length;
+  return { shard, at: reached, digest: cells.reduce(nextDigest, digest), more: reached < (at ?? reached), ...SERVED };
 }
 
 class MemoryLogs {

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { EMPTY_DIGEST } from '../../shared/body/log-digest.ts';
 import { LIMITS, type Cell, type Json, type Location, type NewCell } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { shardOf } from '../../shared/shard.ts';
@@ -46,6 +47,7 @@ export function describeDatastore(label: string, open: () => Promise<Subject>): 
     bodies(open);
     reading(open);
     logs(open);
+    digests(open);
     badInput(open);
   });
 }
@@ -396,6 +398,67 @@ async function headOf(store: Datastore, shard: number): Promise<number> {
   const head = (await store.heads())[shard];
   if (!head || head.error) throw new Error(`no head of shard ${shard}`, { cause: head?.error });
   return head.head;
+}
+
+/** As the documentation has it: whoever reads logs can say it, too. */
+function digestOf(before: string, { added_id, row_key, ref_key, created_at, column_name, body }: Cell): string {
+  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+  const ofBody = sha256(JSON.stringify(body));
+  return sha256(`${before} ${added_id} ${row_key} ${ref_key} ${created_at} ${ofBody} ${column_name}`);
+}
+
+/** From where the log ends when the test begins: logs may be long. */
+function digests(open: () => Promise<Subject>): void {
+  it('says in one value what a log holds, at any place', async () => {
+    const { first: store } = await open();
+    const [row = ''] = rowsOfShard(1 % store.shards, store.shards, 1);
+    const shard = shardOf(row, store.shards);
+    const start = await headOf(store, shard);
+    for (const [ref_key, body] of [{ b: 1, a: ['é', 0.5] }, null, 'text'].entries())
+      await store.put(cellOf({ row_key: row, ref_key, body, column_name: `a "name"\n${ref_key}` }));
+    const { cells } = await readLog(store, { shard, after: start }, 1000);
+    expect(cells.length).toBeGreaterThanOrEqual(3);
+    const range = { shard, after: start, digest: EMPTY_DIGEST };
+    const values = [EMPTY_DIGEST];
+    for (const cell of cells) values.push(digestOf(values.at(-1) ?? '', cell));
+    for (const [count, digest] of values.entries()) {
+      const at = start + count;
+      expect(await store.digest({ ...range, at })).toMatchObject({ shard, at, digest, more: false });
+      // The same on from any place between.
+      for (const [before, known] of values.slice(0, count).entries())
+        expect(await store.digest({ shard, at, after: start + before, digest: known })).toMatchObject({ at, digest });
+    }
+    const { at, digest, more } = await store.digest(range);
+    expect([at >= start + cells.length, digest, more]).toEqual([true, expect.stringMatching(/^[0-9a-f]{64}$/u), false]);
+  });
+
+  it('has no digest of a place that the log does not have: of its end, and that there is more', async () => {
+    const { first: store } = await open();
+    const { shard } = await store.put(cellOf());
+    const head = await headOf(store, shard);
+    const beyond = await store.digest({ shard, at: head + 1_000_000, after: head, digest: EMPTY_DIGEST });
+    expect(beyond).toMatchObject({ shard, more: true });
+    expect(beyond.at).toBeLessThan(head + 1_000_000);
+  });
+
+  it('begins with the start of the log, where nothing is known', async () => {
+    const { first: store } = await open();
+    expect(await store.digest({ shard: 0, at: 0 })).toMatchObject({ at: 0, digest: EMPTY_DIGEST, more: false });
+  });
+
+  it.each([
+    [{ shard: 0, at: -1 }, 'at'],
+    [{ shard: 0, at: 1.5 }, 'at'],
+    [{ shard: 0, after: 2, at: 1, digest: EMPTY_DIGEST }, 'after'],
+    [{ shard: 0, after: 2 }, 'digest'],
+    [{ shard: 0, digest: EMPTY_DIGEST }, 'after'],
+    [{ shard: 0, after: 2, digest: EMPTY_DIGEST.toUpperCase().slice(1) }, 'digest'],
+    [{ shard: 0, after: 2, digest: `${'A'.repeat(64)}` }, 'digest'],
+    [{ shard: 1_000_000 }, 'shard'],
+  ])('names what is wrong with %j', async (range, field) => {
+    const { first: store } = await open();
+    expect(await errorOf(() => store.digest(range))).toMatchObject({ details: { field } });
+  });
 }
 
 /** Of the smaller datastore, where there are two. Logs are judged from where they end now. */

@@ -13,3 +13,5 @@ export const CELL = {
   created_at: '2026-01-31T08:00:00.123456Z',
 } as const;
 export const SERVED = { served_by: 'writer', stale: false } as const;
+/** Any. */
+export const DIGEST = '5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef';

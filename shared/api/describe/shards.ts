@@ -1,7 +1,7 @@
 import { LIMITS } from '../../cell.ts';
 import { arrayOf, objectOf, schema } from '../schema.ts';
 import { OF_BODY, OF_DATASTORE, type Description } from './description.ts';
-import { CELL, SERVED } from './examples.ts';
+import { CELL, DIGEST, SERVED } from './examples.ts';
 
 const LOCATION = {
   ...objectOf({ shard: schema('Shard'), after: schema('AddedId'), since: schema('Time') }, ['after', 'since']),
@@ -20,6 +20,19 @@ export const SHARDS = {
         means: 'The cells after the location.',
         schema: schema('Log'),
         example: { cells: [CELL], next: 17, more: false, ...SERVED },
+      },
+    },
+    problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_shard', 'undecodable_body'],
+  },
+  digestLog: {
+    summary: "Digest a shard's log",
+    more: 'One value for all cells up to a place: where two are equal, so are the logs. Go on with `after` and `digest` of the answer as long as `more` says so.',
+    query: ['at', 'afterDigested', 'digest', 'read'],
+    answers: {
+      200: {
+        means: 'The digest, and the place that it is of.',
+        schema: schema('ShardDigest'),
+        example: { shard: 233, at: 17, digest: DIGEST, more: false, ...SERVED },
       },
     },
     problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_shard', 'undecodable_body'],

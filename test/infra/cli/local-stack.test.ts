@@ -192,6 +192,36 @@ describe('where things lie', () => {
   });
 });
 
+describe('the digests of logs', () => {
+  it('are those of the readers, too, and of what was printed before; one that differs is shown', async () => {
+    const printed = await run('digest');
+    expect(printed).toMatchObject({ code: 0, stderr: '' });
+    const digests = linesOf(printed) as { shard: number; at: number; digest: string }[];
+    expect(digests.map(({ shard }) => shard)).toEqual([0, 1, 2, 3]);
+    const flipped = (digest: string): string => `${digest.startsWith('0') ? '1' : '0'}${digest.slice(1)}`;
+    const planted = digests.map((one) => (one.shard === 2 ? { ...one, digest: flipped(one.digest) } : one));
+    const files = {
+      same: printed.stdout,
+      other: planted.map((one) => JSON.stringify(one)).join('\n'),
+      not: '{"shard": 1}',
+    };
+    for (const [name, lines] of Object.entries(files)) writeFileSync(join(folder.path, name), lines);
+    const [equal, differing, one, bad, gone] = await Promise.all([
+      run('digest', '--compare', join(folder.path, 'same'), '--read', 'reader'),
+      run('digest', '--compare', join(folder.path, 'other')),
+      run('digest', '1', '--at', '0'),
+      run('digest', '--compare', join(folder.path, 'not')),
+      run('digest', '1', '--at', '1000000'),
+    ]);
+    expect(equal).toMatchObject({ code: 0, stdout: '' });
+    expect(differing.code).toBe(8);
+    expect(linesOf(differing)).toEqual([{ ...digests[2], wanted: planted[2]?.digest }]);
+    expect(linesOf(one)).toMatchObject([{ shard: 1, at: 0, digest: '0'.repeat(64) }]);
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('line 1')]);
+    expect([gone.code, linesOf(gone)]).toMatchObject([5, [{ shard: 1, error: { code: 'unavailable' } }]]);
+  });
+});
+
 describe('logs', () => {
   it('are read from any place, of some shards, of some columns', async () => {
     const [all, some, columns, since, refused, unknown] = await Promise.all([

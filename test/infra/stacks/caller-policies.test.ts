@@ -35,8 +35,8 @@ const WRITES = words(`
   replayDeadMessages discardDeadMessages discardBufferConflicts keepUndecidedWrites applyDefinitions
   deleteDatastore deleteIndex deleteTrigger`);
 const OF_CLIENTS = words(`
-  putCell batchPut getCell getLatestCell listVersions getRow batchGet batchRead readShardLog readLog listShards
-  listIndexes queryIndex countEntries batchQuery`);
+  putCell batchPut getCell getLatestCell listVersions getRow batchGet batchRead readShardLog digestLog readLog
+  listShards   listIndexes queryIndex countEntries batchQuery`);
 
 describe('the policies of callers', () => {
   it.each(ROUTES)('let readers call $operation only if it changes nothing', (route) => {

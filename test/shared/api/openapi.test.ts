@@ -76,6 +76,7 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
     targets: ['indexes/driver_index?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10'],
   }),
   readShardLog: get('shards/0/cells?after=0'),
+  digestLog: get('shards/0/digest?at=2'),
   readLog: post('log', {
     locations: [
       { shard: 0, after: 0 },

@@ -1,0 +1,23 @@
+import { hash } from 'node:crypto';
+import type { Cell } from '../cell.ts';
+import { stringifyJson } from './json.ts';
+
+/** The digest of an empty log. */
+export const EMPTY_DIGEST = '0'.repeat(64);
+
+/**
+ * The digest of a shard's log up to a cell: a chain, in which each cell is hashed together with the digest before it.
+ * Two logs are equal up to a place if their digests there are: cells, ref keys, bodies, order and times.
+ *
+ * What is hashed is what the API answers, so that a digest means the same on every server, in an export and in any
+ * language, however bodies are encoded: the SHA-256 of `BEFORE ADDED_ID ROW_KEY REF_KEY CREATED_AT BODY COLUMN_NAME` in
+ * UTF-8, in hexadecimal, where BODY is the SHA-256 of the body's JSON: no white space, keys in their order.
+ *
+ * @param before the digest of the log up to the cell before, `EMPTY_DIGEST` for the first
+ */
+export function nextDigest(before: string, cell: Omit<Cell, 'shard'>): string {
+  const { added_id, row_key, ref_key, created_at, column_name } = cell;
+  const body = hash('sha256', stringifyJson(cell.body));
+  // A column name may contain anything, so it comes last.
+  return hash('sha256', `${before} ${added_id} ${row_key} ${ref_key} ${created_at} ${body} ${column_name}`);
+}
