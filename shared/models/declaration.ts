@@ -1,5 +1,6 @@
 import type { Json } from '../cell.ts';
-import type { FieldCondition } from '../client/datastore-definition.ts';
+import type { DeclaredIndex, OtherFields } from '../client/declared-index.ts';
+import type { Intersection } from '../client/intersection.ts';
 import type { InputOf, OutputOf, StandardSchema } from '../client/standard-schema.ts';
 import type { Datastore, IndexOperations } from '../contract/datastore.ts';
 import type { FieldType } from '../definitions/definitions.ts';
@@ -13,16 +14,10 @@ export type ModelDatastore = Pick<
   Pick<IndexOperations, 'index'> &
   Partial<Pick<Datastore, 'shards'>>;
 
-export type FieldTypes = Readonly<Record<string, FieldType>>;
-
 /** An index of the datastore, as its YAML defines it over the column of `base`. */
-export interface IndexDeclaration {
+export interface IndexDeclaration extends DeclaredIndex {
   /** `table` of the YAML. */
   readonly index: string;
-  /** The shard field, one: the first of the YAML. */
-  readonly shardOn: FieldTypes;
-  /** The others. @default none */
-  readonly fields?: FieldTypes;
   /** Of a named index: its fields may change once a record is made; the entry follows. @default false */
   readonly mutable?: boolean;
 }
@@ -47,15 +42,8 @@ export interface ModelDeclaration {
 
 export type ValuesOf<Fields> = { readonly [Field in keyof Fields]: ValueByType[Fields[Field] & FieldType] };
 
-type OtherFields<Index extends IndexDeclaration> = Index extends { readonly fields: infer Fields } ? Fields : {};
-
 /** The values of all fields of an index. */
 export type TupleOf<Index extends IndexDeclaration> = ValuesOf<Index['shardOn'] & OtherFields<Index>>;
-
-/** Conditions on an index: the shard field by equality, each other one as wished. */
-export type Where<Index extends IndexDeclaration> = ValuesOf<Index['shardOn']> & {
-  readonly [Field in keyof OtherFields<Index>]?: FieldCondition<ValueByType[OtherFields<Index>[Field] & FieldType]>;
-};
 
 /** A field to order by; with `-`, the highest first. */
 export type Order<Index extends IndexDeclaration> =
@@ -66,10 +54,6 @@ export type Order<Index extends IndexDeclaration> =
 export interface AnyBody {
   readonly [member: string]: Json;
 }
-
-type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
-  ? All
-  : never;
 
 type NamedFields<D extends ModelDeclaration> = D extends {
   readonly indexes: infer Named extends { readonly [name: string]: IndexDeclaration };

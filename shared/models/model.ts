@@ -1,16 +1,15 @@
 import { parseRowKey } from '../address.ts';
+import type { FieldTypes, Where } from '../client/declared-index.ts';
 import { shardDatabase, shardOf } from '../shard.ts';
 import type {
   BaseInput,
   Complete,
-  FieldTypes,
   IndexDeclaration,
   IndexFields,
   ModelDatastore,
   ModelDeclaration,
   Order,
   TupleOf,
-  Where,
 } from './declaration.ts';
 import type { FindOptions, FoundRecords } from './found-records.ts';
 import { fieldsOf, modelIndex, type ModelIndex, type ShardValue } from './model-index.ts';

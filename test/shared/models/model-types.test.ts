@@ -47,6 +47,7 @@ it('index fields have the types of their declaration', async () => {
   expectTypeOf(rates.indexes.byGateway.findShard).parameter(0).toEqualTypeOf<string>();
   expectTypeOf(hotelsIn(datastore).indexes).toEqualTypeOf<{}>();
   const rate = await rates.put(rateOf(1, {}));
+  expect(await rates.where({ hotel_id: { eq: 1 } }).first()).toMatchObject({ uuid: rate.uuid });
   expectTypeOf(rate.get('hotel_id')).toEqualTypeOf<number | bigint | undefined>();
   expectTypeOf(rate.cells.meta.body).toEqualTypeOf<AnyBody>();
   // @ts-expect-error no such index
@@ -69,6 +70,12 @@ it('a misspelt field of an index does not compile', async () => {
   expect(() => rates.where({ room_type: 'a' })).not.toThrow();
   // @ts-expect-error the shard field is asked by equality
   expect(() => rates.where({ hotel_id: { gt: 1 } })).not.toThrow();
+  // @ts-expect-error one value
+  expect(() => rates.where({ hotel_id: { in: [1, 2] } })).not.toThrow();
+  // @ts-expect-error and nothing beside it
+  expect(() => rates.where({ hotel_id: { eq: 1, ne: 2 } })).not.toThrow();
+  // @ts-expect-error gateway, that of the other index
+  expect(() => rates.indexes.byGateway.where({ hotel_id: 1 })).not.toThrow();
   // @ts-expect-error check_in
   expect(() => rates.where({ hotel_id: 1 }, { order: '-check_in' })).not.toThrow();
   // @ts-expect-error gateway and discount_type are wanted
