@@ -4,6 +4,7 @@ import type { ValueByType } from '../definitions/field-value.ts';
 import type { DeclaredIndex, OtherFields, Where } from './declared-index.ts';
 import type { Intersection } from './intersection.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
+import type { Only, WellDeclaredIndex } from './well-declared.ts';
 
 /** A datastore as a program declares it; the YAML of the deployment says the same of indexes and triggers. */
 export interface DatastoreDefinition {
@@ -27,15 +28,27 @@ export interface DatastoreDefinition {
  * ```
  */
 export function defineDatastore<const Definition extends DatastoreDefinition>(
-  definition: Definition & { readonly triggers?: TriggersOver<Definition> },
+  definition: Definition & WellDefined<Definition>,
 ): Definition {
   return definition;
 }
 
-/** A trigger over a column that is not declared does not compile. */
-type TriggersOver<D extends DatastoreDefinition> = {
-  readonly [trigger in keyof D['triggers']]: { readonly columns: readonly ColumnOf<D>[] | '*' };
+/** A trigger over a column that is not declared does not compile, and nothing that is misspelt. */
+type WellDefined<D extends DatastoreDefinition> = Only<D, keyof DatastoreDefinition> & {
+  readonly indexes?: { readonly [Index in IndexOf<D>]: WellDeclaredIndex<IndexNamed<D, Index>> };
+  readonly triggers?: {
+    readonly [Trigger in TriggerOf<D>]: { readonly columns: readonly ColumnOf<D>[] | '*' } & Only<
+      NonNullable<D['triggers']>[Trigger],
+      'columns'
+    >;
+  };
 };
+
+/** What names a column of a row. */
+export interface KeyOf<Column> {
+  readonly row_key: string;
+  readonly column_name: Column;
+}
 
 export type ColumnOf<D extends DatastoreDefinition> = keyof D['columns'] & string;
 export type IndexOf<D extends DatastoreDefinition> = keyof NonNullable<D['indexes']> & string;
@@ -45,6 +58,11 @@ export type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['trig
 export type BodyInput<D extends DatastoreDefinition, Column extends ColumnOf<D>> = InputOf<D['columns'][Column]>;
 /** What a column holds. */
 export type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
+
+/** A cell to be written, with the body of its column. Without a ref key it takes the next one. */
+export type NewCellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> = ColumnOf<D>> = {
+  [Name in Column]: KeyOf<Name> & { readonly ref_key?: number | undefined; readonly body: BodyInput<D, Name> };
+}[Column];
 
 /**
  * A cell of one of these columns, of whichever `column_name` says. Its body has this type unless the cell is `erased`, or

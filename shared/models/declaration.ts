@@ -2,6 +2,7 @@ import type { Json } from '../cell.ts';
 import type { DeclaredIndex, OtherFields } from '../client/declared-index.ts';
 import type { Intersection } from '../client/intersection.ts';
 import type { InputOf, OutputOf, StandardSchema } from '../client/standard-schema.ts';
+import type { Only, WellDeclaredIndex } from '../client/well-declared.ts';
 import type { Datastore, IndexOperations } from '../contract/datastore.ts';
 import type { FieldType } from '../definitions/definitions.ts';
 import type { ValueByType } from '../definitions/field-value.ts';
@@ -92,3 +93,14 @@ export type Complete<D extends ModelDeclaration> =
   BaseBody<D> extends IndexFields<D>
     ? unknown
     : { readonly cells: { readonly base: StandardSchema<unknown, IndexFields<D> & object> } };
+
+/** Nothing is misspelt, and each index has one shard field. */
+export type WellDeclaredModel<D extends ModelDeclaration> = Only<D, keyof ModelDeclaration> & {
+  readonly primary: WellDeclaredIndex<D['primary'], keyof IndexDeclaration>;
+  readonly indexes?: {
+    readonly [Name in keyof NonNullable<D['indexes']>]: WellDeclaredIndex<
+      NonNullable<D['indexes']>[Name],
+      keyof IndexDeclaration
+    >;
+  };
+};

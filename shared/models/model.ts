@@ -10,6 +10,7 @@ import type {
   ModelDeclaration,
   Order,
   TupleOf,
+  WellDeclaredModel,
 } from './declaration.ts';
 import type { FindOptions, FoundRecords } from './found-records.ts';
 import { fieldsOf, modelIndex, type ModelIndex, type ShardValue } from './model-index.ts';
@@ -87,7 +88,9 @@ export interface Model<D extends ModelDeclaration> {
  * await rate.update({ net_price: 130 });
  * ```
  */
-export function defineModel<const D extends ModelDeclaration>(declaration: D & Complete<D>): Model<D> {
+export function defineModel<const D extends ModelDeclaration>(
+  declaration: D & Complete<D> & WellDeclaredModel<D>,
+): Model<D> {
   const { name, datastore, primary, indexes = {} }: ModelDeclaration = declaration;
   const model = cellsOf(declaration);
   const shards = shardsOf(datastore);

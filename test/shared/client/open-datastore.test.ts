@@ -8,6 +8,7 @@ import {
   type DatastoreDefinition,
   type IndexOf,
   type MessageOf,
+  type NewCellOf,
   type QueryOf,
 } from '../../../shared/client/datastore-definition.ts';
 import { openDatastore, type OpenedDatastore, type OpenOptions } from '../../../shared/client/open-datastore.ts';
@@ -145,13 +146,27 @@ export async function rightlySpelt(): Promise<void> {
   // One of several indexes takes what each of them takes.
   const index = 'city_index' as IndexOf<typeof trips>;
   await store.query(index, { where: { driver_partner_uuid, city_uuid: 'x' } });
+  // One of several cells has the body of its own column.
+  const cell = { row_key, column_name: 'STATUS', body: 'billed' } as NewCellOf<typeof trips>;
+  await store.put(cell);
+  await store.put({ row_key, ...(row_key === driver_partner_uuid ? BASE_CELL : STATUS_CELL) });
   // What is not declared has no types.
   await store.client.query({ index: 'notes', where: [{ field: 'author', operator: 'gt', values: ['a'] }] });
   const untyped = openDatastore(trips as DatastoreDefinition, { url: '' });
   await untyped.query('notes', { where: { author: { gt: 'a' }, stars: 5 }, fields: ['stars'], order: '-stars' });
   await untyped.put({ row_key, column_name: 'NOTE', body: 7 });
+  openDatastore(defineDatastore(trips as DatastoreDefinition), { url: '' });
 }
-/** The same over any definition. */
+const BASE_CELL = { column_name: 'BASE', body: BASE } as const;
+const STATUS_CELL = { column_name: 'STATUS', body: 'billed' } as const;
+
+/** The same over any column, and over any definition. */
+export async function overColumns<Column extends ColumnOf<typeof trips>>(
+  column_name: Column,
+  body: BodyInput<typeof trips, Column>,
+): Promise<void> {
+  await opened().put({ row_key, column_name, body });
+}
 export async function overAny<D extends DatastoreDefinition, Column extends ColumnOf<D>, Index extends IndexOf<D>>(
   store: OpenedDatastore<D>,
   [column_name, body]: readonly [Column, BodyInput<D, Column>],
@@ -186,6 +201,8 @@ export async function misspelt(): Promise<void> {
   await store.query('driver_partner_index', { where: { driver_partner_uuid }, order: '-created' });
   // @ts-expect-error -- no such column to bring along
   await store.query('driver_partner_index', { where: { driver_partner_uuid }, columns: ['BASIS'] });
+  // @ts-expect-error -- the body of one of two columns
+  await store.put({ row_key, column_name: 'BASE' as ColumnOf<typeof trips>, body: 'billed' });
   // @ts-expect-error -- a ref key is a number
   await store.put({ row_key, column_name: 'STATUS', ref_key: '4', body: 'billed' });
   // @ts-expect-error -- no such column of a row
@@ -226,4 +243,16 @@ export function misdeclared(): void {
   defineDatastore({ ...x, triggers: { t: { columns: ['BASIS'] } } });
   // @ts-expect-error -- an index without its shard field
   defineDatastore({ ...x, indexes: { i: { fields: { a: 'string', b: 'string' } } } });
+  // @ts-expect-error -- with none
+  defineDatastore({ ...x, indexes: { i: { shardOn: {}, fields: { a: 'string' } } } });
+  // @ts-expect-error -- with two
+  defineDatastore({ ...x, indexes: { i: { shardOn: { a: 'string', b: 'string' } } } });
+  // @ts-expect-error -- fields
+  defineDatastore({ ...x, indexes: { i: { shardOn: { a: 'string' }, field: { b: 'string' } } } });
+  // @ts-expect-error -- indexes
+  defineDatastore({ ...x, index: { i: { shardOn: { a: 'string' } } } });
+  // @ts-expect-error -- triggers
+  defineDatastore({ ...x, trigers: { t: { columns: ['BASE'] } } });
+  // @ts-expect-error -- the YAML says where a trigger begins
+  defineDatastore({ ...x, triggers: { t: { columns: ['BASE'], start: 'now' } } });
 }

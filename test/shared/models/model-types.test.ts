@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import type { AnyBody, ModelDatastore } from '../../../shared/models/declaration.ts';
+import type { AnyBody, ModelDatastore, ModelDeclaration } from '../../../shared/models/declaration.ts';
 import { defineModel } from '../../../shared/models/model.ts';
 import { unchecked } from '../../../shared/models/unchecked.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
@@ -101,6 +101,24 @@ it('a validator without an index field does not compile', () => {
   const cells = { base: unchecked<{ readonly hotel_id: number }>() };
   // @ts-expect-error room_type
   expect(defineModel({ name: 'rate', datastore, primary, cells }).name).toBe('rate');
+});
+
+it('a declaration with a misspelt member, or without one shard field, does not compile', () => {
+  const [name, prefix] = ['rate', 'rate.'];
+  // @ts-expect-error prefix
+  expect(defineModel({ name, datastore, primary, prefx: prefix }).name).toBe(name);
+  // @ts-expect-error cells
+  expect(defineModel({ name, datastore, primary, cell: { meta: null } }).name).toBe(name);
+  // @ts-expect-error fields
+  expect(defineModel({ name, datastore, primary: { ...primary, field: { a: 'string' } } }).name).toBe(name);
+  const byGateway = { index: 'rate_by_gateway', shardOn: { gateway: 'string' } } as const;
+  // @ts-expect-error mutable
+  defineModel({ name, datastore, primary, indexes: { byGateway: { ...byGateway, mutabel: true } } });
+  const two = { a: 'string', b: 'string' } as const;
+  // @ts-expect-error one shard field
+  expect(() => defineModel({ name, datastore, primary: { ...primary, shardOn: two } })).toThrow('shardOn');
+  const models = { name, datastore, primary, prefix, cells: { meta: null }, indexes: { byGateway } };
+  expect(defineModel(models as ModelDeclaration).name).toBe(name);
 });
 
 it('what a validator refuses is not written, and what it makes is', async () => {
