@@ -1,16 +1,17 @@
 import type { Cell } from '../cell.ts';
 import type { FieldValue, IndexEntry, IndexQuery } from '../contract/index-query.ts';
-import type { FieldType } from '../definitions/definitions.ts';
 import type { ValueByType } from '../definitions/field-value.ts';
+import type { DeclaredIndex, OtherFields, Where } from './declared-index.ts';
+import type { Intersection } from './intersection.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
+import type { Only, WellDeclaredIndex } from './well-declared.ts';
 
 /** A datastore as a program declares it; the YAML of the deployment says the same of indexes and triggers. */
 export interface DatastoreDefinition {
   readonly name: string;
   /** For each column the validator of its bodies. */
   readonly columns: { readonly [column: string]: StandardSchema };
-  /** The first field of each is the shard field, which every query names. */
-  readonly indexes?: { readonly [index: string]: { readonly fields: { readonly [field: string]: FieldType } } };
+  readonly indexes?: { readonly [index: string]: DeclaredIndex };
   readonly triggers?: { readonly [trigger: string]: { readonly columns: readonly string[] | '*' } };
 }
 
@@ -21,30 +22,47 @@ export interface DatastoreDefinition {
  * const trips = defineDatastore({
  *   name: 'trips',
  *   columns: { BASE: z.object({ driver_partner_uuid: z.uuid(), fare: z.number() }) },
- *   indexes: { driver_partner_index: { fields: { driver_partner_uuid: 'UUID' } } },
+ *   indexes: { driver_partner_index: { shardOn: { driver_partner_uuid: 'UUID' } } },
  *   triggers: { bill_rider: { columns: ['BASE'] } },
  * });
  * ```
  */
 export function defineDatastore<const Definition extends DatastoreDefinition>(
-  definition: Definition & { readonly triggers?: TriggersOver<Definition> },
+  definition: Definition & WellDefined<Definition>,
 ): Definition {
   return definition;
 }
 
-/** A trigger over a column that is not declared does not compile. */
-type TriggersOver<D extends DatastoreDefinition> = {
-  readonly [trigger in keyof D['triggers']]: { readonly columns: readonly ColumnOf<D>[] | '*' };
+/** A trigger over a column that is not declared does not compile, and nothing that is misspelt. */
+type WellDefined<D extends DatastoreDefinition> = Only<D, keyof DatastoreDefinition> & {
+  readonly indexes?: { readonly [Index in IndexOf<D>]: WellDeclaredIndex<IndexNamed<D, Index>> };
+  readonly triggers?: {
+    readonly [Trigger in TriggerOf<D>]: { readonly columns: readonly ColumnOf<D>[] | '*' } & Only<
+      NonNullable<D['triggers']>[Trigger],
+      'columns'
+    >;
+  };
 };
 
+/** What names a column of a row. */
+export interface KeyOf<Column> {
+  readonly row_key: string;
+  readonly column_name: Column;
+}
+
 export type ColumnOf<D extends DatastoreDefinition> = keyof D['columns'] & string;
-export type IndexOf<D extends DatastoreDefinition> = keyof D['indexes'] & string;
-export type TriggerOf<D extends DatastoreDefinition> = keyof D['triggers'] & string;
+export type IndexOf<D extends DatastoreDefinition> = keyof NonNullable<D['indexes']> & string;
+export type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['triggers']> & string;
 
 /** What may be written to a column. */
 export type BodyInput<D extends DatastoreDefinition, Column extends ColumnOf<D>> = InputOf<D['columns'][Column]>;
 /** What a column holds. */
 export type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
+
+/** A cell to be written, with the body of its column. Without a ref key it takes the next one. */
+export type NewCellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> = ColumnOf<D>> = {
+  [Name in Column]: KeyOf<Name> & { readonly ref_key?: number | undefined; readonly body: BodyInput<D, Name> };
+}[Column];
 
 /**
  * A cell of one of these columns, of whichever `column_name` says. Its body has this type unless the cell is `erased`, or
@@ -70,23 +88,11 @@ export type MessageOf<D extends DatastoreDefinition, Trigger extends TriggerOf<D
   readonly generation?: number;
 };
 
-type FieldsOf<D extends DatastoreDefinition, Index extends IndexOf<D>> = NonNullable<D['indexes']>[Index]['fields'];
+type IndexNamed<D extends DatastoreDefinition, Index extends IndexOf<D>> = NonNullable<D['indexes']>[Index];
+type FieldsOf<D extends DatastoreDefinition, Index extends IndexOf<D>> = IndexNamed<D, Index>['shardOn'] &
+  OtherFields<IndexNamed<D, Index>>;
 export type FieldOf<D extends DatastoreDefinition, Index extends IndexOf<D>> = keyof FieldsOf<D, Index> & string;
 type ValueOf<Type> = Type extends keyof ValueByType ? ValueByType[Type] : FieldValue;
-
-/** A value, which the field equals; or what it is compared with. */
-export type FieldCondition<Value> =
-  | Value
-  | {
-      readonly eq?: Value;
-      readonly ne?: Value;
-      readonly lt?: Value;
-      readonly lte?: Value;
-      readonly gt?: Value;
-      readonly gte?: Value;
-      /** 1 to 100. */
-      readonly in?: readonly Value[];
-    };
 
 /** A question to an index of the definition. */
 export interface QueryOf<
@@ -95,10 +101,8 @@ export interface QueryOf<
   Field extends FieldOf<D, Index> = FieldOf<D, Index>,
   Column extends ColumnOf<D> = ColumnOf<D>,
 > extends Pick<IndexQuery, 'limit' | 'after' | 'read'> {
-  /** Must name the shard field, the first one, by a value. All conditions have to be met. */
-  readonly where: {
-    readonly [Name in FieldOf<D, Index>]?: FieldCondition<ValueOf<FieldsOf<D, Index>[Name]>>;
-  };
+  /** Of one of several indexes: what each of them takes. */
+  readonly where: Intersection<Index extends unknown ? Where<IndexNamed<D, Index>> : never>;
   /** Fields to answer. @default all */
   readonly fields?: readonly Field[];
   /** Columns whose latest cells are brought along. @default none */

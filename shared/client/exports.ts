@@ -10,6 +10,7 @@ export { explain, type Explained } from './explain.ts';
 export { defineDatastore } from './datastore-definition.ts';
 export { openDatastore, type FoundOf, type OpenedDatastore, type OpenOptions, type PageOf } from './open-datastore.ts';
 export type * from './datastore-definition.ts';
+export type * from './declared-index.ts';
 export type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 export { retryBudget, type RetryBudget } from './retry-budget.ts';
 export { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails, type Retry } from '../errors.ts';

@@ -5,13 +5,14 @@ import { toConditions } from './conditions.ts';
 import { invalidField, type SchemalessError } from '../errors.ts';
 import { schemalessClient, type SchemalessClient } from './client.ts';
 import type {
-  BodyInput,
   CellOf,
   ColumnOf,
   DatastoreDefinition,
   EntryOf,
   FieldOf,
   IndexOf,
+  KeyOf,
+  NewCellOf,
   QueryOf,
 } from './datastore-definition.ts';
 import type { ClientOptions } from './options.ts';
@@ -26,12 +27,6 @@ export interface OpenOptions extends Omit<ClientOptions, 'datastore'> {
   readonly validateReads?: boolean;
 }
 
-/** What names a column of a row. */
-interface KeyOf<Column> {
-  readonly row_key: string;
-  readonly column_name: Column;
-}
-
 /** A datastore whose cells, queries and messages have the types of its definition. */
 export interface OpenedDatastore<D extends DatastoreDefinition> {
   readonly definition: D;
@@ -42,9 +37,7 @@ export interface OpenedDatastore<D extends DatastoreDefinition> {
    *
    * @throws SchemalessError `invalid_body` before anything is sent
    */
-  put<Column extends ColumnOf<D>>(
-    cell: KeyOf<Column> & { readonly ref_key?: number | undefined; readonly body: BodyInput<D, Column> },
-  ): Promise<PutResult & { readonly ref_key: number }>;
+  put<Column extends ColumnOf<D>>(cell: NewCellOf<D, Column>): Promise<PutResult & { readonly ref_key: number }>;
   get<Column extends ColumnOf<D>>(
     address: KeyOf<Column> & { readonly ref_key: number },
     options?: ReadOptions,

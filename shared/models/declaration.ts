@@ -1,6 +1,8 @@
 import type { Json } from '../cell.ts';
-import type { FieldCondition } from '../client/datastore-definition.ts';
+import type { DeclaredIndex, OtherFields } from '../client/declared-index.ts';
+import type { Intersection } from '../client/intersection.ts';
 import type { InputOf, OutputOf, StandardSchema } from '../client/standard-schema.ts';
+import type { Only, WellDeclaredIndex } from '../client/well-declared.ts';
 import type { Datastore, IndexOperations } from '../contract/datastore.ts';
 import type { FieldType } from '../definitions/definitions.ts';
 import type { ValueByType } from '../definitions/field-value.ts';
@@ -13,16 +15,10 @@ export type ModelDatastore = Pick<
   Pick<IndexOperations, 'index'> &
   Partial<Pick<Datastore, 'shards'>>;
 
-export type FieldTypes = Readonly<Record<string, FieldType>>;
-
 /** An index of the datastore, as its YAML defines it over the column of `base`. */
-export interface IndexDeclaration {
+export interface IndexDeclaration extends DeclaredIndex {
   /** `table` of the YAML. */
   readonly index: string;
-  /** The shard field, one: the first of the YAML. */
-  readonly shardOn: FieldTypes;
-  /** The others. @default none */
-  readonly fields?: FieldTypes;
   /** Of a named index: its fields may change once a record is made; the entry follows. @default false */
   readonly mutable?: boolean;
 }
@@ -47,15 +43,8 @@ export interface ModelDeclaration {
 
 export type ValuesOf<Fields> = { readonly [Field in keyof Fields]: ValueByType[Fields[Field] & FieldType] };
 
-type OtherFields<Index extends IndexDeclaration> = Index extends { readonly fields: infer Fields } ? Fields : {};
-
 /** The values of all fields of an index. */
 export type TupleOf<Index extends IndexDeclaration> = ValuesOf<Index['shardOn'] & OtherFields<Index>>;
-
-/** Conditions on an index: the shard field by equality, each other one as wished. */
-export type Where<Index extends IndexDeclaration> = ValuesOf<Index['shardOn']> & {
-  readonly [Field in keyof OtherFields<Index>]?: FieldCondition<ValueByType[OtherFields<Index>[Field] & FieldType]>;
-};
 
 /** A field to order by; with `-`, the highest first. */
 export type Order<Index extends IndexDeclaration> =
@@ -66,10 +55,6 @@ export type Order<Index extends IndexDeclaration> =
 export interface AnyBody {
   readonly [member: string]: Json;
 }
-
-type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
-  ? All
-  : never;
 
 type NamedFields<D extends ModelDeclaration> = D extends {
   readonly indexes: infer Named extends { readonly [name: string]: IndexDeclaration };
@@ -108,3 +93,14 @@ export type Complete<D extends ModelDeclaration> =
   BaseBody<D> extends IndexFields<D>
     ? unknown
     : { readonly cells: { readonly base: StandardSchema<unknown, IndexFields<D> & object> } };
+
+/** Nothing is misspelt, and each index has one shard field. */
+export type WellDeclaredModel<D extends ModelDeclaration> = Only<D, keyof ModelDeclaration> & {
+  readonly primary: WellDeclaredIndex<D['primary'], keyof IndexDeclaration>;
+  readonly indexes?: {
+    readonly [Name in keyof NonNullable<D['indexes']>]: WellDeclaredIndex<
+      NonNullable<D['indexes']>[Name],
+      keyof IndexDeclaration
+    >;
+  };
+};

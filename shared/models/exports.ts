@@ -4,6 +4,7 @@ export { unchecked } from './unchecked.ts';
 export { ModelError, type ModelErrorCode } from './model-error.ts';
 export { MODEL_NAMESPACE } from './row-key.ts';
 export type * from './declaration.ts';
+export type { DeclaredIndex, FieldCondition, FieldTypes, ShardFieldEquals, Where } from '../client/declared-index.ts';
 export type { FindOptions, FoundRecords } from './found-records.ts';
 export type { CellJson, Changes, ModelCell, SaveOptions } from './model-cell.ts';
 export type { ModelIndex, ShardValue } from './model-index.ts';

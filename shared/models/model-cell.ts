@@ -1,7 +1,8 @@
 import { equalJson } from '../body/equal.ts';
 import type { Json } from '../cell.ts';
+import type { FieldTypes } from '../client/declared-index.ts';
 import type { StandardSchema } from '../client/standard-schema.ts';
-import type { FieldTypes, ModelDatastore } from './declaration.ts';
+import type { ModelDatastore } from './declaration.ts';
 import { toFieldValue } from '../definitions/field-value.ts';
 import { describe, SchemalessError } from '../errors.ts';
 import { judgedBy } from './judged-by.ts';

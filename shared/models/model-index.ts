@@ -1,8 +1,9 @@
 import { toConditions } from '../client/conditions.ts';
+import type { FieldTypes, Where } from '../client/declared-index.ts';
 import { shardOfValue } from '../definitions/field-value.ts';
 import { invalidField } from '../errors.ts';
 import { shardDatabase } from '../shard.ts';
-import type { FieldTypes, IndexDeclaration, ModelDeclaration, Order, ValuesOf, Where } from './declaration.ts';
+import type { IndexDeclaration, ModelDeclaration, Order, ValuesOf } from './declaration.ts';
 import { foundRecords, type FindOptions, type FoundRecords } from './found-records.ts';
 import type { ModelCells } from './model-record.ts';
 import { valueOfField } from './row-key.ts';

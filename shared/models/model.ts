@@ -1,16 +1,16 @@
 import { parseRowKey } from '../address.ts';
+import type { FieldTypes, Where } from '../client/declared-index.ts';
 import { shardDatabase, shardOf } from '../shard.ts';
 import type {
   BaseInput,
   Complete,
-  FieldTypes,
   IndexDeclaration,
   IndexFields,
   ModelDatastore,
   ModelDeclaration,
   Order,
   TupleOf,
-  Where,
+  WellDeclaredModel,
 } from './declaration.ts';
 import type { FindOptions, FoundRecords } from './found-records.ts';
 import { fieldsOf, modelIndex, type ModelIndex, type ShardValue } from './model-index.ts';
@@ -88,7 +88,9 @@ export interface Model<D extends ModelDeclaration> {
  * await rate.update({ net_price: 130 });
  * ```
  */
-export function defineModel<const D extends ModelDeclaration>(declaration: D & Complete<D>): Model<D> {
+export function defineModel<const D extends ModelDeclaration>(
+  declaration: D & Complete<D> & WellDeclaredModel<D>,
+): Model<D> {
   const { name, datastore, primary, indexes = {} }: ModelDeclaration = declaration;
   const model = cellsOf(declaration);
   const shards = shardsOf(datastore);

@@ -6,7 +6,7 @@ import { z } from 'zod';
 const notes = defineDatastore({
   name: 'notes',
   columns: { NOTE: z.object({ author: z.string(), text: z.string(), stars: z.int() }), WORDS: z.int() },
-  indexes: { author_index: { fields: { author: 'string', stars: 'integer' } } },
+  indexes: { author_index: { shardOn: { author: 'string' }, fields: { stars: 'integer' } } },
   triggers: { count_words: { columns: ['NOTE'] } },
 });
 const store = openDatastore(notes, { url: process.env['SCHEMALESS_API_URL'] ?? 'http://127.0.0.1:4000' });

@@ -19,7 +19,10 @@ export const trips = defineDatastore({
     BILL: z.object({ receipt: z.string(), cents: z.int() }),
   },
   indexes: {
-    driver_index: { fields: { driver_uuid: 'UUID', city: 'string', began_at: 'datetime', cents: 'integer' } },
+    driver_index: {
+      shardOn: { driver_uuid: 'UUID' },
+      fields: { city: 'string', began_at: 'datetime', cents: 'integer' },
+    },
   },
   triggers: { bill_rider: { columns: ['STATUS'] } },
 });

@@ -8,6 +8,6 @@ export const shop = defineDatastore({
     ORDER: z.object({ buyer_uuid: z.uuid(), total: z.number().positive(), items: z.array(z.string()).min(1) }),
     CONFIRMATION: z.object({ mail: z.email(), order: z.int(), total: z.number() }),
   },
-  indexes: { buyer_index: { fields: { buyer_uuid: 'UUID', total: 'number', mail: 'string' } } },
+  indexes: { buyer_index: { shardOn: { buyer_uuid: 'UUID' }, fields: { total: 'number', mail: 'string' } } },
   triggers: { confirm_order: { columns: ['ORDER'] } },
 });

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { defineDatastore, type MessageOf } from '../../../shared/client/datastore-definition.ts';
-import { openDatastore, type OpenOptions } from '../../../shared/client/open-datastore.ts';
+import {
+  defineDatastore,
+  type BodyInput,
+  type ColumnOf,
+  type DatastoreDefinition,
+  type IndexOf,
+  type MessageOf,
+  type NewCellOf,
+  type QueryOf,
+} from '../../../shared/client/datastore-definition.ts';
+import { openDatastore, type OpenedDatastore, type OpenOptions } from '../../../shared/client/open-datastore.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 
@@ -19,8 +28,10 @@ const trips = defineDatastore({
   },
   indexes: {
     driver_partner_index: {
-      fields: { driver_partner_uuid: 'UUID', city_uuid: 'UUID', trip_created_at: 'datetime', 'fare.total': 'number' },
+      shardOn: { driver_partner_uuid: 'UUID' },
+      fields: { city_uuid: 'UUID', trip_created_at: 'datetime', 'fare.total': 'number' },
     },
+    city_index: { shardOn: { city_uuid: 'UUID' } },
   },
   triggers: { bill_rider: { columns: ['BASE'] } },
 });
@@ -126,6 +137,45 @@ describe('a datastore that is declared', () => {
   });
 });
 
+/** Never called: that it compiles is the test. */
+export async function rightlySpelt(): Promise<void> {
+  const store = opened();
+  await store.query('driver_partner_index', { where: { driver_partner_uuid: { eq: driver_partner_uuid } } });
+  const query: QueryOf<typeof trips, 'city_index'> = { where: { city_uuid: 'x' } };
+  await store.query('city_index', query);
+  // One of several indexes takes what each of them takes.
+  const index = 'city_index' as IndexOf<typeof trips>;
+  await store.query(index, { where: { driver_partner_uuid, city_uuid: 'x' } });
+  // One of several cells has the body of its own column.
+  const cell = { row_key, column_name: 'STATUS', body: 'billed' } as NewCellOf<typeof trips>;
+  await store.put(cell);
+  await store.put({ row_key, ...(row_key === driver_partner_uuid ? BASE_CELL : STATUS_CELL) });
+  // What is not declared has no types.
+  await store.client.query({ index: 'notes', where: [{ field: 'author', operator: 'gt', values: ['a'] }] });
+  const untyped = openDatastore(trips as DatastoreDefinition, { url: '' });
+  await untyped.query('notes', { where: { author: { gt: 'a' }, stars: 5 }, fields: ['stars'], order: '-stars' });
+  await untyped.put({ row_key, column_name: 'NOTE', body: 7 });
+  openDatastore(defineDatastore(trips as DatastoreDefinition), { url: '' });
+}
+const BASE_CELL = { column_name: 'BASE', body: BASE } as const;
+const STATUS_CELL = { column_name: 'STATUS', body: 'billed' } as const;
+
+/** The same over any column, and over any definition. */
+export async function overColumns<Column extends ColumnOf<typeof trips>>(
+  column_name: Column,
+  body: BodyInput<typeof trips, Column>,
+): Promise<void> {
+  await opened().put({ row_key, column_name, body });
+}
+export async function overAny<D extends DatastoreDefinition, Column extends ColumnOf<D>, Index extends IndexOf<D>>(
+  store: OpenedDatastore<D>,
+  [column_name, body]: readonly [Column, BodyInput<D, Column>],
+  [index, query]: readonly [Index, QueryOf<D, Index>],
+): Promise<void> {
+  await store.put({ row_key, column_name, body });
+  await store.query(index, query);
+}
+
 /** Never called: what does not compile is the test. */
 export async function misspelt(): Promise<void> {
   const store = opened();
@@ -149,11 +199,60 @@ export async function misspelt(): Promise<void> {
   await store.query('driver_partner_index', { where: { driver_partner_uuid }, fields: ['fare'] });
   // @ts-expect-error -- no such field to order by
   await store.query('driver_partner_index', { where: { driver_partner_uuid }, order: '-created' });
+  // @ts-expect-error -- no such column to bring along
+  await store.query('driver_partner_index', { where: { driver_partner_uuid }, columns: ['BASIS'] });
+  // @ts-expect-error -- the body of one of two columns
+  await store.put({ row_key, column_name: 'BASE' as ColumnOf<typeof trips>, body: 'billed' });
+  // @ts-expect-error -- a ref key is a number
+  await store.put({ row_key, column_name: 'STATUS', ref_key: '4', body: 'billed' });
+  // @ts-expect-error -- no such column of a row
+  await store.row(row_key, { columns: ['BASIS'] });
   const message = {} as MessageOf<typeof trips, 'bill_rider'>;
   expectTypeOf(message.column_name).toEqualTypeOf<'BASE'>();
   expectTypeOf(message.trigger).toEqualTypeOf<'bill_rider'>();
   // @ts-expect-error -- no such trigger
   expectTypeOf<MessageOf<typeof trips, 'bill_driver'>>();
+}
+
+/** Never called: a query whose shard nobody can tell does not compile. */
+export async function withoutShard(): Promise<void> {
+  const store = opened();
+  // @ts-expect-error -- the shard field is wanted
+  await store.query('driver_partner_index', { where: { city_uuid: 'x' } });
+  // @ts-expect-error -- and without any condition, too
+  await store.query('driver_partner_index', { where: {} });
+  // @ts-expect-error -- it has a value
+  await store.query('driver_partner_index', { where: { driver_partner_uuid: undefined as string | undefined } });
+  // @ts-expect-error -- one value
+  await store.query('driver_partner_index', { where: { driver_partner_uuid: { in: ['x', 'y'] } } });
+  // @ts-expect-error -- by equality
+  await store.query('driver_partner_index', { where: { driver_partner_uuid: { gte: 'x' } } });
+  // @ts-expect-error -- alone
+  await store.query('driver_partner_index', { where: { driver_partner_uuid: { eq: 'x', ne: 'y' } } });
+  // @ts-expect-error -- that of each of two indexes
+  await store.query('city_index' as IndexOf<typeof trips>, { where: { city_uuid: 'x' } });
+  // @ts-expect-error -- in a query that is kept, too
+  const query: QueryOf<typeof trips, 'driver_partner_index'> = { where: { city_uuid: 'x' } };
+  await store.query('driver_partner_index', query);
+}
+
+/** Never called: what is declared wrongly does not compile. */
+export function misdeclared(): void {
+  const x = { name: 'x', columns: { BASE: z.string() } } as const;
   // @ts-expect-error -- a trigger over a column that is not declared
-  defineDatastore({ name: 'x', columns: { BASE: z.string() }, triggers: { t: { columns: ['BASIS'] } } });
+  defineDatastore({ ...x, triggers: { t: { columns: ['BASIS'] } } });
+  // @ts-expect-error -- an index without its shard field
+  defineDatastore({ ...x, indexes: { i: { fields: { a: 'string', b: 'string' } } } });
+  // @ts-expect-error -- with none
+  defineDatastore({ ...x, indexes: { i: { shardOn: {}, fields: { a: 'string' } } } });
+  // @ts-expect-error -- with two
+  defineDatastore({ ...x, indexes: { i: { shardOn: { a: 'string', b: 'string' } } } });
+  // @ts-expect-error -- fields
+  defineDatastore({ ...x, indexes: { i: { shardOn: { a: 'string' }, field: { b: 'string' } } } });
+  // @ts-expect-error -- indexes
+  defineDatastore({ ...x, index: { i: { shardOn: { a: 'string' } } } });
+  // @ts-expect-error -- triggers
+  defineDatastore({ ...x, trigers: { t: { columns: ['BASE'] } } });
+  // @ts-expect-error -- the YAML says where a trigger begins
+  defineDatastore({ ...x, triggers: { t: { columns: ['BASE'], start: 'now' } } });
 }

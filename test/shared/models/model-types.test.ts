@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import type { AnyBody, ModelDatastore } from '../../../shared/models/declaration.ts';
+import type { AnyBody, ModelDatastore, ModelDeclaration } from '../../../shared/models/declaration.ts';
 import { defineModel } from '../../../shared/models/model.ts';
 import { unchecked } from '../../../shared/models/unchecked.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
@@ -47,6 +47,7 @@ it('index fields have the types of their declaration', async () => {
   expectTypeOf(rates.indexes.byGateway.findShard).parameter(0).toEqualTypeOf<string>();
   expectTypeOf(hotelsIn(datastore).indexes).toEqualTypeOf<{}>();
   const rate = await rates.put(rateOf(1, {}));
+  expect(await rates.where({ hotel_id: { eq: 1 } }).first()).toMatchObject({ uuid: rate.uuid });
   expectTypeOf(rate.get('hotel_id')).toEqualTypeOf<number | bigint | undefined>();
   expectTypeOf(rate.cells.meta.body).toEqualTypeOf<AnyBody>();
   // @ts-expect-error no such index
@@ -69,6 +70,12 @@ it('a misspelt field of an index does not compile', async () => {
   expect(() => rates.where({ room_type: 'a' })).not.toThrow();
   // @ts-expect-error the shard field is asked by equality
   expect(() => rates.where({ hotel_id: { gt: 1 } })).not.toThrow();
+  // @ts-expect-error one value
+  expect(() => rates.where({ hotel_id: { in: [1, 2] } })).not.toThrow();
+  // @ts-expect-error and nothing beside it
+  expect(() => rates.where({ hotel_id: { eq: 1, ne: 2 } })).not.toThrow();
+  // @ts-expect-error gateway, that of the other index
+  expect(() => rates.indexes.byGateway.where({ hotel_id: 1 })).not.toThrow();
   // @ts-expect-error check_in
   expect(() => rates.where({ hotel_id: 1 }, { order: '-check_in' })).not.toThrow();
   // @ts-expect-error gateway and discount_type are wanted
@@ -94,6 +101,24 @@ it('a validator without an index field does not compile', () => {
   const cells = { base: unchecked<{ readonly hotel_id: number }>() };
   // @ts-expect-error room_type
   expect(defineModel({ name: 'rate', datastore, primary, cells }).name).toBe('rate');
+});
+
+it('a declaration with a misspelt member, or without one shard field, does not compile', () => {
+  const [name, prefix] = ['rate', 'rate.'];
+  // @ts-expect-error prefix
+  expect(defineModel({ name, datastore, primary, prefx: prefix }).name).toBe(name);
+  // @ts-expect-error cells
+  expect(defineModel({ name, datastore, primary, cell: { meta: null } }).name).toBe(name);
+  // @ts-expect-error fields
+  expect(defineModel({ name, datastore, primary: { ...primary, field: { a: 'string' } } }).name).toBe(name);
+  const byGateway = { index: 'rate_by_gateway', shardOn: { gateway: 'string' } } as const;
+  // @ts-expect-error mutable
+  defineModel({ name, datastore, primary, indexes: { byGateway: { ...byGateway, mutabel: true } } });
+  const two = { a: 'string', b: 'string' } as const;
+  // @ts-expect-error one shard field
+  expect(() => defineModel({ name, datastore, primary: { ...primary, shardOn: two } })).toThrow('shardOn');
+  const models = { name, datastore, primary, prefix, cells: { meta: null }, indexes: { byGateway } };
+  expect(defineModel(models as ModelDeclaration).name).toBe(name);
 });
 
 it('what a validator refuses is not written, and what it makes is', async () => {

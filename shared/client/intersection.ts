@@ -1,0 +1,6 @@
+/** All types of a union at once. */
+export type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
