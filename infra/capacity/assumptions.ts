@@ -1,3 +1,5 @@
+import type { ElsewhereAssumptions } from './elsewhere/assumptions.ts';
+
 /** What goes to the groups. */
 export interface Sent {
   readonly statements: number;
@@ -134,6 +136,9 @@ export interface Assumptions {
   readonly tracedPerSecond: number;
   /** Size of kept logs by their size when taken in. Commonly given. */
   readonly logCompression: number;
+
+  /** What the same would rest on in other databases. */
+  readonly elsewhere: ElsewhereAssumptions;
 }
 
 /** Those of the document: a cell of a trip, one entry, one trigger, as many reads as writes. Put in your own. */
@@ -182,4 +187,15 @@ export const ASSUMPTIONS: Assumptions = {
   tracedShare: 0.05,
   tracedPerSecond: 1,
   logCompression: 0.15,
+
+  elsewhere: {
+    encodedCellBytes: 696,
+    addressBytes: 80,
+    entryBytes: 150,
+    itemOverheadBytes: 100,
+    provisionedUse: 0.7,
+    dsqlWriteMs: 8,
+    dsqlReadMs: 3,
+    envelopeBytes: 400,
+  },
 };

@@ -67,7 +67,7 @@ describe('a plan', () => {
     expect(lineOf(plan, 'Aurora: storage')).toBe(0);
     // Four tailers and the repair with 1,769 MB, the drain with 512.
     const gigabytes = ((5 * 1769 + 512) / 1024) * (1 + 2 / 60);
-    expect(lineOf(plan, 'Lambda')).toBeCloseTo(
+    expect(lineOf(plan, 'Lambda: drain, repair, tailers')).toBeCloseTo(
       gigabytes * 730 * 3600 * 0.0000133334 + 6 * 730 * 60 * 2e-7,
       6,
     );
@@ -169,7 +169,7 @@ describe('a plan', () => {
   it('lets dev pause without schedules: nothing is billed by the hour of a node, nor of a function', () => {
     const paused = capacityFor(loadOn({ ...dev, schedules: false }, 256, 0));
     expect(lineOf(paused, 'Aurora: capacity')).toBe(0);
-    expect(lineOf(paused, 'Lambda')).toBe(0);
+    expect(lineOf(paused, 'Lambda: drain, repair, tailers')).toBe(0);
     expect(lineOf(paused, 'RDS Data API')).toBe(0);
     // Awake it has half an ACU at least.
     expect(lineOf(capacityFor(loadOn(dev, 256, 0)), 'Aurora: capacity')).toBeCloseTo(0.5 * 0.12 * 730, 6);
