@@ -1,3 +1,12 @@
+import type { ElsewhereAssumptions } from './elsewhere/assumptions.ts';
+
+/** What goes to the groups. */
+export interface Sent {
+  readonly statements: number;
+  /** Statements committed by themselves, and transactions. */
+  readonly commits: number;
+}
+
 /**
  * What a plan rests on besides prices. **Measured** are figures of the store on one machine of two cores; **chosen**
  * those of the load; **of the code** those that a constant there says; the rest are **estimates**, to be replaced by
@@ -77,14 +86,22 @@ export interface Assumptions {
     readonly tail: number;
   };
   /**
-   * I/O of the storage. Estimate, the one that moves the bill most: one for each commit, and one to read a page of each
-   * random key.
+   * What a put sends, by its parts. Measured: `statements, commits, round trips a cell` of the bench `writes`, one put
+   * at a time; those at once share commits, which is not counted on.
    */
+  readonly put: {
+    readonly cell: Sent;
+    /** The copy in the buffer of another group. */
+    readonly copy: Sent;
+    /** The row's latest cells read, the entry written. */
+    readonly entry: Sent;
+  };
+  /** I/O of the storage. Estimates, those that move the bill most. */
   readonly io: {
-    readonly cell: number;
-    /** Inserted and deleted: two commits, in pages that are there. */
-    readonly copy: number;
-    readonly entry: number;
+    /** Of each commit of a put, and of one that deletes its copy. */
+    readonly commit: number;
+    /** To read the page of a random key: of the cell, and of each entry. Copies lie in pages that are there. */
+    readonly page: number;
   };
   /** How many times its even share of the statements a group may have at a moment. Estimate. */
   readonly unevenness: number;
@@ -119,6 +136,9 @@ export interface Assumptions {
   readonly tracedPerSecond: number;
   /** Size of kept logs by their size when taken in. Commonly given. */
   readonly logCompression: number;
+
+  /** What the same would rest on in other databases. */
+  readonly elsewhere: ElsewhereAssumptions;
 }
 
 /** Those of the document: a cell of a trip, one entry, one trigger, as many reads as writes. Put in your own. */
@@ -146,7 +166,12 @@ export const ASSUMPTIONS: Assumptions = {
   appendsPerAcu: 5200 / 8,
   usedShare: 0.6,
   work: { copy: 1.25, entry: 1, read: 0.2, tail: 0.3 },
-  io: { cell: 2, copy: 2, entry: 2 },
+  put: {
+    cell: { statements: 1, commits: 1 },
+    copy: { statements: 1, commits: 1 },
+    entry: { statements: 2, commits: 1 },
+  },
+  io: { commit: 1, page: 1 },
   unevenness: 2,
 
   cellsPerTailer: 2000,
@@ -162,4 +187,15 @@ export const ASSUMPTIONS: Assumptions = {
   tracedShare: 0.05,
   tracedPerSecond: 1,
   logCompression: 0.15,
+
+  elsewhere: {
+    encodedCellBytes: 696,
+    addressBytes: 80,
+    entryBytes: 150,
+    itemOverheadBytes: 100,
+    provisionedUse: 0.7,
+    dsqlWriteMs: 8,
+    dsqlReadMs: 3,
+    envelopeBytes: 400,
+  },
 };

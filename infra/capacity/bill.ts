@@ -19,20 +19,20 @@ const DAYS_A_MONTH = HOURS_A_MONTH / 24;
 export function billOf(needs: Needs): Pick<Plan, 'bill' | 'storage'> {
   const { load, traffic, database, state, standing } = needs;
   const aurora = cheaperAurora(needs);
-  const answering = [traffic.writeCells, traffic.readCells];
+  const loops = lambdaOf([], traffic.loops.megabytes, standing.schedules * STARTS_A_MONTH);
+  const called = [traffic.writeCells, traffic.readCells, traffic.triggerFunctions];
   const bill: BillLine[] = [
     ...aurora.lines,
     { name: 'RDS Proxy', usd: load.environment.proxy ? proxyOf(needs) : 0 },
     { name: 'RDS Data API', usd: costOf(PRICES.dataApiCall, database.dataApiCalls * SECONDS_A_MONTH) },
+    { name: 'Lambda: drain, repair, tailers', usd: loops },
     {
-      name: 'Lambda',
-      usd: lambdaOf(
-        [...answering, traffic.triggerFunctions],
-        traffic.loops.megabytes,
-        standing.schedules * STARTS_A_MONTH,
-      ),
+      name: "Lambda: the API's and triggers' functions",
+      // What is above others gets the lower price.
+      usd: lambdaOf(called, traffic.loops.megabytes, standing.schedules * STARTS_A_MONTH) - loops,
+      inFront: true,
     },
-    { name: 'HTTP API', usd: costOf(PRICES.httpRequest, traffic.requests * SECONDS_A_MONTH) },
+    { name: 'HTTP API', usd: costOf(PRICES.httpRequest, traffic.requests * SECONDS_A_MONTH), inFront: true },
     {
       name: 'SQS',
       usd: costOf(PRICES.sqsRequest, (traffic.sends + traffic.receives + traffic.looks) * SECONDS_A_MONTH),
@@ -46,8 +46,8 @@ export function billOf(needs: Needs): Pick<Plan, 'bill' | 'storage'> {
     { name: 'Network: endpoints, traffic between zones', usd: networkOf(needs) },
     { name: 'Secrets Manager', usd: secretsOf(needs) },
     { name: 'CloudWatch: alarms, metrics, dashboard', usd: watchOf(needs) },
-    { name: 'CloudWatch: logs', usd: logsOf(needs) },
-    { name: 'X-Ray', usd: load.environment.tracing ? tracesOf(needs) : 0 },
+    { name: 'CloudWatch: logs', usd: logsOf(needs), inFront: true },
+    { name: 'X-Ray', usd: load.environment.tracing ? tracesOf(needs) : 0, inFront: true },
     { name: 'EventBridge Scheduler', usd: costOf(PRICES.scheduleStart, standing.schedules * STARTS_A_MONTH) },
   ];
   return { bill, storage: aurora.storage };

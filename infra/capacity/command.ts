@@ -14,7 +14,7 @@ function readRate(text: string, before: readonly number[] = []): readonly number
 
 const command = new Command('npm run capacity --')
   .description(
-    'What a load on prod needs of AWS, what it costs, and which limits it exceeds. The assumptions are in infra/capacity/assumptions.ts.',
+    'What a load on prod needs of AWS, what it costs, also in other databases, and which limits it exceeds. The assumptions are in infra/capacity/assumptions.ts.',
   )
   .addArgument(
     new Argument(
@@ -31,6 +31,6 @@ if (command.opts<{ write?: boolean }>().write) {
   if (given.length > 0) command.error(`error: --write: wanted no rates beside it, got ${given.join(' ')}`);
   writeFileSync(DOCUMENT, withTables(readFileSync(DOCUMENT, 'utf8')));
 } else {
-  const { needs, cost, limits } = tables(given.length > 0 ? given : RATES);
-  process.stdout.write(`${[needs, cost, limits].join('\n\n')}\n`);
+  const { needs, cost, elsewhere, limits } = tables(given.length > 0 ? given : RATES);
+  process.stdout.write(`${[needs, cost, elsewhere, limits].join('\n\n')}\n`);
 }

@@ -1,7 +1,7 @@
 import { TAIL_SETTINGS } from '../../shared/triggers/send/settings.ts';
 import { SHARDS_A_PAGE } from '../../shared/follow/follow-group.ts';
 import { connectionsOf } from '../constructs/max-connections.ts';
-import type { Assumptions } from './assumptions.ts';
+import type { Assumptions, Sent } from './assumptions.ts';
 import type { Load } from './load.ts';
 import { SECONDS_A_MONTH } from './prices.ts';
 import type { Traffic } from './traffic.ts';
@@ -31,11 +31,6 @@ const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 192, 256] as const;
 export const LARGEST_ACU = 256;
 /** What a node that may pause has while it is awake. */
 const LEAST_ACU = 0.5;
-/**
- * Statements of a write over the Data API besides the copies: the cell; of each entry, the row's cells and the entry.
- */
-const CALLS_OF_A_CELL = 1;
-const CALLS_OF_AN_ENTRY = 2;
 
 /** The most of what the environment has, its shards ask for, and its writes ask for. */
 export function groupsOf(
@@ -62,9 +57,20 @@ export function databaseOf(load: Load, traffic: Traffic, groups: number, assumpt
     maxConnections: connectionsOf(maxAcu),
     storedBytes:
       writesPerSecond * SECONDS_A_MONTH * monthsKept * (storedCellBytes + entriesPerWrite * storedEntryBytes),
-    io: writesPerSecond * (io.cell + bufferCopies * io.copy + entriesPerWrite * io.entry),
+    io:
+      writesPerSecond *
+      ((putOf(environment, assumptions).commits + bufferCopies) * io.commit + (1 + entriesPerWrite) * io.page),
     dataApiCalls: environment.access === 'data-api' ? dataApiCallsOf(load, traffic, assumptions) : 0,
   };
+}
+
+/** What a put sends with its copies and entries. */
+export function putOf(
+  { bufferCopies }: Pick<Load['environment'], 'bufferCopies'>,
+  { put: { cell, copy, entry }, entriesPerWrite }: Pick<Assumptions, 'put' | 'entriesPerWrite'>,
+): Sent {
+  const sum = (of: (part: Sent) => number): number => of(cell) + bufferCopies * of(copy) + entriesPerWrite * of(entry);
+  return { statements: sum(({ statements }) => statements), commits: sum(({ commits }) => commits) };
 }
 
 /** A writer's and a further reader's ACUs, on average. */
@@ -99,16 +105,15 @@ function connectionsAsked(
 }
 
 /**
- * At rest it is the tailers and the repair that ask: each page of shards after the longest pause, and once a second.
+ * Each statement is a call. At rest it is the tailers and the repair that ask: each page of shards after the longest
+ * pause, and once a second.
  */
 function dataApiCallsOf(
   { environment, shards, writesPerSecond }: Load,
   { reads }: Traffic,
-  { entriesPerWrite }: Assumptions,
+  assumptions: Assumptions,
 ): number {
   const pages = Math.ceil(shards / SHARDS_A_PAGE);
   const looks = environment.schedules ? (pages * 1000) / (TAIL_SETTINGS.pauses.mostMs ?? 500) + pages : 0;
-  return (
-    looks + reads + writesPerSecond * (CALLS_OF_A_CELL + environment.bufferCopies + entriesPerWrite * CALLS_OF_AN_ENTRY)
-  );
+  return looks + reads + writesPerSecond * putOf(environment, assumptions).statements;
 }

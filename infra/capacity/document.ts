@@ -1,12 +1,17 @@
 import { ENVIRONMENTS, type EnvironmentProps } from '../environments.ts';
 import { ASSUMPTIONS, type Assumptions } from './assumptions.ts';
 import { capacityFor } from './capacity.ts';
+import { sideBySideTable } from './elsewhere/side-by-side.ts';
 import { loadOn, RATES } from './load.ts';
 import type { Plan } from './plan.ts';
 import { costTable, limitTable, needsTable, priceTable, restTable } from './table.ts';
 
 /** Those of the datastore that comes with the project, in production. */
 export const PROD_SHARDS = 4096;
+
+function shardsOf({ shards }: EnvironmentProps): number {
+  return shards['trips'] ?? PROD_SHARDS;
+}
 
 /** What the environments cost while nobody asks for anything. */
 export function plansAtRest(assumptions: Assumptions = ASSUMPTIONS): {
@@ -18,7 +23,7 @@ export function plansAtRest(assumptions: Assumptions = ASSUMPTIONS): {
   readonly prod: Plan;
 } {
   const atRest = (environment: EnvironmentProps): Plan =>
-    capacityFor(loadOn(environment, environment.shards['trips'] ?? PROD_SHARDS, 0), assumptions);
+    capacityFor(loadOn(environment, shardsOf(environment), 0), assumptions);
   const { dev, small, staging, prod } = ENVIRONMENTS;
   return {
     dev: atRest(dev),
@@ -39,7 +44,9 @@ export function tables(
   rates: readonly number[] = RATES,
   assumptions: Assumptions = ASSUMPTIONS,
 ): Readonly<Record<string, string>> {
-  const plans = rates.map((rate) => capacityFor(loadOn(ENVIRONMENTS.prod, PROD_SHARDS, rate), assumptions));
+  const plansOf = (environment: EnvironmentProps): readonly Plan[] =>
+    rates.map((rate) => capacityFor(loadOn(environment, shardsOf(environment), rate), assumptions));
+  const plans = plansOf(ENVIRONMENTS.prod);
   const { dev, devPaused, small, smallPaused, staging, prod } = plansAtRest(assumptions);
   return {
     needs: needsTable(plans),
@@ -52,6 +59,15 @@ export function tables(
       '`staging`': staging,
       '`prod`': prod,
     }),
+    elsewhere: sideBySideTable(
+      {
+        '`dev`': plansOf(ENVIRONMENTS.dev),
+        '`small`': plansOf(ENVIRONMENTS.small),
+        '`staging`': plansOf(ENVIRONMENTS.staging),
+        '`prod`': plans,
+      },
+      '`prod`',
+    ),
     limits: limitTable(plans),
     prices: priceTable(),
   };

@@ -19,6 +19,8 @@ export interface BillLine {
   readonly name: string;
   /** USD a month. */
   readonly usd: number;
+  /** Of what answers requests and is called for cells, whatever database holds them. @default false */
+  readonly inFront?: boolean;
 }
 
 /** What a load needs, and costs. */

@@ -2,7 +2,7 @@ import type { Plan } from './plan.ts';
 import { GB, PRICES, SECONDS_A_MONTH, SOURCES, type Price } from './prices.ts';
 import { limitsOf } from './limits.ts';
 
-type Row = readonly [name: string, ...cells: string[]];
+export type Row = readonly [name: string, ...cells: string[]];
 
 /** What each load needs, by its rate; the last row names each limit that it exceeds. */
 export function needsTable(plans: readonly Plan[]): string {
@@ -73,7 +73,7 @@ export function priceTable(): string {
 }
 
 /** Three digits, or cents: more would promise what an estimate cannot hold. */
-function usd(amount: number): string {
+export function usd(amount: number): string {
   if (amount !== 0 && amount < 10) return amount.toFixed(2);
   // Below a hundred three digits have cents, and would be rounded twice.
   return (amount < 100 ? Math.round(amount) : Number(amount.toPrecision(3))).toLocaleString('en-US');
@@ -96,7 +96,7 @@ function byRate(plans: readonly Plan[], rows: readonly Row[]): string {
   return table(['writes a second', ...plans.map(rateOf)], rows);
 }
 
-function rateOf({ load }: Plan): string {
+export function rateOf({ load }: Plan): string {
   return figure(load.writesPerSecond);
 }
 
@@ -110,7 +110,7 @@ function money(value: number): string {
   return value < 0.001 ? `${money(value * 1e6)} a million` : value.toFixed(4).replace(/\.?0+$/u, '');
 }
 
-function table(header: readonly string[], rows: readonly Row[]): string {
+export function table(header: readonly string[], rows: readonly Row[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(header), `|${'---|'.repeat(header.length)}`, ...rows.map(line)].join('\n');
 }

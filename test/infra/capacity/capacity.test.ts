@@ -67,7 +67,10 @@ describe('a plan', () => {
     expect(lineOf(plan, 'Aurora: storage')).toBe(0);
     // Four tailers and the repair with 1,769 MB, the drain with 512.
     const gigabytes = ((5 * 1769 + 512) / 1024) * (1 + 2 / 60);
-    expect(lineOf(plan, 'Lambda')).toBeCloseTo(gigabytes * 730 * 3600 * 0.0000133334 + 6 * 730 * 60 * 2e-7, 6);
+    expect(lineOf(plan, 'Lambda: drain, repair, tailers')).toBeCloseTo(
+      gigabytes * 730 * 3600 * 0.0000133334 + 6 * 730 * 60 * 2e-7,
+      6,
+    );
   });
 
   it('is cheap for a young team, and not for nothing over the Data API', () => {
@@ -93,6 +96,17 @@ describe('a plan', () => {
     // Four tailers pass over eight groups every 120 ms; a receive and a delete for each batch; two triggers' queues
     // looked at by each tailer.
     expect(lineOf(plan, 'SQS')).toBeCloseTo(((((4 * 8 * 1000) / 120) * 3 + (4 * 2) / 5) * seconds * 0.5) / 1e6, 4);
+  });
+
+  it('asks the groups for what a put sends: commits as I/O, statements as calls of the Data API', () => {
+    // Three commits, the deletion of the copy, and a page each for cell and entry.
+    expect(planFor(1000).database.io).toBe(1000 * (3 + 1 + 2));
+    const [atRest, asked] = [0, 1000].map((writes) => planFor(writes, small));
+    // Four statements for each write, and a read for each read.
+    expect((asked?.database.dataApiCalls ?? 0) - (atRest?.database.dataApiCalls ?? 0)).toBe(
+      1000 * 4 + (asked?.traffic.reads ?? 0),
+    );
+    expect(planFor(1000, { ...prod, bufferCopies: 0 }).database.io).toBe(1000 * (2 + 2));
   });
 
   it('takes the cheaper storage: I/O is paid for one by one, or with the capacity', () => {
@@ -155,7 +169,7 @@ describe('a plan', () => {
   it('lets dev pause without schedules: nothing is billed by the hour of a node, nor of a function', () => {
     const paused = capacityFor(loadOn({ ...dev, schedules: false }, 256, 0));
     expect(lineOf(paused, 'Aurora: capacity')).toBe(0);
-    expect(lineOf(paused, 'Lambda')).toBe(0);
+    expect(lineOf(paused, 'Lambda: drain, repair, tailers')).toBe(0);
     expect(lineOf(paused, 'RDS Data API')).toBe(0);
     // Awake it has half an ACU at least.
     expect(lineOf(capacityFor(loadOn(dev, 256, 0)), 'Aurora: capacity')).toBeCloseTo(0.5 * 0.12 * 730, 6);
