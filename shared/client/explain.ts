@@ -51,7 +51,7 @@ export async function explain(
   await call({ ...recorder, query }).catch((error: unknown) => {
     if (error !== stopped) throw error;
   });
-  if (sent === undefined) throw new TypeError('explain: wanted a function that makes a call of the client it gets');
+  if (sent === undefined) throw new TypeError('explain: wanted a function that makes a call');
   const { method, path, query: parameters = {}, body } = sent;
   const rows = await homesOf(client, rowKeysOf(sent));
   const found = asked && (await client.query({ ...asked, explain: true })).explain;

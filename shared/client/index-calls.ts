@@ -16,7 +16,7 @@ export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'>
   return {
     async query({ index, where, fields, columns, order, limit = LIMITS.defaultLimit, after, cursor, read, explain }) {
       if (columns !== '*' && columns?.includes('*') === true)
-        throw invalidField('column', 'names of columns; for all of them "*" instead of a list', '*');
+        throw invalidField('column', 'names of columns, or "*" instead of a list', '*');
       // The limit always goes along: a request without any parameter asks for the status.
       const query = {
         ...toParameters(where),
