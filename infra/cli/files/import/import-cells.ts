@@ -151,6 +151,19 @@ async function readAll({ signal }: ImportOptions, keeper: Keeper, pipeline: Pipe
   return signal?.aborted !== true;
 }
 
+/** What all sources hold, once decompressed: of packed ones as what was read so far has it. Undefined where nobody knows. */
+function textOf(sources: readonly CellSource[]): number | undefined {
+  if (sources.some(({ size }) => size === undefined)) return undefined;
+  let [size, read, text] = [0, 0, 0];
+  for (const source of sources) {
+    size += source.size ?? 0;
+    read += source.bytesRead();
+    text += source.textRead();
+  }
+  if (size === 0) return 0;
+  return read === 0 ? undefined : (size * text) / read;
+}
+
 /** Knows how far each source came, and writes it down. */
 class Keeper {
   readonly #options: ImportOptions;
@@ -316,15 +329,12 @@ class Keeper {
     const { progress, sources } = this.#options;
     if (!progress) return;
     const counts = { ...this.#counts };
-    for (const { ahead } of this.#done.values())
-      for (const end of Object.keys(ahead) as (keyof Counts)[]) counts[end] += ahead[end];
+    let bytes = Object.values(this.#journal.positions).reduce((sum, position) => sum + position.bytes, 0);
+    for (const { ahead } of this.#done.values()) {
+      for (const end of Object.keys(ahead.ends) as (keyof Counts)[]) counts[end] += ahead.ends[end];
+      bytes += ahead.bytes;
+    }
     const cells = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    const isKnown = sources.every(({ size }) => size !== undefined);
-    progress.tell({
-      cells,
-      bytes: sources.reduce((sum, { bytesRead }) => sum + bytesRead(), 0),
-      totalBytes: isKnown ? sources.reduce((sum, { size }) => sum + (size ?? 0), 0) : undefined,
-      counts,
-    });
+    progress.tell({ cells, bytes, totalBytes: textOf(sources), counts });
   }
 }
