@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { shardOf } from '../../../../shared/shard.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import type { FileProgress } from '../../../../shared/files/file-progress.ts';
-import { DoneItems, type Counts } from './done-items.ts';
+import { DoneItems, NO_COUNTS, type Counts } from './done-items.ts';
 import { knowsRejects, lettersOf, ofThisDatastore, writeJournal, type Ahead, type Journal } from './journal.ts';
 import { Pipeline } from './pipeline.ts';
 import { readInTurn } from './read-in-turn.ts';
@@ -37,17 +38,19 @@ export interface ImportOptions {
 }
 
 export interface ImportReport {
+  /** Of the whole import, those of calls before this one included; of one that was done already, nothing. */
   readonly counts: Counts;
   /**
    * Where times are kept: how many cells are there with another one, those included of which the answers did not say
    * it.
    */
   readonly new_times?: number;
-  readonly rejects: string;
+  /** The file of rejects, where there are some, and it is there. */
+  readonly rejects?: string;
   /** False where it was ended by its signal. */
   readonly complete: boolean;
-  /** Its journal says that all was imported before: nothing was done. */
-  readonly already?: true;
+  /** What became of the cells by the journal, which says that all was imported before: nothing was done. */
+  readonly already?: Counts;
   readonly seconds: number;
 }
 
@@ -78,9 +81,8 @@ export async function importCells(
   const began = performance.now();
   const heads = await client.heads();
   const journal = ofThisDatastore(options.journal, heads);
-  const { counts, complete, new_times = 0 } = journal;
-  const { areTimesKept = false, rejectsPath: rejects } = options;
-  if (complete) return { counts, ...(areTimesKept && { new_times }), rejects, complete, already: true, seconds: 0 };
+  const { areTimesKept = false } = options;
+  if (journal.complete) return alreadyDone(journal, options);
   return importRest(areTimesKept ? restoringClient(client) : client, { ...options, journal }, { heads, began });
 }
 
@@ -119,10 +121,27 @@ async function importRest(
   return {
     counts,
     ...(options.areTimesKept && { new_times: newTimes }),
-    rejects: options.rejectsPath,
+    ...rejectsIn(options.rejectsPath, counts),
     complete: keeper.isComplete,
     seconds: (performance.now() - began) / 1000,
   };
+}
+
+function alreadyDone(journal: Journal, { areTimesKept, rejectsPath }: ImportOptions): ImportReport {
+  const { counts: already, new_times = 0, rejects = rejectsPath, complete } = journal;
+  return {
+    counts: NO_COUNTS,
+    ...(areTimesKept && { new_times }),
+    // Where they were written then, whatever is asked for now.
+    ...rejectsIn(rejects, already),
+    complete,
+    already,
+    seconds: 0,
+  };
+}
+
+function rejectsIn(path: string, { rejected }: Counts): Pick<ImportReport, 'rejects'> {
+  return rejected > 0 && existsSync(path) ? { rejects: path } : {};
 }
 
 /** A file that was cut, or changed, has given what it had by then. */

@@ -178,17 +178,36 @@ test('a file of rejects that was cut, or is not of this import, is refused and l
 
 test('an import without rejects leaves no file of them', async () => {
   write(some(20));
-  await importFile();
+  expect(await importFile()).not.toHaveProperty('rejects');
   expect(existsSync(rejectsOf())).toBe(false);
 });
 
 test('a file that was imported already is said to be, and is not done where the datastore was made again', async () => {
   write(some(50));
   expect(await importFile()).not.toHaveProperty('already');
-  expect(await importFile()).toMatchObject({ complete: true, already: true, counts: { stored: 50 } });
+  const again = await importFile();
+  expect(again).toMatchObject({ complete: true, already: { stored: 50, rejected: 0 }, counts: { stored: 0 } });
+  expect(again).not.toHaveProperty('rejects');
   const client = referenceStore('readings', SHARDS);
   await expect(importFile(file, { client })).rejects.toMatchObject({ code: 'other_import' });
   await expect(importFile(file, { client })).rejects.toMatchObject({ message: expect.stringContaining('--restart') });
+});
+
+test('a file of rejects is named where it is there, also of an import that was done already', async () => {
+  write([...some(20), 'no JSON']);
+  const counts = { stored: 20, rejected: 1 };
+  expect(await importFile()).toMatchObject({ counts, rejects: rejectsOf() });
+  const other = `${rejectsOf()}.other`;
+  const nothing = { stored: 0, stored_before: 0, buffered: 0, rejected: 0 };
+  expect(await importFile(file, { rejectsPath: other })).toMatchObject({
+    counts: nothing,
+    already: counts,
+    rejects: rejectsOf(),
+  });
+  rmSync(rejectsOf());
+  const gone = await importFile();
+  expect(gone).toMatchObject({ counts: nothing, already: counts });
+  expect(gone).not.toHaveProperty('rejects');
 });
 
 test('half an import is not gone on with in a datastore that was made again', async () => {
@@ -207,7 +226,7 @@ test('a file is the same one however its path is typed', async () => {
   await importFile();
   const typed = join(dirname(file), '.', basename(file));
   expect(await importFile(`${dirname(file)}/../${basename(dirname(file))}/${basename(typed)}`)).toMatchObject({
-    already: true,
+    already: { stored: 50 },
   });
 });
 
