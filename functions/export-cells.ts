@@ -31,10 +31,12 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const address = readS3Address(exportTo);
   if (!address) throw new Error(`The place of the export: wanted s3://bucket/prefix, got ${exportTo}`);
   const leftMs = lambda.getRemainingTimeInMillis();
+  const last = AbortSignal.timeout(Math.max(0, leftMs - LAST_MS));
   const target = await s3Target(address.bucket, address.prefix, {
     endpoint: config.s3Endpoint === '' ? undefined : config.s3Endpoint,
     // What a killed run left here would fill the disk of its instance.
     folder: join(tmpdir(), lambda.functionName),
+    signal: last,
   });
   const dynamo = dynamoClient();
   try {
@@ -45,7 +47,7 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
       read: config.exportRead,
       leases: leases({ client: dynamo, table: config.stateTable }, randomUUID(), LEASE_MS),
       signal: AbortSignal.timeout(Math.max(0, leftMs - TIME_TO_END_MS)),
-      last: AbortSignal.timeout(Math.max(0, leftMs - LAST_MS)),
+      last,
     });
     if (!report) return void logger.warn('another run of this export is under way', { export: target.name });
     logger[report.silent > 0 ? 'warn' : 'info']('exported', { export: target.name, datastore, ...report });

@@ -73,7 +73,7 @@ export async function exportCells(
   client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'indexes'>,
   options: ExportOptions,
 ): Promise<ExportReport> {
-  const release = await options.target.lock?.();
+  const release = await options.target.lock?.(options.signal);
   try {
     return await exportAlone(client, options);
   } finally {

@@ -1,7 +1,7 @@
 /** How far it is. */
 export interface Progress {
   readonly cells: number;
-  /** Of the files read, or of the cells written. */
+  /** Of the input, what is done. */
   readonly bytes?: number;
   /** Undefined where nobody knows. */
   readonly totalBytes?: number | undefined;

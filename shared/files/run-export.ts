@@ -5,6 +5,7 @@ import { underLease } from '../dynamo/under-lease.ts';
 import type { Compression } from './compression.ts';
 import { exportCells, type ExportReport } from './export-cells.ts';
 import type { ExportTarget } from './target.ts';
+import { whileHeld } from './while-held.ts';
 
 /** One that was killed is succeeded after so long. */
 export const LEASE_MS = 30_000;
@@ -86,7 +87,10 @@ export async function runExport(
   try {
     const ended = await underLease(leased, (held) => {
       clearTimeout(busy);
-      return exportShares(client.with({ signal: held }), { ...options, target: whileHeld(target, held) });
+      return exportShares(client.with({ signal: held }), {
+        ...options,
+        target: whileHeld(target, () => held.throwIfAborted()),
+      });
     });
     return ended?.result;
   } finally {
@@ -127,23 +131,4 @@ async function exportShares(client: SchemalessClient, options: ExportRunOptions)
   const isUpToDate = report.complete && left === 0 && silent === 0;
   const behindSeconds = isUpToDate ? 0 : Math.max(0, (Date.now() - Date.parse(exportedUntil)) / 1000);
   return { parts, cells, bytes, left, silent, behindSeconds, seconds: (performance.now() - began) / 1000 };
-}
-
-/** Writes nothing once the signal has come: then another run may be at work. */
-function whileHeld(target: ExportTarget, held: AbortSignal): ExportTarget {
-  return {
-    ...target,
-    async writeText(path, text) {
-      held.throwIfAborted();
-      await target.writeText(path, text);
-    },
-    async store(scratch, path) {
-      held.throwIfAborted();
-      await target.store(scratch, path);
-    },
-    async remove(path) {
-      held.throwIfAborted();
-      await target.remove(path);
-    },
-  };
 }

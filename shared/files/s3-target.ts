@@ -1,12 +1,11 @@
-import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3LockTimes, S3Place } from './s3-lock.ts';
 import type { ExportTarget } from './target.ts';
-
-const PART_BYTES = 8 * 1024 * 1024;
+import { whileHeld } from './while-held.ts';
 
 /** `s3://bucket/prefix`; undefined for what is no such address. */
 export function readS3Address(text: string): { readonly bucket: string; readonly prefix: string } | undefined {
@@ -24,6 +23,12 @@ export interface S3Options {
    * it goes first. @default a new one
    */
   readonly folder?: string | undefined;
+  /** One export at a time writes there, by an object. @default false: whoever exports holds something else */
+  readonly isLocked?: boolean | undefined;
+  /** @default 5000, and 30,000 */
+  readonly lockTimes?: S3LockTimes | undefined;
+  /** Gives up what is being uploaded. @default nothing does */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -35,7 +40,7 @@ export interface S3Options {
 export async function s3Target(
   bucket: string,
   prefix: string,
-  { endpoint, region, folder: own }: S3Options = {},
+  { endpoint, region, folder: own, isLocked = false, lockTimes, signal }: S3Options = {},
 ): Promise<ExportTarget> {
   const { S3Client } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
@@ -46,19 +51,38 @@ export async function s3Target(
   const folder = own ?? (await mkdtemp(join(tmpdir(), 'schemaless-export-')));
   if (own !== undefined) await rm(own, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  return overS3(client, { bucket, prefix, folder });
+  const place = { bucket, prefix };
+  const target = await overS3(client, place, { folder, signal });
+  return isLocked ? locked(target, client, { place, times: lockTimes }) : target;
 }
 
-interface S3Folder {
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly folder: string;
+async function locked(
+  target: ExportTarget,
+  client: S3Client,
+  { place, times }: { readonly place: S3Place; readonly times: S3LockTimes | undefined },
+): Promise<ExportTarget> {
+  const { S3Lock } = await import('./s3-lock.ts');
+  const { abortUploads } = await import('./s3-upload.ts');
+  let lock: InstanceType<typeof S3Lock> | undefined;
+  return {
+    ...whileHeld(target, () => lock?.ask()),
+    async lock(signal) {
+      lock = new S3Lock(client, place, times);
+      const release = await lock.take(signal);
+      await abortUploads(client, place);
+      return release;
+    },
+  };
 }
 
-async function overS3(client: S3Client, { bucket, prefix, folder }: S3Folder): Promise<ExportTarget> {
+async function overS3(
+  client: S3Client,
+  { bucket, prefix }: S3Place,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal | undefined },
+): Promise<ExportTarget> {
   const { DeleteObjectCommand, GetObjectCommand, NoSuchKey, paginateListObjectsV2, PutObjectCommand } =
     await import('@aws-sdk/client-s3');
-  const { Upload } = await import('@aws-sdk/lib-storage');
+  const { uploadFile } = await import('./s3-upload.ts');
   const at = (path: string): { Bucket: string; Key: string } => ({ Bucket: bucket, Key: `${prefix}${path}` });
   const open = async (path: string): Promise<Readable> => {
     const { Body } = await client.send(new GetObjectCommand(at(path)));
@@ -86,8 +110,7 @@ async function overS3(client: S3Client, { bucket, prefix, folder }: S3Folder): P
     },
     scratch: async (path) => join(folder, path.replaceAll('/', '-')),
     async store(scratch, path) {
-      const params = { ...at(path), Body: createReadStream(scratch, { highWaterMark: 256 * 1024 }) };
-      await new Upload({ client, params, partSize: PART_BYTES, queueSize: 2 }).done();
+      await uploadFile(client, scratch, { object: at(path), signal });
       await rm(scratch);
     },
     open,

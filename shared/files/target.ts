@@ -20,9 +20,10 @@ export interface ExportTarget {
   /**
    * Keeps other exports away until what it returns is called. Throws `busy_export`.
    *
+   * @param signal ends the wait for a holder that is silent. @default nothing does
    * @default others are told from what they left: two that begin at once may write different files of one name
    */
-  lock?(): Promise<() => Promise<void>>;
+  lock?(signal?: AbortSignal): Promise<() => Promise<void>>;
   /** Leaves nothing behind on this machine. */
   close(): Promise<void>;
 }

@@ -23,6 +23,8 @@ interface Flags {
   readonly read?: Role;
   readonly ddl?: true;
   readonly check?: true;
+  /** False with `--no-lock`. */
+  readonly lock: boolean;
 }
 
 /** `export TO`: the cells of the datastore into a folder, or a bucket. */
@@ -36,12 +38,13 @@ export function exportCommand(): Command {
     .option('--read <role>', 'of whom: writer or reader (default: writer)', oneOf(['writer', 'reader']))
     .option('--ddl', 'prints the statement that makes a table of Athena over such an export, and exports nothing')
     .option('--check', 'compares what is there with its manifests, and exports nothing')
+    .option('--no-lock', 'to a server of S3 that does not keep conditions of writes: no other export may write there')
     .addHelpText('after', EXAMPLES)
     .action(
       action<[string], Flags>(async (session, [to], flags) => {
         keepHeapSmall();
         const interrupt = untilInterrupted();
-        const target = await openTarget(to);
+        const target = await openTarget(to, { isLocked: flags.lock, signal: interrupt.afterwards });
         try {
           if (flags.check) return await check(target, interrupt.signal);
           const client = await session.connect({ signal: interrupt.afterwards });

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { action } from '../cli.ts';
 import { FilesError } from '../../../shared/files/files-error.ts';
+import type { Counts } from './import/done-items.ts';
 import { importCells, type ImportReport } from './import/import-cells.ts';
 import { newJournal, readJournal, type Journal } from './import/journal.ts';
 import type { DefaultRefKey } from './import/ndjson-source.ts';
@@ -55,9 +56,9 @@ export function importCommand(): Command {
           const client = await session.connect({ signal: interrupt.afterwards });
           const report = await run(path, flags, { url, client }, interrupt.signal);
           process.stdout.write(`${JSON.stringify(report)}\n`);
-          if (report.already) session.note(ALREADY);
+          if (report.already) session.note(alreadyDone(report.already, report.rejects));
           if (!report.complete) return 'interrupted';
-          return report.counts.rejected > 0 ? 'rejects' : 'ok';
+          return (report.already ?? report.counts).rejected > 0 ? 'rejects' : 'ok';
         } finally {
           interrupt.end();
           // One that was interrupted would hold the process.
@@ -67,8 +68,12 @@ export function importCommand(): Command {
     );
 }
 
-const ALREADY =
-  'its journal says that all of it was imported before: nothing was done; --restart puts each cell again, which changes none';
+function alreadyDone({ rejected, ...there }: Counts, rejects: string | undefined): string {
+  const stored = Object.values(there).reduce((sum, count) => sum + count, 0);
+  const file = rejects === undefined ? 'whose file is gone' : `which are in ${rejects}`;
+  const rest = rejected === 0 ? '' : `, but for ${rejected} that were rejected, ${file}`;
+  return `its journal says that all of it was imported before, ${stored} cells${rest}: nothing was done; --restart puts each cell again, which changes none`;
+}
 
 const EXAMPLES = `
 Killed and called again it goes on where it was; each cell is there once.

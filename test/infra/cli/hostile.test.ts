@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -288,4 +288,41 @@ it('every command has help with examples', async () => {
   expect(groups).toEqual(['triggers', 'parked', 'buffer', 'delete', 'profile']);
   for (const [name, text] of helps)
     if (!groups.includes(name)) expect([name, text]).toEqual([name, expect.stringContaining('Examples:\n  ')]);
+});
+
+describe('an import of what was imported already', () => {
+  it('says so, says what was stored then and where its rejects are, and ends as it did', async () => {
+    let head = 0;
+    answer = ({ method }) => {
+      if (method === 'GET') return [200, { shards: [{ shard: 0, group: 'group-1', head }] }];
+      head += 1;
+      return [200, { results: [{ outcome: 'stored', shard: 0, added_id: head, created_at: '2026-01-01T00:00:00Z' }] }];
+    };
+    const { row_key, column_name, ref_key, body } = CELL;
+    const file = join(folder.path, 'trips.ndjson');
+    writeFileSync(file, `${JSON.stringify({ row_key, column_name, ref_key, body })}\nno JSON\n`);
+    const command = ['import', file, '-d', 'trips', '--url', url];
+    const rejects = `${file}.rejects.ndjson`;
+    const first = await run(...command);
+    expect(first).toMatchObject({ code: 7 });
+    expect(JSON.parse(first.stdout)).toMatchObject({ counts: { stored: 1, rejected: 1 }, rejects });
+    requests.length = 0;
+
+    const again = await run(...command);
+
+    expect(again).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining(`1 cells, but for 1 that were rejected, which are in ${rejects}: nothing was`),
+    });
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      already: { stored: 1, rejected: 1 },
+      counts: { stored: 0, rejected: 0 },
+      rejects,
+    });
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
+    rmSync(rejects);
+    const gone = await run(...command);
+    expect(gone).toMatchObject({ code: 7, stderr: expect.stringContaining('whose file is gone') });
+    expect(JSON.parse(gone.stdout)).not.toHaveProperty('rejects');
+  });
 });

@@ -1,11 +1,13 @@
 import { gunzipSync } from 'node:zlib';
 import { CreateBucketCommand, GetObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
+import { conditionalS3, type ConditionalS3 } from './conditional-s3.ts';
 import { startSqs } from '../../../infra/local/emulators/sqs.ts';
 
 /** A bucket of an S3 of its own. */
 export interface Bucket {
   /** Where the S3 is. */
   readonly url: string;
+  readonly s3: ConditionalS3;
   readonly name: string;
   /** Keys of all objects, in their order. */
   keys(): Promise<readonly string[]>;
@@ -14,12 +16,14 @@ export interface Bucket {
 }
 
 export async function openBucket(folder: string, name = 'lake'): Promise<Bucket> {
-  const s3 = await startSqs(folder, 0);
+  const fauxqs = await startSqs(folder, 0);
+  const s3 = await conditionalS3(fauxqs.url);
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const client = new S3Client({ endpoint: s3.url, region: 'us-east-1', forcePathStyle: true, credentials });
   await client.send(new CreateBucketCommand({ Bucket: name }));
   return {
     url: s3.url,
+    s3,
     name,
     async keys() {
       const found: string[] = [];
@@ -33,7 +37,8 @@ export async function openBucket(folder: string, name = 'lake'): Promise<Bucket>
     },
     async close() {
       client.destroy();
-      await s3.close();
+      s3.close();
+      await fauxqs.close();
     },
   };
 }

@@ -90,7 +90,7 @@ async function checkFile(
     bytes += piece.length;
   });
   stream.pause();
-  const found = format === 'parquet' ? await rowsOfParquet(stream, target, path) : await idsOfLines(stream, path);
+  const found = format === 'parquet' ? await idsOfParquet(stream, target, path) : await idsOfLines(stream, path);
   const hash = sum.digest('hex');
   if (bytes !== file?.bytes) return `wanted ${file?.bytes} bytes, got ${bytes}`;
   if (hash !== file.sha256) return `wanted the SHA-256 ${file.sha256}, got ${hash}`;
@@ -102,37 +102,57 @@ async function checkFile(
 
 interface FoundIds {
   readonly cells: number;
-  /** Added ids, where they were looked at. */
+  /** Undefined where there is no cell. */
   readonly first?: number | undefined;
   readonly last?: number | undefined;
+  /** The first added id that is not where it should be. */
   readonly hole?: number | undefined;
+}
+
+/** Looks at added ids, in the order of the file. */
+class Ids implements FoundIds {
+  cells = 0;
+  first: number | undefined;
+  last: number | undefined;
+  hole: number | undefined;
+
+  add(id: number): void {
+    if (this.last !== undefined && id !== this.last + 1) this.hole ??= this.last + 1;
+    this.first ??= id;
+    this.last = id;
+    this.cells += 1;
+  }
 }
 
 async function idsOfLines(stream: Readable, path: string): Promise<FoundIds> {
   const transform = decompressor(compressionOf(path));
   stream.on('error', (error) => transform?.destroy(error));
-  const found = { cells: 0, first: undefined as number | undefined, last: undefined as number | undefined };
-  let hole: number | undefined;
+  const ids = new Ids();
   for await (const lines of readLines(transform ? stream.pipe(transform) : stream, Number.MAX_SAFE_INTEGER)) {
     for (const { bytes } of lines) {
       const { added_id } = JSON.parse(String(bytes)) as { added_id: number };
-      if (found.last !== undefined && added_id !== found.last + 1) hole ??= found.last + 1;
-      found.first ??= added_id;
-      found.last = added_id;
-      found.cells += 1;
+      ids.add(added_id);
     }
   }
-  return { ...found, hole };
+  return ids;
 }
 
-/** The rows that its footer says: their bytes are those of the SHA-256. */
-async function rowsOfParquet(stream: Readable, target: ExportTarget, path: string): Promise<FoundIds> {
-  const { asyncBufferFromFile, parquetMetadataAsync } = await import('hyparquet');
+/** Its column of added ids alone is read, a group of rows at a time. */
+async function idsOfParquet(stream: Readable, target: ExportTarget, path: string): Promise<FoundIds> {
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
   const scratch = `${await target.scratch(path)}.check`;
   try {
     await writeFile(scratch, stream);
-    const { num_rows } = await parquetMetadataAsync(await asyncBufferFromFile(scratch));
-    return { cells: Number(num_rows) };
+    const file = await asyncBufferFromFile(scratch);
+    const metadata = await parquetMetadataAsync(file);
+    const ids = new Ids();
+    for (const { num_rows } of metadata.row_groups) {
+      const rowStart = ids.cells;
+      const rowEnd = rowStart + Number(num_rows);
+      const rows = await parquetReadObjects({ file, metadata, columns: ['added_id'], rowStart, rowEnd });
+      for (const { added_id } of rows) ids.add(Number(added_id));
+    }
+    return ids;
   } finally {
     await rm(scratch, { force: true });
   }

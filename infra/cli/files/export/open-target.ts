@@ -4,8 +4,15 @@ import { folderTarget } from './folder-target.ts';
 import { readS3Address, s3Target } from '../../../../shared/files/s3-target.ts';
 import type { ExportTarget } from '../../../../shared/files/target.ts';
 
+export interface TargetOptions {
+  /** Whether one export at a time may write to a bucket; a folder is always locked. @default true */
+  readonly isLocked?: boolean | undefined;
+  /** Gives up what is being uploaded. @default nothing does */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** A folder, or `s3://bucket/prefix`, of AWS or of whatever AWS_ENDPOINT_URL_S3 names. Throws `bad_option`. */
-export async function openTarget(to: string): Promise<ExportTarget> {
+export async function openTarget(to: string, { isLocked = true, signal }: TargetOptions = {}): Promise<ExportTarget> {
   if (!/^[a-z][a-z0-9]+:\/\//iu.test(to)) {
     if (statSync(to, { throwIfNoEntry: false })?.isDirectory() === false)
       throw new FilesError('bad_option', `to: wanted a folder, or s3://bucket/prefix, got the file ${to}`);
@@ -15,5 +22,5 @@ export async function openTarget(to: string): Promise<ExportTarget> {
   if (!address) throw new FilesError('bad_option', `to: wanted a folder, or s3://bucket/prefix, got ${to}`);
   const endpoint = process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL'];
   const region = process.env['AWS_REGION'] === undefined && endpoint !== undefined ? 'us-east-1' : undefined;
-  return s3Target(address.bucket, address.prefix, { endpoint, region });
+  return s3Target(address.bucket, address.prefix, { endpoint, region, isLocked, signal });
 }

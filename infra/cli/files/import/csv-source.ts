@@ -36,14 +36,14 @@ export interface CsvOptions {
  */
 export function csvSource({ name, size, open, mapping: wished, areTimesKept = false }: CsvOptions): CellSource {
   const mapping = areTimesKept ? wished : { ...wished, created_at: undefined };
-  let bytesRead = (): number => 0;
+  let opened: OpenBytes | undefined;
   return {
     name,
     size,
-    bytesRead: () => bytesRead(),
+    bytesRead: () => opened?.bytesRead() ?? 0,
+    textRead: () => opened?.textRead() ?? 0,
     async *read(from: Position) {
-      const opened = open();
-      ({ bytesRead } = opened);
+      opened = open();
       const records = openParser(name, mapping);
       for await (const piece of opened.stream) yield* some(await records.write(piece), from);
       yield* some(await records.end(), from);

@@ -76,11 +76,19 @@ export class DoneItems {
     return letters.slice(0, end);
   }
 
-  /** What became of items while others before them are still under way. */
-  get ahead(): Counts {
+  /** What became of items while others before them are still under way, and the bytes from each to the next. */
+  get ahead(): { readonly ends: Counts; readonly bytes: number } {
     const ends = { ...NO_COUNTS };
-    for (const { end } of this.#entries) if (end !== undefined) ends[end] += 1;
-    return ends;
+    let bytes = 0;
+    let from = this.#position.bytes;
+    for (const { end, position } of this.#entries) {
+      if (end !== undefined) {
+        ends[end] += 1;
+        bytes += position.bytes - from;
+      }
+      from = position.bytes;
+    }
+    return { ends, bytes };
   }
 
   /** The first item that is under way and all behind it: what is kept in memory. */

@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { shardOf } from '../../../../shared/shard.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import type { FileProgress } from '../../../../shared/files/file-progress.ts';
-import { DoneItems, type Counts } from './done-items.ts';
+import { DoneItems, NO_COUNTS, type Counts } from './done-items.ts';
 import { knowsRejects, lettersOf, ofThisDatastore, writeJournal, type Ahead, type Journal } from './journal.ts';
 import { Pipeline } from './pipeline.ts';
 import { readInTurn } from './read-in-turn.ts';
@@ -37,17 +38,19 @@ export interface ImportOptions {
 }
 
 export interface ImportReport {
+  /** Of the whole import, those of calls before this one included; of one that was done already, nothing. */
   readonly counts: Counts;
   /**
    * Where times are kept: how many cells are there with another one, those included of which the answers did not say
    * it.
    */
   readonly new_times?: number;
-  readonly rejects: string;
+  /** The file of rejects, where there are some, and it is there. */
+  readonly rejects?: string;
   /** False where it was ended by its signal. */
   readonly complete: boolean;
-  /** Its journal says that all was imported before: nothing was done. */
-  readonly already?: true;
+  /** What became of the cells by the journal, which says that all was imported before: nothing was done. */
+  readonly already?: Counts;
   readonly seconds: number;
 }
 
@@ -78,9 +81,8 @@ export async function importCells(
   const began = performance.now();
   const heads = await client.heads();
   const journal = ofThisDatastore(options.journal, heads);
-  const { counts, complete, new_times = 0 } = journal;
-  const { areTimesKept = false, rejectsPath: rejects } = options;
-  if (complete) return { counts, ...(areTimesKept && { new_times }), rejects, complete, already: true, seconds: 0 };
+  const { areTimesKept = false } = options;
+  if (journal.complete) return alreadyDone(journal, options);
   return importRest(areTimesKept ? restoringClient(client) : client, { ...options, journal }, { heads, began });
 }
 
@@ -119,10 +121,27 @@ async function importRest(
   return {
     counts,
     ...(options.areTimesKept && { new_times: newTimes }),
-    rejects: options.rejectsPath,
+    ...rejectsIn(options.rejectsPath, counts),
     complete: keeper.isComplete,
     seconds: (performance.now() - began) / 1000,
   };
+}
+
+function alreadyDone(journal: Journal, { areTimesKept, rejectsPath }: ImportOptions): ImportReport {
+  const { counts: already, new_times = 0, rejects = rejectsPath, complete } = journal;
+  return {
+    counts: NO_COUNTS,
+    ...(areTimesKept && { new_times }),
+    // Where they were written then, whatever is asked for now.
+    ...rejectsIn(rejects, already),
+    complete,
+    already,
+    seconds: 0,
+  };
+}
+
+function rejectsIn(path: string, { rejected }: Counts): Pick<ImportReport, 'rejects'> {
+  return rejected > 0 && existsSync(path) ? { rejects: path } : {};
 }
 
 /** A file that was cut, or changed, has given what it had by then. */
@@ -149,6 +168,19 @@ async function readAll({ signal }: ImportOptions, keeper: Keeper, pipeline: Pipe
   if (signal?.aborted) await pipeline.stop();
   else await keeper.whileDraining(pipeline);
   return signal?.aborted !== true;
+}
+
+/** What all sources hold, once decompressed: of packed ones as what was read so far has it. Undefined where nobody knows. */
+function textOf(sources: readonly CellSource[]): number | undefined {
+  if (sources.some(({ size }) => size === undefined)) return undefined;
+  let [size, read, text] = [0, 0, 0];
+  for (const source of sources) {
+    size += source.size ?? 0;
+    read += source.bytesRead();
+    text += source.textRead();
+  }
+  if (size === 0) return 0;
+  return read === 0 ? undefined : (size * text) / read;
 }
 
 /** Knows how far each source came, and writes it down. */
@@ -316,15 +348,12 @@ class Keeper {
     const { progress, sources } = this.#options;
     if (!progress) return;
     const counts = { ...this.#counts };
-    for (const { ahead } of this.#done.values())
-      for (const end of Object.keys(ahead) as (keyof Counts)[]) counts[end] += ahead[end];
+    let bytes = Object.values(this.#journal.positions).reduce((sum, position) => sum + position.bytes, 0);
+    for (const { ahead } of this.#done.values()) {
+      for (const end of Object.keys(ahead.ends) as (keyof Counts)[]) counts[end] += ahead.ends[end];
+      bytes += ahead.bytes;
+    }
     const cells = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    const isKnown = sources.every(({ size }) => size !== undefined);
-    progress.tell({
-      cells,
-      bytes: sources.reduce((sum, { bytesRead }) => sum + bytesRead(), 0),
-      totalBytes: isKnown ? sources.reduce((sum, { size }) => sum + (size ?? 0), 0) : undefined,
-      counts,
-    });
+    progress.tell({ cells, bytes, totalBytes: textOf(sources), counts });
   }
 }

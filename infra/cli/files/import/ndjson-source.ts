@@ -47,14 +47,14 @@ export function ndjsonSource({
   defaultRefKey,
   areTimesKept = false,
 }: NdjsonOptions): CellSource {
-  let bytesRead = (): number => 0;
+  let opened: OpenBytes | undefined;
   return {
     name,
     size,
-    bytesRead: () => bytesRead(),
+    bytesRead: () => opened?.bytesRead() ?? 0,
+    textRead: () => opened?.textRead() ?? 0,
     async *read(from: Position) {
-      const opened = openAt ? openAt(from.bytes) : open();
-      ({ bytesRead } = opened);
+      opened = openAt ? openAt(from.bytes) : open();
       const start = openAt ? { line: from.items, byte: from.bytes } : { line: 0, byte: 0 };
       for await (const lines of readLines(opened.stream, LINE_BYTES, start)) {
         const items = lines

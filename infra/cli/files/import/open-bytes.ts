@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { Gunzip } from 'node:zlib';
 import { compressionOf, decompressor } from '../../../../shared/files/compression.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 
@@ -8,6 +9,8 @@ export interface OpenBytes {
   readonly stream: AsyncIterable<Buffer>;
   /** Bytes of the file itself that were read so far. */
   readonly bytesRead: () => number;
+  /** Bytes that they hold, once decompressed. */
+  readonly textRead: () => number;
 }
 
 const PIECE_BYTES = 256 * 1024;
@@ -32,17 +35,27 @@ export function decompress(input: Readable, name: string, { start = 0, seen }: O
     seen?.(piece);
   });
   input.pause();
-  const bytesRead = (): number => bytes;
-  if (!transform) return { stream: input, bytesRead };
+  if (!transform) return { stream: input, bytesRead: () => bytes, textRead: () => bytes };
   // Its errors are those of what is read of it: a pipe passes on none.
   input.on('error', (error) => transform.destroy(error));
-  return { stream: whole(input.pipe(transform), name), bytesRead };
+  let text = 0;
+  const stream = whole(input.pipe(transform), name, (piece) => (text += piece.length));
+  // gzip knows which of them it has decompressed: all of a small file are read before the first of its text.
+  const bytesRead = (): number => (transform instanceof Gunzip ? transform.bytesWritten : bytes);
+  return { stream, bytesRead, textRead: () => text };
 }
 
-/** Names the file that is damaged. */
-async function* whole(stream: AsyncIterable<Buffer>, name: string): AsyncIterable<Buffer> {
+/** Tells each piece, and names the file that is damaged. */
+async function* whole(
+  stream: AsyncIterable<Buffer>,
+  name: string,
+  came: (piece: Buffer) => void,
+): AsyncIterable<Buffer> {
   try {
-    yield* stream;
+    for await (const piece of stream) {
+      came(piece);
+      yield piece;
+    }
   } catch (cause) {
     const got = cause instanceof Error ? cause.message : String(cause);
     throw new FilesError('bad_input', `${name}: wanted a whole file, packed as its name says, got: ${got}`, { cause });

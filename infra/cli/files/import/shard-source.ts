@@ -25,19 +25,23 @@ export function shardSource(shard: number, files: readonly ShardFile[], areTimes
 }
 
 function openInOrder(files: readonly ShardFile[], faults: string[]): OpenBytes {
-  let before = 0;
-  let current = (): number => 0;
+  const before = { bytes: 0, text: 0 };
+  let current: OpenBytes | undefined;
   async function* pieces(): AsyncGenerator<Buffer> {
     for (const { path, sha256 } of files) {
       const sum = createHash('sha256');
-      const opened = openFile(path, { seen: (piece) => sum.update(piece) });
-      current = opened.bytesRead;
-      yield* opened.stream;
-      before += current();
-      current = () => 0;
+      current = openFile(path, { seen: (piece) => sum.update(piece) });
+      yield* current.stream;
+      before.bytes += current.bytesRead();
+      before.text += current.textRead();
+      current = undefined;
       const got = sum.digest('hex');
       if (got !== sha256) faults.push(`${path}: wanted the SHA-256 ${sha256}, got ${got}`);
     }
   }
-  return { stream: pieces(), bytesRead: () => before + current() };
+  return {
+    stream: pieces(),
+    bytesRead: () => before.bytes + (current?.bytesRead() ?? 0),
+    textRead: () => before.text + (current?.textRead() ?? 0),
+  };
 }

@@ -56,10 +56,12 @@ export type SourceItem = {
 export interface CellSource {
   /** Of the file, as reports name it. */
   readonly name: string;
-  /** Bytes of the file, where they are known: what progress is measured by. */
+  /** Bytes of the file, where they are known. */
   readonly size: number | undefined;
   /** Bytes of the file that were read so far. */
   readonly bytesRead: () => number;
+  /** Bytes that these hold, once decompressed. */
+  readonly textRead: () => number;
   /** Items in their order, some at a time. May be called once. */
   readonly read: (from: Position) => AsyncIterable<readonly SourceItem[]>;
   /** Once all is read: how the file is not what it should be, each a clause. @default nobody knows */

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { athenaDdl } from '../../../../infra/cli/files/export/athena-ddl.ts';
@@ -14,11 +13,11 @@ import { HAS_ZSTD } from '../../../../shared/files/compression.ts';
 import { importCells, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
 import { newJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
-import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
 import type { Cell } from '../../../../shared/cell.ts';
 import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { openRealStore, type RealStore } from '../../../support/real-store.ts';
+import { openBucket } from '../../../support/files/bucket.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
@@ -350,18 +349,15 @@ test('the table of Athena has the columns of the files', () => {
 });
 
 test('a bucket holds what a folder does', async () => {
-  const s3 = await startSqs(join(folder.path, 's3'), 0);
+  const bucket = await openBucket(join(folder.path, 's3'));
   onTestFinished(async () => {
     vi.unstubAllEnvs();
-    await s3.close();
+    await bucket.close();
   });
-  vi.stubEnv('AWS_ENDPOINT_URL_S3', s3.url);
+  vi.stubEnv('AWS_ENDPOINT_URL_S3', bucket.url);
   vi.stubEnv('AWS_REGION', 'us-east-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
-  const client = new S3Client({ forcePathStyle: true });
-  await client.send(new CreateBucketCommand({ Bucket: 'lake' }));
-  client.destroy();
   const target = await openTarget('s3://lake/some/where');
   onTestFinished(() => target.close());
   await exported({ target, sinceLast: true });

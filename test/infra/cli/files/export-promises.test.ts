@@ -1,12 +1,14 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { beforeEach, expect, test } from 'vitest';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
 import { openTarget } from '../../../../infra/cli/files/export/open-target.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
 import type { Manifest } from '../../../../shared/files/manifest.ts';
+import { parquetFile } from '../../../../shared/files/parquet-file.ts';
 import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
@@ -91,6 +93,35 @@ test('columns of Parquet keep their names and types when indexes come and go', a
   expect(namesOf('part-0001')).toEqual(['value number']);
   expect(namesOf('part-0002')).toEqual(['value number', 'notes_value string']);
   expect(namesOf('part-0003')).toEqual(namesOf('part-0002'));
+});
+
+test('the check looks at the added ids of Parquet, too', async () => {
+  await exported({ format: 'parquet' });
+  expect(await checkExport(folderTarget(target))).toMatchObject({ cells: 300, faults: [] });
+  const [log] = await datastore.log([{ shard: 1, after: 0 }], { limit: 1000 });
+  const cells = log && 'cells' in log ? log.cells : [];
+  const last = cells.length;
+
+  /** A file as the manifest says in all but the added ids of its cells, with several groups of rows. */
+  const faultsWith = async (ids: (id: number) => number): Promise<readonly string[]> => {
+    const path = join(target, 'part-0001/0001.parquet');
+    const file = await parquetFile(path, []);
+    await file.write(cells.map((cell) => ({ ...cell, body: 'x'.repeat(100_000), added_id: ids(cell.added_id) })));
+    const sum = await file.finish();
+    expect((await parquetMetadataAsync(await asyncBufferFromFile(path))).row_groups.length).toBeGreaterThan(1);
+    const manifestPath = join(target, 'part-0001/_manifest.json');
+    const manifest = JSON.parse(readFileSync(manifestPath, 'utf8')) as Manifest;
+    const shards = manifest.shards.map((shard) =>
+      shard.shard === 1 && shard.file ? { ...shard, file: { ...shard.file, ...sum } } : shard,
+    );
+    writeFileSync(manifestPath, JSON.stringify({ ...manifest, shards }));
+    return (await checkExport(folderTarget(target))).faults;
+  };
+  const wanted = `part-0001/0001.parquet: wanted the added ids 1 to ${last}, got`;
+  expect(await faultsWith((id) => id)).toEqual([]);
+  expect(await faultsWith((id) => (id === 7 ? 8 : id))).toEqual([`${wanted} 1 to ${last}, with a hole at 7`]);
+  expect(await faultsWith((id) => id + 1)).toEqual([`${wanted} 2 to ${last + 1}`]);
+  expect(await faultsWith((id) => last + 1 - id)).toEqual([`${wanted} ${last} to 1, with a hole at ${last + 1}`]);
 });
 
 test('a check that is interrupted ends, and says nothing of faults', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { exportCells } from '../../../../shared/files/export-cells.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
@@ -8,6 +9,7 @@ import { newJournal, readJournal } from '../../../../infra/cli/files/import/jour
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import type { NewCell } from '../../../../shared/cell.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
+import type { FileProgress, Progress } from '../../../../shared/files/file-progress.ts';
 import { shardOf } from '../../../../shared/shard.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
 import { readings } from '../../../support/files/readings.ts';
@@ -176,17 +178,36 @@ test('a file of rejects that was cut, or is not of this import, is refused and l
 
 test('an import without rejects leaves no file of them', async () => {
   write(some(20));
-  await importFile();
+  expect(await importFile()).not.toHaveProperty('rejects');
   expect(existsSync(rejectsOf())).toBe(false);
 });
 
 test('a file that was imported already is said to be, and is not done where the datastore was made again', async () => {
   write(some(50));
   expect(await importFile()).not.toHaveProperty('already');
-  expect(await importFile()).toMatchObject({ complete: true, already: true, counts: { stored: 50 } });
+  const again = await importFile();
+  expect(again).toMatchObject({ complete: true, already: { stored: 50, rejected: 0 }, counts: { stored: 0 } });
+  expect(again).not.toHaveProperty('rejects');
   const client = referenceStore('readings', SHARDS);
   await expect(importFile(file, { client })).rejects.toMatchObject({ code: 'other_import' });
   await expect(importFile(file, { client })).rejects.toMatchObject({ message: expect.stringContaining('--restart') });
+});
+
+test('a file of rejects is named where it is there, also of an import that was done already', async () => {
+  write([...some(20), 'no JSON']);
+  const counts = { stored: 20, rejected: 1 };
+  expect(await importFile()).toMatchObject({ counts, rejects: rejectsOf() });
+  const other = `${rejectsOf()}.other`;
+  const nothing = { stored: 0, stored_before: 0, buffered: 0, rejected: 0 };
+  expect(await importFile(file, { rejectsPath: other })).toMatchObject({
+    counts: nothing,
+    already: counts,
+    rejects: rejectsOf(),
+  });
+  rmSync(rejectsOf());
+  const gone = await importFile();
+  expect(gone).toMatchObject({ counts: nothing, already: counts });
+  expect(gone).not.toHaveProperty('rejects');
 });
 
 test('half an import is not gone on with in a datastore that was made again', async () => {
@@ -205,7 +226,7 @@ test('a file is the same one however its path is typed', async () => {
   await importFile();
   const typed = join(dirname(file), '.', basename(file));
   expect(await importFile(`${dirname(file)}/../${basename(dirname(file))}/${basename(typed)}`)).toMatchObject({
-    already: true,
+    already: { stored: 50 },
   });
 });
 
@@ -257,4 +278,40 @@ test('an export of which a file has another content is told at the end, and neve
 test('an export that is whole is imported whole', async () => {
   const client = referenceStore('readings', SHARDS);
   expect(await importFile(await exported(), { client })).toMatchObject({ complete: true, counts: { stored: 600 } });
+});
+
+/** What is told of progress, each time the share that is done. */
+function told(): { readonly shares: number[]; readonly progress: FileProgress } {
+  const shares: number[] = [];
+  const tell = ({ bytes = 0, totalBytes = 0 }: Progress): void => void shares.push(bytes / totalBytes);
+  return { shares, progress: { tell, stop: () => undefined } };
+}
+
+test.each([
+  ['', (text: string) => text],
+  ['.gz', (text: string) => gzipSync(text)],
+])('progress is what is done, not what is read, and goes on where it was, of a file%s', async (ending, packed) => {
+  const cells = some(4000, 400);
+  write(cells);
+  const path = `${file}${ending}`;
+  writeFileSync(path, packed(readFileSync(file, 'utf8')));
+  const first = told();
+  await expect(
+    importFile(path, { client: without(0), patienceMs: 700, progress: first.progress }),
+  ).rejects.toMatchObject({ code: 'no_progress' });
+  const share = (await storedIn(datastore)) / cells.length;
+  expect(share).toBeLessThan(0.9);
+  expect(first.shares.at(-1)).toBeCloseTo(share, 1);
+  expect(Math.max(...first.shares)).toBeLessThan(share + 0.05);
+
+  // Nothing is stored until it was told how far it is.
+  const again = told();
+  const isTold = vi.waitUntil(() => again.shares.length > 0, { timeout: 5000 });
+  const client = {
+    ...datastore,
+    batchPut: async (some: readonly NewCell[]) => (await isTold, datastore.batchPut(some)),
+  };
+  await importFile(path, { client, progress: again.progress });
+  expect(again.shares[0]).toBeCloseTo(share, 1);
+  expect(again.shares.at(-1)).toBe(1);
 });

@@ -1,0 +1,57 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { createReadStream } from 'node:fs';
+import type { S3Place } from './s3-lock.ts';
+
+const PART_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Makes a file an object. Larger ones are sent in parts, which cost money until the upload is complete or aborted: one
+ * that fails, or is given up, is aborted before this throws.
+ *
+ * @param signal gives it up. @default nothing does
+ */
+export async function uploadFile(
+  client: S3Client,
+  path: string,
+  { object, signal }: { readonly object: { Bucket: string; Key: string }; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  const params = { ...object, Body: createReadStream(path, { highWaterMark: 256 * 1024 }) };
+  try {
+    await new Upload({ client: until(client, signal), params, partSize: PART_BYTES, queueSize: 2 }).done();
+  } finally {
+    params.Body.destroy();
+  }
+}
+
+/** The client, whose requests for bytes of a file end by the signal; that which aborts an upload goes on. */
+function until(client: S3Client, signal: AbortSignal | undefined): S3Client {
+  if (!signal) return client;
+  const ended = [PutObjectCommand, UploadPartCommand, CompleteMultipartUploadCommand];
+  return new Proxy(client, {
+    get(target, name) {
+      if (name !== 'send') return Reflect.get(target, name);
+      return (command: Parameters<S3Client['send']>[0]) =>
+        target.send(command, ended.some((one) => command instanceof one) ? { abortSignal: signal } : {});
+    },
+  });
+}
+
+/** Aborts what an export that was killed left: nobody else may be uploading there. What may not be listed stays. */
+export async function abortUploads(client: S3Client, { bucket, prefix }: S3Place): Promise<void> {
+  try {
+    // A thousand at most, of which a killed one leaves two.
+    const asked = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: `${prefix}part-` });
+    for (const { Key, UploadId } of (await client.send(asked)).Uploads ?? [])
+      await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+  } catch {
+    // Parts that stay cost a little; a lifecycle rule of the bucket can end them.
+  }
+}

@@ -1,0 +1,187 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
+import type { Datastore } from '../../../../shared/contract/datastore.ts';
+import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
+import { s3Target, type S3Options } from '../../../../shared/files/s3-target.ts';
+import type { ExportTarget } from '../../../../shared/files/target.ts';
+import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { openBucket, type Bucket } from '../../../support/files/bucket.ts';
+import { readings } from '../../../support/files/readings.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
+
+const TIMES = { renewMs: 100, goneMs: 1000 };
+/** Three parts of an upload. */
+const LARGE_BYTES = 20 * 1024 * 1024;
+const folder = folderOfTests();
+let bucket: Bucket;
+let datastore: Datastore;
+let prefix: string;
+let count = 0;
+
+beforeAll(async () => {
+  bucket = await openBucket(join(folder.path, 's3'));
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
+});
+afterAll(() => bucket?.close());
+beforeEach(async () => {
+  count += 1;
+  prefix = `export-${count}`;
+  datastore = referenceStore('readings', 4);
+  for (const cell of readings({ cells: 200, rows: 20, seed: prefix })) await datastore.put(cell);
+  return () => {
+    bucket.s3.before = () => undefined;
+    bucket.s3.conditions = 'kept';
+    bucket.s3.uploads.clear();
+  };
+});
+
+async function open(options: S3Options = {}): Promise<ExportTarget> {
+  const place = { endpoint: bucket.url, region: 'us-east-1', isLocked: true, lockTimes: TIMES };
+  return s3Target(bucket.name, `${prefix}/`, { ...place, ...options });
+}
+
+type Source = Parameters<typeof exportCells>[0];
+
+function source(): Source {
+  return { ...datastore, indexes: async () => [] };
+}
+
+async function exported(
+  wishes: Partial<ExportOptions> & { readonly from?: Source } & S3Options = {},
+): Promise<ExportReport> {
+  const { from = source(), ...options } = wishes;
+  const target = await open(options);
+  try {
+    return await exportCells(from, { target, format: 'ndjson', sinceLast: true, ...options });
+  } finally {
+    await target.close();
+  }
+}
+
+const keys = async (): Promise<readonly string[]> =>
+  (await bucket.keys()).filter((key) => key.startsWith(`${prefix}/`)).map((key) => key.slice(prefix.length + 1));
+
+/** The datastore, whose logs wait for something. */
+function waiting(until: () => Promise<unknown>): Source {
+  const from = source();
+  return { ...from, log: async (...asked) => (await until(), from.log(...asked)) };
+}
+
+test('of two exports to one prefix at once one is refused, and changes nothing', async () => {
+  let second: Promise<unknown> | undefined;
+  const from = waiting(() => (second ??= exported().catch((error: unknown) => error)));
+  expect(await exported({ from })).toMatchObject({ complete: true, cells: 200 });
+  expect(await second).toMatchObject({ code: 'busy_export', ending: 'unavailable' });
+  expect(await keys()).not.toContain('_lock.json');
+  expect(await checkExport(await open())).toMatchObject({ cells: 200, faults: [] });
+});
+
+test('of many that begin at once one goes on, and one that was killed is succeeded by one', async () => {
+  const dead = await open();
+  const renewals = vi.spyOn(globalThis, 'setInterval').mockReturnValueOnce({} as NodeJS.Timeout);
+  await dead.lock?.();
+  renewals.mockRestore();
+  // Two come to take it over before either has written.
+  const both = Promise.withResolvers<undefined>();
+  let came = 0;
+  bucket.s3.before = ({ method, headers }) => {
+    if (method !== 'PUT' || headers['if-none-match'] !== undefined) return undefined;
+    came += 1;
+    if (came === 2) both.resolve(undefined);
+    return both.promise;
+  };
+  const began = performance.now();
+  const targets = await Promise.all(Array.from({ length: 4 }, () => open()));
+  const taken = await Promise.allSettled(targets.map((target) => target.lock?.()));
+  expect(performance.now() - began).toBeGreaterThan(TIMES.goneMs * 0.9);
+  expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const one of taken)
+    if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'busy_export' });
+    else await one.value?.();
+  // Nor does the one that was silent write any more.
+  await expect(dead.writeText('part-0001/_done.json', '[]')).rejects.toMatchObject({ code: 'busy_export' });
+});
+
+test('a holder whose object is gone, or is another one, writes nothing more', async () => {
+  const from = waiting(async () => {
+    const { remove } = await s3Target(bucket.name, `${prefix}/`, { endpoint: bucket.url, region: 'us-east-1' });
+    await remove('_lock.json');
+    await new Promise((resolve) => setTimeout(resolve, 5 * TIMES.renewMs));
+  });
+  await expect(exported({ from })).rejects.toMatchObject({ code: 'busy_export' });
+  expect(await keys()).toEqual(['part-0001/_plan.json']);
+});
+
+test('an answer to a renewal that is lost costs nothing', async () => {
+  let lost = 0;
+  const from = waiting(() => new Promise((resolve) => setTimeout(resolve, 5 * TIMES.renewMs)));
+  bucket.s3.before = async ({ method, url }) => {
+    if (method !== 'PUT' || !url.pathname.endsWith('_lock.json')) return undefined;
+    lost += 1;
+    // Written meanwhile by the holder itself, as by a request whose answer did not come.
+    if (lost === 4) await rewrite();
+    return undefined;
+  };
+  expect(await exported({ from })).toMatchObject({ complete: true });
+  expect(lost).toBeGreaterThan(4);
+});
+
+/** The lock's object, as its holder has it, with another ETag. */
+async function rewrite(): Promise<void> {
+  const plain = await s3Target(bucket.name, `${prefix}/`, { endpoint: bucket.url, region: 'us-east-1' });
+  const held = JSON.parse((await plain.readText('_lock.json')) ?? '') as object;
+  await plain.writeText('_lock.json', JSON.stringify({ ...held, beat: -1 }));
+}
+
+test.each(['passed over', 'refused'] as const)('a server by which conditions are %s is told', async (conditions) => {
+  bucket.s3.conditions = conditions;
+  await expect(exported()).rejects.toMatchObject({
+    code: 'bad_option',
+    message: expect.stringMatching(/If-None-Match.*--no-lock/u),
+  });
+  expect(await keys()).toEqual([]);
+  expect(await exported({ isLocked: false })).toMatchObject({ complete: true });
+});
+
+async function storeLarge(options: S3Options): Promise<unknown> {
+  const target = await open({ isLocked: false, ...options });
+  const scratch = await target.scratch('part-0001/0000.ndjson');
+  writeFileSync(scratch, Buffer.alloc(LARGE_BYTES));
+  return target.store(scratch, 'part-0001/0000.ndjson').finally(() => target.close());
+}
+
+const isPart = (url: URL, part: number): boolean => url.searchParams.get('partNumber') === String(part);
+
+test('an upload in parts is whole, and is aborted where one of them fails, or it is given up', async () => {
+  await storeLarge({});
+  expect(await bucket.read(`${prefix}/part-0001/0000.ndjson`)).toHaveLength(LARGE_BYTES);
+  expect(bucket.s3.uploads.size).toBe(0);
+
+  prefix = `${prefix}-again`;
+  bucket.s3.before = async ({ url }) => (isPart(url, 2) ? 403 : undefined);
+  await expect(storeLarge({})).rejects.toThrow('As the test wants it');
+  expect(bucket.s3.uploads.size).toBe(0);
+
+  // The server says nothing more: nobody would wait for that who gave it up.
+  const end = new AbortController();
+  bucket.s3.before = async ({ url }) => {
+    if (!isPart(url, 2)) return undefined;
+    end.abort();
+    return new Promise(() => undefined);
+  };
+  await expect(storeLarge({ signal: end.signal })).rejects.toThrow(/abort/iu);
+  expect(bucket.s3.uploads.size).toBe(0);
+  expect(await keys()).toEqual([]);
+}, 60_000);
+
+test('what one that was killed left of its uploads is aborted by the next', async () => {
+  bucket.s3.before = async ({ url, method }) => (isPart(url, 2) || method === 'DELETE' ? 403 : undefined);
+  await expect(storeLarge({})).rejects.toThrow('As the test wants it');
+  expect([...bucket.s3.uploads.values()]).toEqual([`${prefix}/part-0001/0000.ndjson`]);
+  bucket.s3.before = () => undefined;
+  await exported();
+  expect(bucket.s3.uploads.size).toBe(0);
+}, 60_000);
