@@ -50,6 +50,7 @@ export function buildApp(
     projectFolder,
     storage: storage.storage,
     tags,
+    terminationProtection: environment.protectedFromDeletion,
     description: `Schemaless (${environment.name}): functions, API, queues and schedules`,
   });
   return { storage, service };

@@ -13,6 +13,12 @@ import { propertiesOf, resourcesOf, synthesized } from '../support/synthesized.t
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { mostVariableBytes } from '../support/variable-bytes.ts';
 
+/** A part of the manifest of what was synthesized. */
+interface Artifact {
+  readonly type: string;
+  readonly properties?: { readonly terminationProtection?: boolean };
+}
+
 const folder = folderOfTests();
 /** Where datastores are defined by deployments alone there is no function that does. */
 const apiFunctions = (environment: EnvironmentName) =>
@@ -81,6 +87,23 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
         KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
       });
     }
+  });
+
+  it('is deleted by no mistake where it is protected: neither its data nor its queues', () => {
+    const manifest = JSON.parse(readFileSync(join(folder.path, environment, 'manifest.json'), 'utf8'));
+    const found = Object.values(manifest.artifacts as Record<string, Artifact>)
+      .filter(({ type }) => type === 'aws:cloudformation:stack')
+      .map(({ properties }) => properties?.terminationProtection ?? false);
+    const wanted = ENVIRONMENTS[environment].protectedFromDeletion;
+    expect([found.length > 1, new Set(found)]).toEqual([true, new Set([wanted])]);
+  });
+
+  it('is told of requests that are not served, but not of an index that is being built', () => {
+    const [alarm] = properties('AWS::CloudWatch::Alarm').filter(({ AlarmDescription }) =>
+      String(AlarmDescription).includes('not served'),
+    );
+    expect(JSON.stringify(alarm?.['Metrics'])).toContain('100 * (errors - FILL(building, 0)) / requests');
+    expect(JSON.stringify(alarm?.['Metrics'])).toContain('"MetricName":"index_building"');
   });
 
   it('leaves nothing behind when it is deleted, unless it is protected', () => {
