@@ -18,6 +18,8 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     name: 'local',
     // The fewest that survive one lost group without refusing writes.
     groups: 3,
+    // Nothing bounds a template there.
+    groupsInFirstStack: 20,
     readersPerGroup: 1,
     // No meaning there; what the template says is not looked at.
     capacity: { min: 0.5, max: 1 },

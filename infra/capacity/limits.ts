@@ -1,4 +1,4 @@
-import { MAX_TAILERS } from '../constructs/store-environment.ts';
+import { MAX_TAILERS, MOST_GROUPS } from '../constructs/store-environment.ts';
 import type { Plan } from './plan.ts';
 import { QUOTAS, type Limit } from './quotas.ts';
 
@@ -27,6 +27,14 @@ const OWN_LIMITS: readonly Limit[] = [
     most: ({ load }) => load.environment.groups,
     needed: ({ database }) => database.groups,
     raise: '`infra/environments.ts`, before there is data: shards do not move yet',
+  },
+  {
+    name: 'groups of a store',
+    unit: '',
+    most: () => MOST_GROUPS,
+    needed: ({ database }) => database.groups,
+    raise:
+      '`MOST_GROUPS` of `infra/constructs/store-environment.ts`, as far as templates and policies of AWS hold them',
   },
   {
     name: '`capacity.max`',

@@ -14,6 +14,8 @@ export interface Limit {
 }
 
 const MESSAGES_A_BATCH = 10;
+/** Of the functions' security group: to nowhere, to AWS and to the endpoints. */
+const OTHER_RULES = 3;
 /** A volume of Aurora MySQL from 3.10 on. */
 const VOLUME_BYTES = 256 * 1024 * GB;
 
@@ -58,6 +60,13 @@ export const QUOTAS: readonly Limit[] = [
     most: always(20),
     needed: ({ load, database }) => (load.environment.proxy ? database.groups : 0),
     raise: 'Service Quotas (RDS)',
+  },
+  {
+    name: 'VPC: outbound rules of a security group',
+    unit: '',
+    most: always(60),
+    needed: ({ load, database }) => (load.environment.access === 'mysql' ? database.groups + OTHER_RULES : 0),
+    raise: 'Service Quotas (VPC): the functions have one for each group',
   },
   {
     name: 'Aurora: ACUs of an instance',

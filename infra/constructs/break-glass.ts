@@ -1,7 +1,7 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { CfnRule, Rule } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
-import { AccountRootPrincipal, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import { AccountRootPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { AlarmTopics } from './alarm-topics.ts';
@@ -31,7 +31,7 @@ export interface BreakGlassProps {
 export class BreakGlass extends Construct {
   readonly role: Role;
   readonly arn: CfnOutput;
-  /** One for each group. */
+  /** One for each group that the role was made with. */
   readonly commands: readonly CfnOutput[];
   /** Tells that the role was taken; undefined where nobody is to be told. */
   readonly told: Rule | undefined;
@@ -47,27 +47,30 @@ export class BreakGlass extends Construct {
       }),
       maxSessionDuration: Duration.hours(1),
     });
-    this.role.addToPolicy(
-      new PolicyStatement({
-        actions: ['rds-data:ExecuteStatement'],
-        // One that is to take its place after it was set back in time is marked before anybody else reaches it.
-        resources: groups.flatMap(({ cluster }) => [cluster.clusterArn, `${cluster.clusterArn}-new`]),
-      }),
-    );
+    this.role.addToPolicy(runStatements(groups));
     for (const { secrets } of groups) secrets.owner.grantRead(this.role);
     grantSecretKey(this.role, encryptionKey);
     this.arn = new CfnOutput(this, 'role-arn', {
       value: this.role.roleArn,
       description: 'For who has to run SQL of the runbook',
     });
-    this.commands = groups.map(
-      ({ name, cluster, secrets }) =>
-        new CfnOutput(this, `${name}-sql`, {
-          value: `aws rds-data execute-statement --resource-arn ${cluster.clusterArn} --secret-arn ${secrets.owner.secretArn} --result-set-options longReturnType=STRING --sql`,
-          description: `Runs a statement on the writer of ${name}, by that role`,
-        }),
-    );
+    this.commands = groups.map((group) => showCommand(this, group));
     this.told = alarmTopics.urgent.length === 0 ? undefined : this.tell(environment, alarmTopics);
+  }
+
+  /**
+   * Lets the role reach groups of another stack as well, by a policy of that stack: the role's own would have its stack
+   * wait for the other one, which waits for it.
+   */
+  addGroups(scope: Construct, groups: readonly ShardGroup[]): void {
+    const part = new Construct(scope, 'break-glass');
+    const secrets = new PolicyStatement({
+      actions: ['secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret'],
+      resources: groups.map(({ secrets: { owner } }) => owner.secretArn),
+    });
+    const policy = new ManagedPolicy(part, 'groups', { statements: [runStatements(groups), secrets] });
+    policy.attachToRole(this.role);
+    for (const group of groups) showCommand(part, group);
   }
 
   private tell(environment: StoreEnvironment, { urgent }: AlarmTopics): Rule {
@@ -85,4 +88,19 @@ export class BreakGlass extends Construct {
       rule.node.defaultChild.state = 'ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS';
     return rule;
   }
+}
+
+function runStatements(groups: readonly ShardGroup[]): PolicyStatement {
+  return new PolicyStatement({
+    actions: ['rds-data:ExecuteStatement'],
+    // One that is to take its place after it was set back in time is marked before anybody else reaches it.
+    resources: groups.flatMap(({ cluster }) => [cluster.clusterArn, `${cluster.clusterArn}-new`]),
+  });
+}
+
+function showCommand(scope: Construct, { name, cluster, secrets }: ShardGroup): CfnOutput {
+  return new CfnOutput(scope, `${name}-sql`, {
+    value: `aws rds-data execute-statement --resource-arn ${cluster.clusterArn} --secret-arn ${secrets.owner.secretArn} --result-set-options longReturnType=STRING --sql`,
+    description: `Runs a statement on the writer of ${name}, by that role`,
+  });
 }

@@ -1,11 +1,15 @@
 import { Token } from 'aws-cdk-lib';
 import { ROUTES } from '../../shared/api/routes.ts';
 import { connectionBudget } from './connection-budget.ts';
-import { MAX_TAILERS, MOST_KEPT_MINUTES, type StoreEnvironment } from './store-environment.ts';
+import { MAX_TAILERS, MOST_GROUPS, MOST_KEPT_MINUTES, type StoreEnvironment } from './store-environment.ts';
 
 /** Refuses an environment whose parts do not go together. Throws an `Error` that names the one at fault. */
 export function checkEnvironment(environment: StoreEnvironment): void {
   const { name, groups, bufferCopies, tailers, access, proxy, databaseAuth, functionsInVpc } = environment;
+  const { groupsInFirstStack = groups } = environment;
+  for (const [key, count] of Object.entries({ groups, groupsInFirstStack }))
+    if (!Number.isInteger(count) || count < 1 || count > MOST_GROUPS)
+      throw new Error(`${name}.${key}: wanted a whole number from 1 to ${MOST_GROUPS}, got ${count}`);
   const most = Math.max(0, groups - 2);
   if (bufferCopies > most)
     throw new Error(

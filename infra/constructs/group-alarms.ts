@@ -23,8 +23,8 @@ const MEMORY_ENOUGH = 0;
 const MOST_LAG_MS = 1000;
 
 /**
- * The alarms of one group. They are of the service, so that a stack of clusters has room for more of these: of the 500
- * resources that it may have a group takes some two dozen.
+ * The alarms of one group. Those of the storage's own stack have theirs in the service's, so that the former has room for
+ * more groups; the others have them in their stack, see `group-stacks.ts`.
  */
 export function addGroupAlarms(scope: Construct, { group, environment, topics }: GroupAlarmsProps): void {
   const { name, cluster, proxy } = group;

@@ -68,7 +68,7 @@ export class SchemalessService {
     const { api } = this.api;
     const { alarmTopics: topics } = storage;
     this.alarms = new StoreAlarms(scope, 'alarms', { environment, api, topics });
-    for (const group of storage.groups) addGroupAlarms(scope, { group, environment, topics });
+    for (const group of storage.groupsHere) addGroupAlarms(scope, { group, environment, topics });
     this.dashboard = new StoreDashboard(scope, 'dashboard', { environment, api, groups: storage.groups });
     const always = { drain: looping['drain-buffer'], repair: looping['repair-indexes'] };
     const schedules = environment.schedules

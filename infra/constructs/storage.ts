@@ -1,9 +1,12 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { Construct } from 'constructs';
 import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from './alarm-topics.ts';
 import { BreakGlass } from './break-glass.ts';
 import { checkEnvironment } from './check-environment.ts';
+import { addGroupAlarms } from './group-alarms.ts';
+import { groupsByStack, type GroupsInStack } from './group-stacks.ts';
 import { keyForStore } from './key-uses.ts';
 import { MysqlParameters } from './mysql-parameters.ts';
 import { Network, type BroughtNetwork } from './network.ts';
@@ -29,7 +32,10 @@ export interface SchemalessStorageProps {
 export class SchemalessStorage {
   readonly environment: StoreEnvironment;
   readonly network: Network;
+  /** All of them, in whatever stack. */
   readonly groups: readonly ShardGroup[];
+  /** Those that the storage's own stack has: their alarms are of the service. */
+  readonly groupsHere: readonly ShardGroup[];
   readonly tables: StateTables;
   /** As `keyForStore` gives it. */
   readonly encryptionKey: IKey | undefined;
@@ -52,34 +58,51 @@ export class SchemalessStorage {
     this.tables = new StateTables(scope, 'tables', { protectedFromDeletion, encryptionKey });
     const { topology, state } = this.tables;
     this.network.allowStore([topology.tableArn, state.tableArn], `${secretPrefix(scope)}group`);
-    const parameters = new MysqlParameters(scope, 'parameters');
-    this.groups = Array.from({ length: environment.groups }, (_, index) => {
-      const name = `group-${index + 1}`;
-      return new ShardGroup(scope, name, {
-        name,
-        environment,
-        network: this.network,
-        parameters,
-        secretPrefix: secretPrefix(scope),
-        encryptionKey,
-      });
-    });
+    const [here, ...elsewhere] = groupsByStack(scope, environment);
+    const groups = this.addGroups(here, secretPrefix(scope));
+    this.groupsHere = groups;
     const { backups } = environment;
-    const { groups, tables } = this;
+    const { tables, alarmTopics } = this;
     this.backups = backups
       ? new StoreBackups(scope, 'backups', { environment, backups, groups, tables, encryptionKey })
       : undefined;
-    const clusters = this.groups.map(({ cluster }) => cluster);
-    subscribeToEvents(scope, clusters, this.alarmTopics);
+    subscribeToEvents(scope, clustersOf(groups), alarmTopics);
     this.breakGlass = environment.breakGlass
-      ? new BreakGlass(scope, 'break-glass', {
-          environment,
-          groups: this.groups,
-          encryptionKey,
-          alarmTopics: this.alarmTopics,
-        })
+      ? new BreakGlass(scope, 'break-glass', { environment, groups, encryptionKey, alarmTopics })
       : undefined;
+    this.groups = [...groups, ...elsewhere.flatMap((stack) => this.addFurtherGroups(stack, secretPrefix(scope)))];
   }
+
+  private addGroups({ scope, numbers }: GroupsInStack, prefix: string): readonly ShardGroup[] {
+    const { environment, network, encryptionKey } = this;
+    const parameters = new MysqlParameters(scope, 'parameters');
+    return numbers.map((number) => {
+      const name = `group-${number}`;
+      return new ShardGroup(scope, name, {
+        name,
+        environment,
+        network,
+        parameters,
+        secretPrefix: prefix,
+        encryptionKey,
+      });
+    });
+  }
+
+  /** What belongs to them is in their stack: the storage's own knows nothing of it. */
+  private addFurtherGroups(stack: GroupsInStack, prefix: string): readonly ShardGroup[] {
+    const { environment, alarmTopics: topics } = this;
+    const groups = this.addGroups(stack, prefix);
+    this.backups?.addGroups(stack.scope, groups);
+    subscribeToEvents(stack.scope, clustersOf(groups), topics);
+    this.breakGlass?.addGroups(stack.scope, groups);
+    for (const group of groups) addGroupAlarms(stack.scope, { group, environment, topics });
+    return groups;
+  }
+}
+
+function clustersOf(groups: readonly ShardGroup[]): readonly DatabaseCluster[] {
+  return groups.map(({ cluster }) => cluster);
 }
 
 /** Several stores may lie in one stack; what fills a stack by itself needs no telling apart. */

@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
+import { BackupPlan, BackupPlanRule, BackupResource, BackupSelection, BackupVault } from 'aws-cdk-lib/aws-backup';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
@@ -66,14 +66,32 @@ export class StoreBackups extends Construct {
     });
     const selection = this.plan.addSelection('all', {
       resources: [
-        ...groups.map(({ cluster }) => BackupResource.fromArn(cluster.clusterArn)),
+        ...clustersOf(groups),
         ...[tables.topology, tables.state].map((table) => BackupResource.fromDynamoDbTable(table)),
       ],
     });
-    acknowledge(
-      selection,
-      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
-      'What AWS Backup itself needs to copy what it is told to, kept up to date by AWS; it restores nothing',
-    );
+    acknowledgeBackupRole(selection);
   }
+
+  /** Copies clusters of another stack, too, by the same plan and into the same vault. */
+  addGroups(scope: Construct, groups: readonly ShardGroup[]): void {
+    const selection = new BackupSelection(scope, 'backups', {
+      backupPlan: this.plan,
+      backupSelectionName: `from-${groups[0]?.name}`,
+      resources: clustersOf(groups),
+    });
+    acknowledgeBackupRole(selection);
+  }
+}
+
+function clustersOf(groups: readonly ShardGroup[]): BackupResource[] {
+  return groups.map(({ cluster }) => BackupResource.fromArn(cluster.clusterArn));
+}
+
+function acknowledgeBackupRole(selection: BackupSelection): void {
+  acknowledge(
+    selection,
+    'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
+    'What AWS Backup itself needs to copy what it is told to, kept up to date by AWS; it restores nothing',
+  );
 }

@@ -7,8 +7,13 @@ import type { Access, DatabaseAuth } from '../../shared/environment.ts';
 export interface StoreEnvironment {
   /** Small letters, digits and single hyphens: a part of names, and what figures and logs are told apart by. */
   readonly name: string;
-  /** Shard groups, one MySQL cluster each. */
+  /** Shard groups, one MySQL cluster each: 1 to `MOST_GROUPS`. */
   readonly groups: number;
+  /**
+   * Groups that the storage's own stack takes; those after them are in stacks of their own, see `group-stacks.ts`. Fixed
+   * once there are as many. @default 16
+   */
+  readonly groupsInFirstStack?: number;
   /** Readers of each group, besides its writer. */
   readonly readersPerGroup: number;
   /** Capacity of each node in ACU (1 ACU is about 2 GiB of memory). The maximum also fixes `max_connections`. */
@@ -133,6 +138,9 @@ export interface BackupSettings {
   /** ARN of a vault in another region that gets each copy, too. @default there is one copy */
   readonly copyTo?: string;
 }
+
+/** So many were synthesized, and held to what AWS takes of templates and policies. */
+export const MOST_GROUPS = 40;
 
 /** As many as there are partitions as a rule; more would have nothing to tail. */
 export const MAX_TAILERS = 64;

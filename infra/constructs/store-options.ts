@@ -5,6 +5,7 @@ import { describe } from '../../shared/errors.ts';
 import type { CanaryMinutes } from './canary.ts';
 import { instancesWithin } from './connection-budget.ts';
 import {
+  MOST_GROUPS,
   MOST_KEPT_MINUTES,
   type ApiDomain,
   type BackupSettings,
@@ -22,6 +23,13 @@ export interface StoreOptions {
   readonly access?: Access;
   /** Shard groups, a MySQL cluster each: 1 to 40. Fixed once there is data. @default 1 with data-api, 3 with mysql */
   readonly groups?: number;
+  /**
+   * Groups that the storage's stack takes: 1 to 40. Those after them are in further stacks of twelve each, which needs a
+   * `storageScope` in another stack than the store. Fixed once there are as many.
+   *
+   * @default 16
+   */
+  readonly groupsInFirstStack?: number;
   /** Readers of each group, besides its writer: 0 to 5. @default none with data-api, 1 with mysql */
   readonly readers?: number;
   /**
@@ -156,7 +164,6 @@ const DEFAULTS = {
 const STORAGES = ['standard', 'io-optimized'] as const;
 /** So many nodes have letters. */
 const MOST_READERS = 5;
-const MOST_GROUPS = 40;
 const MOST_ACU = 256;
 /** From here on a node takes the connections of several tailers. */
 const ACU_OF_TAILERS = 8;
@@ -196,6 +203,9 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
   return {
     name,
     groups,
+    ...(options.groupsInFirstStack !== undefined && {
+      groupsInFirstStack: wholeNumber('groupsInFirstStack', options.groupsInFirstStack, 1, MOST_GROUPS),
+    }),
     readersPerGroup: wholeNumber('readers', options.readers ?? defaults.readers, 0, MOST_READERS),
     ...bounded,
     storage: oneOf('storage', options.storage ?? 'standard', STORAGES),

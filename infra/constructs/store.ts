@@ -10,6 +10,7 @@ import { CLIENT, READS } from './caller-policies.ts';
 import { readyMade, type FunctionCode } from './function-code.ts';
 import { definitionsOf, type GivenDatastore } from './given-definitions.ts';
 import { grantCalls } from './grant-calls.ts';
+import { groupsInFirstStack, mayHaveFurtherStacks } from './group-stacks.ts';
 import type { BroughtNetwork } from './network.ts';
 import { SchemalessService } from './service.ts';
 import { SchemalessStorage } from './storage.ts';
@@ -92,6 +93,11 @@ export class SchemalessStore extends Construct {
     if (strange !== undefined)
       throw new Error(`shards: wanted names of datastores (${names.join(', ')}), got ${strange}`);
     const code = props.code ?? readyMade(environment);
+    const mostGroups = groupsInFirstStack(environment);
+    if (environment.groups > mostGroups && !mayHaveFurtherStacks(props.storageScope ?? this, this))
+      throw new Error(
+        `groups: wanted at most ${mostGroups} without a storageScope in another stack, which is not nested, got ${environment.groups}`,
+      );
     const storageScope = props.storageScope ? new Construct(props.storageScope, id) : new Construct(this, 'storage');
     this.storage = new SchemalessStorage(storageScope, {
       environment,

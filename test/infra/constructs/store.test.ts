@@ -1,18 +1,21 @@
 import { join } from 'node:path';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, NestedStack, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Key, type IKey } from 'aws-cdk-lib/aws-kms';
 import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { SubnetType, Vpc, type IVpc, type SubnetConfiguration } from 'aws-cdk-lib/aws-ec2';
 import { Alias, Function as LambdaFunction, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
 import type { ExportOptions, SchemalessStoreProps, TriggerOptions } from '../../../infra/constructs/index.ts';
 import { readyMade } from '../../../infra/constructs/function-code.ts';
+import { MOST_GROUPS } from '../../../infra/constructs/store-environment.ts';
 import { METRICS } from '../../../shared/metrics.ts';
 import { readWish } from '../../../functions/environment/migration-properties.ts';
 import { circleIn } from '../support/references.ts';
 import { statementsOf } from '../support/statements.ts';
 import { propertiesOf, resolvedByName, resourcesOf } from '../support/synthesized.ts';
+import { exceededIn } from '../support/template-limits.ts';
 import { standInApp, TRIPS, type StandInApp } from './stand-in-store.ts';
 import { writeFiles } from '../support/write-files.ts';
 
@@ -396,6 +399,38 @@ describe('a store', { timeout: 60_000 }, () => {
     );
     expect(secrets).toHaveLength(10);
     for (const [logicalId] of secrets) expect(logicalId.length).toBeLessThanOrEqual(22);
+  });
+
+  it('has more groups than a stack takes in further ones, of which AWS refuses none', { timeout: 120_000 }, () => {
+    using app = standInApp();
+    const home = new Stack(app.stack.node.root, 'Home', { terminationProtection: true });
+    const pager = new Topic(new Stack(app.stack.node.root, 'Pager'), 'Topic');
+    app.store({
+      name: 'trips',
+      groups: MOST_GROUPS,
+      breakGlass: true,
+      backups: { keepDays: 7 },
+      encryptionKey: new Key(home, 'Key') as IKey,
+      alarmTopics: { urgent: [pager], others: [pager] },
+      storageScope: home,
+    });
+    // A second one, whose groups are told apart from those of the first.
+    app.store({ name: 'fares', groups: 3, groupsInFirstStack: 2, storageScope: home }, 'Fares');
+    const stacks = app.synthesized();
+    const clusters = stacks.map((stack) => resourcesOf([stack], 'AWS::RDS::DBCluster').length);
+    expect(clusters.filter((count) => count > 0).toSorted((a, b) => b - a)).toEqual([18, 12, 12, 1]);
+    expect(exceededIn(stacks)).toEqual([]);
+    const further = home.node.findAll().filter((part) => part instanceof Stack && part !== home);
+    expect(further).toHaveLength(3);
+    for (const stack of further) expect(stack).toMatchObject({ terminationProtection: true });
+  });
+
+  it('has no more groups than a stack takes where the others could not refer to it', () => {
+    using app = standInApp();
+    const message = 'groups: wanted at most 16 without a storageScope in another stack, which is not nested, got 17';
+    const nested = new NestedStack(new Stack(app.stack.node.root, 'Home'), 'Nested');
+    for (const [id, storageScope] of Object.entries({ none: undefined, same: app.stack, nested }))
+      expect(() => app.store({ groups: 17, ...(storageScope && { storageScope }) }, id)).toThrow(message);
   });
 
   it('has a key that was brought used by services alone', () => {

@@ -74,6 +74,23 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     expect(resourcesOf(stacks, 'AWS::Backup::BackupVault')).toMatchObject([{ DeletionPolicy: 'Retain' }]);
   });
 
+  it('has what holds data in one stack, called as ever: under another name it would be made anew, and empty', () => {
+    expect(stacks.map(({ name }) => name).sort()).toEqual(
+      ['service', 'storage'].map((part) => `Schemaless-${environment}-${part}`),
+    );
+    const storage = stacks.find(({ name }) => name.endsWith('-storage'));
+    for (const [id, type] of [
+      ['tablestopology03C0A74D', 'AWS::DynamoDB::Table'],
+      ['tablesstateC940E36A', 'AWS::DynamoDB::Table'],
+      ['group1clusterA0F6B135', 'AWS::RDS::DBCluster'],
+      ['group1clusteraE37D33B1', 'AWS::RDS::DBInstance'],
+      ['Secretgroup1', 'AWS::SecretsManager::Secret'],
+      ['Secretgroup1write', 'AWS::SecretsManager::Secret'],
+      ['networkvpcFB59E56F', 'AWS::EC2::VPC'],
+    ] as const)
+      expect([id, storage?.template.Resources[id]?.Type]).toEqual([id, type]);
+  });
+
   it('keeps its tables when a protected stack goes, recoverable to any second', () => {
     const tables = resourcesOf(stacks, 'AWS::DynamoDB::Table');
     const policy = ENVIRONMENTS[environment].protectedFromDeletion ? 'Retain' : 'Delete';
@@ -336,12 +353,6 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
 });
 
 describe('an environment', () => {
-  it('of sixteen groups gives functions less environment than Lambda takes', () => {
-    const stacks = synthesized(join(folder.path, 'sixteen'), { environment: 'prod' }, { environment: { groups: 16 } });
-    expect(resourcesOf(stacks, 'AWS::RDS::DBCluster')).toHaveLength(16);
-    expect(mostVariableBytes(stacks)).toBeLessThan(4096);
-  });
-
   it('is named on the command line', () => {
     expect(() => synthesized(folder.path, {})).toThrow(
       'environment: wanted one of local, dev, small, staging, prod (-c environment=NAME), got undefined',

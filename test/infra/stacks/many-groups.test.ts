@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { buildApp } from '../../../infra/app.ts';
+import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
+import { GROUPS_IN_FIRST_STACK } from '../../../infra/constructs/group-stacks.ts';
+import { MOST_GROUPS } from '../../../infra/constructs/store-environment.ts';
+import { ENVIRONMENTS } from '../../../infra/environments.ts';
+import type { LoadedStack } from '../../../infra/local/template/template.ts';
+import { checkAwsSolutions } from '../../../infra/nag.ts';
+import { words } from '../../support/words.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
+import { circleIn } from '../support/references.ts';
+import { propertiesOf, synthesized } from '../support/synthesized.ts';
+import { exceededIn } from '../support/template-limits.ts';
+import { mostVariableBytes } from '../support/variable-bytes.ts';
+
+const folder = folderOfTests();
+const STORAGE = 'Schemaless-prod-storage';
+const SERVICE = 'Schemaless-prod-service';
+
+function prodOf(groups: number, add?: (stacks: ReturnType<typeof buildApp>) => void): readonly LoadedStack[] {
+  return synthesized(
+    join(folder.path, String(groups)),
+    { environment: 'prod', region: 'eu-west-1' },
+    { environment: { groups }, ...(add && { add }) },
+  );
+}
+
+describe('prod with as many groups as there may be', { timeout: 60_000 }, () => {
+  let most: readonly LoadedStack[] = [];
+  // Held to the rules of AwsSolutions: the synthesis ends where one is broken and nobody says why.
+  beforeAll(() => {
+    most = prodOf(MOST_GROUPS, ({ storage: { node } }) => {
+      if (node.root instanceof App) checkAwsSolutions(node.root);
+    });
+  }, 180_000);
+
+  it('has them in stacks of which AWS refuses none', () => {
+    const clusters = most.map((stack): readonly [string, readonly unknown[]] => [
+      stack.name,
+      propertiesOf([stack], 'AWS::RDS::DBCluster').map(({ DBClusterIdentifier }) => DBClusterIdentifier),
+    ]);
+    const named = (from: number, to: number): readonly string[] =>
+      Array.from({ length: to - from + 1 }, (_, at) => `schemaless-prod-group-${from + at}`);
+    expect(Object.fromEntries(clusters)).toEqual({
+      [STORAGE]: named(1, 16),
+      [`${STORAGE}-groups-from-17`]: named(17, 28),
+      [`${STORAGE}-groups-from-29`]: named(29, 40),
+      [SERVICE]: [],
+    });
+    expect(exceededIn(most)).toEqual([]);
+    expect(mostVariableBytes(most)).toBeLessThan(4096);
+    for (const stack of most) expect(circleIn(stack)).toEqual([]);
+  });
+
+  it('has each of them watched, told of, copied, and reached in an emergency', () => {
+    const alarms = propertiesOf(most, 'AWS::CloudWatch::Alarm');
+    const text = (...types: readonly string[]): string =>
+      JSON.stringify(types.flatMap((type) => propertiesOf(most, type)));
+    const told = text('AWS::RDS::EventSubscription');
+    const copied = text('AWS::Backup::BackupSelection');
+    const reached = text('AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy');
+    const clusters = most.flatMap(({ template }) =>
+      Object.entries(template.Resources).filter(([, { Type }]) => Type === 'AWS::RDS::DBCluster'),
+    );
+    expect(clusters).toHaveLength(MOST_GROUPS);
+    for (const [id, { Properties }] of clusters) {
+      const group = String(Properties?.['DBClusterIdentifier']).replace('schemaless-prod-', '');
+      const own = alarms.filter(({ AlarmDescription }) => ` ${String(AlarmDescription)} `.includes(` ${group} `));
+      expect([group, own.length]).toEqual([group, 6]);
+      for (const { AlarmActions } of own) expect(AlarmActions).toHaveLength(1);
+      const ref = `{"Ref":"${id}"}`;
+      const found = [told.includes(ref), copied.includes(ref), reached.includes(`${ref},"-new"`)];
+      expect([group, ...found]).toEqual([group, true, true, true]);
+    }
+  });
+
+  it('had each of them where it is now, with all that is its own, when there were fewer', () => {
+    const full = prodOf(GROUPS_IN_FIRST_STACK);
+    const more = prodOf(GROUPS_IN_FIRST_STACK + 2);
+    // What names all groups of a stack names more.
+    const naming = new Set(words('AWS::RDS::EventSubscription AWS::Backup::BackupSelection AWS::IAM::ManagedPolicy'));
+    for (const [before, after] of [[full, more] as const, [more, most] as const])
+      for (const { name, template } of before.filter((stack) => stack.name !== SERVICE)) {
+        const same = after.find((stack) => stack.name === name)?.template;
+        expect(same?.Outputs).toMatchObject(template.Outputs ?? {});
+        for (const [id, resource] of Object.entries(template.Resources))
+          expect([id, same?.Resources[id]]).toEqual([id, naming.has(resource.Type) ? expect.anything() : resource]);
+      }
+  });
+});
+
+it('more groups than were tried are refused', () => {
+  expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, groups: 41 })).toThrow(
+    'prod.groups: wanted a whole number from 1 to 40, got 41',
+  );
+  expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, groupsInFirstStack: 0 })).toThrow(
+    'prod.groupsInFirstStack: wanted a whole number from 1 to 40, got 0',
+  );
+});
