@@ -4,9 +4,11 @@ import type { Construct } from 'constructs';
 import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from './alarm-topics.ts';
 import { BreakGlass } from './break-glass.ts';
 import { checkEnvironment } from './check-environment.ts';
+import type { FunctionCode } from './function-code.ts';
 import { keyForStore } from './key-uses.ts';
 import { MysqlParameters } from './mysql-parameters.ts';
 import { Network, type BroughtNetwork } from './network.ts';
+import { Preflight, wantsPreflight } from './preflight.ts';
 import { ShardGroup } from './shard-group.ts';
 import { StateTables } from './state-tables.ts';
 import { StoreBackups } from './store-backups.ts';
@@ -20,6 +22,8 @@ export interface SchemalessStorageProps {
   readonly encryptionKey?: IKey | undefined;
   /** Told by the alarms of the storage and its service, when one sounds and when it is over. @default nobody is told */
   readonly alarmTopics?: GivenTopics | undefined;
+  /** Has the account asked, before anything is made, whether it takes it. @default it is not asked */
+  readonly code?: FunctionCode | undefined;
 }
 
 /**
@@ -38,6 +42,8 @@ export class SchemalessStorage {
   readonly backups: StoreBackups | undefined;
   /** Where people may run SQL in an emergency. */
   readonly breakGlass: BreakGlass | undefined;
+  /** Where there is code for it, and the context does not switch it off. */
+  readonly preflight: Preflight | undefined;
 
   /** @throws an Error that names what does not go together */
   constructor(scope: Construct, props: SchemalessStorageProps) {
@@ -48,6 +54,10 @@ export class SchemalessStorage {
     const encryptionKey = props.encryptionKey && keyForStore(scope, props.encryptionKey);
     this.encryptionKey = encryptionKey;
     this.alarmTopics = topicsOf(props.alarmTopics);
+    this.preflight =
+      props.code && wantsPreflight(scope)
+        ? new Preflight(scope, 'preflight', { environment, scope, code: props.code.own('preflight') })
+        : undefined;
     this.network = new Network(scope, 'network', { environment, brought: props.network });
     this.tables = new StateTables(scope, 'tables', { protectedFromDeletion, encryptionKey });
     const { topology, state } = this.tables;
@@ -69,6 +79,9 @@ export class SchemalessStorage {
     this.backups = backups
       ? new StoreBackups(scope, 'backups', { environment, backups, groups, tables, encryptionKey })
       : undefined;
+    // All that takes long, is counted, or would stay of a deployment that is refused.
+    const held = [this.network, tables, parameters, ...groups, ...(this.backups ? [this.backups] : [])];
+    this.preflight?.holdBack(held);
     const clusters = this.groups.map(({ cluster }) => cluster);
     subscribeToEvents(scope, clusters, this.alarmTopics);
     this.breakGlass = environment.breakGlass

@@ -43,5 +43,6 @@ export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::SQS::QueuePolicy': 'it refuses what is not encrypted, and everything is on the loopback interface',
   'AWS::StepFunctions::StateMachine':
     'the waiter of the provider framework: handlers of custom resources are called directly',
+  'Custom::SchemalessPreflight': 'there is no account that could be asked',
   'Custom::VpcRestrictDefaultSG': 'everything is on the loopback interface',
 };
