@@ -12,8 +12,8 @@ const PHYSICAL_ID = 'schemaless-preflight';
 const TIME_TO_END_MS = 10_000;
 
 /**
- * Refuses a deployment that its account would not take, with all the reasons. Whatever else goes wrong is logged, and lets
- * the deployment go on: it may fit.
+ * Refuses a deployment that its account would not take, with all the reasons. Whatever else goes wrong is logged, and
+ * lets the deployment go on: it may fit.
  */
 export async function onEvent(event: CdkCustomResourceEvent, lambda: Context): Promise<CdkCustomResourceResponse> {
   if (event.RequestType !== 'Delete') {

@@ -21,8 +21,8 @@ interface AccountNeed {
 }
 
 /**
- * What some parts of an app need of an account, by logical id; that of another stack has its stack's name before it. Asked
- * at the synthesis, when all parts are there.
+ * What some parts of an app need of an account, by logical id; that of another stack has its stack's name before it.
+ * Asked at the synthesis, when all parts are there.
  */
 export function accountNeeds(asking: Stack, scopes: readonly IConstruct[]): Readonly<Record<string, AccountNeed>> {
   const resources = scopes.flatMap(({ node }) => node.findAll()).filter((part) => CfnResource.isCfnResource(part));

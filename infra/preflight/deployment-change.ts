@@ -41,8 +41,8 @@ export function allWithNewSubnets(change: DeploymentChange): readonly NeededReso
 }
 
 /**
- * Instances of functions that are reserved beyond those of before, beside all schedules. None where no more are reserved:
- * Lambda then refuses nothing.
+ * Instances of functions that are reserved beyond those of before, beside all schedules. None where no more are
+ * reserved: Lambda then refuses nothing.
  */
 export function moreReserved({ before, after }: DeploymentChange): readonly NeededResource[] {
   const more = reservedIn(after) - reservedIn(before);

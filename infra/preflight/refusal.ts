@@ -6,8 +6,8 @@ const MOST_TEXT = 3000;
 const MOST_REASON = 280;
 
 /**
- * What a deployment fails with: all that is in the way. On one line, since the provider framework shows whatever follows
- * the first line of an error twice.
+ * What a deployment fails with: all that is in the way. On one line, since the provider framework shows whatever
+ * follows the first line of an error twice.
  */
 export function refusalOf(failures: readonly Finding[]): string {
   const head = `this account does not take the deployment, for ${failures.length} ${failures.length === 1 ? 'reason' : 'reasons'}:`;

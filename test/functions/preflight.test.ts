@@ -27,11 +27,10 @@ interface Asked {
   readonly before?: DeployedResources;
   readonly status?: string;
   readonly answers?: FakeAnswers;
-  readonly remainingMs?: number;
 }
 
 /** As the provider framework calls the function; what it ends with, and what AWS was asked for. */
-async function ask({ type = 'Create', needs = prod, before = prod, status, answers, remainingMs = 60_000 }: Asked) {
+async function ask({ type = 'Create', needs = prod, before = prod, status, answers }: Asked) {
   const inProgress = status ?? (type === 'Create' ? 'CREATE_IN_PROGRESS' : 'UPDATE_IN_PROGRESS');
   const described = member(`<StackName>one</StackName><StackStatus>${inProgress}</StackStatus>`);
   await using aws = await startFakeAws({
@@ -52,7 +51,7 @@ async function ask({ type = 'Create', needs = prod, before = prod, status, answe
     ...(type !== 'Create' && { PhysicalResourceId: 'schemaless-preflight' }),
     ...(type === 'Update' && { OldResourceProperties: { Needs: JSON.stringify(before) } }),
   } as CdkCustomResourceEvent;
-  const lambda = { getRemainingTimeInMillis: () => remainingMs } as Context;
+  const lambda = { getRemainingTimeInMillis: () => 60_000 } as Context;
   const ended = await onEvent(event, lambda).then(
     () => 'passed',
     (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
@@ -117,14 +116,6 @@ describe('a first deployment', { timeout: 60_000 }, () => {
     const denied = refusal('AccessDenied', 'no', 403);
     const { ended } = await ask({ answers: { DescribeVpcs: [denied], GetAccountSettings: [concurrent(10)] } });
     expect(messageOf(ended)).toContain('for 1 reason: 1) Lambda: concurrent executions');
-  });
-
-  it('passes where AWS does not answer in time', async () => {
-    const slow = { status: 503, body: { __type: 'ServiceUnavailable', message: 'later' } };
-    const { ended } = await ask({ answers: { GetAccountSettings: [slow], DescribeVpcs: [slow] }, remainingMs: 11_000 });
-    expect(ended).toBe('passed');
-    const silent = await ask({ answers: { DescribeStacks: [slow] }, remainingMs: 10_500 });
-    expect(silent).toEqual({ ended: 'passed', actions: OWN_STACK });
   });
 
   it('passes where what is handed over cannot be read', async () => {

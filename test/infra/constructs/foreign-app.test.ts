@@ -183,7 +183,7 @@ describe('a store to rely on', () => {
     const ofStore = resourcesOf(stack('TripsService'), 'AWS::Lambda::Function').filter(({ Properties }) =>
       String(Properties?.['Description']).startsWith('Schemaless: '),
     );
-    // The one that makes datastores without a deployment is not there, nor the one that asks first; the migration is two.
+    // What makes datastores without a deployment is not there, nor what asks the account; the migration is two.
     expect(ofStore).toHaveLength(STORE_FUNCTIONS.length - 1);
     // An export asks the API, and what starts a migration asks nobody.
     const inVpc = ofStore.filter(({ Properties }) => !/export|starts/u.test(String(Properties?.['Description'])));

@@ -58,12 +58,11 @@ describe.each(DEPLOYED)('a deployment of %s', { timeout: 60_000 }, (environment)
 });
 
 it('does not ask where the context switches it off, nor on one machine', { timeout: 60_000 }, () => {
-  const off: AppContext & Record<string, unknown> = { environment: 'prod', 'schemaless:preflight': 'off' };
+  const off: AppContext & Readonly<Record<string, unknown>> = { environment: 'prod', 'schemaless:preflight': 'off' };
   expect(resourcesOf(app('off', off), TYPE)).toEqual([]);
   expect(resourcesOf(app('local', { environment: 'local' }), TYPE)).toEqual([]);
-  expect(() => app('no', { ...off, 'schemaless:preflight': 'no' })).toThrow(
-    'schemaless:preflight: wanted on or off, got "no"',
-  );
+  const no: typeof off = { ...off, 'schemaless:preflight': 'no' };
+  expect(() => app('no', no)).toThrow('schemaless:preflight: wanted on or off, got "no"');
 });
 
 describe('a store in an app of one’s own', { timeout: 60_000 }, () => {
