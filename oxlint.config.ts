@@ -104,6 +104,14 @@ export default {
       rules: restricted([FUNCTIONS_KNOW_SHARED]),
     },
     {
+      // What the command of the preflight judges an account by, in a deployment.
+      files: ['functions/preflight.ts'],
+      rules: restricted([
+        CHECKS_OF_YAML,
+        { ...FUNCTIONS_KNOW_SHARED, group: [...FUNCTIONS_KNOW_SHARED.group, '!**/infra/preflight/**'] },
+      ]),
+    },
+    {
       files: ['infra/**'],
       rules: restricted([
         {

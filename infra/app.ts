@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { Annotations, App, type Environment } from 'aws-cdk-lib';
 import { VERSION } from '../shared/version.ts';
 import { CONTEXT_KEYS, readAppContext } from './app-context.ts';
 import { VERSION_TAG } from './constructs/tags.ts';
 import type { EnvironmentProps } from './environments.ts';
+import { bundledFromSource } from './stacks/bundled-from-source.ts';
 import { ServiceStack } from './stacks/service-stack.ts';
 import { StorageStack } from './stacks/storage-stack.ts';
 
@@ -21,14 +23,12 @@ export function buildApp(
   changed: Partial<EnvironmentProps> = {},
 ): { storage: StorageStack; service: ServiceStack } {
   const context = Object.fromEntries(CONTEXT_KEYS.map((key): [string, unknown] => [key, app.node.tryGetContext(key)]));
-  const {
-    environment: described,
-    definitions,
-    functionsFolder,
-    projectFolder,
-    alarmEmail,
-  } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
-  const environment: EnvironmentProps = { ...described, ...changed };
+  const read = readAppContext(context, (warning) =>
+    Annotations.of(app).addWarningV2('schemaless:definitions', warning),
+  );
+  const { definitions, alarmEmail } = read;
+  const environment: EnvironmentProps = { ...read.environment, ...changed };
+  const code = bundledFromSource({ ...read, environment }, join(app.outdir, `functions-${environment.name}`));
   // CloudFormation hands a stack's tags to all of its resources.
   const tags = { [VERSION_TAG]: VERSION };
 
@@ -37,6 +37,7 @@ export function buildApp(
   const storage = new StorageStack(app, `Schemaless-${environment.name}-storage`, {
     environment,
     alarmEmail,
+    code,
     env,
     tags,
     terminationProtection: environment.protectedFromDeletion,
@@ -46,8 +47,7 @@ export function buildApp(
     environment,
     env,
     definitions,
-    functionsFolder,
-    projectFolder,
+    code,
     storage: storage.storage,
     tags,
     terminationProtection: environment.protectedFromDeletion,

@@ -67,6 +67,15 @@ export function acknowledgePrefix(construct: IConstruct, arn: string): void {
   );
 }
 
+/** A list of all that there is of a kind is asked for by a wildcard. */
+export function acknowledgeListing(construct: IConstruct, arn: string): void {
+  acknowledge(
+    construct,
+    `IAM5[Resource::${shown(construct, arn)}]`,
+    'Which names are taken in an account is told by a list of all that have one',
+  );
+}
+
 /** Objects below a prefix of a bucket, perhaps of another stack. */
 export function acknowledgeObjects(construct: IConstruct, bucket: IBucket, arns: readonly string[]): void {
   const of = shown(construct, bucket.bucketArn);

@@ -17,6 +17,7 @@ export const STORE_FUNCTIONS = [
   'tail-shards',
   'export-cells',
   'migrate',
+  'preflight',
 ] as const;
 export type StoreFunctionName = (typeof STORE_FUNCTIONS)[number];
 

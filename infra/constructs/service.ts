@@ -50,6 +50,8 @@ export class SchemalessService {
     this.scope = scope;
     const { environment } = storage;
     this.storage = storage;
+    // Storage is what takes long to make: what would fail after it has to be known before.
+    storage.preflight?.include(scope);
     this.code = code;
     this.given = definitions;
     this.answering = addAnsweringFunctions(scope, { environment, storage, code });

@@ -5,11 +5,13 @@ import type { Construct } from 'constructs';
 import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from './alarm-topics.ts';
 import { BreakGlass } from './break-glass.ts';
 import { checkEnvironment } from './check-environment.ts';
+import type { FunctionCode } from './function-code.ts';
 import { addGroupAlarms } from './group-alarms.ts';
 import { groupsByStack, type GroupsInStack } from './group-stacks.ts';
 import { keyForStore } from './key-uses.ts';
 import { MysqlParameters } from './mysql-parameters.ts';
 import { Network, type BroughtNetwork } from './network.ts';
+import { Preflight, wantsPreflight } from './preflight.ts';
 import { ShardGroup } from './shard-group.ts';
 import { StateTables } from './state-tables.ts';
 import { StoreBackups } from './store-backups.ts';
@@ -23,6 +25,8 @@ export interface SchemalessStorageProps {
   readonly encryptionKey?: IKey | undefined;
   /** Told by the alarms of the storage and its service, when one sounds and when it is over. @default nobody is told */
   readonly alarmTopics?: GivenTopics | undefined;
+  /** Has the account asked, before anything is made, whether it takes it. @default it is not asked */
+  readonly code?: FunctionCode | undefined;
 }
 
 /**
@@ -44,6 +48,10 @@ export class SchemalessStorage {
   readonly backups: StoreBackups | undefined;
   /** Where people may run SQL in an emergency. */
   readonly breakGlass: BreakGlass | undefined;
+  /** Where there is code for it, and the context does not switch it off. */
+  readonly preflight: Preflight | undefined;
+  /** Of the names of its secrets. */
+  private readonly prefix: string;
 
   /** @throws an Error that names what does not go together */
   constructor(scope: Construct, props: SchemalessStorageProps) {
@@ -51,31 +59,38 @@ export class SchemalessStorage {
     checkEnvironment(environment);
     const { protectedFromDeletion } = environment;
     this.environment = environment;
+    this.prefix = secretPrefix(scope);
     const encryptionKey = props.encryptionKey && keyForStore(scope, props.encryptionKey);
     this.encryptionKey = encryptionKey;
     this.alarmTopics = topicsOf(props.alarmTopics);
+    this.preflight =
+      props.code && wantsPreflight(scope)
+        ? new Preflight(scope, 'preflight', { environment, scope, code: props.code.own('preflight') })
+        : undefined;
     this.network = new Network(scope, 'network', { environment, brought: props.network });
     this.tables = new StateTables(scope, 'tables', { protectedFromDeletion, encryptionKey });
     const { topology, state } = this.tables;
-    this.network.allowStore([topology.tableArn, state.tableArn], `${secretPrefix(scope)}group`);
+    this.network.allowStore([topology.tableArn, state.tableArn], `${this.prefix}group`);
     const [here, ...elsewhere] = groupsByStack(scope, environment);
-    const groups = this.addGroups(here, secretPrefix(scope));
+    const parameters = new MysqlParameters(scope, 'parameters');
+    const groups = this.addGroups(here, parameters);
     this.groupsHere = groups;
     const { backups } = environment;
     const { tables, alarmTopics } = this;
     this.backups = backups
       ? new StoreBackups(scope, 'backups', { environment, backups, groups, tables, encryptionKey })
       : undefined;
+    // All that takes long, is counted, or would stay of a deployment that is refused.
+    this.preflight?.holdBack([this.network, tables, parameters, ...groups, ...(this.backups ? [this.backups] : [])]);
     subscribeToEvents(scope, clustersOf(groups), alarmTopics);
     this.breakGlass = environment.breakGlass
       ? new BreakGlass(scope, 'break-glass', { environment, groups, encryptionKey, alarmTopics })
       : undefined;
-    this.groups = [...groups, ...elsewhere.flatMap((stack) => this.addFurtherGroups(stack, secretPrefix(scope)))];
+    this.groups = [...groups, ...elsewhere.flatMap((stack) => this.addFurtherGroups(stack))];
   }
 
-  private addGroups({ scope, numbers }: GroupsInStack, prefix: string): readonly ShardGroup[] {
-    const { environment, network, encryptionKey } = this;
-    const parameters = new MysqlParameters(scope, 'parameters');
+  private addGroups({ scope, numbers }: GroupsInStack, parameters: MysqlParameters): readonly ShardGroup[] {
+    const { environment, network, encryptionKey, prefix: secretPrefix } = this;
     return numbers.map((number) => {
       const name = `group-${number}`;
       return new ShardGroup(scope, name, {
@@ -83,16 +98,16 @@ export class SchemalessStorage {
         environment,
         network,
         parameters,
-        secretPrefix: prefix,
+        secretPrefix,
         encryptionKey,
       });
     });
   }
 
   /** What belongs to them is in their stack: the storage's own knows nothing of it. */
-  private addFurtherGroups(stack: GroupsInStack, prefix: string): readonly ShardGroup[] {
+  private addFurtherGroups(stack: GroupsInStack): readonly ShardGroup[] {
     const { environment, alarmTopics: topics } = this;
-    const groups = this.addGroups(stack, prefix);
+    const groups = this.addGroups(stack, new MysqlParameters(stack.scope, 'parameters'));
     this.backups?.addGroups(stack.scope, groups);
     subscribeToEvents(stack.scope, clustersOf(groups), topics);
     this.breakGlass?.addGroups(stack.scope, groups);

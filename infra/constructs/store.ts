@@ -104,6 +104,7 @@ export class SchemalessStore extends Construct {
       network: broughtNetwork(props),
       encryptionKey: props.encryptionKey,
       alarmTopics: props.alarmTopics,
+      code,
     });
     this.service = new SchemalessService(this, {
       storage: this.storage,

@@ -46,8 +46,10 @@ export interface AwsAnswers {
   /** The ACUs that a version of an engine takes; undefined where the region does not offer it. */
   engine(engine: string, version: string): Promise<{ readonly acu?: readonly [number, number] } | undefined>;
   orderable(engine: string, version: string, instanceClass: string): Promise<readonly Orderable[]>;
-  /** `CREATE_COMPLETE`; undefined where there is no such stack. */
+  /** `CREATE_COMPLETE`; undefined where there is no such stack. By its name or its ARN. */
   stackStatus(name: string): Promise<string | undefined>;
+  /** Logical ids of what a stack has, also of what is under way. By its name or its ARN. */
+  stackResources(name: string): Promise<readonly string[]>;
   logGroups(prefix: string): Promise<readonly string[]>;
   /** CloudFormation makes such resources in the region. */
   offersType(type: string): Promise<boolean>;

@@ -1,4 +1,9 @@
-import { CloudFormationClient, DescribeStacksCommand, DescribeTypeCommand } from '@aws-sdk/client-cloudformation';
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  DescribeTypeCommand,
+  paginateListStackResources,
+} from '@aws-sdk/client-cloudformation';
 import { CloudWatchLogsClient, paginateDescribeLogGroups } from '@aws-sdk/client-cloudwatch-logs';
 import {
   DescribeAvailabilityZonesCommand,
@@ -184,6 +189,15 @@ export class AwsBySdk implements AwsAnswers {
       const answer = await unless('ValidationError', this.clients.cloudformation.send(command), /does not exist/u);
       return answer?.Stacks?.[0]?.StackStatus;
     });
+  }
+
+  async stackResources(name: string): Promise<readonly string[]> {
+    return this.ask('cloudformation:ListStackResources', name, async () =>
+      all(
+        paginateListStackResources({ client: this.clients.cloudformation }, { StackName: name }),
+        ({ StackResourceSummaries = [] }) => StackResourceSummaries.flatMap(({ LogicalResourceId: id }) => id ?? []),
+      ),
+    );
   }
 
   async logGroups(prefix: string): Promise<readonly string[]> {

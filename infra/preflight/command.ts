@@ -3,9 +3,10 @@ import { STSClient } from '@aws-sdk/client-sts';
 import { Command, InvalidArgumentError } from 'commander';
 import { CONTEXT_KEYS, type AppContext } from '../app-context.ts';
 import { AwsBySdk } from './aws-by-sdk.ts';
-import { needsOf, type Needs } from './needs.ts';
+import type { Needs } from './needs.ts';
 import { EXIT_CODES, jsonOf, tableOf, verdictOf } from './report.ts';
 import { runChecks } from './run-checks.ts';
+import { needsOf } from './synthesized-needs.ts';
 
 interface Flags {
   readonly context: AppContext;

@@ -1,10 +1,3 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
-import { type AppContext, PROJECT_ROOT, readAppContext } from '../app-context.ts';
-import { buildApp } from '../app.ts';
-
 export interface NeededResource {
   readonly type: string;
   /** The stack that it is of. */
@@ -27,59 +20,6 @@ export interface Needs {
   readonly environment: string;
   readonly stacks: readonly NeededStack[];
   readonly resources: readonly NeededResource[];
-}
-
-/** @throws an Error that names the key of the context at fault, or what the app refuses */
-export function needsOf(context: AppContext): Needs {
-  const { environment } = readAppContext(context);
-  const folder = mkdtempSync(join(tmpdir(), 'schemaless-preflight-'));
-  try {
-    return { environment: environment.name, ...synthesizedNeeds(context, folder) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** What the CDK calls an account or a region that a stack does not name. */
-const NOT_NAMED = /^unknown-/u;
-
-function synthesizedNeeds(context: AppContext, folder: string): Pick<Needs, 'stacks' | 'resources'> {
-  const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
-  // The rules of CloudFormation are for what is deployed, and take most of the time.
-  const quick = { '@aws-cdk/core:validateAgainstDefaultRules': false };
-  const app = new App({
-    outdir: folder,
-    context: { ...settings.context, ...quick, ...context },
-    analyticsReporting: false,
-    treeMetadata: false,
-  });
-  buildApp(app);
-  const { stacks } = app.synth();
-  return {
-    stacks: stacks.map((stack) => {
-      const { account, region } = stack.environment;
-      const [parameter, version] = [stack.bootstrapStackVersionSsmParameter, stack.requiresBootstrapStackVersion];
-      return {
-        name: stack.stackName,
-        ...(!NOT_NAMED.test(account) && { account }),
-        ...(!NOT_NAMED.test(region) && { region }),
-        ...(parameter !== undefined && version !== undefined && { bootstrap: { parameter, version } }),
-      };
-    }),
-    resources: stacks.flatMap(({ stackName, template }) => {
-      const { Resources = {} } = template as { readonly Resources?: Readonly<Record<string, TemplateResource>> };
-      return Object.values(Resources).map(({ Type, Properties = {} }) => ({
-        type: Type,
-        stack: stackName,
-        properties: Properties,
-      }));
-    }),
-  };
-}
-
-interface TemplateResource {
-  readonly Type: string;
-  readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
 export function resourcesOf({ resources }: Needs, type: string): readonly NeededResource[] {

@@ -11,9 +11,14 @@ export function bundledFromSource(
   folder: string,
 ): FunctionCode {
   // No environment of this project is exported by a schedule.
-  const { [DEFINING_HANDLER]: defining, 'export-cells': _, ...always } = storeFunctionsIn(functionsFolder);
+  const { [DEFINING_HANDLER]: defining, 'export-cells': _, preflight, ...always } = storeFunctionsIn(functionsFolder);
   const bundles = bundleFunctions({
-    functions: environment.definedByApi ? { ...always, [DEFINING_HANDLER]: defining } : always,
+    functions: {
+      ...always,
+      ...(environment.definedByApi && { [DEFINING_HANDLER]: defining }),
+      // One machine is no account that could be asked.
+      ...(environment.name !== 'local' && { preflight }),
+    },
     triggers: Object.fromEntries(
       definitions.datastores.flatMap(({ name: datastore, triggers }) =>
         triggers.flatMap((definition): readonly (readonly [string, BundledTrigger])[] => {

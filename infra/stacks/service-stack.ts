@@ -1,15 +1,15 @@
-import { join } from 'node:path';
-import { App, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { AppProps } from '../app-context.ts';
 import { CallerPolicies } from '../constructs/caller-policies.ts';
+import type { FunctionCode } from '../constructs/function-code.ts';
 import { SchemalessService } from '../constructs/service.ts';
 import type { SchemalessStorage } from '../constructs/storage.ts';
 import type { StoreApi } from '../constructs/store-api.ts';
-import { bundledFromSource } from './bundled-from-source.ts';
 
-export interface ServiceStackProps extends StackProps, AppProps {
+export interface ServiceStackProps extends StackProps, Pick<AppProps, 'environment' | 'definitions'> {
   readonly storage: SchemalessStorage;
+  readonly code: FunctionCode;
 }
 
 /** What each deployment replaces: functions, API, queues, schedules and the migration. */
@@ -22,13 +22,8 @@ export class ServiceStack extends Stack {
 
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
     super(scope, id, props);
-    const { environment, storage, definitions } = props;
-    const folder = join(App.of(this)?.outdir ?? 'cdk.out', `functions-${environment.name}`);
-    const { api } = new SchemalessService(this, {
-      storage,
-      definitions,
-      code: bundledFromSource(props, folder),
-    });
+    const { environment, storage, definitions, code } = props;
+    const { api } = new SchemalessService(this, { storage, definitions, code });
     this.api = api;
     this.callers = new CallerPolicies(this, 'callers', {
       environment,

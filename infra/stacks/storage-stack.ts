@@ -1,6 +1,7 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { MadeTopics } from '../constructs/alarm-topics.ts';
+import type { FunctionCode } from '../constructs/function-code.ts';
 import { SchemalessStorage } from '../constructs/storage.ts';
 import type { EnvironmentProps } from '../environments.ts';
 
@@ -8,6 +9,7 @@ export interface StorageStackProps extends StackProps {
   readonly environment: EnvironmentProps;
   /** Told of alarms. @default nobody is, until somebody subscribes */
   readonly alarmEmail?: string | undefined;
+  readonly code: FunctionCode;
 }
 
 /** What must outlive every deployment: the shard groups, the topology and the state. */
@@ -16,9 +18,10 @@ export class StorageStack extends Stack {
 
   constructor(scope: Construct, id: string, props: StorageStackProps) {
     super(scope, id, props);
-    const { environment, alarmEmail } = props;
-    // On one machine nobody is called.
-    const alarmTopics = environment.name === 'local' ? undefined : new MadeTopics(this, 'alarms', alarmEmail);
-    this.storage = new SchemalessStorage(this, { environment, alarmTopics });
+    const { environment, alarmEmail, code } = props;
+    const isDeployed = environment.name !== 'local';
+    // On one machine nobody is called, and no account is asked.
+    const alarmTopics = isDeployed ? new MadeTopics(this, 'alarms', alarmEmail) : undefined;
+    this.storage = new SchemalessStorage(this, { environment, alarmTopics, ...(isDeployed && { code }) });
   }
 }

@@ -1,13 +1,13 @@
 /**
  * `npm run rights`: takes each statement of each function's policies away, one at a time, on a running local stack, and
- * has the function do what it does. A statement that nothing is refused without is one too many, unless it is named here
- * with why it cannot be missed on one machine.
+ * has the function do what it does; then those by which schedules and API Gateway start functions. A statement that
+ * nothing is refused without is one too many, unless it is named here with why it cannot be missed on one machine.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RightsByKey } from '../../infra/local/iam/rights.ts';
+import type { RoleRights } from '../../infra/local/iam/rights.ts';
 import type { WrittenStatement } from '../../infra/local/iam/statement.ts';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
@@ -16,6 +16,8 @@ import { exercises, type Exercise } from './exercises.ts';
 
 /** How long a function may do without. */
 const PATIENCE_MS = 30_000;
+/** A schedule starts its function each minute. */
+const PATIENCE_WITH_SCHEDULES_MS = 75_000;
 const EACH_MS = 250;
 
 /** By role and first action: what is asked of nothing here, or too seldom to be waited for. */
@@ -37,23 +39,17 @@ const stack = await startLocalStack({ port: 0, data, groups: 2, readers: 0, shar
 const tried: Tried[] = [];
 try {
   const ways = exercises(data);
-  for (const { title, arn } of stack.functions.status()) {
-    const name = arn.slice(arn.lastIndexOf(':') + 1);
-    const [key, own] = Object.entries(stack.rights).find(([, rights]) => rights.name === name) ?? [];
-    if (key === undefined || own === undefined) throw new Error(`${title}: wanted rights, got none`);
+  const titles = new Map(
+    stack.functions.status().map(({ title, arn }) => [arn.slice(arn.lastIndexOf(':') + 1), title]),
+  );
+  const known = new Set(Object.values(stack.rights).map(({ name }) => name));
+  for (const [name, title] of titles) if (!known.has(name)) throw new Error(`${title}: wanted rights, got none`);
+  for (const [key, own] of Object.entries(stack.rights))
     for (const statement of own.statements) {
-      const rest = own.statements.filter((one) => one !== statement);
-      const done = await without(
-        stack,
-        title,
-        { ...stack.rights, [key]: { ...own, statements: rest } },
-        statement,
-        ways,
-      );
+      const done = await without(stack, { key, own, title: titles.get(own.name) }, statement, ways);
       tried.push(done);
-      console.log(`${done.isMissed ? 'missed' : 'NOT MISSED'}  ${title}  ${done.actions}  ${done.refused}`);
+      console.log(`${done.isMissed ? 'missed' : 'NOT MISSED'}  ${done.title}  ${done.actions}  ${done.refused}`);
     }
-  }
 } finally {
   await stack.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -64,43 +60,53 @@ const tooMany = tried.filter(({ isMissed }) => !isMissed);
 console.log(`\n${tried.length} statements, ${tooMany.length} that nothing was refused without`);
 process.exitCode = tooMany.length === 0 ? 0 : 1;
 
+interface Caller {
+  /** Of its rights. */
+  readonly key: string;
+  readonly own: RoleRights;
+  /** Of a function; undefined for what starts functions. */
+  readonly title: string | undefined;
+}
+
 async function without(
   running: LocalStack,
-  title: string,
-  rights: RightsByKey,
+  { key, own, title }: Caller,
   statement: WrittenStatement,
   ways: Readonly<Record<string, Exercise>>,
 ): Promise<Tried> {
   const list = [statement.Action].flat().map(String);
   const actions = list.length > 2 ? `${list.slice(0, 2).join(' ')} and ${list.length - 2} more` : list.join(' ');
-  const known = NOT_HERE.find(([of, action]) => of.test(title) && action.test(list[0] ?? ''));
+  const known = NOT_HERE.find(([of, action]) => title !== undefined && of.test(title) && action.test(list[0] ?? ''));
+  const patienceMs = title === undefined ? PATIENCE_WITH_SCHEDULES_MS : PATIENCE_MS;
   const from = readFileSync(running.functionLog).length;
-  await running.setRights(rights);
+  const statements = own.statements.filter((one) => one !== statement);
+  await running.setRights({ ...running.rights, [key]: { ...own, statements } });
   // What it knew is asked for again.
-  await running.killFunction(title);
+  if (title !== undefined) await running.killFunction(title);
+  const started = running.functions.status().find(({ arn }) => [statement.Resource].flat().includes(arn));
+  // The function of a trigger is called with the cells that others write; a schedule starts its own by itself.
+  const isSchedule = title === undefined && own.role !== undefined;
+  const way = isSchedule ? undefined : (ways[title ?? started?.title ?? ''] ?? ways['write-cells']);
   let refused: string | undefined;
-  const until = performance.now() + (known ? 0 : PATIENCE_MS);
+  const until = performance.now() + (known ? 0 : patienceMs);
   while (refused === undefined && performance.now() < until) {
-    // The function of a trigger is called with the cells that others write.
-    await (ways[title] ?? ways['write-cells'])?.(running);
+    await way?.(running);
     await sleep(EACH_MS);
-    refused = refusedOf(readFileSync(running.functionLog).subarray(from).toString('utf8'), title, running);
+    refused = refusedOf(readFileSync(running.functionLog).subarray(from).toString('utf8'), own.name);
   }
   await running.setRights(running.rights);
   return {
-    title,
+    title: title ?? own.name,
     actions,
     refused: refused ?? (known ? `not tried: ${known[2]}` : 'nothing'),
     isMissed: refused !== undefined || known !== undefined,
   };
 }
 
-/** The first call of the function that was refused, shortened. */
-function refusedOf(log: string, title: string, { functions }: LocalStack): string | undefined {
-  const arn = functions.status().find((one) => one.title === title)?.arn ?? '';
-  const name = arn.slice(arn.lastIndexOf(':') + 1);
+/** The first call of a function, or of one, that was refused, shortened. */
+function refusedOf(log: string, name: string): string | undefined {
   const [, action, resource] =
-    new RegExp(`/${name} is not authorized to perform: (\\S+) on resource: (\\S+(?: with \\S+ \\S+)?)`, 'u').exec(
+    new RegExp(`[/ ]${name} is not authorized to perform: (\\S+) on resource: (\\S+(?: with \\S+ \\S+)?)`, 'u').exec(
       log,
     ) ?? [];
   return action === undefined ? undefined : `${action} ${resource?.replace(/^.*(?:table\/|:)/u, '').slice(0, 60)}`;

@@ -28,7 +28,8 @@ const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/u;
 /**
  * Checks the AWS Signature Version 4 of a request: made for `execute-api` in any region, with these credentials, within
  * five minutes of now, of this method, path, query and body, and of the headers `host` and all of `x-amz-…`. A space in
- * the query is `%20`, as the signature has it, not `+`. Signatures in the query (presigned URLs) are not taken.
+ * the query is `%20`, as the signature has it, not `+`. A signature in the query (a presigned URL) holds for as long as it
+ * says; one in a header goes before it.
  *
  * @param now milliseconds since 1970, for tests @default Date.now()
  * @returns why it is to be refused; undefined when the signature is right
@@ -38,6 +39,8 @@ export async function checkSignature(
   credentials: CallerCredentials,
   now = Date.now(),
 ): Promise<string | undefined> {
+  const header = headerOf(request, 'authorization');
+  const presigned = header === undefined ? presignedIn(request.url) : undefined;
   const {
     accessKeyId,
     day,
@@ -45,7 +48,7 @@ export async function checkSignature(
     service,
     names = '',
     signature,
-  } = AUTHORIZATION.exec(headerOf(request, 'authorization') ?? '')?.groups ?? {};
+  } = AUTHORIZATION.exec(presigned?.authorization ?? header ?? '')?.groups ?? {};
   if (signature === undefined) return 'it has no signature';
   if (accessKeyId !== credentials.accessKeyId) return `nobody has the access key ${accessKeyId}`;
   if (service !== SERVICE) return `it is signed for ${service}, not for ${SERVICE}`;
@@ -57,15 +60,18 @@ export async function checkSignature(
   if (unsigned.length > 0) return `its signature leaves out the headers ${unsigned.join(', ')}`;
   const missing = [...signed].filter((name) => headerOf(request, name) === undefined);
   if (missing.length > 0) return `its signature names the headers ${missing.join(', ')}, which it lacks`;
-  const date = headerOf(request, 'x-amz-date') ?? '';
+  const date = presigned?.date ?? headerOf(request, 'x-amz-date') ?? '';
   const time = timeOf(date);
   if (time === undefined || date.slice(0, 8) !== day) return 'its signature and x-amz-date are not of the same day';
-  if (Math.abs(now - time) > CLOCK_MS) return `it was signed at ${date}, more than five minutes from now`;
+  const lifeMs = presigned ? presigned.expiresIn * 1000 : CLOCK_MS;
+  if (time - now > CLOCK_MS || now - time > lifeMs)
+    return `it was signed at ${date}, more than ${presigned ? `${presigned.expiresIn} seconds` : 'five minutes'} from now`;
   const hash = headerOf(request, 'x-amz-content-sha256');
   if (hash !== undefined && hash !== createHash('sha256').update(request.body).digest('hex'))
     return 'its body is not the one that was signed';
 
-  const wanted = await signatureOf(request, signed, { credentials, region, signingDate: new Date(time) });
+  const signing = { credentials, region, signingDate: new Date(time), expiresIn: presigned?.expiresIn };
+  const wanted = await signatureOf({ ...request, url: presigned?.url ?? request.url }, signed, signing);
   return wanted === signature ? undefined : 'its signature is that of another request, or was made with another secret';
 }
 
@@ -73,17 +79,53 @@ interface Signing {
   readonly credentials: CallerCredentials;
   readonly region: string;
   readonly signingDate: Date;
+  /** Seconds; undefined where the signature is a header. */
+  readonly expiresIn: number | undefined;
+}
+
+/** A signature in a query. */
+interface Presigned {
+  /** As a header would say it. */
+  readonly authorization: string;
+  readonly date: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+  /** What was signed: the path and query without it. */
+  readonly url: string;
+}
+
+/** A week, as AWS has it. */
+const MOST_SECONDS = 7 * 24 * 3600;
+const OF_SIGNATURE = new Set(['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature']);
+
+/** Undefined where a part of it is missing, or is none that AWS takes. */
+function presignedIn(url: string): Presigned | undefined {
+  const [path = '', ...rest] = url.split('?');
+  const pairs = rest.join('?').split('&');
+  const isOfSignature = (pair: string): boolean =>
+    pair.startsWith('X-Amz-') && OF_SIGNATURE.has(pair.slice('X-Amz-'.length).split('=', 1)[0] ?? '');
+  const query = queryOf(pairs.filter(isOfSignature).join('&'));
+  const of = (name: string): string => query?.[`X-Amz-${name}`]?.join() ?? '';
+  const expiresIn = Number(of('Expires'));
+  if (!Number.isInteger(expiresIn) || expiresIn < 1 || expiresIn > MOST_SECONDS) return undefined;
+  const left = pairs.filter((pair) => !isOfSignature(pair)).join('&');
+  return {
+    authorization: `${of('Algorithm')} Credential=${of('Credential')}, SignedHeaders=${of('SignedHeaders')}, Signature=${of('Signature')}`,
+    date: of('Date'),
+    expiresIn,
+    url: left === '' ? path : `${path}?${left}`,
+  };
 }
 
 /** What the signature has to be; undefined where the request cannot be signed at all. */
 async function signatureOf(
   request: ReceivedRequest,
   names: Set<string>,
-  { credentials, region, signingDate }: Signing,
+  { credentials, region, signingDate, expiresIn }: Signing,
 ): Promise<string | undefined> {
   const [path = '', ...rest] = request.url.split('?');
   const query = queryOf(rest.join('?'));
-  if (!query) return undefined;
+  if (!query || Object.keys(query).some((name) => name.toLowerCase() === 'x-amz-signature')) return undefined;
   const headers = Object.fromEntries(
     [...names].flatMap((name) =>
       [headerOf(request, name)].filter((value) => value !== undefined).map((value) => [name, value]),
@@ -91,14 +133,29 @@ async function signatureOf(
   );
   // The body's hash is a header of the signature where it was one of the request, and not otherwise.
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256, applyChecksum: false });
-  const signed = await signer.sign(
-    { method: request.method, protocol: 'http:', hostname: '', path, query, headers, body: request.body },
-    { signingDate, signableHeaders: names },
-  );
+  const unsigned = {
+    method: request.method,
+    protocol: 'http:',
+    hostname: '',
+    path,
+    query,
+    headers,
+    body: request.body,
+  };
+  if (expiresIn !== undefined) {
+    const presigned = await signer.presign(unsigned, {
+      signingDate,
+      expiresIn,
+      signableHeaders: names,
+      unhoistableHeaders: names,
+    });
+    return String(presigned.query?.['X-Amz-Signature']);
+  }
+  const signed = await signer.sign(unsigned, { signingDate, signableHeaders: names });
   return AUTHORIZATION.exec(signed.headers['authorization'] ?? '')?.groups?.['signature'];
 }
 
-/** Undefined when its percent-encoding is broken, or it is signed itself. */
+/** Undefined when its percent-encoding is broken. */
 function queryOf(text: string): Record<string, string[]> | undefined {
   const query = new Map<string, string[]>();
   try {
@@ -110,9 +167,7 @@ function queryOf(text: string): Record<string, string[]> | undefined {
   } catch {
     return undefined;
   }
-  return [...query.keys()].some((name) => name.toLowerCase() === 'x-amz-signature')
-    ? undefined
-    : Object.fromEntries(query);
+  return Object.fromEntries(query);
 }
 
 function timeOf(date: string): number | undefined {

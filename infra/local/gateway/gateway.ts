@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isTraceparent } from '../../../shared/api/traceparent.ts';
-import { accessKeyIn } from '../iam/access-key.ts';
+import { accessKeyOf, accessKeyOfRequest } from '../iam/access-key.ts';
+import { SOURCE_ARN } from '../iam/condition.ts';
 import { readRights, type RightsByKey } from '../iam/rights.ts';
 import { listen } from '../listen.ts';
+import { API_GATEWAY } from '../template/resources/permission.ts';
 import { localArn } from '../template/template.ts';
 import { textOf, type FunctionResult } from '../lambda/function-result.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
@@ -50,7 +52,7 @@ export interface Gateway {
    *   @default none
    */
   serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, cors?: CorsRules): void;
-  /** What functions may ask of the API, by the access keys that they sign with. */
+  /** What functions may ask of the API, by the access keys that they sign with, and which functions it may call. */
   setRights(rights: RightsByKey): Promise<void>;
   /** Answers what has been asked, for five seconds at most, and takes no more. */
   close(): Promise<void>;
@@ -64,6 +66,8 @@ interface RoutedAnswer extends HttpAnswer {
 
 interface RouteTarget {
   readonly call: Caller;
+  readonly functionArn: string;
+  readonly routeKey: string;
   readonly timeoutMs: number;
   readonly authorization: HttpRoute['authorization'];
   readonly apiId: string;
@@ -158,6 +162,12 @@ export async function openGateway(
       onError(`${requestId} refused ${request.method} ${request.url}: ${forbidden}`);
       return refuse(403, 'Forbidden', requestId);
     }
+    const uncallable = whyUncallable(match.target);
+    if (uncallable !== undefined) {
+      const requestId = randomUUID();
+      onError(`${requestId} ${match.routeKey}: ${uncallable}`);
+      return refuse(500, 'Internal Server Error', requestId);
+    }
     const { load, call, timeoutMs } = match.target;
     if (load.calls >= GATEWAY_LIMITS.callsAtOnce) {
       const { headers, ...answer } = refuse(503, 'Service Unavailable');
@@ -169,7 +179,7 @@ export async function openGateway(
         body,
         accessKeyId:
           credentials && match.target.authorization === 'AWS_IAM'
-            ? accessKeyIn(request.headers.authorization)
+            ? accessKeyOfRequest(request.headers.authorization, request.url ?? '')
             : undefined,
       },
       target,
@@ -200,7 +210,7 @@ export async function openGateway(
     { authorization, apiId }: RouteTarget,
   ): Promise<string | undefined> {
     if (authorization !== 'AWS_IAM') return undefined;
-    const accessKeyId = accessKeyIn(headers.authorization);
+    const accessKeyId = accessKeyOfRequest(headers.authorization, url);
     if (credentials) {
       // Functions have a key of their own, and the owner's secret.
       const own =
@@ -210,6 +220,13 @@ export async function openGateway(
     }
     const resource = localArn('execute-api', `${apiId}/$default/${method}${url.split('?', 1)[0] ?? ''}`);
     return rights.whyRefused(accessKeyId, { action: 'execute-api:Invoke', resource });
+  }
+
+  /** As API Gateway asks a function: by its own name, for one route. */
+  function whyUncallable({ functionArn, routeKey, apiId }: RouteTarget): string | undefined {
+    const source = localArn('execute-api', `${apiId}/$default/${routeKey.replace(' ', '')}`);
+    const call = { action: 'lambda:InvokeFunction', resource: functionArn, context: { [SOURCE_ARN]: [source] } };
+    return rights.whyRefused(accessKeyOf(API_GATEWAY), call);
   }
 
   const bound = await listen(server, port, '127.0.0.1');
@@ -224,6 +241,8 @@ export async function openGateway(
           routeKey,
           target: {
             call: callerOf(functionArn),
+            functionArn,
+            routeKey,
             timeoutMs,
             authorization,
             apiId,

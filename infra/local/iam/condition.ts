@@ -1,6 +1,7 @@
 import { pattern } from './pattern.ts';
 
 export const LEADING_KEYS = 'dynamodb:LeadingKeys';
+export const SOURCE_ARN = 'aws:SourceArn';
 
 /** Whether a condition of a statement holds, by the condition keys of a call. */
 export type Comparison = (context: Readonly<Record<string, readonly string[]>>) => boolean;
@@ -22,7 +23,7 @@ function matching(wanted: string): (got: string) => boolean {
 const FORM = /^(?:(ForAllValues|ForAnyValue):)?([A-Za-z]+?)(IfExists)?$/u;
 
 /** Condition keys that calls have here, in lower case: AWS compares them so. */
-const KEYS = new Map([['dynamodb:leadingkeys', LEADING_KEYS]]);
+const KEYS = new Map([LEADING_KEYS, SOURCE_ARN].map((key) => [key.toLowerCase(), key]));
 
 /**
  * One condition: `ForAllValues:StringLike`, `dynamodb:LeadingKeys`, `['trigger#trips#*']`.

@@ -1,10 +1,11 @@
 import { readStatement, type Call, type Statement, type WrittenStatement } from './statement.ts';
 
-/** What the policies of its role allow a function, as text that goes from thread to thread. */
+/** What a caller is allowed, as text that goes from thread to thread. */
 export interface RoleRights {
-  /** The function, and the role that it runs as. */
+  /** The function, the schedule or the service of AWS. */
   readonly name: string;
-  readonly role: string;
+  /** That it runs as; undefined for a service of AWS, which others let call them by policies of theirs. */
+  readonly role?: string;
   readonly statements: readonly WrittenStatement[];
 }
 
@@ -37,14 +38,14 @@ export function readRights(byKey: RightsByKey): Rights {
       if (covering.length > 0 && !isDenied) return undefined;
       const because = isDenied
         ? `with an explicit deny in an identity-based policy`
-        : `because no identity-based policy allows the ${call.action} action`;
+        : `because no ${caller.role === undefined ? 'resource' : 'identity'}-based policy allows the ${call.action} action`;
       const keys = Object.entries(call.context ?? {}).map(([key, values]) => ` with ${key} ${values.join(', ')}`);
-      return `User: ${sessionArn(caller)} is not authorized to perform: ${call.action} on resource: ${call.resource}${keys.join('')} ${because}`;
+      return `User: ${nameOf(caller)} is not authorized to perform: ${call.action} on resource: ${call.resource}${keys.join('')} ${because}`;
     },
   };
 }
 
-function statementsOf({ role, statements }: RoleRights): readonly Statement[] {
+function statementsOf({ name, role = name, statements }: RoleRights): readonly Statement[] {
   return statements.map((statement) => {
     try {
       return readStatement(statement);
@@ -54,7 +55,7 @@ function statementsOf({ role, statements }: RoleRights): readonly Statement[] {
   });
 }
 
-/** As a function is called in CloudTrail. */
-function sessionArn({ role, name }: RoleRights): string {
-  return `arn:aws:sts::000000000000:assumed-role/${role}/${name}`;
+/** As it is called in CloudTrail. */
+function nameOf({ role, name }: RoleRights): string {
+  return role === undefined ? name : `arn:aws:sts::000000000000:assumed-role/${role}/${name}`;
 }

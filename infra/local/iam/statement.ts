@@ -27,7 +27,7 @@ export interface Statement {
 }
 
 /** The services that judge here. */
-const JUDGED = ['dynamodb', 'execute-api', 'rds-data', 'secretsmanager', 'sqs'];
+const JUDGED = ['dynamodb', 'execute-api', 'lambda', 'rds-data', 'secretsmanager', 'sqs'];
 
 function isJudged(action: string): boolean {
   const service = pattern(action.split(':', 1)[0] ?? '', 'iu');

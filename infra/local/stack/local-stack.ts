@@ -92,7 +92,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
     const judges = [dynamodb, sqs, secretsManager, rdsData, gateway];
     const setRights = async (rights: RightsByKey): Promise<void> => {
-      await Promise.all(judges.map((judge) => judge.setRights(rights)));
+      await Promise.all([...judges, running.schedules].map((judge) => judge.setRights(rights)));
       refusals.clear();
     };
     const running = runTemplate({ options, folder, services, log, gateway, setRights });

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { accessKeyOf } from '../iam/access-key.ts';
+import { readRights, type RightsByKey } from '../iam/rights.ts';
 import type { ScheduleDefinition } from './resources/schedule.ts';
 import { PSEUDO } from './template.ts';
 
@@ -28,6 +30,8 @@ export interface RunningSchedules {
    * call that is under way ends by itself, when the one that was started takes over.
    */
   take(wanted: WantedSchedules): void;
+  /** What schedules may start, each by the role that it has. @default everything */
+  setRights(rights: RightsByKey): Promise<void>;
   /** Starts and ends schedules with a slot, so that slots 0 to `count` - 1 run; of calls under way none is ended. */
   setSlots(count: number): void;
   stop(): void;
@@ -37,7 +41,7 @@ export interface RunningSchedules {
  * Calls the function of each schedule at once, and then at its rate. As in the cloud, a call does not wait for the one
  * before it: functions that loop keep themselves apart with their own lease. A call that fails is not repeated. Where two
  * calls are under way a third is left out, and that is told: on a machine that is too busy for one to take over from the
- * other, more of them would make it busier still.
+ * other, more of them would make it busier still. Nor is a function called that the role of the schedule may not start.
  *
  * Schedules that hand over a slot (`{"slot": 2}`) start workers that are alike: there can be more or fewer of them than
  * the template says.
@@ -45,6 +49,7 @@ export interface RunningSchedules {
 export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningSchedules {
   let wanted: readonly ScheduleDefinition[] = [];
   let slots = 0;
+  let rights = readRights({});
   /** By all that is said of a schedule. */
   const running = new Map<string, NodeJS.Timeout>();
 
@@ -58,6 +63,9 @@ export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningS
         return;
       }
       isTold = false;
+      const call = { action: 'lambda:InvokeFunction', resource: schedule.functionArn };
+      const why = rights.whyRefused(accessKeyOf(schedule.name), call);
+      if (why !== undefined) return onError(`${schedule.name}: ${why}`);
       underWay += 1;
       invoke(schedule.functionArn, schedule.input ?? scheduledEvent(schedule))
         .catch((error: unknown) =>
@@ -89,6 +97,9 @@ export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningS
       const said = slotsOf(wanted);
       slots = said === 0 ? 0 : (next.slots ?? said);
       run(next.changed ?? new Set());
+    },
+    async setRights(byKey) {
+      rights = readRights(byKey);
     },
     setSlots(count) {
       if (slotsOf(wanted) === 0) return;

@@ -13,12 +13,13 @@ import { corsRules, httpRoutes } from './resources/http-api.ts';
 import { lambdaFunctions } from './resources/lambda-function.ts';
 import type { LocalResources } from './resources/local-resources.ts';
 import { changeQueues, createQueues, queueUrls } from './resources/queue.ts';
-import { rightsOfFunctions } from './resources/role.ts';
+import { rightsOfApiGateway } from './resources/permission.ts';
+import { checkRolesOfSchedules, rightsOfRoles } from './resources/role.ts';
 import { schedules, type ScheduleDefinition } from './resources/schedule.ts';
 import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
 import { runEventSources, type RunningEventSources } from './run-event-sources.ts';
-import { runSchedules } from './run-schedules.ts';
+import { runSchedules, type RunningSchedules } from './run-schedules.ts';
 import { tailersOf, tailerWish, type TailerWish, type Tailers } from '../stack/tailers.ts';
 
 export interface RunTemplateOptions {
@@ -49,8 +50,9 @@ export interface RunningTemplate {
    */
   take(local: LocalResources): Promise<readonly string[]>;
   readonly functions: FunctionHost;
-  /** Of the functions of the template. */
+  /** Of the functions of the template, and of what starts them. */
   readonly rights: RightsByKey;
+  readonly schedules: Pick<RunningSchedules, 'setRights'>;
   readonly tailers: Tailers;
   /** Every queue of the template. */
   readonly queueUrls: readonly string[];
@@ -106,7 +108,11 @@ export function runTemplate({
       createQueues(resources, context),
       createTables(resources, context, services.dynamodb),
     ]);
-    const wantedRights = rightsOfFunctions(resources, context, parts.definitions, (why) => log.line('iam', why));
+    const bearers = [...parts.definitions, ...parts.scheduled];
+    const wantedRights = {
+      ...rightsOfRoles(resources, context, bearers, (why) => log.line('iam', why)),
+      ...rightsOfApiGateway(resources, context),
+    };
     // Those that were there before answer what they were asked.
     await setRights({ ...rights, ...wantedRights });
     const made = functions.make(parts);
@@ -158,6 +164,7 @@ export function runTemplate({
     get rights() {
       return rights;
     },
+    schedules: runningSchedules,
     tailers: tailersOf(runningSchedules, () => wish),
     get queueUrls() {
       return urls;
@@ -192,6 +199,7 @@ function partsOf(
 ): TemplateParts {
   const routes = httpRoutes(resources, context);
   const scheduled = schedules(resources, context);
+  checkRolesOfSchedules(resources, context, scheduled);
   const sources = eventSources(resources, context);
   const custom = customResources(resources, context);
   const shared = new Set(routes.map(({ functionArn }) => functionArn));

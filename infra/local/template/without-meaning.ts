@@ -27,7 +27,6 @@ export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::EC2::VPCEndpoint': 'everything is on the loopback interface',
   'AWS::EC2::VPCGatewayAttachment': 'everything is on the loopback interface',
   'AWS::Lambda::EventInvokeConfig': 'failed asynchronous calls are never repeated here',
-  'AWS::Lambda::Permission': 'functions are called by the stack itself',
   'AWS::Logs::LogGroup': 'functions write into one file',
   'AWS::RDS::DBClusterParameterGroup': 'the local servers are started with the settings that the store needs',
   'AWS::RDS::DBParameterGroup': 'the local servers are started with the settings that the store needs',
@@ -43,5 +42,6 @@ export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::SQS::QueuePolicy': 'it refuses what is not encrypted, and everything is on the loopback interface',
   'AWS::StepFunctions::StateMachine':
     'the waiter of the provider framework: handlers of custom resources are called directly',
+  'Custom::SchemalessPreflight': 'there is no account that could be asked',
   'Custom::VpcRestrictDefaultSG': 'everything is on the loopback interface',
 };

@@ -35,7 +35,7 @@ export const nameChecks: ChecksOf = (needs) => KINDS.flatMap((kind) => checksOfK
 function checksOfKind(needs: Needs, { many, type, property, taken }: NameKind): readonly Check[] {
   const names = textsOf(needs, type, property);
   if (names.length === 0) return [];
-  const stacks = [...new Set(resourcesOf(needs, type).map(({ stack }) => stack))];
+  const holders = new Set(resourcesOf(needs, type).map(({ stack }) => stack));
   return [
     {
       name: `names of ${many}`,
@@ -45,8 +45,8 @@ function checksOfKind(needs: Needs, { many, type, property, taken }: NameKind): 
         const used = names.filter((name) => known.has(name));
         if (used.length === 0) return { verdict: 'ok', found: 'free' };
         const found = `taken: ${used.join(', ')}`;
-        for (const stack of stacks)
-          if (isStanding(await aws.stackStatus(stack)))
+        for (const { name: stack } of needs.stacks)
+          if (holders.has(stack) && isStanding(await aws.stackStatus(stack)))
             return { verdict: 'unknown', found, todo: `None, where they are of ${stack}` };
         return { verdict: 'FAIL', found, todo: `Delete these ${many}, once you know that nobody needs what they hold` };
       },

@@ -125,7 +125,7 @@ describe('a store is refused, with the option, what was wanted and what came,', 
     // Not what is installed: here that is a folder of the project, which is built while packages are tested.
     const code = readyMade({ access: 'mysql', proxy: false }, app.folder);
     expect(() => app.store({ code })).toThrow(
-      /^functions: wanted the bundle of write-cells in .*, got nothing; its package was not built$/u,
+      /^functions: wanted the bundle of preflight in .*, got nothing; its package was not built$/u,
     );
   });
 });

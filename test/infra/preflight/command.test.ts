@@ -5,77 +5,12 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { STAND_INS } from '../support/synthesized.ts';
-import { ec2Result, refusal, result, startFakeAws, type FakeAnswer, type FakeAnswers } from './fake-aws.ts';
+import { refusal, result, startFakeAws, type FakeAnswers } from './fake-aws.ts';
+import { GOOD, concurrent, member, SERVICES, version } from './good-answers.ts';
 
 const ENTRY = join(PROJECT_ROOT, 'infra/preflight/command.ts');
 const KEYS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-west-1' };
-const SERVICES = ['STS', 'SSM', 'LAMBDA', 'SERVICE_QUOTAS', 'RDS', 'EC2', 'CLOUDFORMATION', 'CLOUDWATCH_LOGS'];
 const MINUTES = 180_000;
-
-const member = (inner: string): string => `<member>${inner}</member>`;
-const zone = (letter: string, at: number): string =>
-  `<item><zoneName>eu-west-1${letter}</zoneName><zoneId>euw1-az${at}</zoneId><zoneState>available</zoneState></item>`;
-const subnet = (letter: string): string =>
-  `<item><subnetId>subnet-${letter}</subnetId><availabilityZone>eu-west-1${letter}</availabilityZone></item>`;
-const quota = (name: string): string =>
-  `<AccountQuota><AccountQuotaName>${name}</AccountQuotaName><Used>1</Used><Max>40</Max></AccountQuota>`;
-const orderable = `<OrderableDBInstanceOption><AvailabilityZones><AvailabilityZone><Name>eu-west-1a</Name></AvailabilityZone><AvailabilityZone><Name>eu-west-1b</Name></AvailabilityZone></AvailabilityZones><SupportsHttpEndpoint>true</SupportsHttpEndpoint></OrderableDBInstanceOption>`;
-const cluster = (name: string): string =>
-  `<DBCluster><DBClusterIdentifier>${name}</DBClusterIdentifier><Engine>aurora-mysql</Engine></DBCluster>`;
-const identity = `<Arn>arn:aws:iam::123456789012:user/ann</Arn><UserId>AIDA</UserId><Account>123456789012</Account>`;
-const concurrent = (limit: number): FakeAnswer => ({
-  body: { AccountLimit: { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: limit }, AccountUsage: {} },
-});
-const version = (value: string): FakeAnswer => ({
-  body: { Parameter: { Name: '/cdk-bootstrap/hnb659fds/version', Type: 'String', Value: value, Version: 1 } },
-});
-
-/** Of an account in which nothing stands in the way, in the shapes of AWS. */
-const GOOD: FakeAnswers = {
-  GetCallerIdentity: [result('GetCallerIdentity', identity)],
-  GetParameter: [version('28')],
-  GetAccountSettings: [concurrent(1000)],
-  // One that nobody has changed.
-  GetServiceQuota: [{ status: 400, body: { __type: 'NoSuchResourceException', Message: 'none applied' } }],
-  GetAWSDefaultServiceQuota: [{ body: { Quota: { QuotaCode: 'L-1', Value: 20 } } }],
-  DescribeAccountAttributes: [
-    result(
-      'DescribeAccountAttributes',
-      `<AccountQuotas>${['DBClusters', 'DBInstances', 'DBClusterParameterGroups', 'DBParameterGroups', 'DBSubnetGroups'].map(quota).join('')}</AccountQuotas>`,
-    ),
-  ],
-  DescribeDBClusters: [
-    result('DescribeDBClusters', `<DBClusters>${cluster('one')}</DBClusters><Marker>more</Marker>`),
-    result('DescribeDBClusters', `<DBClusters>${cluster('other')}</DBClusters>`),
-  ],
-  DescribeDBProxies: [
-    result('DescribeDBProxies', `<DBProxies>${member('<DBProxyName>other</DBProxyName>')}</DBProxies>`),
-  ],
-  DescribeVpcs: [ec2Result('DescribeVpcs', '<vpcSet><item><vpcId>vpc-1</vpcId></item></vpcSet>')],
-  DescribeVpcEndpoints: [ec2Result('DescribeVpcEndpoints', '<vpcEndpointSet/>')],
-  DescribeAvailabilityZones: [
-    ec2Result(
-      'DescribeAvailabilityZones',
-      `<availabilityZoneInfo>${zone('a', 1)}${zone('b', 2)}</availabilityZoneInfo>`,
-    ),
-  ],
-  DescribeSubnets: [ec2Result('DescribeSubnets', `<subnetSet>${subnet('a')}${subnet('b')}</subnetSet>`)],
-  DescribeDBEngineVersions: [
-    result(
-      'DescribeDBEngineVersions',
-      '<DBEngineVersions><DBEngineVersion><Engine>aurora-mysql</Engine><ServerlessV2FeaturesSupport><MinCapacity>0</MinCapacity><MaxCapacity>256</MaxCapacity></ServerlessV2FeaturesSupport></DBEngineVersion></DBEngineVersions>',
-    ),
-  ],
-  DescribeOrderableDBInstanceOptions: [
-    result(
-      'DescribeOrderableDBInstanceOptions',
-      `<OrderableDBInstanceOptions>${orderable}</OrderableDBInstanceOptions>`,
-    ),
-  ],
-  DescribeStacks: [refusal('ValidationError', 'Stack with id Schemaless-prod-storage does not exist')],
-  DescribeLogGroups: [{ body: { logGroups: [] } }],
-  DescribeType: [result('DescribeType', '<TypeName>AWS::RDS::DBCluster</TypeName>')],
-};
 
 interface Ran {
   readonly code: number | null;

@@ -16,15 +16,19 @@ export interface FakeAws extends AsyncDisposable {
   readonly url: string;
   /** How often each action was asked for. */
   readonly asked: ReadonlyMap<string, number>;
+  /** What was asked for as policies name it: `rds:DescribeDBClusters`. */
+  readonly actions: ReadonlySet<string>;
 }
 
 /** Answers as AWS does, by its Query protocol (XML), its JSON one and Lambda's REST; whoever signs is let in. */
 export async function startFakeAws(answers: FakeAnswers): Promise<FakeAws> {
   const asked = new Map<string, number>();
+  const actions = new Set<string>();
   const server = createServer(async (request, response) => {
     const action = actionOf(request, await text(request));
     const before = asked.get(action) ?? 0;
     asked.set(action, before + 1);
+    actions.add(`${serviceOf(request)}:${action}`);
     const { status = 200, body } = answers[action]?.at(Math.min(before, answers[action].length - 1)) ?? {
       status: 501,
       body: { __type: 'NotInThisFake', message: action },
@@ -43,6 +47,7 @@ export async function startFakeAws(answers: FakeAnswers): Promise<FakeAws> {
   return {
     url: `http://127.0.0.1:${port}`,
     asked,
+    actions,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -56,6 +61,12 @@ function actionOf({ headers, url = '' }: IncomingMessage, body: string): string 
   if (typeof target === 'string') return target.split('.').at(-1) ?? '';
   if (url.startsWith('/2016-08-19/account-settings')) return 'GetAccountSettings';
   return new URLSearchParams(body).get('Action') ?? url;
+}
+
+/** Whom the request is signed for, which is whom its right is named after. */
+function serviceOf({ headers }: IncomingMessage): string {
+  const [, service = ''] = /Credential=[^/]+\/\d+\/[^/]+\/([^/]+)\//u.exec(String(headers.authorization)) ?? [];
+  return service;
 }
 
 /** A result of the Query protocol. */

@@ -21,6 +21,7 @@ export function goodAccount(otherwise: Partial<AwsAnswers> = {}): AwsAnswers {
     engine: async () => ({ acu: [0, 256] }),
     orderable: async () => [{ zones: ZONES.map(({ name }) => name), dataApi: true }],
     stackStatus: async () => undefined,
+    stackResources: async () => [],
     logGroups: async () => [],
     offersType: async () => true,
     ...otherwise,

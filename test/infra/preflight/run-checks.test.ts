@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AwsAnswers } from '../../../infra/preflight/aws-answers.ts';
 import type { Finding } from '../../../infra/preflight/check.ts';
-import { needsOf } from '../../../infra/preflight/needs.ts';
 import { EXIT_CODES, tableOf, verdictOf } from '../../../infra/preflight/report.ts';
 import { runChecks } from '../../../infra/preflight/run-checks.ts';
+import { needsOf } from '../../../infra/preflight/synthesized-needs.ts';
 import { Unanswered } from '../../../infra/preflight/unanswered.ts';
 import { STAND_INS } from '../support/synthesized.ts';
 import { goodAccount } from './good-account.ts';

@@ -7,6 +7,7 @@ import { EVENT_SOURCE } from './event-source.ts';
 import { FUNCTION_ALIAS } from './function-alias.ts';
 import { HTTP_API, HTTP_INTEGRATION } from './http-api.ts';
 import { FUNCTION } from './lambda-function.ts';
+import { PERMISSION } from './permission.ts';
 import { QUEUE } from './queue.ts';
 import { POLICY, ROLE } from './role.ts';
 import { physicalName, type Context, type ResourceKind, type World } from './resource-kind.ts';
@@ -26,6 +27,7 @@ const KINDS: Readonly<Record<string, ResourceKind>> = {
   'AWS::Lambda::Alias': FUNCTION_ALIAS,
   'AWS::Lambda::EventSourceMapping': EVENT_SOURCE,
   'AWS::Lambda::Function': FUNCTION,
+  'AWS::Lambda::Permission': PERMISSION,
   'AWS::Lambda::Version': FUNCTION_ALIAS,
   'AWS::RDS::DBCluster': CLUSTER,
   'AWS::RDS::DBInstance': INSTANCE,

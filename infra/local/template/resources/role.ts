@@ -1,9 +1,9 @@
-import type { FunctionDefinition } from '../../lambda/function-definition.ts';
 import { accessKeyOf } from '../../iam/access-key.ts';
 import type { RightsByKey, RoleRights } from '../../iam/rights.ts';
 import type { WrittenStatement } from '../../iam/statement.ts';
-import { PSEUDO, type ResourceAddress } from '../template.ts';
+import { describeResource, PSEUDO, type ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
+import type { ScheduleDefinition } from './schedule.ts';
 
 export const ROLE: ResourceKind = {
   ref: physicalName,
@@ -18,27 +18,31 @@ export const POLICY: ResourceKind = {
 
 const POLICIES = new Set(['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']);
 
+/** Who does something as a role: a function, a schedule. */
+interface RoleBearer {
+  readonly name: string;
+  /** What people know it by. @default its name */
+  readonly title?: string;
+  readonly roleArn: string;
+}
+
 /**
- * What each function may do, by its access key: by the policies of its role that the template has. Those of AWS for
- * writing logs and traces are of services that are not here. A function whose role the template does not have, or that
+ * What each function or schedule may do, by its access key: by the policies of its role that the template has. Those of
+ * AWS for writing logs and traces are of services that are not here. One whose role the template does not have, or that
  * has others of AWS's policies, is not judged.
  *
  * @param onUnjudged told of each
  */
-export function rightsOfFunctions(
+export function rightsOfRoles(
   resources: readonly ResourceAddress[],
   context: Context,
-  functions: readonly FunctionDefinition[],
+  bearers: readonly RoleBearer[],
   onUnjudged: (why: string) => void,
 ): RightsByKey {
-  const roles = new Map(
-    resources
-      .filter(({ resource }) => resource.Type === 'AWS::IAM::Role')
-      .map((role) => [String(ROLE.attribute(role, 'Arn', context)), role] as const),
-  );
+  const roles = rolesIn(resources, context);
   const policies = resources.filter(({ resource }) => POLICIES.has(resource.Type));
   return Object.fromEntries(
-    functions.flatMap(({ name, title, roleArn }): [string, RoleRights][] => {
+    bearers.flatMap(({ name, title = name, roleArn }): [string, RoleRights][] => {
       const role = roles.get(roleArn);
       const ofAws = role && listOf(context.property(role, 'ManagedPolicyArns')).map(String).filter(isForeign);
       if (!role || ofAws === undefined || ofAws.length > 0) {
@@ -49,6 +53,38 @@ export function rightsOfFunctions(
         [accessKeyOf(name), { name, role: physicalName(role), statements: statementsOf(role, policies, context) }],
       ];
     }),
+  );
+}
+
+/** @throws Error for a schedule whose role EventBridge Scheduler may not take: AWS makes none with such a one */
+export function checkRolesOfSchedules(
+  resources: readonly ResourceAddress[],
+  context: Context,
+  schedules: readonly ScheduleDefinition[],
+): void {
+  const roles = rolesIn(resources, context);
+  for (const { name, roleArn } of schedules) {
+    const role = roles.get(roleArn);
+    if (role && !isTrusted(SCHEDULER, context.property(role, 'AssumeRolePolicyDocument')))
+      throw new Error(`${name}, RoleArn: wanted a role that ${SCHEDULER} may take, got ${describeResource(role)}`);
+  }
+}
+
+const SCHEDULER = 'scheduler.amazonaws.com';
+
+function isTrusted(service: string, trust: unknown): boolean {
+  return listOf(Object(trust).Statement).some((statement) => {
+    const { Effect, Action, Principal } = Object(statement);
+    const services = listOf(Object(Principal).Service);
+    return Effect === 'Allow' && listOf(Action).includes('sts:AssumeRole') && services.includes(service);
+  });
+}
+
+function rolesIn(resources: readonly ResourceAddress[], context: Context): ReadonlyMap<string, ResourceAddress> {
+  return new Map(
+    resources
+      .filter(({ resource }) => resource.Type === 'AWS::IAM::Role')
+      .map((role) => [String(ROLE.attribute(role, 'Arn', context)), role] as const),
   );
 }
 

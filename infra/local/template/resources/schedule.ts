@@ -7,6 +7,8 @@ export interface ScheduleDefinition {
   readonly name: string;
   readonly everyMs: number;
   readonly functionArn: string;
+  /** The role that it starts the function as. */
+  readonly roleArn: string;
   /** JSON text handed to the function; undefined where the template gives none. */
   readonly input: string | undefined;
   /** Of an input such as `{"slot": 2}`: it starts one of several workers that are alike. */
@@ -29,6 +31,7 @@ export function schedules(resources: readonly ResourceAddress[], context: Contex
         name: physicalName(address),
         everyMs: rateOf(address, textProperty(context, address, 'ScheduleExpression')),
         functionArn: String(target.Arn),
+        roleArn: String(target.RoleArn),
         input,
         slot: input === undefined ? undefined : slotOf(input),
       };

@@ -4,6 +4,7 @@ import { openGateway, type Gateway } from '../../../../infra/local/gateway/gatew
 import type { HttpRoute } from '../../../../infra/local/gateway/route-table.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
 import { requestSigner } from '../../../../shared/client/sign-request.ts';
+import { presignedPath } from './presigned-path.ts';
 
 const CREDENTIALS = { accessKeyId: 'somebody', secretAccessKey: 'a secret' };
 const sign = requestSigner('eu-west-1', CREDENTIALS);
@@ -189,6 +190,54 @@ describe('a gateway that checks signatures', () => {
     const otherService = (text: string) => text.replace('/execute-api/', '/s3/');
     expect(await send(changedHeader(await signed(GET), 'authorization', otherService))).toEqual(FORBIDDEN);
     expect(refused).toEqual([expect.stringMatching(/it is signed for s3, not for execute-api$/u)]);
+  });
+
+  describe('in the query, of a presigned URL', () => {
+    const presigned = async (path: string, options?: Parameters<typeof presignedPath>[2], changes: object = {}) =>
+      presignedPath(`${gateway.url}${path}`, { ...CREDENTIALS, ...changes }, options);
+    const asked = async (path: string, changed: Partial<Sent> = {}) => send({ ...GET, path, ...changed });
+
+    it('lets a request through while it holds', async () => {
+      for (const path of ['/v1/trips/things/a', '/v1/trips/things/a?limit=1&city=S%C3%A3o%20Paulo'])
+        expect(await asked(await presigned(path))).toEqual([200, { called: true }]);
+      expect(refused).toEqual([]);
+    });
+
+    it.each<[string, () => Promise<readonly [number, unknown]>, RegExp]>([
+      [
+        'of another secret',
+        async () => asked(await presigned(GET.path, {}, { secretAccessKey: 'x' })),
+        /another secret$/u,
+      ],
+      [
+        'of nobody known',
+        async () => asked(await presigned(GET.path, {}, { accessKeyId: 'nobody' })),
+        /the access key nobody$/u,
+      ],
+      ['of another path', async () => asked((await presigned(GET.path)).replace('/a?', '/b?')), OTHER_REQUEST],
+      ['of another query', async () => asked((await presigned(GET.path)).replace('limit=1', 'limit=2')), OTHER_REQUEST],
+      ['of another method', async () => asked(await presigned(GET.path, { method: 'PUT' })), OTHER_REQUEST],
+      [
+        'of a longer time',
+        async () => asked((await presigned(GET.path)).replace('Expires=60', 'Expires=61')),
+        OTHER_REQUEST,
+      ],
+      [
+        'whose time is over',
+        async () => asked(await presigned(GET.path, { signingDate: new Date(Date.now() - 61_000) })),
+        /more than 60 seconds from now$/u,
+      ],
+      ['twice over', async () => asked(`${await presigned(GET.path)}&X-Amz-Signature=${'0'.repeat(64)}`), NO_SIGNATURE],
+      [
+        'for longer than a week',
+        async () => asked((await presigned(GET.path)).replace('Expires=60', 'Expires=604801')),
+        NO_SIGNATURE,
+      ],
+    ])('refuses one %s', async (_, ask, reason) => {
+      expect(await ask()).toEqual(FORBIDDEN);
+      expect(called).toEqual([]);
+      expect(refused).toEqual([expect.stringMatching(reason)]);
+    });
   });
 
   it('asks for none where the route has no authorizer', async () => {

@@ -69,7 +69,7 @@ describe('the rights of a function', () => {
     [{ Resource: { Ref: 'Table' } }, 'role: Resource: wanted text, got {"Ref":"Table"}'],
     [
       { Condition: { StringEquals: { 'aws:PrincipalTag/team': 'a' } } },
-      'role: Condition: wanted one of dynamodb:LeadingKeys, got aws:PrincipalTag/team',
+      'role: Condition: wanted one of dynamodb:LeadingKeys, aws:SourceArn, got aws:PrincipalTag/team',
     ],
     [
       { Condition: { IpAddress: { [KEYS]: '10.0.0.0/8' } } },

@@ -14,11 +14,22 @@ import { makeDataFolder } from '../../../../infra/local/stack/data-folder.ts';
 import { startSecretsManager } from '../../../../infra/local/emulators/secrets-manager.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { openGateway } from '../../../../infra/local/gateway/gateway.ts';
+import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
+import { SOURCE_ARN } from '../../../../infra/local/iam/condition.ts';
+import { readRights } from '../../../../infra/local/iam/rights.ts';
 import { openFunctionLog } from '../../../../infra/local/lambda/function-log.ts';
 import { DEFAULT_OPTIONS } from '../../../../infra/local/stack/local-stack-options.ts';
 import type { Forwarder, ShardGroup } from '../../../../infra/local/mysql/shard-groups.ts';
-import { checkTypes, localResources } from '../../../../infra/local/template/resources/local-resources.ts';
+import { httpRoutes } from '../../../../infra/local/template/resources/http-api.ts';
+import {
+  checkTypes,
+  localResources,
+  type LocalResources,
+} from '../../../../infra/local/template/resources/local-resources.ts';
+import { API_GATEWAY } from '../../../../infra/local/template/resources/permission.ts';
+import { schedules } from '../../../../infra/local/template/resources/schedule.ts';
 import { runTemplate, type RunningTemplate } from '../../../../infra/local/template/run-template.ts';
+import { localArn } from '../../../../infra/local/template/template.ts';
 import type { ServiceStack } from '../../../../infra/stacks/service-stack.ts';
 import { sqsClient } from '../../support/fifo-queue.ts';
 import { synthesized } from '../../support/synthesized.ts';
@@ -33,6 +44,7 @@ const CODE = `export async function handler(event) {
 const folder = folderOfTests();
 const parts = new AsyncDisposableStack();
 let running: RunningTemplate;
+let local: LocalResources;
 let url: string;
 let sqsUrl: string;
 let logPath: string;
@@ -99,7 +111,7 @@ beforeAll(async () => {
   const dynamodb = parts.adopt(await startService('dynamodb', data.dynamodb), (one) => one.close());
   const sqs = parts.adopt(await startService('sqs', data.sqs), (one) => one.close());
   const secretsManager = parts.adopt(await startSecretsManager(), (one) => one.close());
-  const local = localResources(stacks, { groups: silentGroups('group-1'), httpUrl: gateway.url, sqsUrl: sqs.url });
+  local = localResources(stacks, { groups: silentGroups('group-1'), httpUrl: gateway.url, sqsUrl: sqs.url });
   const services = {
     dynamodb: dynamodb.url,
     sqs: sqs.url,
@@ -107,7 +119,17 @@ beforeAll(async () => {
     rdsData: 'http://127.0.0.1:1',
   };
   running = parts.adopt(
-    runTemplate({ options: DEFAULT_OPTIONS, folder: data, services, log, gateway, setRights: async () => {} }),
+    runTemplate({
+      options: DEFAULT_OPTIONS,
+      folder: data,
+      services,
+      log,
+      gateway,
+      // By what the CDK lets API Gateway and EventBridge Scheduler call.
+      setRights: async (rights) => {
+        await Promise.all([gateway, running.schedules].map((judge) => judge.setRights(rights)));
+      },
+    }),
     (one) => one.stop(),
   );
   await running.take(local);
@@ -120,6 +142,26 @@ const callsOf = (id: string): readonly string[] =>
   readFileSync(logPath, 'utf8')
     .split('\n')
     .flatMap((line) => new RegExp(`^\\S+ ${id}\\w* called by (.*)$`, 'u').exec(line)?.[1] ?? []);
+
+it('every route and schedule of the app may call its function', () => {
+  const rights = readRights(running.rights);
+  const action = 'lambda:InvokeFunction';
+  const { resources, context } = local;
+  const routes = httpRoutes(resources, context);
+  const started = schedules(resources, context);
+  expect(routes.length).toBeGreaterThan(20);
+  expect(started.length).toBeGreaterThan(3);
+  const sourceOf = ({ apiId, routeKey }: (typeof routes)[number]): string =>
+    localArn('execute-api', `${apiId}/$default/${routeKey.replace(' ', '')}`);
+  const keys = [accessKeyOf(API_GATEWAY), ...started.map(({ name }) => accessKeyOf(name))];
+  expect(keys.filter((key) => !rights.knows(key))).toEqual([]);
+  for (const route of routes) {
+    const call = { action, resource: route.functionArn, context: { [SOURCE_ARN]: [sourceOf(route)] } };
+    expect(rights.whyRefused(accessKeyOf(API_GATEWAY), call)).toBeUndefined();
+  }
+  for (const { name, functionArn } of started)
+    expect(rights.whyRefused(accessKeyOf(name), { action, resource: functionArn })).toBeUndefined();
+});
 
 describe('a part that was added in the CDK app alone', () => {
   it('is answered, if it is a route, by its function with what the template gives it', async () => {

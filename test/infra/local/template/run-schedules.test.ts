@@ -7,6 +7,7 @@ const schedule = (name: string, slot?: number): ScheduleDefinition => ({
   name,
   everyMs: 40,
   functionArn: slot === undefined ? 'drain' : 'tail',
+  roleArn: 'role',
   input: slot === undefined ? undefined : JSON.stringify({ slot }),
   slot,
 });

@@ -1,0 +1,60 @@
+import type { CdkCustomResourceEvent, CdkCustomResourceResponse, Context } from 'aws-lambda';
+import { AwsBySdk } from '../infra/preflight/aws-by-sdk.ts';
+import type { Finding } from '../infra/preflight/check.ts';
+import type { DeployedResources } from '../infra/preflight/deployment-change.ts';
+import { judgeDeployment } from '../infra/preflight/judge-deployment.ts';
+import { refusalOf } from '../infra/preflight/refusal.ts';
+import { logger } from './environment/log.ts';
+
+/** Constant, so that CloudFormation never thinks that it was replaced. */
+const PHYSICAL_ID = 'schemaless-preflight';
+/** Before the function's time limit: enough to say what came of it. */
+const TIME_TO_END_MS = 10_000;
+
+/**
+ * Refuses a deployment that its account would not take, with all the reasons. Whatever else goes wrong is logged, and
+ * lets the deployment go on: it may fit.
+ */
+export async function onEvent(event: CdkCustomResourceEvent, lambda: Context): Promise<CdkCustomResourceResponse> {
+  if (event.RequestType !== 'Delete') {
+    const findings = await findingsOf(event, lambda);
+    for (const finding of findings) if (finding.verdict === 'unknown') logger.warn('preflight_unknown', { ...finding });
+    const failures = findings.filter(({ verdict }) => verdict === 'FAIL');
+    logger.info('preflight', { made: findings.map(({ check }) => check), failures });
+    if (failures.length > 0) throw refused(failures);
+  }
+  return { PhysicalResourceId: PHYSICAL_ID };
+}
+
+async function findingsOf(
+  event: Exclude<CdkCustomResourceEvent, { readonly RequestType: 'Delete' }>,
+  lambda: Context,
+): Promise<readonly Finding[]> {
+  const stack = event.StackId;
+  try {
+    return await judgeDeployment(
+      {
+        stack,
+        wanted: needsIn(event.ResourceProperties),
+        before: event.RequestType === 'Update' ? needsIn(event.OldResourceProperties) : undefined,
+      },
+      // arn:aws:cloudformation:REGION:…
+      new AwsBySdk({ region: stack.split(':')[3] ?? '' }),
+      lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
+    );
+  } catch (error) {
+    logger.warn('preflight_failed', { error });
+    return [];
+  }
+}
+
+function needsIn({ Needs: text }: Readonly<Record<string, unknown>>): DeployedResources {
+  return JSON.parse(String(text)) as DeployedResources;
+}
+
+/** Without where it was thrown, which would come before the end of the reasons. */
+function refused(failures: readonly Finding[]): Error {
+  const error = new Error(refusalOf(failures));
+  error.stack = `${error.name}: ${error.message}`;
+  return error;
+}

@@ -1,0 +1,117 @@
+import { ArnFormat, CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
+import { Provider } from 'aws-cdk-lib/custom-resources';
+import { Construct, type IConstruct } from 'constructs';
+import { describe } from '../../shared/errors.ts';
+import { accountNeeds } from './account-needs.ts';
+import { acknowledge, acknowledgeLambdaPolicies, acknowledgeListing, acknowledgeVersions } from './evidence.ts';
+import { keptLog } from './kept-log.ts';
+import { MACHINE } from './machine.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+
+export interface PreflightProps {
+  readonly environment: StoreEnvironment;
+  /** Whose resources it asks the account about. */
+  readonly scope: IConstruct;
+  readonly code: Code;
+}
+
+/** Key of the context: `off` makes none. */
+const SWITCH = 'schemaless:preflight';
+
+/** What AWS knows no resource of, by its Service Authorization Reference. */
+const OF_NO_RESOURCE = [
+  'ec2:DescribeAvailabilityZones',
+  'ec2:DescribeSubnets',
+  'ec2:DescribeVpcEndpoints',
+  'ec2:DescribeVpcs',
+  'lambda:GetAccountSettings',
+  'rds:DescribeAccountAttributes',
+  'rds:DescribeDBEngineVersions',
+  'rds:DescribeOrderableDBInstanceOptions',
+  'servicequotas:GetAWSDefaultServiceQuota',
+  'servicequotas:GetServiceQuota',
+] as const;
+
+/** Lists of all that there is of a kind: which names are taken. */
+const LISTS = [
+  ['rds:DescribeDBClusters', 'rds', 'cluster'],
+  ['rds:DescribeDBProxies', 'rds', 'db-proxy'],
+  ['logs:DescribeLogGroups', 'logs', 'log-group'],
+] as const;
+
+/** Of the stack that it is of: whether it is new. */
+const OF_OWN_STACK = ['cloudformation:DescribeStacks', 'cloudformation:ListStackResources'] as const;
+
+/** Unless the context says that no deployment is to ask its account first. @throws an Error for another word */
+export function wantsPreflight(scope: IConstruct): boolean {
+  const said: unknown = scope.node.tryGetContext(SWITCH);
+  if (said !== undefined && said !== 'on' && said !== 'off')
+    throw new Error(`${SWITCH}: wanted on or off, got ${describe(said)}`);
+  return said !== 'off';
+}
+
+/**
+ * Asks the account, before anything else is made, whether it takes what a deployment adds: a custom resource that fails
+ * with all that is in the way, in its first minute in place of its last one.
+ */
+export class Preflight extends Construct {
+  private readonly resource: CustomResource;
+  private readonly scopes: IConstruct[];
+
+  constructor(scope: Construct, id: string, { environment, scope: asked, code }: PreflightProps) {
+    super(scope, id);
+    this.scopes = [asked];
+    const onEvent = new LambdaFunction(this, 'onEvent', {
+      ...MACHINE,
+      description: 'Schemaless: asks the account whether it takes a deployment',
+      handler: 'index.onEvent',
+      code,
+      timeout: Duration.minutes(1),
+      memorySize: 512,
+      retryAttempts: 0,
+      logGroup: keptLog(this, 'onEvent', environment),
+    });
+    allowQuestions(onEvent);
+    const provider = new Provider(this, 'provider', {
+      onEventHandler: onEvent,
+      logGroup: keptLog(this, 'framework', environment),
+    });
+    for (const part of [onEvent, provider]) acknowledgeLambdaPolicies(part);
+    acknowledgeVersions(provider, onEvent);
+    const stack = Stack.of(this);
+    this.resource = new CustomResource(this, 'resource', {
+      resourceType: 'Custom::SchemalessPreflight',
+      serviceToken: provider.serviceToken,
+      properties: {
+        // As text, so that numbers and what only CloudFormation works out arrive as the template has them.
+        Needs: Lazy.string({ produce: () => JSON.stringify(accountNeeds(stack, this.scopes)) }),
+      },
+    });
+  }
+
+  /** Asks about these resources, too, perhaps of a stack that is deployed later. */
+  include(scope: IConstruct): void {
+    this.scopes.push(scope);
+  }
+
+  /** Makes nothing of these before it has passed. */
+  holdBack(parts: readonly IConstruct[]): void {
+    for (const part of parts) part.node.addDependency(this.resource);
+  }
+}
+
+function allowQuestions(asking: LambdaFunction): void {
+  const stack = Stack.of(asking);
+  const allow = (actions: readonly string[], resource: string): void =>
+    asking.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [resource] }));
+  allow(OF_NO_RESOURCE, '*');
+  acknowledge(asking, 'IAM5[Resource::*]', 'Questions about an account and a region, of which AWS knows no resource');
+  allow(OF_OWN_STACK, stack.stackId);
+  for (const [action, service, resource] of LISTS) {
+    const arn = stack.formatArn({ service, resource, resourceName: '*', arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+    allow([action], arn);
+    acknowledgeListing(asking, arn);
+  }
+}

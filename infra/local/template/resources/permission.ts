@@ -1,0 +1,41 @@
+import { accessKeyOf } from '../../iam/access-key.ts';
+import { SOURCE_ARN } from '../../iam/condition.ts';
+import type { RightsByKey } from '../../iam/rights.ts';
+import type { WrittenStatement } from '../../iam/statement.ts';
+import { describeResource, localArn, type ResourceAddress } from '../template.ts';
+import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
+
+export const PERMISSION: ResourceKind = { ref: physicalName, attribute: () => undefined };
+
+/** As functions name API Gateway where they let it call them. */
+export const API_GATEWAY = 'apigateway.amazonaws.com';
+
+const KNOWN = new Set(['Action', 'FunctionName', 'Principal', 'SourceArn']);
+
+/** What API Gateway may call: each function says so itself, and for which routes. */
+export function rightsOfApiGateway(resources: readonly ResourceAddress[], context: Context): RightsByKey {
+  const statements = resources
+    .filter(
+      (address) =>
+        address.resource.Type === 'AWS::Lambda::Permission' && context.property(address, 'Principal') === API_GATEWAY,
+    )
+    .map((permission) => statementOf(permission, context));
+  return { [accessKeyOf(API_GATEWAY)]: { name: API_GATEWAY, statements } };
+}
+
+/** @throws Error for a permission that says more than is judged here */
+function statementOf(permission: ResourceAddress, context: Context): WrittenStatement {
+  const strange = Object.keys(permission.resource.Properties ?? {}).filter((name) => !KNOWN.has(name));
+  if (strange.length > 0)
+    throw new Error(
+      `${describeResource(permission)}: wanted ${[...KNOWN].join(', ')} alone, got ${strange.join(', ')}`,
+    );
+  const called = textProperty(context, permission, 'FunctionName');
+  const source = context.property(permission, 'SourceArn');
+  return {
+    Effect: 'Allow',
+    Action: context.property(permission, 'Action'),
+    Resource: called.startsWith('arn:') ? called : localArn('lambda', `function:${called}`),
+    ...(source !== undefined && { Condition: { ArnLike: { [SOURCE_ARN]: source } } }),
+  };
+}

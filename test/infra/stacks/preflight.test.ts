@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { describe, expect, it } from 'vitest';
+import type { AppContext } from '../../../infra/app-context.ts';
+import type { LoadedStack } from '../../../infra/local/template/template.ts';
+import { judgeDeployment } from '../../../infra/preflight/judge-deployment.ts';
+import { runChecks } from '../../../infra/preflight/run-checks.ts';
+import { needsOf } from '../../../infra/preflight/synthesized-needs.ts';
+import { standInApp } from '../constructs/stand-in-store.ts';
+import { goodAccount } from '../preflight/good-account.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
+import { circleIn } from '../support/references.ts';
+import { propertiesOf, resourcesOf, STAND_INS, synthesized } from '../support/synthesized.ts';
+
+const TYPE = 'Custom::SchemalessPreflight';
+const DEPLOYED = ['dev', 'small', 'staging', 'prod'] as const;
+
+const folder = folderOfTests();
+const app = (name: string, context: AppContext): readonly LoadedStack[] =>
+  synthesized(join(folder.path, name), context);
+const needsIn = (stacks: readonly LoadedStack[]) => JSON.parse(String(propertiesOf(stacks, TYPE)[0]?.['Needs']));
+
+/** As a first deployment is judged in a good account: what is checked, and what is wanted. */
+async function wantedOf(stacks: readonly LoadedStack[]): Promise<readonly (readonly [string, string])[]> {
+  const aws = goodAccount({ stackStatus: async () => 'CREATE_IN_PROGRESS' });
+  const findings = await judgeDeployment({ stack: 'one', wanted: needsIn(stacks), before: undefined }, aws, 10_000);
+  expect(findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
+  return findings.map(({ check, wanted }) => [check, wanted]);
+}
+
+describe.each(DEPLOYED)('a deployment of %s', { timeout: 60_000 }, (environment) => {
+  const stacks = app(environment, { environment });
+
+  it('makes nothing that takes long, is counted or stays before its account has been asked', () => {
+    for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
+    const [storage] = stacks.filter(({ name }) => name.endsWith('-storage'));
+    const resources = Object.entries(storage?.template.Resources ?? {});
+    const asking = resources.flatMap(([id, { Type }]) => (Type === TYPE ? [id] : []));
+    expect(asking).toHaveLength(1);
+    const held = /^AWS::(?:RDS::DB|EC2::|DynamoDB::|SecretsManager::|Backup::|Logs::)|^Custom::Vpc/u;
+    const waiting = resources.filter(([id, { Type }]) => held.test(Type) && !id.startsWith('preflight'));
+    expect(waiting.length).toBeGreaterThan(20);
+    for (const [id, resource] of waiting) expect([Object(resource).DependsOn].flat(), id).toContain(asking[0]);
+  });
+
+  it('wants of its account what the command wants of it', async () => {
+    const wanted = await wantedOf(stacks);
+    const byCommand = await runChecks(needsOf({ environment, functions: STAND_INS }), goodAccount());
+    expect(byCommand.map(({ check, wanted }) => [check, wanted])).toEqual(expect.arrayContaining([...wanted]));
+    // What it cannot be told from inside, or what CloudFormation refuses by itself.
+    const outside = /^(?:account and region|CDK bootstrap|stack .*|services)$/u;
+    // Where nothing is reserved Lambda refuses nothing.
+    const unreserved = environment === 'dev' || environment === 'small' ? ['Lambda: concurrent executions'] : [];
+    const inside = byCommand.map(({ check }) => check).filter((check) => !outside.test(check));
+    expect([...wanted.map(([check]) => check), ...unreserved].toSorted()).toEqual(inside.toSorted());
+  });
+});
+
+it('does not ask where the context switches it off, nor on one machine', { timeout: 60_000 }, () => {
+  const off: AppContext & Readonly<Record<string, unknown>> = { environment: 'prod', 'schemaless:preflight': 'off' };
+  expect(resourcesOf(app('off', off), TYPE)).toEqual([]);
+  expect(resourcesOf(app('local', { environment: 'local' }), TYPE)).toEqual([]);
+  const no: typeof off = { ...off, 'schemaless:preflight': 'no' };
+  expect(() => app('no', no)).toThrow('schemaless:preflight: wanted on or off, got "no"');
+});
+
+describe('a store in an app of one’s own', { timeout: 60_000 }, () => {
+  it('asks, whether it is in one stack or in two', async () => {
+    using one = standInApp();
+    one.store();
+    expect((await wantedOf(one.synthesized())).map(([check]) => check)).toContain('RDS: DB clusters');
+    using two = standInApp();
+    // An asset is of one stack.
+    const code = { own: () => Code.fromAsset(STAND_INS) };
+    two.store({ access: 'mysql', code, storageScope: new Stack(two.stack.node.root, 'Kept') });
+    const stacks = two.synthesized();
+    const asking = stacks.filter((stack) => resourcesOf([stack], TYPE).length > 0);
+    expect(asking.map(({ name }) => name)).toEqual(['Kept']);
+    // Of the functions, which come last.
+    expect((await wantedOf(stacks)).map(([check]) => check)).toContain('Lambda: concurrent executions');
+  });
+});

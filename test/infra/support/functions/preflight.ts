@@ -1,0 +1,3 @@
+export async function onEvent(): Promise<{ readonly PhysicalResourceId: string }> {
+  return { PhysicalResourceId: 'schemaless-preflight' };
+}
