@@ -3,7 +3,6 @@ import { MathExpression, Metric, Stats, type Alarm } from 'aws-cdk-lib/aws-cloud
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type { ErrorCode } from '../../shared/errors.ts';
 import { EXPORT_DIMENSION, METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
@@ -56,7 +55,7 @@ export class StoreAlarms extends Alarms {
     const metrics = storeMetrics(environment.name);
     addBufferAlarms(this, metrics);
     addLogAlarms(this, metrics);
-    this.serverErrors = addApiAlarms(this, api, metrics);
+    this.serverErrors = addApiAlarms(this, api);
     addTriggerAlarms(this, metrics);
   }
 
@@ -167,17 +166,13 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   });
 }
 
-/** Queries of an index that is being built are answered 503, too, which a deployment that builds one brings along. */
-const NO_ERROR = 'index_building' satisfies ErrorCode;
-
-function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alarm {
+function addApiAlarms(alarms: Alarms, api: HttpApi): Alarm {
   const serverErrors = alarms.add('server-errors', {
     section: 'server-errors',
     what: `more than ${MOST_SERVER_ERRORS} % of the requests are not served`,
     metric: new MathExpression({
-      expression: '100 * (errors - FILL(building, 0)) / requests',
+      expression: '100 * errors / requests',
       usingMetrics: {
-        building: sum(NO_ERROR).with({ period: FIVE_MINUTES }),
         errors: api.metricServerError({ statistic: Stats.SUM, period: FIVE_MINUTES }),
         requests: api.metricCount({ statistic: Stats.SUM, period: FIVE_MINUTES }),
       },

@@ -11,9 +11,12 @@ export interface S3LockTimes {
   readonly renewMs: number;
   /** One that was silent for so long is succeeded. */
   readonly goneMs: number;
+  /** An upload that began so long ago is nobody's. */
+  readonly leftMs: number;
 }
 
-const TIMES: S3LockTimes = { renewMs: 5000, goneMs: 30_000 };
+/** A scheduled run, which does not take this lock, ends after 15 minutes: as long as a function may run. */
+export const LOCK_TIMES: S3LockTimes = { renewMs: 5000, goneMs: 30_000, leftMs: 15 * 60_000 };
 
 /** A prefix of a bucket. */
 export interface S3Place {
@@ -51,9 +54,12 @@ export class S3Lock {
   /** By the clock: time that the machine slept counts. */
   #renewedAt = 0;
   #lost: FilesError | undefined;
-  #renewing: Promise<void> = Promise.resolve();
+  /** When what was written last was sent. */
+  #sentAt = 0;
+  /** Undefined while none is under way. */
+  #renewing: Promise<void> | undefined;
 
-  constructor(client: S3Client, place: S3Place, times = TIMES) {
+  constructor(client: S3Client, place: S3Place, times = LOCK_TIMES) {
     this.#client = client;
     this.#place = place;
     this.#times = times;
@@ -97,7 +103,9 @@ export class S3Lock {
       if (signal?.aborted || (other && other.etag !== first?.etag)) throw this.#busy(who);
       if (other && first && performance.now() - first.at >= this.#times.goneMs) {
         if (await this.#write({ IfMatch: other.etag })) return;
-        throw this.#busy(who);
+        const now = await this.#read();
+        if (now?.id === this.#held.id) return this.#hold(now.etag);
+        throw this.#busy(now ? `process ${now.pid} of ${now.host} since ${now.since}` : who);
       }
       await wait(this.#times.renewMs / 5, undefined, { signal }).catch(() => undefined);
     }
@@ -110,34 +118,43 @@ export class S3Lock {
     throw this.#unconditional('one that writes all the same');
   }
 
+  /** One at a time: where S3 does not answer, none waits for another. */
   #renew(): Promise<void> {
-    this.#renewing = this.#renewing.then(async () => {
-      try {
-        if (this.#lost || (await this.#write({ IfMatch: this.#etag }))) return;
-        const found = await this.#read();
-        if (found?.id === this.#held.id) this.#hold(found.etag);
-        else this.#lost = this.#busy(found ? `process ${found.pid} of ${found.host}` : 'it was removed');
-      } catch {
-        // The next one may succeed; `ask` says when it is too late.
-      }
+    this.#renewing ??= this.#renewOnce().finally(() => {
+      this.#renewing = undefined;
     });
     return this.#renewing;
   }
 
+  async #renewOnce(): Promise<void> {
+    try {
+      if (this.#lost || (await this.#write({ IfMatch: this.#etag }))) return;
+      const found = await this.#read();
+      if (found?.id === this.#held.id) this.#hold(found.etag);
+      else this.#lost = this.#busy(found ? `process ${found.pid} of ${found.host}` : 'it was removed');
+    } catch {
+      // The next one may succeed; `ask` says when it is too late.
+    }
+  }
+
+  /** It was written, though nobody said so. */
   #hold(etag: string): void {
     this.#etag = etag;
-    this.#renewedAt = Date.now();
+    this.#renewedAt = this.#sentAt;
   }
 
   /** Returns whether the condition held. */
   async #write(condition: Condition): Promise<boolean> {
-    const began = Date.now();
+    this.#sentAt = Date.now();
     this.#beat += 1;
     const Body = JSON.stringify({ ...this.#held, beat: this.#beat } satisfies Held);
     try {
-      const { ETag = '' } = await this.#client.send(new PutObjectCommand({ ...this.#object, ...condition, Body }));
+      const { ETag = '' } = await this.#client.send(
+        new PutObjectCommand({ ...this.#object, ...condition, Body }),
+        this.#bounded,
+      );
       this.#etag = ETag;
-      this.#renewedAt = began;
+      this.#renewedAt = this.#sentAt;
       return true;
     } catch (error) {
       const { name, status } = statusOf(error);
@@ -152,7 +169,7 @@ export class S3Lock {
   /** Undefined where it is gone by now. */
   async #read(): Promise<(Held & { readonly etag: string }) | undefined> {
     try {
-      const { Body, ETag = '' } = await this.#client.send(new GetObjectCommand(this.#object));
+      const { Body, ETag = '' } = await this.#client.send(new GetObjectCommand(this.#object), this.#bounded);
       return { ...(JSON.parse((await Body?.transformToString()) ?? '') as Held), etag: ETag };
     } catch (error) {
       if (statusOf(error).status === 404) return undefined;
@@ -161,7 +178,12 @@ export class S3Lock {
   }
 
   async #remove(): Promise<void> {
-    await this.#client.send(new DeleteObjectCommand(this.#object)).catch(() => undefined);
+    await this.#client.send(new DeleteObjectCommand(this.#object), this.#bounded).catch(() => undefined);
+  }
+
+  /** The SDK waits for an answer as long as it takes: a third of what the others wait leaves room for a second try. */
+  get #bounded(): { readonly abortSignal: AbortSignal } {
+    return { abortSignal: AbortSignal.timeout(Math.floor(this.#times.goneMs / 3)) };
   }
 
   get #object(): { readonly Bucket: string; readonly Key: string } {

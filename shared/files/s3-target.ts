@@ -25,7 +25,7 @@ export interface S3Options {
   readonly folder?: string | undefined;
   /** One export at a time writes there, by an object. @default false: whoever exports holds something else */
   readonly isLocked?: boolean | undefined;
-  /** @default 5000, and 30,000 */
+  /** @default LOCK_TIMES */
   readonly lockTimes?: S3LockTimes | undefined;
   /** Gives up what is being uploaded. @default nothing does */
   readonly signal?: AbortSignal | undefined;
@@ -61,7 +61,7 @@ async function locked(
   client: S3Client,
   { place, times }: { readonly place: S3Place; readonly times: S3LockTimes | undefined },
 ): Promise<ExportTarget> {
-  const { S3Lock } = await import('./s3-lock.ts');
+  const { LOCK_TIMES, S3Lock } = await import('./s3-lock.ts');
   const { abortUploads } = await import('./s3-upload.ts');
   let lock: InstanceType<typeof S3Lock> | undefined;
   return {
@@ -69,7 +69,7 @@ async function locked(
     async lock(signal) {
       lock = new S3Lock(client, place, times);
       const release = await lock.take(signal);
-      await abortUploads(client, place);
+      await abortUploads(client, place, (times ?? LOCK_TIMES).leftMs);
       return release;
     },
   };

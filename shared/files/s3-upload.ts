@@ -44,13 +44,19 @@ function until(client: S3Client, signal: AbortSignal | undefined): S3Client {
   });
 }
 
-/** Aborts what an export that was killed left: nobody else may be uploading there. What may not be listed stays. */
-export async function abortUploads(client: S3Client, { bucket, prefix }: S3Place): Promise<void> {
+/** Of a file of an export. */
+const OF_EXPORT = /^part-\d{4,}\/[^/]+$/u;
+
+/** Aborts what an export that was killed left, once it is old enough to be nobody's. What may not be listed stays. */
+export async function abortUploads(client: S3Client, { bucket, prefix }: S3Place, leftMs: number): Promise<void> {
   try {
     // A thousand at most, of which a killed one leaves two.
     const asked = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: `${prefix}part-` });
-    for (const { Key, UploadId } of (await client.send(asked)).Uploads ?? [])
-      await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+    for (const { Key = '', UploadId, Initiated } of (await client.send(asked)).Uploads ?? []) {
+      const isLeft = Initiated === undefined || Date.now() - Initiated.getTime() >= leftMs;
+      if (isLeft && OF_EXPORT.test(Key.slice(prefix.length)))
+        await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+    }
   } catch {
     // Parts that stay cost a little; a lifecycle rule of the bucket can end them.
   }

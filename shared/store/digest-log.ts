@@ -11,7 +11,10 @@ import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { selectLog } from '../sql/statements/select-log.ts';
 import { untilHole } from './read-log.ts';
 
-/** No page is begun later: an answer is to come well within the time that a gateway waits. */
+/**
+ * No page is begun later, and no cell but a page's first is decoded: an answer is to come well within the time that a
+ * gateway waits, and bodies may deflate a thousandfold.
+ */
 const READING_MS = 4000;
 
 /** The digests of shards' logs. */
@@ -26,29 +29,34 @@ export function digestReads(context: StoreContext, name: string, shards: number)
       const bytes = pageBytes(client);
       const end = performance.now() + READING_MS;
       let { at, after: place, digest = EMPTY_DIGEST } = range;
-      let served_by: Role = 'writer';
+      let head = 0;
+      const roles = new Set<Role>();
       do {
-        const limit = Math.min(LIMITS.logCells, (at ?? Infinity) - place);
-        if (limit === 0) break;
+        // One at least, which says how far the log goes.
+        const limit = Math.max(1, Math.min(LIMITS.logCells, (at ?? Infinity) - place));
         const statement = selectLog(name, [{ shard, after: place }], limit, bytes);
         const { role, rows } = await context.admit(group, () => askEither(client, group, read, statement));
-        const [{ cells, head } = { cells: [], head: 0 }] = byItem(rows, 1);
-        if (role === 'reader') served_by = role;
-        at ??= Math.max(head, place);
-        const next = untilHole(
-          cells.toSorted((one, other) => one.added_id - other.added_id),
-          place,
-        );
-        if (next.length === 0) break;
-        for (const stored of next) digest = nextDigest(digest, decodeWhole(stored));
-        place += next.length;
+        roles.add(role);
+        const [page = { cells: [], head: 0 }] = byItem(rows, 1);
+        head = page.head;
+        const to = (at ??= head);
+        const inOrder = page.cells.toSorted((one, other) => one.added_id - other.added_id);
+        const before = place;
+        for (const stored of untilHole(inOrder, place)) {
+          if (stored.added_id > to || (place > before && performance.now() >= end)) break;
+          digest = nextDigest(digest, decodeWhole(stored));
+          place = stored.added_id;
+        }
+        if (place === before) break;
       } while (place < at && performance.now() < end);
-      return { shard, at: place, digest, more: place < (at ?? place), served_by, stale: served_by === 'reader' };
+      const more = place < at || head < place;
+      const served_by: Role = roles.has('writer') ? 'writer' : 'reader';
+      return { shard, at: place, digest, more, served_by, stale: roles.has('reader') };
     },
   };
 }
 
-/** One at a time: bodies may deflate a thousandfold. Throws `undecodable_body`. */
+/** Throws `undecodable_body`. */
 function decodeWhole(stored: StoredCell): Cell {
   if (stored.body !== null) return decodeCell(stored);
   const { shard, added_id, row_key, column_name, ref_key } = stored;

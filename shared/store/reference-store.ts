@@ -134,9 +134,11 @@ function digestOf(
   logs: MemoryLogs,
   { shard, at, after, digest = EMPTY_DIGEST }: ReturnType<typeof parseDigestRange>,
 ): ShardDigest {
-  const cells = (logs.all[shard] ?? []).slice(after, at);
+  const log = logs.all[shard] ?? [];
+  const cells = log.slice(after, at);
   const reached = after + cells.length;
-  return { shard, at: reached, digest: cells.reduce(nextDigest, digest), more: reached < (at ?? reached), ...SERVED };
+  const more = reached < (at ?? reached) || log.length < reached;
+  return { shard, at: reached, digest: cells.reduce(nextDigest, digest), more, ...SERVED };
 }
 
 class MemoryLogs {

@@ -439,6 +439,10 @@ function digests(open: () => Promise<Subject>): void {
     const beyond = await store.digest({ shard, at: head + 1_000_000, after: head, digest: EMPTY_DIGEST });
     expect(beyond).toMatchObject({ shard, more: true });
     expect(beyond.at).toBeLessThan(head + 1_000_000);
+    // Nor is one that was known taken for its own, where the log was cut since.
+    const after = head + 1_000_000;
+    for (const at of [undefined, after])
+      expect(await store.digest({ shard, at, after, digest: EMPTY_DIGEST })).toMatchObject({ more: true });
   });
 
   it('begins with the start of the log, where nothing is known', async () => {

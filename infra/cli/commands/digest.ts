@@ -3,11 +3,14 @@ import type { Role } from '../../../shared/cell.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { action, examples } from '../cli.ts';
+import { badUsage } from '../command-error.ts';
+import { endingOf } from '../ending-of.ts';
 import type { Ending } from '../exit-codes.ts';
 import { readFlag, wholeNumber, wholeNumberFlag } from '../flags.ts';
-import { digestLog } from '../log/digest-log.ts';
+import { digestLog, type DigestWish } from '../log/digest-log.ts';
 import { readKnownDigests } from '../log/known-digests.ts';
 import type { Column } from '../output/output.ts';
+import type { Session } from '../session.ts';
 
 interface DigestFlags {
   readonly at?: number;
@@ -15,13 +18,20 @@ interface DigestFlags {
   readonly read?: Role;
 }
 
+/** A log whose digest is wanted. */
+interface Wanted extends DigestWish {
+  /** What it was before, or elsewhere. @default it is not compared */
+  readonly known?: string;
+}
+
 /** A line of the output. */
 interface Digested {
   readonly shard: number;
+  /** As far as the log goes. */
   readonly at?: number;
   readonly digest?: string;
-  /** What the file says, where it is another one. */
-  readonly wanted?: string;
+  /** What it is not, though the file says so. */
+  readonly wanted?: { readonly at: number; readonly digest: string };
   readonly error?: SchemalessError;
 }
 
@@ -33,9 +43,9 @@ const COLUMNS: readonly Column<Digested>[] = [
   { header: 'AT', value: ({ at }) => at },
   {
     header: 'DIGEST',
-    value: ({ digest, wanted, error }) =>
-      error ? `(${error.code}: ${error.message})` : wanted === undefined ? digest : `${digest}, not ${wanted}`,
+    value: ({ digest, error }) => (error ? `(${error.code}: ${error.message})` : digest),
   },
+  { header: 'WANTED', value: ({ wanted }) => wanted && `${wanted.digest} at ${wanted.at}` },
 ];
 
 /** `schemaless digest`. */
@@ -60,59 +70,92 @@ export function digest(): Command {
       )}
 
 Reads every cell up to there. With --compare it prints nothing where all are equal, and ends with 8 where one differs;
-each is compared at the place that the file names, whatever was written since.`,
+each is compared at the place that the file names, whatever was written since. A log that ends before differs; a reader
+that is behind, or does not answer, is told apart: that ends with 5.`,
     )
     .action(
-      action<[shards: readonly number[] | undefined], DigestFlags>(async (session, [shards], flags) => {
-        const known = flags.compare === undefined ? undefined : readKnownDigests(flags.compare);
-        const client = await session.connect();
-        const wanted = known
-          ? known.filter(({ shard }) => shards?.includes(shard) ?? true)
-          : (shards ?? (await client.heads()).map(({ shard }) => shard)).map((shard) => ({ shard, at: flags.at }));
-        const endings = new Set<Ending>();
-        await session.output.list<Digested>(digested(client, wanted, { read: flags.read, endings }), COLUMNS);
-        return endings.has('unavailable') ? 'unavailable' : endings.has('differs') ? 'differs' : 'ok';
+      action<[shards: readonly number[] | undefined], DigestFlags>(async (session, [named = []], flags) => {
+        const shards = named.length > 0 ? named : undefined;
+        const { compare, at, read } = flags;
+        if (compare !== undefined && at !== undefined)
+          throw badUsage('--at', 'none beside --compare, whose file says it', String(at));
+        const endings: Ending[] = [];
+        if (compare !== undefined) {
+          const { client, wanted } = await wantedOf(session, { file: compare, shards, read });
+          await session.output.list<Digested>(differing(digested(client, wanted, endings)), COLUMNS);
+        } else {
+          const client = await session.connect();
+          const ends = (await client.heads({ read })).filter(({ shard }) => shards?.includes(shard) ?? true);
+          const missing = shards?.find((shard) => !ends.some((end) => end.shard === shard));
+          // The API says what there is.
+          if (missing !== undefined) await client.digest({ shard: missing, at: 0 });
+          const failed = ends.filter((end) => end.error !== undefined);
+          if (failed.length > 0) endings.push('unavailable');
+          const wanted = ends.flatMap((end) => (end.error ? [] : [{ shard: end.shard, at: at ?? end.head, read }]));
+          await session.output.list<Digested>(whole(digested(client, wanted, endings), failed), COLUMNS);
+        }
+        return endings.includes('differs') ? 'differs' : (endings[0] ?? 'ok');
       }),
     );
 }
 
-interface Wanted {
-  readonly shard: number;
-  readonly at?: number | undefined;
-  /** @default it is not compared */
-  readonly digest?: string;
+interface Comparing {
+  readonly file: string;
+  readonly shards: readonly number[] | undefined;
+  readonly read: Role | undefined;
 }
 
-/** Those that are to be shown: of such that were known, what is not as it was. */
+async function wantedOf(session: Session, { file, shards, read }: Comparing) {
+  const known = readKnownDigests(file);
+  const missing = shards?.find((shard) => !known.some((one) => one.shard === shard));
+  if (missing !== undefined) throw badUsage('shard', `one that ${file} lists`, String(missing));
+  const client = await session.connect();
+  const wanted = known
+    .filter(({ shard }) => shards?.includes(shard) ?? true)
+    .map((one): Wanted => ({ shard: one.shard, at: one.at, known: one.digest, read }));
+  const all = (await client.heads({ read })).length;
+  session.note(`${wanted.length} of ${all} shards are compared`);
+  return { client, wanted };
+}
+
+/** Page by page, with how each has ended. */
 async function* digested(
   client: SchemalessClient,
   wanted: readonly Wanted[],
-  { read, endings }: { readonly read: Role | undefined; readonly endings: Set<Ending> },
+  endings: Ending[],
 ): AsyncGenerator<readonly Digested[]> {
   for (let from = 0; from < wanted.length; from += TOGETHER) {
-    const found = await Promise.all(wanted.slice(from, from + TOGETHER).map((one) => digestOne(client, one, read)));
+    const found = await Promise.all(wanted.slice(from, from + TOGETHER).map((one) => digestOne(client, one)));
     for (const { error, wanted: other } of found) {
-      if (error) endings.add('unavailable');
-      if (other !== undefined) endings.add('differs');
+      if (error) endings.push(endingOf(error));
+      if (other) endings.push('differs');
     }
-    yield found.filter(
-      ({ error, wanted: other }, position) => error ?? other ?? wanted[from + position]?.digest === undefined,
-    );
+    yield found;
   }
 }
 
-async function digestOne(
-  client: SchemalessClient,
-  { shard, at, digest: known }: Wanted,
-  read: Role | undefined,
-): Promise<Digested> {
+async function digestOne(client: SchemalessClient, wish: Wanted): Promise<Digested> {
+  const { shard, known } = wish;
   try {
-    const found = await digestLog(client, shard, { at, read });
-    const differs = known !== undefined && known !== found.digest;
-    return { shard, at: found.at, digest: found.digest, ...(differs && { wanted: known }) };
+    const { at, digest } = await digestLog(client, wish);
+    if (at < wish.at && known === undefined)
+      return { shard, at, error: new SchemalessError('unavailable', `the log ends at ${at}, before ${wish.at}`) };
+    const differs = known !== undefined && (known !== digest || at < wish.at);
+    return { shard, at, digest, ...(differs && { wanted: { at: wish.at, digest: known } }) };
   } catch (error) {
-    // What is wrong with the question is wrong with all of them.
-    if (!(error instanceof SchemalessError) || error.field !== undefined) throw error;
-    return { shard, ...(at !== undefined && { at }), error };
+    if (!(error instanceof SchemalessError)) throw error;
+    return { shard, error };
   }
+}
+
+async function* differing(pages: AsyncIterable<readonly Digested[]>): AsyncGenerator<readonly Digested[]> {
+  for await (const page of pages) yield page.filter(({ error, wanted }) => error ?? wanted);
+}
+
+async function* whole(
+  pages: AsyncIterable<readonly Digested[]>,
+  failed: readonly Digested[],
+): AsyncGenerator<readonly Digested[]> {
+  yield* pages;
+  yield failed;
 }

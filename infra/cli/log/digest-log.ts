@@ -1,32 +1,42 @@
 import type { Role } from '../../../shared/cell.ts';
-import type { ShardDigest } from '../../../shared/contract/datastore.ts';
-import { SchemalessError } from '../../../shared/errors.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
 
-export interface DigestLogOptions {
-  /** Up to which added id. @default the last one, when it is asked for */
-  readonly at?: number | undefined;
-  /** @default 'writer' */
+export interface DigestWish {
+  readonly shard: number;
+  /** Up to which added id. */
+  readonly at: number;
   readonly read?: Role | undefined;
 }
 
+/** The digest of a log up to a place. */
+export interface LogDigest {
+  /** As far as the log goes, where it ends before the place that was asked for. */
+  readonly at: number;
+  readonly digest: string;
+}
+
 /**
- * The digest of a shard's log up to a place, however long the log is: calls `client.digest` until it is there.
+ * The digest of a shard's log up to a place, however long the log is: calls `client.digest` until it is there, or the
+ * log has no more.
  *
- * @throws SchemalessError `unavailable` where who answers does not show the place: it is behind, or the log ends before;
- *   what `client.digest` throws
+ * @throws SchemalessError `unavailable` where a reader was asked for and a writer answered, or a reader does not show the
+ *   place yet; what `client.digest` throws
  */
 export async function digestLog(
   client: Pick<SchemalessClient, 'digest'>,
-  shard: number,
-  { at, read }: DigestLogOptions = {},
-): Promise<ShardDigest> {
-  let known: ShardDigest | undefined;
+  { shard, at, read }: DigestWish,
+): Promise<LogDigest> {
+  let known: LogDigest | undefined;
   for (;;) {
     const reached = await client.digest({ shard, at, after: known?.at, digest: known?.digest }, { read });
+    if (read === 'reader' && reached.served_by !== 'reader')
+      throw new SchemalessError('unavailable', `no reader has answered for shard ${shard}`);
     if (!reached.more) return reached;
-    if (reached.at === (known?.at ?? 0))
-      throw new SchemalessError('unavailable', `shard ${shard} shows no cell behind ${reached.at}`);
+    if (reached.at === (known?.at ?? 0)) {
+      if (!reached.stale) return reached;
+      throw new SchemalessError('unavailable', `the reader of shard ${shard} shows no cell behind ${reached.at}`);
+    }
     known = reached;
   }
 }

@@ -204,21 +204,34 @@ describe('the digests of logs', () => {
       same: printed.stdout,
       other: planted.map((one) => JSON.stringify(one)).join('\n'),
       not: '{"shard": 1}',
+      empty: '{"shard": 1, "error": {}}\n',
+      longer: JSON.stringify({ ...digests[1], at: (digests[1]?.at ?? 0) + 5 }),
     };
     for (const [name, lines] of Object.entries(files)) writeFileSync(join(folder.path, name), lines);
-    const [equal, differing, one, bad, gone] = await Promise.all([
+    const [equal, differing, one, bad, gone, empty, longer, behind, both] = await Promise.all([
       run('digest', '--compare', join(folder.path, 'same'), '--read', 'reader'),
       run('digest', '--compare', join(folder.path, 'other')),
       run('digest', '1', '--at', '0'),
       run('digest', '--compare', join(folder.path, 'not')),
       run('digest', '1', '--at', '1000000'),
+      run('digest', '--compare', join(folder.path, 'empty')),
+      run('digest', '--compare', join(folder.path, 'longer')),
+      run('digest', '--compare', join(folder.path, 'longer'), '--read', 'reader'),
+      run('digest', '2', '--compare', join(folder.path, 'longer')),
     ]);
-    expect(equal).toMatchObject({ code: 0, stdout: '' });
+    expect(equal).toMatchObject({ code: 0, stdout: '', stderr: '4 of 4 shards are compared\n' });
     expect(differing.code).toBe(8);
-    expect(linesOf(differing)).toEqual([{ ...digests[2], wanted: planted[2]?.digest }]);
+    expect(linesOf(differing)).toEqual([{ ...digests[2], wanted: { at: digests[2]?.at, digest: planted[2]?.digest } }]);
     expect(linesOf(one)).toMatchObject([{ shard: 1, at: 0, digest: '0'.repeat(64) }]);
     expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('line 1')]);
     expect([gone.code, linesOf(gone)]).toMatchObject([5, [{ shard: 1, error: { code: 'unavailable' } }]]);
+    // A log that lost its end differs; a reader may be behind.
+    expect([longer.code, linesOf(longer)]).toMatchObject([
+      8,
+      [{ ...digests[1], wanted: { digest: digests[1]?.digest } }],
+    ]);
+    expect([behind.code, linesOf(behind)]).toMatchObject([5, [{ shard: 1, error: { code: 'unavailable' } }]]);
+    expect([empty.code, both.code]).toEqual([2, 2]);
   });
 });
 

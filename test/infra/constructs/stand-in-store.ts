@@ -41,7 +41,7 @@ export function standInApp(account?: string): StandInApp {
     stack,
     code,
     store: (props = {}, id = 'Store') =>
-      new SchemalessStore(stack, id, { datastores: TRIPS, code: { own: () => code }, ...props }),
+      new SchemalessStore(stack, id, { datastores: TRIPS, code: { own: () => Code.fromAsset(functions) }, ...props }),
     lambda: (id, timeout = Duration.minutes(5)) =>
       new LambdaFunction(stack, id, { code, handler: 'index.handler', runtime: Runtime.NODEJS_24_X, timeout }),
     synthesized: () => {

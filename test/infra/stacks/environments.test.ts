@@ -25,6 +25,8 @@ const apiFunctions = (environment: EnvironmentName) =>
   [...new Set(ROUTES.map(({ handler }) => handler))].filter(
     (handler) => handler !== DEFINING_HANDLER || ENVIRONMENTS[environment].definedByApi !== undefined,
   );
+/** One machine has no account to ask. */
+const preflights = (environment: EnvironmentName) => (environment === 'local' ? 0 : 1);
 /** They loop until their successor has taken over. */
 const LOOPS = 3;
 const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
@@ -115,14 +117,6 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     expect([found.length > 1, new Set(found)]).toEqual([true, new Set([wanted])]);
   });
 
-  it('is told of requests that are not served, but not of an index that is being built', () => {
-    const [alarm] = properties('AWS::CloudWatch::Alarm').filter(({ AlarmDescription }) =>
-      String(AlarmDescription).includes('not served'),
-    );
-    expect(JSON.stringify(alarm?.['Metrics'])).toContain('100 * (errors - FILL(building, 0)) / requests');
-    expect(JSON.stringify(alarm?.['Metrics'])).toContain('"MetricName":"index_building"');
-  });
-
   it('leaves nothing behind when it is deleted, unless it is protected', () => {
     if (ENVIRONMENTS[environment].protectedFromDeletion) return;
     const kept = stacks.flatMap(({ template }) =>
@@ -175,8 +169,10 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       ({ MaximumRetryAttempts }) => MaximumRetryAttempts,
     );
     expect(new Set(retries)).toEqual(new Set([0]));
-    // Those of the routes, the schedules and the triggers, and the two of the migration.
-    expect(retries).toHaveLength(apiFunctions(environment).length + LOOPS + triggerFunctions.length + 2);
+    // Those of the routes, the schedules and the triggers, the two of the migration, and the preflight.
+    expect(retries).toHaveLength(
+      apiFunctions(environment).length + LOOPS + triggerFunctions.length + 2 + preflights(environment),
+    );
   });
 
   it('gives functions no more time than the API has', () => {
@@ -259,9 +255,10 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     const logs = resourcesOf(stacks, 'AWS::Logs::LogGroup').filter(
       ({ Properties }) => Properties?.['RetentionInDays'] === logDays,
     );
-    // Besides those of the API, of the framework that calls the migration, of the network, of clusters and proxies.
+    // Besides those of the API, of the frameworks that call migration and preflight, of the network, of clusters and
+    // proxies.
     const { groups, proxy } = ENVIRONMENTS[environment];
-    expect(logs).toHaveLength(ofStore.length + 3 + groups * (proxy ? 2 : 1));
+    expect(logs).toHaveLength(ofStore.length + 3 + preflights(environment) + groups * (proxy ? 2 : 1));
     for (const log of logs) expect(log).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
   });
 

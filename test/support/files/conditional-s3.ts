@@ -94,7 +94,8 @@ function follow(
 }
 
 function listOf(uploads: ReadonlyMap<string, string>): Answer {
-  const items = [...uploads].map(([id, key]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`);
+  const begun = `<Initiated>${new Date().toISOString()}</Initiated>`;
+  const items = [...uploads].map(([id, key]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId>${begun}</Upload>`);
   return xml(200, `<ListMultipartUploadsResult>${items.join('')}</ListMultipartUploadsResult>`);
 }
 

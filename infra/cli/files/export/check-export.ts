@@ -90,10 +90,16 @@ async function checkFile(
     bytes += piece.length;
   });
   stream.pause();
-  const found = format === 'parquet' ? await idsOfParquet(stream, target, path) : await idsOfLines(stream, path);
+  const ids = format === 'parquet' ? idsOfParquet(stream, target, path) : idsOfLines(stream, path);
+  const found = await ids.catch((error: unknown) => {
+    // Nothing came of it. Of what is damaged the sums say more.
+    if (bytes === 0) throw error;
+    return String(error);
+  });
   const hash = sum.digest('hex');
   if (bytes !== file?.bytes) return `wanted ${file?.bytes} bytes, got ${bytes}`;
   if (hash !== file.sha256) return `wanted the SHA-256 ${file.sha256}, got ${hash}`;
+  if (typeof found === 'string') return found;
   if (found.cells !== cells) return `wanted ${cells} cells, got ${found.cells}`;
   if (found.first !== undefined && (found.first !== after + 1 || found.last !== to || found.hole !== undefined))
     return `wanted the added ids ${after + 1} to ${to}, got ${found.first} to ${found.last}${found.hole === undefined ? '' : `, with a hole at ${found.hole}`}`;

@@ -16,6 +16,11 @@ export async function openTarget(to: string, { isLocked = true, signal }: Target
   if (!/^[a-z][a-z0-9]+:\/\//iu.test(to)) {
     if (statSync(to, { throwIfNoEntry: false })?.isDirectory() === false)
       throw new FilesError('bad_option', `to: wanted a folder, or s3://bucket/prefix, got the file ${to}`);
+    if (!isLocked)
+      throw new FilesError(
+        'bad_option',
+        `no-lock: wanted with s3://bucket/prefix alone, got ${to}, which is always locked`,
+      );
     return folderTarget(to);
   }
   const address = readS3Address(to);
