@@ -66,7 +66,7 @@ async function controls(world: RunWorld): Promise<Controls> {
   const access = varied('without-withdrawing.ts');
   const unwithdrawn = await contend(stage, { part: 'unwithdrawn', access, drained: false, fault });
   const drain = await stage.drain({ access: varied('key-only-drain.ts') });
-  const keyOnly = await contend(stage, { part: 'key only', fault: (random) => killWriters(stage, 1, random) });
+  const keyOnly = await contend(stage, { part: 'key only', fault: (random) => killWriters(stage, KILLS, random) });
   if (!drain.progress?.varied) throw new Error('the drain that looks at addresses only compared none');
   const uncopied = await contend(stage, {
     part: 'uncopied',
