@@ -12,8 +12,10 @@ export interface MemoryWatch {
 export function watchMemory(stack: number): MemoryWatch {
   const starts = [stack, ...functionsOf(stack)].map((pid) => ({ pid, name: nameOf(pid), start: memoryOf(pid).peak }));
   return {
+    // An instance that nobody needed any more was let go; one that crashed is counted as that.
     most: () =>
       starts
+        .filter(({ pid }) => readOr(`/proc/${pid}/status`) !== '')
         .map(({ pid, name, start }) => ({ bytes: memoryOf(pid).peak - start, process: name }))
         .reduce((most, one) => (one.bytes > most.bytes ? one : most)),
   };

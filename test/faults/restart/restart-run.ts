@@ -9,7 +9,7 @@ import { stackEngine, startProduct, startProgram } from '../stack-program.ts';
 const CELLS = 2000;
 const SHARDS = 32;
 /** How long a group has been down, with its writes in the buffer, when everything is killed. */
-const GROUP_DOWN_MS = 1500;
+const GROUP_DOWN_MS = 6000;
 /** Longer than that: its servers come back with the next start alone. */
 const RESTART_AFTER_SECONDS = 30;
 const UNSAFE_START = new URL('unsafe-stack.ts', import.meta.url);
