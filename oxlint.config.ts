@@ -53,13 +53,13 @@ const orderOfShared = ROOMS.map(({ path }, position) => {
 }).toSorted((one, other) => (one.files[0] ?? '').split('/').length - (other.files[0] ?? '').split('/').length);
 
 /** What runs the store to judge it stands beside each other, on one toolbox. */
-const STAGES = ['bench', 'demo', 'faults', 'first-day', 'smoke'];
+const STAGES = ['alarms', 'bench', 'demo', 'faults', 'first-day', 'smoke'];
 const orderOfTest = [...STAGES, 'support'].map((one) => ({
   files: [`test/${one}/**`],
   rules: restricted([
     {
       group: STAGES.filter((other) => other !== one).map((other) => `**/${other}/**`),
-      message: 'What several of bench, demo, faults, first-day and smoke need lies in test/support.',
+      message: 'What several of alarms, bench, demo, faults, first-day and smoke need lies in test/support.',
     },
   ]),
 }));

@@ -23,9 +23,10 @@ export function showStatus({
     `${node.host}:${node.port}`,
     node.pid > 0 ? `pid ${node.pid}` : '',
   ]);
-  const called = functions.map(({ title, instances }) => [
+  const called = functions.map(({ title, instances, calls, failed }) => [
     title,
     `${instances.length} running`,
+    `${counted(calls, 'call')}, ${failed} failed`,
     functionMode === 'process' ? instances.map((instance) => `pid ${instance.pid}`).join(' ') : '',
   ]);
   return [

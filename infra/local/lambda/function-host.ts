@@ -1,7 +1,7 @@
 import { instanceEnvironment, type FunctionDefinition, type FunctionMode } from './function-definition.ts';
 import type { FunctionLog } from './function-log.ts';
 import { wholeText, type FunctionResult } from './function-result.ts';
-import { FunctionError, functionPool, type FunctionPool } from './function-pool.ts';
+import { FunctionError, functionPool, type CallCounts, type FunctionPool } from './function-pool.ts';
 
 export interface FunctionHostOptions {
   readonly mode: FunctionMode;
@@ -49,7 +49,8 @@ export interface FunctionHost {
   stop(): Promise<void>;
 }
 
-export interface FunctionStatus {
+/** Its counts begin anew when another version of it takes over. */
+export interface FunctionStatus extends CallCounts {
   readonly title: string;
   readonly arn: string;
   readonly instances: readonly { readonly pid: number }[];
@@ -135,6 +136,7 @@ export function startFunctionHost({ mode, sharedInstances, idleMs, services, log
         title: pool.definition.title,
         arn: pool.definition.arn,
         instances: pool.pids().map((pid) => ({ pid })),
+        ...pool.counts(),
       })),
     modules: () => [...pools(), ...leaving].map(({ definition }) => definition.module),
     async stop() {

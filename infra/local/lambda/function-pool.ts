@@ -40,6 +40,16 @@ export interface FunctionPool {
   retire(onEmpty: () => void): void;
   /** The process of each instance. */
   pids(): readonly number[];
+  /** So far, since it was made. */
+  counts(): CallCounts;
+}
+
+/** What Lambda counts of a function. */
+export interface CallCounts {
+  /** Those under way too. */
+  readonly calls: number;
+  /** That threw, ran out of their time, or whose instance ended. */
+  readonly failed: number;
 }
 
 /** A call that the function did not answer with a result. */
@@ -85,6 +95,7 @@ export function functionPool({
   const { title, timeoutMs } = definition;
   const members = new Set<Member>();
   let callCount = 0;
+  let failedCount = 0;
   let instanceCount = 0;
   let turn = 0;
   let retired: { readonly onEmpty: () => void } | undefined;
@@ -146,7 +157,7 @@ export function functionPool({
         wake(member);
         members.delete(member);
         for (const id of calls.keys())
-          finish(member, id)?.reject(new FunctionError(`${title} ended before it answered: ${reason}`));
+          fail(member, id, new FunctionError(`${title} ended before it answered: ${reason}`));
         if (members.size === 0) retired?.onEmpty();
       },
       onOutput: (chunk) => onOutput(chunk, number),
@@ -159,13 +170,16 @@ export function functionPool({
   }
 
   function settle(member: Member, message: AnswerMessage): void {
-    const call = finish(member, message.id);
+    const { id, error } = message;
+    if (error === undefined) finish(member, id)?.resolve(message.result);
+    else fail(member, id, new FunctionError(`${title} threw ${error.name}: ${error.message}`, { cause: error }));
+  }
+
+  function fail(member: Member, id: number, error: FunctionError): void {
+    const call = finish(member, id);
     if (!call) return;
-    if (message.error === undefined) call.resolve(message.result);
-    else
-      call.reject(
-        new FunctionError(`${title} threw ${message.error.name}: ${message.error.message}`, { cause: message.error }),
-      );
+    failedCount += 1;
+    call.reject(error);
   }
 
   function finish(member: Member, id: number): Call | undefined {
@@ -184,7 +198,7 @@ export function functionPool({
     member.retired = true;
     const message = `${title} timed out after ${timeoutMs / 1000} seconds`;
     onOutput(Buffer.from(`${message}\n`), 0);
-    finish(member, id)?.reject(new FunctionError(message));
+    fail(member, id, new FunctionError(message));
   }
 
   return {
@@ -203,5 +217,6 @@ export function functionPool({
     },
     kill: async () => void (await Promise.all([...members].map(({ instance }) => instance.kill()))),
     pids: () => [...members].map(({ instance }) => instance.pid),
+    counts: () => ({ calls: callCount, failed: failedCount }),
   };
 }

@@ -136,6 +136,23 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
       'other: wanted one of the functions shared, alone, broken',
     );
   });
+
+  it('count their calls, and those that failed, in whatever way', async () => {
+    const countsOf = () => {
+      const { calls = 0, failed = 0 } = host.functions.status().find(({ title }) => title === 'alone') ?? {};
+      return { calls, failed };
+    };
+    const before = countsOf();
+    await invoke('alone', {});
+    await errorOf(invoke('alone', { throw: 'a reason' }));
+    await errorOf(invoke('alone', { exit: '1' }));
+    await errorOf(invoke('alone', { sleep: '3000' }));
+    const running = errorOf(invoke('alone', { sleep: '500' }));
+    expect(countsOf()).toEqual({ calls: before.calls + 5, failed: before.failed + 3 });
+    await host.functions.kill('alone');
+    await running;
+    expect(countsOf()).toEqual({ calls: before.calls + 5, failed: before.failed + 4 });
+  });
 });
 
 describe.each(['threads', 'process'] as const)('idle functions in %s', (mode) => {

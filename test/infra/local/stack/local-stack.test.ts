@@ -135,7 +135,7 @@ describe('a local stack', () => {
   it('can be asked and told what to do', async () => {
     const { text } = await local('status');
     expect(text).toMatch(/^group-1-a +writer +running +127\.0\.0\.1:\d+ +pid \d+$/mu);
-    expect(text).toMatch(/^read-cells +1 running$/mu);
+    expect(text).toMatch(/^read-cells +1 running +\d+ calls?, 0 failed$/mu);
     const [, own, servers, disk] =
       /^memory: ([\d,]+) MB and ([\d,]+) MB of the servers; disk: ([\d,]+) MB$/mu.exec(text) ?? [];
     // A process of Node, a server, and its empty files.

@@ -1,0 +1,145 @@
+import type { LoadedStack, ResourceAddress } from '../../infra/local/template/template.ts';
+
+/** A metric over periods, as a template names it. */
+export interface MetricStat {
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+  /** `Sum`, `Maximum`, `p99`. */
+  readonly statistic: string;
+}
+
+/** What an alarm looks at: one metric, or several by the names that an expression has for them. */
+export type Looked =
+  | MetricStat
+  | { readonly expression: string; readonly metrics: Readonly<Record<string, MetricStat>> };
+
+/** An alarm of CloudWatch, by the properties of its template. */
+export interface AlarmDefinition {
+  /** `write-cells fails`: what its text says, without the way to the runbook. */
+  readonly what: string;
+  /** Of the runbook. */
+  readonly section: string;
+  readonly looksAt: Looked;
+  readonly periodSeconds: number;
+  readonly comparison: 'GreaterThanThreshold' | 'LessThanThreshold';
+  readonly threshold: number;
+  readonly evaluationPeriods: number;
+  readonly datapointsToAlarm: number;
+  /** Whether a period without a figure counts as a bad one. */
+  readonly silenceIsBad: boolean;
+}
+
+const ALARM = 'AWS::CloudWatch::Alarm';
+const TEXT = /^Schemaless: (?<what>.*)\. See \S+#(?<section>[a-z-]+)$/u;
+
+/** Works out a property of a resource. */
+type PropertyOf = (address: ResourceAddress, name: string) => unknown;
+
+/**
+ * The alarms of an app's templates, in their order.
+ *
+ * @throws Error for a property that is not known here: an alarm is never judged by a part of what its template says
+ */
+export function alarmsOf(stacks: readonly LoadedStack[], propertyOf: PropertyOf): readonly AlarmDefinition[] {
+  return stacks.flatMap((stack) =>
+    Object.entries(stack.template.Resources)
+      .filter(([, { Type }]) => Type === ALARM)
+      .map(([logicalId, resource]) => definitionOf({ stack, logicalId, resource }, propertyOf)),
+  );
+}
+
+const KNOWN = new Set([
+  'AlarmActions',
+  'AlarmDescription',
+  'ComparisonOperator',
+  'DatapointsToAlarm',
+  'Dimensions',
+  'EvaluationPeriods',
+  'ExtendedStatistic',
+  'MetricName',
+  'Metrics',
+  'Namespace',
+  'OKActions',
+  'Period',
+  'Statistic',
+  'Threshold',
+  'TreatMissingData',
+]);
+
+function definitionOf(address: ResourceAddress, propertyOf: PropertyOf): AlarmDefinition {
+  const property = (name: string): unknown => propertyOf(address, name);
+  const strange = Object.keys(address.resource.Properties ?? {}).filter((name) => !KNOWN.has(name));
+  if (strange.length > 0) throw new Error(`${address.logicalId}: what does ${strange.join(', ')} mean?`);
+  const { what, section } = TEXT.exec(String(property('AlarmDescription')))?.groups ?? {};
+  if (what === undefined || section === undefined)
+    throw new Error(`${address.logicalId}: wanted a text that names its section of the runbook`);
+  const evaluationPeriods = Number(property('EvaluationPeriods'));
+  return {
+    what,
+    section,
+    ...lookedOf(property),
+    comparison: oneOf(property('ComparisonOperator'), ['GreaterThanThreshold', 'LessThanThreshold']),
+    threshold: Number(property('Threshold')),
+    evaluationPeriods,
+    datapointsToAlarm: Number(property('DatapointsToAlarm') ?? evaluationPeriods),
+    silenceIsBad: oneOf(property('TreatMissingData'), ['breaching', 'notBreaching']) === 'breaching',
+  };
+}
+
+function lookedOf(property: (name: string) => unknown): Pick<AlarmDefinition, 'looksAt' | 'periodSeconds'> {
+  const queries = property('Metrics');
+  if (!Array.isArray(queries))
+    return {
+      looksAt: {
+        namespace: String(property('Namespace')),
+        name: String(property('MetricName')),
+        dimensions: dimensionsOf(property('Dimensions')),
+        statistic: String(property('Statistic') ?? property('ExtendedStatistic')),
+      },
+      periodSeconds: Number(property('Period')),
+    };
+  const expression = queries.map(({ Expression }) => Expression as unknown).find((text) => typeof text === 'string');
+  const stats = queries.filter(({ MetricStat }) => MetricStat !== undefined);
+  const [periodSeconds, ...others] = new Set(stats.map(({ MetricStat }) => Number(MetricStat.Period)));
+  if (expression === undefined || periodSeconds === undefined || others.length > 0)
+    throw new Error('wanted one expression over metrics of one period');
+  const metrics = Object.fromEntries(
+    stats.map(({ Id, MetricStat: { Metric, Stat } }): [string, MetricStat] => [
+      String(Id),
+      {
+        namespace: String(Metric.Namespace),
+        name: String(Metric.MetricName),
+        dimensions: dimensionsOf(Metric.Dimensions),
+        statistic: String(Stat),
+      },
+    ]),
+  );
+  return { looksAt: { expression, metrics }, periodSeconds };
+}
+
+function dimensionsOf(list: unknown): Readonly<Record<string, string>> {
+  if (list === undefined) return {};
+  if (!Array.isArray(list)) throw new Error(`Dimensions: wanted a list, got ${JSON.stringify(list)}`);
+  return Object.fromEntries(list.map(({ Name, Value }) => [String(Name), String(Value)]));
+}
+
+function oneOf<Word extends string>(value: unknown, words: readonly Word[]): Word {
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw new Error(`wanted one of ${words.join(', ')}, got ${JSON.stringify(value)}`);
+  return found;
+}
+
+/** The metrics that an alarm looks at. */
+export function metricsOf(looksAt: Looked): readonly MetricStat[] {
+  return 'expression' in looksAt ? Object.values(looksAt.metrics) : [looksAt];
+}
+
+/**
+ * Equal for alarms that differ in nothing but whose figure it is, and in the bound where that goes by size: the queue of
+ * another trigger, another function, another group.
+ */
+export function kindOf({ what: _what, looksAt, threshold: _threshold, ...rest }: AlarmDefinition): string {
+  const nameless = metricsOf(looksAt).map(({ dimensions, ...metric }) => [metric, Object.keys(dimensions).sort()]);
+  return JSON.stringify([rest, nameless, 'expression' in looksAt ? looksAt.expression : '']);
+}

@@ -1,0 +1,74 @@
+import { encodeBody } from '../../../shared/body/codec.ts';
+import { rowKeyBytes } from '../../../shared/address.ts';
+import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
+import { copyOf } from '../../support/copy-of.ts';
+import type { AlarmWorld } from '../alarm-world.ts';
+import type { Cure } from '../alarm-case.ts';
+
+/** Writes a cell whose group cannot be asked. */
+async function putBuffered(world: AlarmWorld, row: string, name: string): Promise<void> {
+  await world.insist(async () => {
+    const { body } = await world.ask('PUT', `/trips/cells/${row}/BASE/1`, { name });
+    if (body['outcome'] !== 'buffered') throw new Error(`wanted it to be buffered, got ${JSON.stringify(body)}`);
+  });
+}
+
+/** A write waits for a writer that hangs, until a reader is promoted. */
+export async function writerHangs(world: AlarmWorld, group: string): Promise<Cure> {
+  const { row } = await world.rowIn(group);
+  await world.local('pause', world.writerOf(group));
+  await putBuffered(world, row, 'waits');
+  return () => world.local('promote', group);
+}
+
+/** A row of a buffer whose bytes are not those that were buffered. */
+export async function damagedRow(world: AlarmWorld, holder: string, home: string): Promise<Cure> {
+  const { row, shard } = await world.rowIn(home);
+  await world.sql(
+    holder,
+    "INSERT INTO schemaless.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at) VALUES ('trips', ?, ?, 'BASE', 1, ?, ?, SYSDATE(6))",
+    [shard, Buffer.from(rowKeyBytes(row)), Buffer.from(encodeBody({})), Buffer.alloc(32)],
+  );
+  return () => world.sql(holder, 'DELETE FROM schemaless.buffer WHERE row_key = ?', [Buffer.from(rowKeyBytes(row))]);
+}
+
+/** Two bodies are buffered for one address while its writer hangs for a moment. */
+export async function twoBodies(world: AlarmWorld, group: string): Promise<Cure> {
+  const { row } = await world.rowIn(group);
+  const writer = world.writerOf(group);
+  await world.local('pause', writer);
+  try {
+    for (const body of ['one', 'other']) await putBuffered(world, row, body);
+  } finally {
+    await world.local('resume', writer);
+  }
+  return () => discardConflicts(world);
+}
+
+async function discardConflicts(world: AlarmWorld): Promise<void> {
+  await world.insist(async () => {
+    const { conflicts } = await world.mustAsk('GET', '/trips/buffer/conflicts');
+    const ids = (conflicts as readonly { readonly id: string }[]).map(({ id }) => id);
+    if (ids.length === 0) throw new Error('wanted kept conflicts, got none');
+    await world.mustAsk('POST', '/trips/buffer/conflicts/discard', { ids });
+  });
+}
+
+/** Copies of two writes at one address whose writers died, and a promoted writer that has neither. */
+export async function undecidedBodies(world: AlarmWorld, group: string, holder: string): Promise<Cure> {
+  const { row, shard } = await world.rowIn(group);
+  await world.local('pause', world.writerOf(group));
+  const cell = { row_key: row, column_name: 'BASE', ref_key: 1 };
+  const copies = ['one', 'other'].map((name) => copyOf({ ...cell, body: { name } }, shard));
+  const { sql, parameters } = insertBuffered('trips', copies);
+  const bound = parameters.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
+  await world.sql(holder, sql, bound as readonly (string | number | Buffer)[]);
+  await world.local('promote', group);
+  return async () => {
+    const { undecided } = await world.mustAsk('GET', '/trips/buffer/undecided');
+    const [kept] = undecided as readonly { readonly id: string }[];
+    await world.mustAsk('POST', '/trips/buffer/undecided/keep', { ids: [kept?.id] });
+    // The other one is kept as a conflict.
+    await discardConflicts(world);
+  };
+}

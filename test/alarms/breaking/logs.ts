@@ -1,0 +1,64 @@
+import { encodeBody } from '../../../shared/body/codec.ts';
+import { shardDatabase } from '../../../shared/shard.ts';
+import type { AlarmWorld } from '../alarm-world.ts';
+import type { Cure } from '../alarm-case.ts';
+
+const BODY = Buffer.from(encodeBody({ name: 'one of many' }));
+const DIGITS =
+  '(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)';
+
+/** The only shard of a datastore, which lies in the first group. */
+const FIRST = 'group-1';
+const entityOf = (datastore: string): string => `\`${shardDatabase(datastore, 0)}\`.entity`;
+
+/** Somebody alters a shard's table, so that its rows cannot be read, and so many cells come to it. */
+export async function unreadableRows(world: AlarmWorld, datastore: string, cells: number): Promise<Cure> {
+  const entity = entityOf(datastore);
+  await world.sql(FIRST, `ALTER TABLE ${entity} RENAME COLUMN body TO altered`);
+  const places = ['a', 'b', 'c', 'e', 'f', 'g'];
+  const number = places.map((place, power) => `${10 ** power} * ${place}.d`).join(' + ');
+  await world.sql(
+    FIRST,
+    `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, altered, created_at) ` +
+      `SELECT number, UNHEX(LPAD(HEX(number), 32, '0')), 'BASE', 1, ?, SYSDATE(6) FROM ` +
+      `(SELECT 1 + ${number} AS number FROM ${places.map((place) => `${DIGITS} AS ${place}`).join(' JOIN ')}) AS numbers ` +
+      'WHERE number <= ?',
+    [BODY, cells],
+  );
+  return () => world.sql(FIRST, `ALTER TABLE ${entity} RENAME COLUMN altered TO body`);
+}
+
+/** A log lacks a cell before its last one, until the row is put back. */
+export async function holeInLog(world: AlarmWorld, datastore: string): Promise<Cure> {
+  const { row, shard } = await world.rowIn(FIRST, datastore);
+  const { added_id } = await world.mustAsk('PUT', `/${datastore}/cells/${row}/BASE/1`, { name: 'before' });
+  const insert = (after: number): Promise<void> =>
+    world.sql(
+      FIRST,
+      `INSERT INTO \`${shardDatabase(datastore, shard)}\`.entity (added_id, row_key, column_name, ref_key, body, created_at) VALUES (?, UNHEX(?), 'BASE', ?, ?, SYSDATE(6))`,
+      [Number(added_id) + after, row.replaceAll('-', ''), 1 + after, BODY],
+    );
+  await insert(2);
+  return () => insert(1);
+}
+
+/** A group is set back to before cells that were sent to a trigger. */
+export async function setBack(world: AlarmWorld, group: string): Promise<Cure> {
+  const { row } = await world.rowIn(group, 'work');
+  const put = (refKey: number): Promise<unknown> =>
+    world.mustAsk('PUT', `/work/cells/${row}/CUT/${refKey}`, { name: 'sent' });
+  const untilSent = (): Promise<void> =>
+    world.insist(async () => {
+      const { sent } = await world.mustAsk('GET', '/work/triggers/cut');
+      if (Object(sent).cells !== 0) throw new Error(`wanted all to be sent, got ${JSON.stringify(sent)}`);
+    });
+  await put(1);
+  await untilSent();
+  // Another group may just be away.
+  await world.insist(() => world.local('snapshot', 'before'));
+  for (const refKey of [2, 3, 4]) await put(refKey);
+  await untilSent();
+  await world.local('set-back', `${group} before force`);
+  // Whoever follows the log goes back by itself.
+  return async () => undefined;
+}

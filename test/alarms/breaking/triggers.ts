@@ -1,0 +1,139 @@
+import {
+  GetQueueAttributesCommand,
+  SendMessageCommand,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { randomUUID } from 'node:crypto';
+import type { RightsByKey } from '../../../infra/local/iam/rights.ts';
+import type { WrittenStatement } from '../../../infra/local/iam/statement.ts';
+import { awsLogin } from '../../../infra/local/stack/aws-login.ts';
+import type { AlarmWorld } from '../alarm-world.ts';
+import type { Cure } from '../alarm-case.ts';
+import { moodColumn, MOODS, type Mood } from '../functions/as-told.ts';
+
+/** All that is done to triggers lies in one group, which nobody breaks. */
+const GROUP = 'group-1';
+let told = 0;
+
+async function tell(world: AlarmWorld, trigger: string, mood: Mood): Promise<void> {
+  told += 1;
+  const path = `/${MOODS.datastore}/cells/${MOODS.row_key}/${encodeURIComponent(moodColumn(trigger))}/${told}`;
+  await world.mustAsk('PUT', path, mood);
+}
+
+async function putCells(world: AlarmWorld, column: string, count: number): Promise<void> {
+  const { row } = await world.rowIn(GROUP, 'work');
+  for (let refKey = 1; refKey <= count; refKey += 1)
+    await world.mustAsk('PUT', `/work/cells/${row}/${column}/${refKey}`, { number: refKey });
+}
+
+/** Its function takes ten seconds for each of so many cells. */
+export async function slowFunction(world: AlarmWorld, cells: number): Promise<Cure> {
+  await tell(world, 'slow', 'slow');
+  await putCells(world, 'SLOW', cells);
+  return () => tell(world, 'slow', 'well');
+}
+
+/** Its function fails for so many cells that it stops. */
+export async function failingFunction(world: AlarmWorld): Promise<Cure> {
+  await tell(world, 'sick', 'failing');
+  await putCells(world, 'SICK', 3);
+  return async () => {
+    await tell(world, 'sick', 'well');
+    await world.mustAsk('POST', '/work/triggers/sick/resume');
+    await world.mustAsk('POST', '/work/triggers/sick/parked/retry', { cells: '*' });
+  };
+}
+
+/** Somebody else sends a message to its queue. */
+export async function foreignMessage(world: AlarmWorld): Promise<Cure> {
+  const QueueUrl = queueOf(world, 'sick');
+  await withSqs(world, (client) =>
+    client.send(
+      new SendMessageCommand({
+        QueueUrl,
+        MessageBody: 'not ours',
+        MessageGroupId: 'theirs',
+        MessageDeduplicationId: randomUUID(),
+      }),
+    ),
+  );
+  return () => world.mustAsk('POST', '/work/triggers/sick/parked/discard', { cells: '*' });
+}
+
+/** Receipts that SQS counts to, and how long a message is hidden: with those of the template it takes half a day. */
+const RECEIPTS = 2;
+const HIDDEN_SECONDS = 5;
+
+/** Its function ends with the instance that runs it, again and again, until SQS gives up on the message. */
+export async function crashingFunction(world: AlarmWorld): Promise<Cure> {
+  const QueueUrl = queueOf(world, 'crashing');
+  const names = ['RedrivePolicy', 'VisibilityTimeout'] as const;
+  const before = await withSqs(world, async (client) => {
+    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...names] });
+    const { Attributes = {} } = await client.send(command);
+    return Attributes;
+  });
+  const policy: object = JSON.parse(before['RedrivePolicy'] ?? '{}');
+  const set = (Attributes: Record<string, string>): Promise<unknown> =>
+    withSqs(world, (client) => client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes })));
+  await set({
+    RedrivePolicy: JSON.stringify({ ...policy, maxReceiveCount: RECEIPTS }),
+    VisibilityTimeout: String(HIDDEN_SECONDS),
+  });
+  await tell(world, 'crashing', 'crashing');
+  await putCells(world, 'CRASHING', 1);
+  return async () => {
+    await tell(world, 'crashing', 'well');
+    await set(before);
+    await world.insist(async () => {
+      const { left } = await world.mustAsk('POST', '/work/triggers/crashing/dead/replay');
+      if (left !== 0) throw new Error(`wanted nothing left, got ${String(left)}`);
+    });
+  };
+}
+
+/** `tail-shards` may not send to its queue any more, until it is deployed again. */
+export async function barredQueue(world: AlarmWorld): Promise<Cure> {
+  await world.stack.setRights(withoutSending(world.stack.rights, queueOf(world, 'barred')));
+  await putCells(world, 'BARRED', 1);
+  return () => world.deploy('on');
+}
+
+const SEND = 'sqs:SendMessage';
+
+/** The rights of all, but for sending to one queue. */
+function withoutSending(rights: RightsByKey, queueUrl: string): RightsByKey {
+  const name = queueUrl.slice(queueUrl.lastIndexOf('/') + 1);
+  const divided = (statement: WrittenStatement): readonly WrittenStatement[] => {
+    const actions = [statement.Action].flat();
+    if (!actions.includes(SEND)) return [statement];
+    const others = [statement.Resource].flat().filter((resource) => !String(resource).endsWith(`:${name}`));
+    return [
+      { ...statement, Action: actions.filter((action) => action !== SEND) },
+      { ...statement, Action: SEND, Resource: others },
+    ].filter(({ Action, Resource }) => [Action].flat().length > 0 && [Resource].flat().length > 0);
+  };
+  return Object.fromEntries(
+    Object.entries(rights).map(([key, { statements, ...role }]) => [
+      key,
+      { ...role, statements: statements.flatMap(divided) },
+    ]),
+  );
+}
+
+function queueOf({ stack }: AlarmWorld, trigger: string): string {
+  const found = stack.queues().find(({ name }) => name.includes(`queuework${trigger}queue`));
+  if (!found) throw new Error(`wanted a queue of trigger ${trigger}`);
+  return found.url;
+}
+
+async function withSqs<T>({ stack }: AlarmWorld, use: (client: SQSClient) => Promise<T>): Promise<T> {
+  const client = new SQSClient({ endpoint: stack.services.sqs.url, ...awsLogin() });
+  try {
+    return await use(client);
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { AlarmDefinition, MetricStat } from './alarm.ts';
+import { calculate, stateOf, stateOfPoints } from './evaluate.ts';
+import { MetricStore } from './metrics/metric-store.ts';
+
+/** `0 - X`: a good figure, none, a bad one. */
+const pointsOf = (text: string): readonly (number | undefined)[] =>
+  text.split(' ').map((point) => ({ '0': 0, X: 1 })[point]);
+
+const ABOVE_NONE = { comparison: 'GreaterThanThreshold', threshold: 0, evaluationPeriods: 3 } as const;
+
+/** The examples by which CloudWatch's documentation explains what becomes of figures that miss. */
+describe.each([
+  [3, '0 - X - X', 'OK', 'OK'],
+  [3, '- - - - 0', 'OK', 'OK'],
+  [3, '- - - - -', 'ALARM', 'OK'],
+  [3, '0 X X - X', 'ALARM', 'ALARM'],
+  [3, '- - X - -', 'ALARM', 'OK'],
+  [2, '0 - X - X', 'ALARM', 'ALARM'],
+  [2, '0 0 X 0 X', 'ALARM', 'ALARM'],
+  [2, '0 - X - -', 'ALARM', 'OK'],
+  [2, '- - - - 0', 'ALARM', 'OK'],
+  [2, '- - - X -', 'ALARM', 'OK'],
+] as const)('%i bad ones of three, of %s', (datapointsToAlarm, points, ifBad, ifGood) => {
+  it.each([
+    [true, ifBad],
+    [false, ifGood],
+  ] as const)('where silence is bad: %s', (silenceIsBad, state) => {
+    expect(stateOfPoints({ ...ABOVE_NONE, datapointsToAlarm, silenceIsBad }, pointsOf(points))).toBe(state);
+  });
+});
+
+const AGE: MetricStat = {
+  namespace: 'Schemaless',
+  name: 'age',
+  dimensions: { service: 'local' },
+  statistic: 'Maximum',
+};
+const ALARM: AlarmDefinition = {
+  what: 'a buffered write waits',
+  section: 'buffer-oldest',
+  looksAt: AGE,
+  periodSeconds: 60,
+  comparison: 'GreaterThanThreshold',
+  threshold: 300,
+  evaluationPeriods: 1,
+  datapointsToAlarm: 1,
+  silenceIsBad: false,
+};
+/** The beginning of a minute. */
+const NOON = Date.UTC(2026, 0, 1, 12);
+const MINUTE = 60_000;
+
+describe('an alarm', () => {
+  it('rings once a period is over in which its figure was beyond the bound, and not at it', () => {
+    const store = new MetricStore();
+    store.add(AGE, NOON + 10_000, 300);
+    expect(stateOf(ALARM, store, NOON + MINUTE)).toBe('OK');
+    store.add(AGE, NOON + 59_999, 301);
+    expect(stateOf(ALARM, store, NOON + 59_999)).toBe('OK');
+    expect(stateOf(ALARM, store, NOON + MINUTE)).toBe('ALARM');
+    store.add(AGE, NOON + MINUTE, 0);
+    expect(stateOf(ALARM, store, NOON + 2 * MINUTE)).toBe('OK');
+  });
+
+  it('goes on ringing for as long as its last figures are looked at, and then falls silent without any', () => {
+    const store = new MetricStore();
+    store.add(AGE, NOON, 301);
+    const states = [1, 2, 3, 4].map((minutes) => stateOf(ALARM, store, NOON + minutes * MINUTE));
+    expect(states).toEqual(['ALARM', 'ALARM', 'ALARM', 'OK']);
+  });
+
+  it('of five minutes is judged over one', () => {
+    const store = new MetricStore();
+    const alarm = { ...ALARM, periodSeconds: 300, looksAt: { ...AGE, statistic: 'Sum' } };
+    for (const second of [0, 59, 60]) store.add(AGE, NOON + second * 1000, 151);
+    expect(stateOf(alarm, store, NOON + MINUTE)).toBe('ALARM');
+    expect(stateOf(alarm, store, NOON + 2 * MINUTE)).toBe('OK');
+  });
+
+  it('looks at no metric with other dimensions, nor one of another name or place', () => {
+    const store = new MetricStore();
+    store.add({ ...AGE, dimensions: {} }, NOON, 301);
+    store.add({ ...AGE, dimensions: { service: 'local', export: 's3' } }, NOON, 301);
+    store.add({ ...AGE, name: 'ages' }, NOON, 301);
+    store.add({ ...AGE, namespace: 'AWS/SQS' }, NOON, 301);
+    expect(stateOf(ALARM, store, NOON + MINUTE)).toBe('OK');
+  });
+
+  it('below a bound rings where nothing is given, if that is bad', () => {
+    const alarm = {
+      ...ALARM,
+      comparison: 'LessThanThreshold',
+      threshold: 1,
+      evaluationPeriods: 2,
+      datapointsToAlarm: 2,
+      silenceIsBad: true,
+      looksAt: { ...AGE, statistic: 'Sum' },
+    } as const;
+    const store = new MetricStore();
+    for (const minute of [0, 1]) store.add(AGE, NOON + minute * MINUTE, 1);
+    const states = [2, 3, 4, 5, 6].map((minutes) => stateOf(alarm, store, NOON + minutes * MINUTE));
+    expect(states).toEqual(['OK', 'OK', 'OK', 'OK', 'ALARM']);
+    store.add(AGE, NOON + 6 * MINUTE, 1);
+    expect(stateOf(alarm, store, NOON + 7 * MINUTE)).toBe('OK');
+  });
+
+  it('of a percentile needs so many of a hundred', () => {
+    const store = new MetricStore();
+    const alarm = { ...ALARM, looksAt: { ...AGE, statistic: 'p99' } };
+    store.add(AGE, NOON, ...Array.from({ length: 198 }, () => 1), 301, 301);
+    expect(stateOf(alarm, store, NOON + MINUTE)).toBe('OK');
+    store.add(AGE, NOON, 301);
+    expect(stateOf(alarm, store, NOON + MINUTE)).toBe('ALARM');
+  });
+
+  it('of an expression has a figure where each of its metrics has one, and what is divided by is not 0', () => {
+    const [errors, requests] = ['5xx', 'Count'].map((name) => ({ ...AGE, name, statistic: 'Sum' })) as [
+      MetricStat,
+      MetricStat,
+    ];
+    const looksAt = { expression: '100 * errors / requests', metrics: { errors, requests } };
+    const alarm = { ...ALARM, threshold: 1, looksAt };
+    const store = new MetricStore();
+    store.add(errors, NOON, 5);
+    expect(stateOf(alarm, store, NOON + MINUTE)).toBe('OK');
+    store.add(requests, NOON, 0);
+    expect(stateOf(alarm, store, NOON + MINUTE)).toBe('OK');
+    store.add(requests, NOON, 500);
+    expect(stateOf(alarm, store, NOON + MINUTE)).toBe('OK');
+    store.add(errors, NOON, 1);
+    expect(stateOf(alarm, store, NOON + MINUTE)).toBe('ALARM');
+  });
+});
+
+it('an expression that is more than products and quotients is refused', () => {
+  const values = new Map([['one', 6]]);
+  expect(calculate('100 * one / 4', values)).toBe(150);
+  for (const text of ['one + 1', 'FILL(one, 0)', 'one * other', ''])
+    expect(() => calculate(text, values)).toThrow('wanted metrics and numbers with * or / between them');
+});

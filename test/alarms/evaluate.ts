@@ -1,0 +1,77 @@
+import type { AlarmDefinition, Looked } from './alarm.ts';
+import type { MetricStore } from './metrics/metric-store.ts';
+
+export type AlarmState = 'OK' | 'ALARM';
+
+/**
+ * Alarms over five minutes are judged over one, a fifth: of what AWS gives there is a figure for each minute, and the
+ * loops are started each minute. Those over one minute are as they are.
+ */
+const LONGEST_PERIOD_SECONDS = 60;
+/**
+ * CloudWatch looks at some periods more than it evaluates, and where it finds figures in these it needs none for those
+ * that miss. How many it does not say; the examples of its documentation have two.
+ */
+const PERIODS_MORE = 2;
+
+/** The state of an alarm as CloudWatch finds it at a time, by the periods that were over by then. */
+export function stateOf(alarm: AlarmDefinition, store: Pick<MetricStore, 'statistic'>, at: number): AlarmState {
+  const periodMs = Math.min(alarm.periodSeconds, LONGEST_PERIOD_SECONDS) * 1000;
+  const end = Math.floor(at / periodMs) * periodMs;
+  const count = alarm.evaluationPeriods + PERIODS_MORE;
+  const points = Array.from({ length: count }, (_, period) => {
+    const from = end - (count - period) * periodMs;
+    return pointOf(alarm.looksAt, store, from, from + periodMs);
+  });
+  return stateOfPoints(alarm, points);
+}
+
+type Judged = Pick<
+  AlarmDefinition,
+  'comparison' | 'threshold' | 'evaluationPeriods' | 'datapointsToAlarm' | 'silenceIsBad'
+>;
+
+/** @param points one for each period that is looked at, the oldest first; undefined where there was no figure */
+export function stateOfPoints(alarm: Judged, points: readonly (number | undefined)[]): AlarmState {
+  const latest = points.filter((point) => point !== undefined).slice(-alarm.evaluationPeriods);
+  const missing = alarm.evaluationPeriods - latest.length;
+  const bad = latest.filter((point) => isBad(alarm, point)).length + (alarm.silenceIsBad ? missing : 0);
+  return bad >= alarm.datapointsToAlarm ? 'ALARM' : 'OK';
+}
+
+function isBad({ comparison, threshold }: Judged, point: number): boolean {
+  return comparison === 'GreaterThanThreshold' ? point > threshold : point < threshold;
+}
+
+function pointOf(looksAt: Looked, store: Pick<MetricStore, 'statistic'>, from: number, to: number): number | undefined {
+  if (!('expression' in looksAt)) return store.statistic(looksAt, from, to);
+  const values = new Map<string, number>();
+  for (const [id, metric] of Object.entries(looksAt.metrics)) {
+    const value = store.statistic(metric, from, to);
+    // Where one of them misses there is no point.
+    if (value === undefined) return undefined;
+    values.set(id, value);
+  }
+  const point = calculate(looksAt.expression, values);
+  return Number.isFinite(point) ? point : undefined;
+}
+
+/**
+ * Works out an expression of numbers and metrics, with multiplication and division alone, from left to right.
+ *
+ * @throws Error for any other one
+ */
+export function calculate(expression: string, values: ReadonlyMap<string, number>): number {
+  const [first = '', ...rest] = expression.split(/\s*([*/])\s*/u);
+  const valueOf = (word: string): number => {
+    const value = values.get(word) ?? (/^\d+(?:\.\d+)?$/u.test(word) ? Number(word) : undefined);
+    if (value === undefined) throw new Error(`${expression}: wanted metrics and numbers with * or / between them`);
+    return value;
+  };
+  let result = valueOf(first);
+  for (let place = 0; place < rest.length; place += 2) {
+    const value = valueOf(rest[place + 1] ?? '');
+    result = rest[place] === '*' ? result * value : result / value;
+  }
+  return result;
+}

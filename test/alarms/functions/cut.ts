@@ -1,0 +1,3 @@
+import { asTold } from './as-told.ts';
+
+export const handler = asTold('cut');

@@ -1,0 +1,46 @@
+import type { MetricStat } from '../alarm.ts';
+
+/** A figure, and when it was given: epoch milliseconds. */
+interface Sample {
+  readonly at: number;
+  readonly value: number;
+}
+
+/** Keeps figures as CloudWatch does, and gives their statistics over periods. */
+export class MetricStore {
+  readonly #samples = new Map<string, Sample[]>();
+
+  add({ namespace, name, dimensions }: Omit<MetricStat, 'statistic'>, at: number, ...values: readonly number[]): void {
+    const key = keyOf({ namespace, name, dimensions });
+    const known = this.#samples.get(key) ?? [];
+    this.#samples.set(key, known);
+    for (const value of values) known.push({ at, value });
+  }
+
+  /** Of the figures from one time up to, and without, another one. Undefined where there are none. */
+  statistic(metric: MetricStat, from: number, to: number): number | undefined {
+    const values = (this.#samples.get(keyOf(metric)) ?? [])
+      .filter(({ at }) => at >= from && at < to)
+      .map(({ value }) => value);
+    return values.length === 0 ? undefined : statisticOf(metric.statistic, values);
+  }
+
+  /** Whether a metric was ever given. */
+  has(metric: MetricStat): boolean {
+    return this.#samples.has(keyOf(metric));
+  }
+}
+
+/** Every dimension counts: a metric with one more is another metric. */
+function keyOf({ namespace, name, dimensions }: Omit<MetricStat, 'statistic'>): string {
+  return JSON.stringify([namespace, name, Object.entries(dimensions).sort()]);
+}
+
+function statisticOf(statistic: string, values: readonly number[]): number {
+  if (statistic === 'Sum') return values.reduce((sum, value) => sum + value, 0);
+  if (statistic === 'Maximum') return Math.max(...values);
+  const [, percent] = /^p(\d{1,2}(?:\.\d+)?)$/u.exec(statistic) ?? [];
+  if (percent === undefined) throw new Error(`statistic: wanted Sum, Maximum or a percentile, got ${statistic}`);
+  const ascending = values.toSorted((one, other) => one - other);
+  return ascending[Math.max(0, Math.ceil((Number(percent) / 100) * ascending.length) - 1)] ?? Number.NaN;
+}
