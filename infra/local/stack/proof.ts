@@ -15,9 +15,12 @@ export interface ProofOptions {
 const OWN = 'smoke';
 /** No index and no trigger is about it. */
 const COLUMN = 'STARTED';
-const STORED_MS = 30_000;
+/** After everything was set back shards are closed until their writers have what they lack. */
+const STORED_MS = 120_000;
 const REPLICATION_MS = 10_000;
 const LOOK_MS = 20;
+/** A busy machine is not to be kept busy by being asked. */
+const MOST_PAUSE_MS = 500;
 
 /**
  * Shows that a stack works, through its HTTP API: writes a cell into the datastore `smoke`, reads it back from a
@@ -57,8 +60,12 @@ async function proveByWriting(cell: string, readers: boolean, ask: Ask): Promise
   const writing = performance.now();
   let written = await ask(cell, body);
   // Buffered, or not confirmed: a busy machine may take a server for one that is away.
-  while ((written.status === 202 || written.status === 503) && performance.now() - writing < STORED_MS) {
-    await sleep(LOOK_MS);
+  for (
+    let pause = LOOK_MS;
+    (written.status === 202 || written.status === 503) && performance.now() - writing < STORED_MS;
+    pause = Math.min(MOST_PAUSE_MS, 2 * pause)
+  ) {
+    await sleep(pause);
     written = await ask(cell, body);
   }
   if (written.status !== 201 && written.status !== 200)
