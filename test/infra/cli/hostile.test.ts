@@ -177,6 +177,9 @@ describe('what cannot be used', () => {
     ['a URL that is none', ['shards', '--url', 'trips.example'], '--url: wanted an http or https URL'],
     ['a body that is no JSON', ['put', ROW, 'BASE', '1', '{'], 'invalid_json'],
     ['a file that is not there', ['put', ROW, 'BASE', '1', '@none.json'], 'none.json cannot be read'],
+    ['no lock of a folder', ['export', 'backup', '--no-lock'], 'no-lock: wanted with s3://bucket/prefix alone'],
+    ['a place beside a file of them', ['digest', '--at', '1', '--compare', 'x'], '--at: wanted none beside --compare'],
+    ['digests that are not there', ['digest', '--compare', 'none.ndjson'], '--compare: wanted digests as NDJSON'],
     ['a profile that is not there', ['shards', '--profile', 'none'], 'there are none'],
   ] as const)('is refused before anything is sent: %s', async (_name, parameters, message) => {
     const before = requests.length;

@@ -206,9 +206,12 @@ describe('the digests of logs', () => {
       not: '{"shard": 1}',
       empty: '{"shard": 1, "error": {}}\n',
       longer: JSON.stringify({ ...digests[1], at: (digests[1]?.at ?? 0) + 5 }),
+      mixed: [{ ...digests[1], at: (digests[1]?.at ?? 0) + 5 }, planted[2]]
+        .map((one) => JSON.stringify(one))
+        .join('\n'),
     };
     for (const [name, lines] of Object.entries(files)) writeFileSync(join(folder.path, name), lines);
-    const [equal, differing, one, bad, gone, empty, longer, behind, both] = await Promise.all([
+    const [equal, differing, one, bad, gone, empty, longer, behind, both, mixed] = await Promise.all([
       run('digest', '--compare', join(folder.path, 'same'), '--read', 'reader'),
       run('digest', '--compare', join(folder.path, 'other')),
       run('digest', '1', '--at', '0'),
@@ -218,6 +221,7 @@ describe('the digests of logs', () => {
       run('digest', '--compare', join(folder.path, 'longer')),
       run('digest', '--compare', join(folder.path, 'longer'), '--read', 'reader'),
       run('digest', '2', '--compare', join(folder.path, 'longer')),
+      run('digest', '--compare', join(folder.path, 'mixed'), '--read', 'reader'),
     ]);
     expect(equal).toMatchObject({ code: 0, stdout: '', stderr: '4 of 4 shards are compared\n' });
     expect(differing.code).toBe(8);
@@ -232,6 +236,8 @@ describe('the digests of logs', () => {
     ]);
     expect([behind.code, linesOf(behind)]).toMatchObject([5, [{ shard: 1, error: { code: 'unavailable' } }]]);
     expect([empty.code, both.code]).toEqual([2, 2]);
+    // One that cannot be read hides no difference.
+    expect([mixed.code, linesOf(mixed).length]).toEqual([8, 2]);
   });
 });
 

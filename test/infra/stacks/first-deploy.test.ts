@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -74,4 +76,9 @@ describe.each(DEPLOYED)('the clusters of %s', (environment) => {
     expect(secrets.length).toBeGreaterThanOrEqual(groups);
     for (const secret of secrets) expect(secret).toMatchObject({ DeletionPolicy: wanted });
   });
+});
+
+it('a cdk of another Node, which does not read TypeScript, makes the app by the one that the project brings', () => {
+  const { app }: { readonly app: string } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
+  expect(app).toMatch(/^node_modules\/\.bin\/node /u);
 });

@@ -20,6 +20,7 @@ export interface Asked {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
 }
 
 interface Answer {
@@ -48,7 +49,7 @@ export async function conditionalS3(upstream: string): Promise<ConditionalS3> {
     const { method = 'GET', headers } = request;
     const url = new URL(request.url ?? '/', upstream);
     const body = await buffer(request);
-    const status = await s3.before({ method, url, headers });
+    const status = await s3.before({ method, url, headers, body });
     const forwarded = (): Promise<Answer> => forward(url, { method, headers, body });
     const isConditional = headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
     const written = async (): Promise<Answer> => (await refusal(s3.conditions, url, headers)) ?? (await forwarded());

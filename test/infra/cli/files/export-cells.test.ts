@@ -298,6 +298,14 @@ test.runIf(HAS_ZSTD)('zstd is imported as gzip is', async () => {
   expect(cells).toBe((await logOf(readingsStore)).length);
 });
 
+test('of a Parquet file that is damaged its sum is told, and not what its reader makes of it', async () => {
+  await exported({ format: 'parquet' });
+  const path = join(target, 'part-0001/0000.parquet');
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0, 4, 200));
+  expect((await check()).faults).toEqual([expect.stringMatching(/^part-0001\/0000\.parquet: wanted the SHA-256/u)]);
+});
+
 test('Parquet has fields of indexes as columns of their types, and the body as JSON', async () => {
   await exported({ format: 'parquet' });
   expect(await check()).toMatchObject({ faults: [] });

@@ -129,6 +129,38 @@ test('an answer to a renewal that is lost costs nothing', async () => {
   expect(lost).toBeGreaterThan(4);
 });
 
+test('a holder whom S3 does not answer any more writes nothing, and waits for no answer for ever', async () => {
+  const target = await open();
+  const release = await target.lock?.();
+  bucket.s3.before = ({ url }) => (isLock(url) ? new Promise(() => undefined) : undefined);
+  await new Promise((resolve) => setTimeout(resolve, TIMES.goneMs * 1.5));
+  await expect(target.writeText('part-0001/_done.json', '[]')).rejects.toMatchObject({ code: 'busy_export' });
+  await release?.();
+  await target.close();
+}, 10_000);
+
+test('who took over from one that was silent holds it, though the answer to that was lost', async () => {
+  const dead = await open();
+  const renewals = vi.spyOn(globalThis, 'setInterval').mockReturnValueOnce({} as NodeJS.Timeout);
+  await dead.lock?.();
+  renewals.mockRestore();
+  let isLost = false;
+  bucket.s3.before = async ({ method, url, headers, body }) => {
+    if (isLost || method !== 'PUT' || !isLock(url) || headers['if-match'] === undefined) return undefined;
+    isLost = true;
+    // Its request is repeated, the first one having been carried out.
+    const plain = await s3Target(bucket.name, `${prefix}/`, { endpoint: bucket.url, region: 'us-east-1' });
+    await plain.writeText('_lock.json', String(body));
+    return undefined;
+  };
+  const target = await open();
+  const release = await target.lock?.();
+  await release?.();
+  expect(isLost).toBe(true);
+});
+
+const isLock = (url: URL): boolean => url.pathname.endsWith('_lock.json');
+
 /** The lock's object, as its holder has it, with another ETag. */
 async function rewrite(): Promise<void> {
   const plain = await s3Target(bucket.name, `${prefix}/`, { endpoint: bucket.url, region: 'us-east-1' });
@@ -181,12 +213,15 @@ test('what one that was killed left of its uploads is aborted by the next', asyn
   bucket.s3.before = async ({ url, method }) => (isPart(url, 2) || method === 'DELETE' ? 403 : undefined);
   await expect(storeLarge({})).rejects.toThrow('As the test wants it');
   expect([...bucket.s3.uploads.values()]).toEqual([`${prefix}/part-0001/0000.ndjson`]);
-  bucket.s3.before = () => undefined;
-  const others = ['1', `${prefix}/part-of-another/0000.ndjson`] as const;
-  bucket.s3.uploads.set(...others);
+  const aborted: string[] = [];
+  bucket.s3.before = async ({ method, url }) => {
+    if (method === 'DELETE' && url.searchParams.has('uploadId')) aborted.push(url.pathname);
+    return undefined;
+  };
+  bucket.s3.uploads.set('1', `${prefix}/part-of-another/0000.ndjson`);
   // A run that a schedule started may be at it.
   await exported({ lockTimes: { ...TIMES, leftMs: 60_000 } });
-  expect(bucket.s3.uploads.size).toBe(2);
+  expect(aborted).toEqual([]);
   await exported();
-  expect([...bucket.s3.uploads]).toEqual([others]);
+  expect(aborted).toEqual([`/${bucket.name}/${prefix}/part-0001/0000.ndjson`]);
 }, 60_000);
