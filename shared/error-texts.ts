@@ -49,6 +49,14 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     title: 'The datastore has no trigger of this name',
     cure: 'Use one that is defined, or define and deploy it',
   },
+  unknown_move: {
+    title: 'The shard is not being moved, and was not',
+    cure: 'Begin a move of it, or name another shard',
+  },
+  move_refused: {
+    title: 'The move cannot do this at the step at which it is',
+    cure: 'Look at the move: its step says what it can do',
+  },
   denied: {
     title: 'The gateway lets in nobody with this signature, or without one; the client says it',
     cure: 'Sign the request with credentials that are valid and may call this API',

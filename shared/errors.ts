@@ -23,6 +23,8 @@ export const ERRORS = {
   unknown_shard: { status: 404, retry: 'never' },
   unknown_index: { status: 404, retry: 'never' },
   unknown_trigger: { status: 404, retry: 'never' },
+  unknown_move: { status: 404, retry: 'never' },
+  move_refused: { status: 409, retry: 'never' },
   denied: { status: 403, retry: 'never' },
   goes_by_deploy: { status: 403, retry: 'never' },
   invalid_definition: { status: 400, retry: 'never' },

@@ -38,4 +38,5 @@ export const ROOMS: readonly Room[] = [
   { path: 'triggers/send', holds: 'cells from the logs to the queues' },
   { path: 'triggers/consume', holds: 'messages from the queues to the functions' },
   { path: 'migrate', holds: 'schemas and catalogues brought to what is deployed' },
+  { path: 'moves', holds: 'a shard copied to another group, compared, switched over, and back' },
 ];

@@ -1,0 +1,7 @@
+import type { MoveOperations } from '../contract/move-operations.ts';
+
+/** The moves of every datastore's shards, for those who run them. */
+export interface MoveManagement {
+  /** Throws `unknown_datastore`. */
+  moves(datastore: string): Promise<MoveOperations>;
+}
