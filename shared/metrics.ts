@@ -47,6 +47,10 @@ export const METRICS = {
   exportBehindSeconds: 'export_behind_seconds',
   exportCells: 'export_cells',
   exportLeftCells: 'export_left_cells',
+  /** Every half minute: moves of shards under way, and cells that their copies lack; turns of moves that failed. */
+  moves: 'moves',
+  moveLagCells: 'move_lag_cells',
+  moveErrors: 'move_errors',
   /** Holes in logs that did not close, and logs that lost cells. */
   logHole: 'log_hole',
   logCut: 'log_cut',

@@ -14,3 +14,8 @@ export function shardOf(rowKey: string, shards: number): number {
 export function shardDatabase(datastore: string, shard: number): string {
   return `${datastore}_${String(shard).padStart(4, '0')}`;
 }
+
+/** The name of the database of a shard's copy, on the group that holds it: `trips_0233_copy`. */
+export function copyDatabase(datastore: string, shard: number): string {
+  return `${shardDatabase(datastore, shard)}_copy`;
+}

@@ -59,7 +59,7 @@ export function openGroups(
 
   return {
     async client(group) {
-      circuits?.look(heed);
+      circuits?.look(heed, () => topology.refresh());
       const among = await topology.groups();
       const known = clients.get(group);
       // The topology gives the same list until it is read again.

@@ -16,15 +16,20 @@ const NEWS_MS = 5000;
 /** Nobody waits for the item, but a socket should not hang on it. */
 const TIMEOUT_MS = 1000;
 
+/** The name under which shards that were moved are told: of no group, since those of groups have a role. */
+const MOVED = 'topology';
+
 /**
- * How instances of functions learn that another one found a group's role down. Best effort: a table that is away tells
+ * How instances of functions learn that another one found a group's role down, or that a shard was moved. Best effort: a table that is away tells
  * nobody.
  */
 export interface OpenCircuits {
+  /** Tells the others that a shard is elsewhere, or has a copy. Returns at once. */
+  tellMoved(): void;
   /** Tells the others. Returns at once. */
   tell(group: string, role: Role): void;
   /** Looks, unless that was done a moment ago, and calls back for each opening that is news. Returns at once. */
-  look(onNews: (group: string, role: Role) => void): void;
+  look(onNews: (group: string, role: Role) => void, onMoved: () => void): void;
 }
 
 /** Its item has an attribute for each circuit that ever opened, with the time of the last opening in ms. */
@@ -45,30 +50,33 @@ export function openCircuits({ client, table }: DynamoTable, now: () => number =
     });
   }
 
+  function tellOf(name: string): void {
+    const at = now();
+    // One's own is no news.
+    seen.set(name, at);
+    client
+      .send(
+        new UpdateItemCommand({
+          TableName: table,
+          Key: { pk: { S: OPENINGS_KEY } },
+          UpdateExpression: 'SET #name = :at',
+          ExpressionAttributeNames: { '#name': name },
+          ExpressionAttributeValues: { ':at': { N: String(at) } },
+        }),
+        { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
+      )
+      .catch(() => undefined);
+  }
+
   return {
-    tell(group, role) {
-      const name = `${group}/${role}`;
-      const at = now();
-      // One's own is no news.
-      seen.set(name, at);
-      client
-        .send(
-          new UpdateItemCommand({
-            TableName: table,
-            Key: { pk: { S: OPENINGS_KEY } },
-            UpdateExpression: 'SET #name = :at',
-            ExpressionAttributeNames: { '#name': name },
-            ExpressionAttributeValues: { ':at': { N: String(at) } },
-          }),
-          { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
-        )
-        .catch(() => undefined);
-    },
-    look(onNews) {
+    tell: (group, role) => tellOf(`${group}/${role}`),
+    tellMoved: () => tellOf(MOVED),
+    look(onNews, onMoved) {
       if (Math.abs(now() - lookedAt) < LOOK_EVERY_MS) return;
       lookedAt = now();
       news().then(
         (names) => {
+          if (names.includes(MOVED)) onMoved();
           for (const name of names) {
             const end = name.lastIndexOf('/');
             const role = name.slice(end + 1);

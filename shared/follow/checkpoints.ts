@@ -17,7 +17,7 @@ const MOST = 17;
  * @param checkpoints in order of added id
  * @returns at most 17, in order; the oldest stays
  */
-export function withCheckpoint(checkpoints: readonly Checkpoint[], newest: Checkpoint): Checkpoint[] {
+export function withCheckpoint<C extends Checkpoint>(checkpoints: readonly C[], newest: C): C[] {
   const kept = [...checkpoints.filter(({ added_id }) => added_id < newest.added_id), newest];
   const back = (position: number): number => newest.added_id - (kept[position]?.added_id ?? 0);
   for (let position = kept.length - 2; position > 0; position -= 1) {

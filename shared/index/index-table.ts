@@ -1,7 +1,7 @@
 import { rowKeyBytes, rowKeyOf } from '../address.ts';
 import type { FieldType, IndexDefinition } from '../definitions/definitions.ts';
 import { STRING_BYTES, type FieldValue } from '../definitions/field-value.ts';
-import { shardDatabase } from '../shard.ts';
+import { copyDatabase, shardDatabase } from '../shard.ts';
 import { toBytes, toText } from '../sql/cell-rows.ts';
 import type { SqlParameter, SqlValue } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';
@@ -24,9 +24,19 @@ export function indexTableName(name: string, hash: string): string {
   return `${name}_${hash}`;
 }
 
-/** The quoted name of an index's table in one shard. */
-export function indexTable(datastore: string, shard: number, index: PhysicalIndex): string {
-  return `${quoteName(shardDatabase(datastore, shard))}.${quoteName(indexTableName(index.name, index.hash))}`;
+/**
+ * The quoted name of an index's table in one shard.
+ *
+ * @param of the shard, or its copy on another group @default shard
+ */
+export function indexTable(
+  datastore: string,
+  shard: number,
+  index: Pick<PhysicalIndex, 'name' | 'hash'>,
+  of: 'shard' | 'copy' = 'shard',
+): string {
+  const database = of === 'copy' ? copyDatabase(datastore, shard) : shardDatabase(datastore, shard);
+  return `${quoteName(database)}.${quoteName(indexTableName(index.name, index.hash))}`;
 }
 
 /** The column that holds values of a type. Bytes for text: no collation decides what is equal. */

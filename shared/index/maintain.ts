@@ -1,5 +1,7 @@
 import type { StoreContext } from '../access/context.ts';
 import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
+import { isGone } from '../sql/gone.ts';
+import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { RowOfShard, RowState } from '../sql/statements/select-row-states.ts';
 import { putEntries, type IndexRow } from './statements/put-entries.ts';
 import { requireDatastore, byGroup, homeOf } from '../access/groups.ts';
@@ -191,7 +193,8 @@ export interface MissedEntries {
 }
 
 /**
- * Writes entries to the shards of their shard fields, side by side, each table with one statement.
+ * Writes entries to the shards of their shard fields, side by side, each table with one statement; of a shard that is
+ * being moved, to its copy, too. What a copy misses is found when it becomes the shard.
  *
  * @returns what could not be written, by table
  */
@@ -210,14 +213,26 @@ export async function writeEntries(
   await Promise.all(
     tables.map(async (ofTable) => {
       const { index, shard } = ofTable[0] as EntryOfShard;
-      const { group } = homeOf(topology, shard);
+      const { group, copy } = homeOf(topology, shard);
       try {
         const rows = ofTable.map(({ row }) => row);
-        await changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows));
+        const writing = changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows));
+        await (copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing);
       } catch (error) {
+        // What is wanted of a shard that has just moved is asked of where it is, when it is made good.
+        if (isGone(error)) refreshSoon(context.topology);
         missed.push({ group, entries: ofTable, error });
       }
     }),
   );
   return missed;
+
+  async function writeToCopy(ofTable: readonly EntryOfShard[], group: string): Promise<void> {
+    const { index, shard } = ofTable[0] as EntryOfShard;
+    const rows = ofTable.map(({ row }) => row);
+    const client = await context.groups.client(group);
+    await changeSurely(client, putEntries(datastore, shard, index, rows, 'copy')).catch((error: unknown) => {
+      if (isGone(error)) refreshSoon(context.topology);
+    });
+  }
 }

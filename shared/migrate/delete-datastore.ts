@@ -5,7 +5,7 @@ import type { DynamoTable } from '../dynamo/table.ts';
 
 import { shardDatabase } from '../shard.ts';
 import { sideBySide } from '../side-by-side.ts';
-import { toNumber } from '../sql/cell-rows.ts';
+import { toNumber, toText } from '../sql/cell-rows.ts';
 import type { SqlClient, Statement } from '../sql/client.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
 import { dropFence, IS_FENCED_SINCE, IS_NO_OTHERS, raiseFence } from '../sql/statements/deletion-fence.ts';
@@ -66,6 +66,13 @@ export async function deleteDatastore(
   const groups = await dynamoTopology(parts.topologyTable).groupsNow();
   const clients: Clients = new Map(groups.map((group) => [group.name, parts.connect(group)]));
   try {
+    const moving = topology.homes.flatMap(({ copy }, shard) => (copy ? [shard] : []));
+    if (moving.length > 0)
+      throw new SchemalessError(
+        'move_refused',
+        `datastore ${name}: shards ${moving.slice(0, 5).join(', ')} are being moved: complete or cancel that first`,
+        { field: 'datastore', more: { shards: moving } },
+      );
     let begun = await readDeletionMark(parts.topologyTable, name);
     if (begun?.isTakenBack) {
       await takeDeletionBack(parts.topologyTable, name, { clients, mark: begun });
@@ -284,9 +291,8 @@ async function removeAll(
   await forgetAppliedDatastore(topologyTable, datastore);
   const ended = await Promise.all(
     [...clients].map(
-      async ([group, client]) =>
-        (await deleteRows(client, datastore, mayGoOn, mark.since)) &&
-        (await dropDatabases(parts, topology, group, client)),
+      async ([, client]) =>
+        (await deleteRows(client, datastore, mayGoOn, mark.since)) && (await dropDatabases(parts, topology, client)),
     ),
   );
   if (ended.includes(false)) return false;
@@ -304,17 +310,21 @@ async function removeAll(
 async function dropDatabases(
   { mayGoOn }: DefinitionParts,
   topology: DatastoreTopology,
-  group: string,
   client: SqlClient,
 ): Promise<boolean> {
-  const shards = shardsOf(topology, group);
+  // Also those that moved away, and left their database empty.
+  const names = new Set(topology.homes.map((_, shard) => shardDatabase(topology.datastore, shard)));
+  const rows = await client.select(
+    { sql: 'SELECT schema_name FROM information_schema.schemata', parameters: [] },
+    'writer',
+  );
+  const there = rows.map(([database]) => toText(database)).filter((database) => names.has(database));
   let isWhole = true;
-  await sideBySide(shards, async (shard) => {
+  await sideBySide(there, async (database) => {
     // Before each: no statement that drops one can ask for the fence.
     isWhole &&= mayGoOn();
     if (!isWhole) return;
-    const database = quoteName(shardDatabase(topology.datastore, shard));
-    await client.change({ sql: `DROP DATABASE IF EXISTS ${database}`, parameters: [] });
+    await client.change({ sql: `DROP DATABASE IF EXISTS ${quoteName(database)}`, parameters: [] });
   });
   return isWhole;
 }

@@ -1,7 +1,172 @@
-import type { MoveOperations } from '../contract/move-operations.ts';
+import { randomUUID } from 'node:crypto';
+import type { StoreContext } from '../access/context.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
+import { parseShard } from '../address.ts';
+import type { MoveOperations, MoveOptions, MoveStatus } from '../contract/move-operations.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { invalidField, SchemalessError } from '../errors.ts';
+import { beginMoving } from '../topology/moving-shards.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
+import {
+  beginMove,
+  hasEnded,
+  newMove,
+  readMove,
+  wishOf,
+  type Move,
+  type MoveItem,
+  type MoveWish,
+} from './move-item.ts';
+
+export interface MoveManagementOptions {
+  readonly context: StoreContext;
+  readonly topologyTable: DynamoTable;
+  readonly stateTable: DynamoTable;
+}
 
 /** The moves of every datastore's shards, for those who run them. */
 export interface MoveManagement {
   /** Throws `unknown_datastore`. */
   moves(datastore: string): Promise<MoveOperations>;
+}
+
+export function moveManagement(options: MoveManagementOptions): MoveManagement {
+  return {
+    async moves(datastore) {
+      options.context.topology.refresh();
+      return moveOperations(options, await requireDatastore(options.context.topology, datastore));
+    },
+  };
+}
+
+function moveOperations(options: MoveManagementOptions, topology: DatastoreTopology): MoveOperations {
+  const { datastore, shards, homes } = topology;
+  const { stateTable } = options;
+  const numberOf = (shard: number): number => parseShard(shard, shards);
+
+  async function wish(
+    shard: number,
+    wanted: MoveWish,
+    mayBe: (move: Move) => boolean,
+    why: string,
+  ): Promise<MoveStatus> {
+    const item = await wishOf(stateTable, { datastore, shard: numberOf(shard) }, (seen) => {
+      const { move } = required(seen, datastore, shard);
+      if (hasEnded(move) || !mayBe(move)) throw refused(move, hasEnded(move) ? 'it has ended' : why);
+      return wanted;
+    });
+    return statusOf(required(item, datastore, shard));
+  }
+
+  return {
+    async moves() {
+      const moving = homes.flatMap(({ copy }, shard) => (copy ? [shard] : []));
+      const items = await Promise.all(moving.map((shard) => readMove(stateTable, { datastore, shard })));
+      return items.flatMap((item) => (item && !hasEnded(item.move) ? [statusOf(item)] : []));
+    },
+    move: async (shard) =>
+      statusOf(required(await readMove(stateTable, { datastore, shard: numberOf(shard) }), datastore, shard)),
+    createMove: (shard, to, given = {}) => create(options, topology, numberOf(shard), to, given),
+    switchMove: (shard) =>
+      wish(shard, 'switch', ({ switches }) => switches === 0, 'it was switched already: reverse it instead'),
+    reverseMove: (shard) => wish(shard, 'reverse', ({ switches }) => switches > 0, 'it was not switched yet'),
+    completeMove: (shard) =>
+      wish(shard, 'complete', ({ switches }) => switches > 0, 'it was not switched yet: cancel it instead'),
+    cancelMove: (shard) =>
+      wish(shard, 'cancel', ({ switches }) => switches === 0, 'it was switched already: reverse or complete it'),
+    verifyMove: (shard) => wish(shard, 'verify', () => true, ''),
+  };
+}
+
+async function create(
+  { context, topologyTable, stateTable }: MoveManagementOptions,
+  topology: DatastoreTopology,
+  shard: number,
+  to: string,
+  options: MoveOptions,
+): Promise<MoveStatus> {
+  const { datastore } = topology;
+  const names = await context.groups.namesNow();
+  if (!names.includes(to)) throw invalidField('to', `one of ${names.join(', ')}`, to);
+  const { group: from, copy } = homeOf(topology, shard);
+  const seen = await readMove(stateTable, { datastore, shard });
+  if (seen && copy && !hasEnded(seen.move)) {
+    if (seen.move.to === to) return statusOf(seen);
+    throw refused(seen.move, `it is being moved between ${seen.move.from} and ${seen.move.to}`);
+  }
+  if (from === to)
+    throw new SchemalessError('move_refused', `shard ${shard} of ${datastore} is on ${to} already`, { field: 'to' });
+  // One that was taken, and never written, is gone on with: it has nothing but its id.
+  const left = copy && copy.move !== seen?.move.id ? copy : undefined;
+  if (left && left.group !== to)
+    throw new SchemalessError('move_refused', `a move of shard ${shard} to ${left.group} was begun: begin it again`, {
+      field: 'to',
+      wanted: left.group,
+      got: to,
+    });
+  const id = left?.move ?? randomUUID();
+  if (!left && !(await beginMoving(topologyTable, { datastore, shard }, { from, to, id })))
+    throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is being moved, or its datastore deleted`);
+  const move = await beginMove(
+    stateTable,
+    newMove({
+      datastore,
+      shard,
+      id,
+      from,
+      to,
+      created_at: new Date().toISOString(),
+      switchesAlone: options.switch ?? false,
+      complete_after_seconds: options.complete_after_seconds ?? null,
+    }),
+  );
+  return statusOf({ move, wish: null });
+}
+
+function required(item: MoveItem | undefined, datastore: string, shard: number): MoveItem {
+  if (item) return item;
+  throw new SchemalessError('unknown_move', `shard ${shard} of ${datastore} is not being moved`, {
+    field: 'shard',
+    more: { shard },
+  });
+}
+
+function refused({ datastore, shard, step, switches }: Move, why: string): SchemalessError {
+  return new SchemalessError('move_refused', `the move of shard ${shard} of ${datastore}: ${why}`, {
+    more: { shard, step, switches },
+  });
+}
+
+function statusOf({ move, wish }: MoveItem): MoveStatus {
+  const { source, target, head, bytes, bytes_per_second, step } = move;
+  const left = Math.max(0, head - source.at);
+  const perCell = source.at > 0 ? bytes / source.at : 0;
+  const isOver = hasEnded(move);
+  return {
+    shard: move.shard,
+    from: move.from,
+    to: move.to,
+    step,
+    wanted: isOver ? null : wantedOf(move, wish),
+    switches: move.switches,
+    created_at: move.created_at,
+    switched_at: move.switched_at,
+    head,
+    copied: source.at,
+    compared: target.at,
+    bytes,
+    bytes_per_second,
+    eta_seconds:
+      step === 'following' ? 0 : bytes_per_second > 0 ? Math.ceil((left * perCell) / bytes_per_second) : null,
+    digest: target.at > 0 ? target.digest : null,
+    restarts: move.restarts,
+    closed_ms: move.closed_ms,
+    complete_after_seconds: move.complete_after_seconds,
+    last_error: move.last_error,
+  };
+}
+
+function wantedOf({ switchesAlone, switches }: Move, wish: MoveWish | null): MoveStatus['wanted'] {
+  if (wish === 'complete' || wish === 'cancel') return 'drop';
+  return wish === 'switch' || wish === 'reverse' || (switchesAlone && switches === 0) ? 'switch' : null;
 }

@@ -17,7 +17,8 @@ import { selectCells } from '../sql/statements/select-cells.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decodeCell } from '../access/decode.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
-import { refreshSoon } from '../topology/refresh-soon.ts';
+import { isGone } from '../sql/gone.ts';
+import { whenOpened } from './when-opened.ts';
 
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' }>;
@@ -27,6 +28,8 @@ export interface Appended {
   readonly results: readonly AppendResult[];
   /** Of the shard, when they were appended. */
   readonly epoch: number;
+  /** Where they are. */
+  readonly group: string;
   /** What was read behind the append. @default it was not read */
   readonly rows?: readonly SqlRow[];
 }
@@ -47,9 +50,6 @@ const CONTENTION_PAUSE_MS = 20;
 /** How long an append that is done waits for its ring. */
 const RING_MS = 50;
 
-/** Database or table unknown: the shard is not here, or not any more. */
-const GONE = new Set([1049, 1146]);
-
 /**
  * Appends cells to one shard of its primary and says what became of each.
  *
@@ -68,35 +68,27 @@ export async function appendToPrimary(
   { anyWriter = false, thenSelect, shards }: AppendOptions = {},
 ): Promise<Appended> {
   const isFollowed = (await context.topology.triggers(datastore)).length > 0;
-  for (let attempt = 1; ; attempt += 1) {
+  const opening = whenOpened(context, datastore, shard);
+  let failures = 0;
+  for (let isRepeated = false; ; isRepeated = true) {
     const home = homeOf(await requireDatastore(context.topology, datastore, shards), shard);
     const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter };
     try {
       const client = await context.groups.client(home.group);
-      const done = await appendOnce(client, fence, cells, { thenSelect, isFollowed, isRepeated: attempt > 1 });
-      if (done) return done;
-      moved(context, fence, attempt);
+      const done = await appendOnce(client, fence, cells, { thenSelect, isFollowed, isRepeated });
+      if (done) return { ...done, group: home.group };
     } catch (error) {
-      if (attempt >= TRIES || !(error instanceof SqlError)) throw error;
-      if (error.failure === 'rejected') {
-        if (!GONE.has(error.errno)) throw error;
-        moved(context, fence, attempt);
+      if (!isGone(error)) {
+        failures += 1;
+        if (failures >= TRIES || !(error instanceof SqlError) || error.failure === 'rejected') throw error;
+        // At a random distance: whoever met at a lock is not to meet there again.
+        if (error.failure === 'contention') await sleep(CONTENTION_PAUSE_MS * (0.5 + Math.random()));
+        if (error.failure === 'duplicate') context.report({ kind: 'added_id_taken', datastore, shard });
+        continue;
       }
-      // At a random distance: whoever met at a lock is not to meet there again.
-      if (error.failure === 'contention') await sleep(CONTENTION_PAUSE_MS * (0.5 + Math.random()));
-      if (error.failure === 'duplicate') context.report({ kind: 'added_id_taken', datastore, shard });
     }
+    await opening(home);
   }
-}
-
-function moved(context: StoreContext, { datastore, shard }: ShardFence, attempt: number): void {
-  if (attempt >= TRIES)
-    throw new SchemalessError(
-      'unavailable',
-      `shard ${shard} of ${datastore} is closed, being moved, or being brought back from the buffers`,
-    );
-  refreshSoon(context.topology);
-  context.report({ kind: 'topology_refreshed', datastore, shard });
 }
 
 interface AppendOnce {
@@ -106,13 +98,15 @@ interface AppendOnce {
   readonly isRepeated: boolean;
 }
 
+type AppendedHere = Omit<Appended, 'group'>;
+
 /** One append; undefined when this group does not own the shard at this epoch. */
 async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
   cells: readonly EncodedCell[],
   { thenSelect, isFollowed, isRepeated }: AppendOnce,
-): Promise<Appended | undefined> {
+): Promise<AppendedHere | undefined> {
   const append = statementOf(fence, cells);
   const isToRing = isFollowed && client.abilities.hasBells === true;
   const change = await client.change({

@@ -18,6 +18,8 @@ const TRIES = 2;
  * fails.
  *
  * @param avoid groups that must not be chosen: the primary, and those that hold a copy already
+ * @param last groups that are chosen only where no other can be reached: what becomes the primary while a write is
+ *   under way would hold both of its copies @default none
  * @returns the groups that hold a copy now; fewer than `copies` when no more could be reached
  */
 export async function bufferOnSecondaries(
@@ -25,9 +27,11 @@ export async function bufferOnSecondaries(
   cells: readonly BufferedCell[],
   copies: number,
   avoid: readonly string[],
+  last: readonly string[] = [],
 ): Promise<readonly string[]> {
   if (copies === 0) return [];
   const candidates = shuffle((await groups.names()).filter((group) => !avoid.includes(group)));
+  if (last.length > 0) candidates.sort((one, other) => Number(last.includes(one)) - Number(last.includes(other)));
   const holders: string[] = [];
   while (holders.length < copies && candidates.length > 0) {
     const chosen = candidates.splice(0, copies - holders.length);

@@ -14,6 +14,7 @@ import { indexStatus, indexStatuses } from '../index/status.ts';
 import { digestReads } from './digest-log.ts';
 import { cellReads } from './read-cells.ts';
 import { logReads } from './read-log.ts';
+import { whereShardsAre } from './where-shards-are.ts';
 import { cellWrites } from './write-cells.ts';
 
 /** Every datastore of an environment, over one set of connections. */
@@ -37,15 +38,19 @@ export function openDeployment(options: DeploymentOptions): Deployment {
       let datastore = open.get(name);
       // Another number of shards: it was deleted and made again.
       if (datastore?.shards !== shards) {
+        const indexes = indexReads(context, name);
         datastore = {
           name,
           shards,
           ...cellWrites(context, name, shards),
-          ...cellReads(context, name, shards),
-          ...logReads(context, name, shards),
-          ...digestReads(context, name, shards),
           ...bufferOperations(context, name),
-          ...indexReads(context, name),
+          ...indexes,
+          ...whereShardsAre(topology, {
+            ...cellReads(context, name, shards),
+            ...logReads(context, name, shards),
+            ...digestReads(context, name, shards),
+            ...indexes,
+          }),
         };
         open.set(name, datastore);
       }

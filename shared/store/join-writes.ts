@@ -37,6 +37,8 @@ export interface JoinedWrites {
 /** Cells of one write, and of their rows what indexes want to know, if it was read. */
 export interface AppendedPart {
   readonly results: readonly AppendResult[];
+  /** Where they are. */
+  readonly group: string;
   readonly after?: RowsAfter;
 }
 
@@ -60,15 +62,18 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
     if (indexes.length === 0) {
       if (!isTimed) return appendToPrimary(context, datastore, shard, cells, { shards });
       const thenSelect = selectCreated(datastore, shard, cells);
-      const { results, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect, shards });
-      return { results: rows ? withTimes(results, toCreated(rows)) : results };
+      const { results, group, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect, shards });
+      return { results: rows ? withTimes(results, toCreated(rows)) : results, group };
     }
     const wanted = wantRowsAfter(datastore, shard, cells, indexes);
     const thenSelect = wanted.statement;
-    const { results, epoch, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect, shards });
-    if (!rows) return { results };
+    const { results, epoch, group, rows } = await appendToPrimary(context, datastore, shard, cells, {
+      thenSelect,
+      shards,
+    });
+    if (!rows) return { results, group };
     const after = wanted.toRowsAfter(rows, epoch);
-    return { results: withTimesOfRows({ cells, results }, after), after };
+    return { results: withTimesOfRows({ cells, results }, after), group, after };
   }
 
   async function appendAll(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedPart> {

@@ -151,7 +151,9 @@ async function writeToGroup(
 ): Promise<readonly PutResult[]> {
   const { datastore } = context;
   const holders =
-    context.bufferCopies === 0 ? NO_GROUPS : await bufferOnSecondaries(context, cells, context.bufferCopies, [group]);
+    context.bufferCopies === 0
+      ? NO_GROUPS
+      : await bufferOnSecondaries(context, cells, context.bufferCopies, [group], await copyGroups(context, cells));
   if (holders.length < Math.min(1, context.bufferCopies)) {
     // The primary is not tried: a cell on it alone could be lost with it.
     return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'no other group could take a copy' }));
@@ -162,8 +164,14 @@ async function writeToGroup(
     ({ shard }) => shard,
     async (shard, ofShard): Promise<readonly PutResult[]> => {
       try {
-        const { results, after } = await context.append(shard, ofShard, options.with === 'created_at');
+        const { results, after, group: at } = await context.append(shard, ofShard, options.with === 'created_at');
         if (after) found.push(after);
+        if (at !== group && !(await isHeldElsewhere(context, ofShard, holders, at)))
+          return ofShard.map(() => ({
+            outcome: 'unavailable',
+            shard,
+            reason: `shard ${shard} was moved to ${at}, and no other group could take a copy`,
+          }));
         return results;
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
@@ -188,6 +196,34 @@ async function writeToGroup(
     ]);
   }
   return results;
+}
+
+/** The groups that hold copies of the cells' shards, and may be their primaries soon. */
+async function copyGroups(
+  { topology, datastore, shards }: WriteContext,
+  cells: readonly BufferedCell[],
+): Promise<readonly string[]> {
+  const { homes } = await requireDatastore(topology, datastore, shards);
+  const found: string[] = [];
+  for (const { shard } of cells) {
+    const copy = homes[shard]?.copy;
+    if (copy) found.push(copy.group);
+  }
+  return found;
+}
+
+/**
+ * Cells were appended to a group that became their primary meanwhile. The one that holds their copies may be the same: a
+ * cell on it alone could be lost with it.
+ */
+async function isHeldElsewhere(
+  context: WriteContext,
+  cells: readonly BufferedCell[],
+  holders: readonly string[],
+  primary: string,
+): Promise<boolean> {
+  if (holders.length === 0 || holders.some((holder) => holder !== primary)) return true;
+  return (await bufferOnSecondaries(context, cells, 1, [primary])).length > 0;
 }
 
 /** Throws where the datastore was deleted meanwhile, or made again otherwise: no copy will ever find its way then. */

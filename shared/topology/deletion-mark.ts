@@ -55,8 +55,10 @@ export async function markDeleting(
       TableName: table,
       Key: keyOf(datastore),
       UpdateExpression: 'SET deleting = :since, judging = :judging',
-      ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(deleting)',
-      ExpressionAttributeValues: { ':since': { S: since }, ':judging': { BOOL: true } },
+      // A shard that is being moved has tables on a group that the deletion would not look at.
+      ConditionExpression:
+        'attribute_exists(pk) AND attribute_not_exists(deleting) AND (attribute_not_exists(moving) OR size(moving) = :none)',
+      ExpressionAttributeValues: { ':since': { S: since }, ':judging': { BOOL: true }, ':none': { N: '0' } },
     }),
   );
   return { since, isJudging: true, isTakenBack: false };

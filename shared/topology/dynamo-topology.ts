@@ -11,6 +11,7 @@ import { SchemalessError } from '../errors.ts';
 import { ageOf, moment, type Moment } from '../time.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readFormer } from './former-datastores.ts';
+import { toCopy } from './moving-shards.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
 import { readIndexNow } from './index-now.ts';
 import type { DatastoreTopology, DeployedTrigger, GroupAddress, TopologySource } from './topology.ts';
@@ -22,7 +23,7 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  * | pk | holds |
  * |---|---|
  * | `groups` | `groups`: how every group is reached, JSON |
- * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
+ * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
  * | `progress#trips#rider_index` | how far the repair is with it, see `index-progress.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
@@ -234,10 +235,18 @@ function toTopology(datastore: string, item: Record<string, AttributeValue>): Da
   const names = (item['names']?.L ?? []).map(({ S }) => S ?? '');
   const owners = (item['owners']?.L ?? []).map(({ N }) => Number(N));
   const epochs = (item['epochs']?.L ?? []).map(({ N }) => Number(N));
+  const moving = item['moving']?.M ?? {};
   return {
     datastore,
     shards: owners.length,
-    homes: owners.map((owner, shard) => ({ group: names[owner] ?? '', epoch: epochs[shard] ?? 1 })),
+    homes: owners.map((owner, shard) => {
+      const copy = moving[String(shard)];
+      return {
+        group: names[owner] ?? '',
+        epoch: epochs[shard] ?? 1,
+        ...(copy && { copy: toCopy(copy) }),
+      };
+    }),
     ...(item['making'] !== undefined && { isBeingMade: true as const }),
   };
 }

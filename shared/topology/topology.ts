@@ -13,6 +13,17 @@ import type { IndexNow } from './index-now.ts';
 export interface ShardHome {
   readonly group: string;
   readonly epoch: number;
+  /** @default it is not being moved */
+  readonly copy?: ShardCopy;
+}
+
+/** A shard's copy on another group, which may become the shard: see `moves/`. */
+export interface ShardCopy {
+  readonly group: string;
+  /** Whoever writes entries of the shard writes them to the copy, too. */
+  readonly takesEntries: boolean;
+  /** The id of the move that it is for. */
+  readonly move: string;
 }
 
 export interface DatastoreTopology {

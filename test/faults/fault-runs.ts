@@ -16,6 +16,7 @@ import { quietRun } from './quiet/quiet-run.ts';
 import { racesRun } from './races/races-run.ts';
 import { poisonRun } from './poison/poison-run.ts';
 import { outageRun } from './outage/outage-run.ts';
+import { movesRun } from './moves/moves-run.ts';
 import { overloadRun } from './overload/overload-run.ts';
 import { pausedRun } from './paused/paused-run.ts';
 import { readersDownRun } from './readers-down/readers-down-run.ts';
@@ -60,6 +61,7 @@ export const FAULT_RUNS: readonly FaultRun[] = [
   freezeRun,
   quietRun,
   overloadRun,
+  movesRun,
   tailersRun,
 ];
 

@@ -36,7 +36,7 @@ export async function onEachGroup<T>(
 
 /** The shards that a group says it owns, ascending. */
 export async function ownedShards(client: SqlClient, datastore = DATASTORE): Promise<readonly number[]> {
-  const sql = `SELECT shard FROM ${CONTROL}.shard WHERE datastore = ? ORDER BY shard`;
+  const sql = `SELECT shard FROM ${CONTROL}.shard WHERE datastore = ? AND state NOT IN ('moved', 'arriving') ORDER BY shard`;
   return (await rowsOf(client, sql, [datastore])).map(([shard]) => toNumber(shard));
 }
 

@@ -16,6 +16,8 @@ export interface IndexRow {
  * Writes entries and tombstones into one shard's index table, each only over one of the same or a lower version: they
  * may come late, twice and in any order.
  *
+ * @param of the shard, or its copy on another group @default shard
+ *
  * The version is assigned last: MySQL evaluates assignments from left to right, with what the earlier ones did.
  */
 export function putEntries(
@@ -23,6 +25,7 @@ export function putEntries(
   shard: number,
   index: PhysicalIndex,
   rows: readonly IndexRow[],
+  of: 'shard' | 'copy' = 'shard',
 ): Statement {
   const { fields } = index.definition;
   const names = fields.map((_, position) => `f${position}`);
@@ -30,7 +33,7 @@ export function putEntries(
   const assigned = [...names.slice(1), 'tombstone_at', 'added_id'].map(
     (name) => `${name} = IF(${newer}, VALUES(${name}), ${name})`,
   );
-  const table = indexTable(datastore, shard, index);
+  const table = indexTable(datastore, shard, index, of);
   return {
     table,
     mayShareCommit: true,

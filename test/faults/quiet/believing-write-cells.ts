@@ -25,6 +25,7 @@ function open(): Deployment {
   const options = deploymentOptions(config);
   const circuits: OpenCircuits = {
     tell: (group, role) => options.circuits?.tell(group, role),
+    tellMoved: () => options.circuits?.tellMoved(),
     look: anyOpening(config.stateTable, (group) => clients.get(group)?.blame()),
   };
   return openDeployment({

@@ -36,12 +36,25 @@ const instance = () => openCircuits(table, () => time);
 /** What an instance hears when it looks now. */
 async function heard(circuits: OpenCircuits): Promise<string[]> {
   const news: string[] = [];
-  circuits.look((group, role) => news.push(`${group} ${role}`));
+  circuits.look(
+    (group, role) => news.push(`${group} ${role}`),
+    () => news.push('moved'),
+  );
   await answered();
   return news;
 }
 
 describe('circuits that instances tell each other of', () => {
+  it('tell of shards that were moved, too', async () => {
+    const [one, other] = [instance(), instance()];
+    await heard(other);
+    one.tellMoved();
+    await answered();
+    time += 3000;
+    expect(await heard(other)).toEqual(['moved']);
+    expect(await heard(one)).toEqual([]);
+  });
+
   it('are heard by the others once, and not by the one that told', async () => {
     const [one, other] = [instance(), instance()];
     await heard(other);

@@ -1,0 +1,118 @@
+import { createIndexTable, indexTableName, type PhysicalIndex } from '../index/index-table.ts';
+import { toBytes } from '../sql/cell-rows.ts';
+import type { SqlClient } from '../sql/client.ts';
+import { quoteName } from '../sql/names.ts';
+import {
+  deleteRawEntry,
+  keyOfEntry,
+  putRawEntries,
+  selectRawEntries,
+  selectRawKeys,
+  versionOfEntry,
+  type EntryKey,
+  type EntryTable,
+  type RawEntry,
+} from './statements/raw-entries.ts';
+
+const PAGE_ENTRIES = 500;
+
+/** The tables of an index on two groups, or in two databases of one. */
+export interface EntryTables {
+  readonly from: SqlClient;
+  readonly fromDatabase: string;
+  readonly to: SqlClient;
+  readonly toDatabase: string;
+}
+
+/** Makes the table of an index in a database. */
+export async function makeIndexTable(client: SqlClient, database: string, index: PhysicalIndex): Promise<void> {
+  const sql = createIndexTable(quoteName(database), indexTableName(index.name, index.hash), index.definition);
+  await client.change({ sql, parameters: [] });
+}
+
+/** Of a table and its counterpart. */
+interface Pair {
+  readonly source: EntryTable;
+  readonly target: EntryTable;
+}
+
+function pairOf({ fromDatabase, toDatabase }: EntryTables, { name, hash, definition }: PhysicalIndex): Pair {
+  const [table, fields] = [indexTableName(name, hash), definition.fields.length];
+  return { source: { database: fromDatabase, table, fields }, target: { database: toDatabase, table, fields } };
+}
+
+/**
+ * Brings the entries of one table to another, each only over one of a lower version, page by page.
+ *
+ * @param begin behind which key to begin @default at the first one
+ * @param mayGoOn asked before each page
+ * @returns where to go on; undefined once all are there
+ */
+export async function bringEntries(
+  tables: EntryTables,
+  index: PhysicalIndex,
+  begin: EntryKey | undefined,
+  mayGoOn: () => boolean,
+): Promise<EntryKey | undefined> {
+  const { from, to } = tables;
+  const { source, target } = pairOf(tables, index);
+  let after = begin;
+  do {
+    const rows = await from.select(selectRawEntries(source, after, PAGE_ENTRIES), 'writer');
+    const last = rows.at(-1);
+    if (!last) return undefined;
+    const end = keyOfEntry(last, source.fields);
+    // The other one may have more: then what it has is written over with the same.
+    const there = await to.select(selectRawKeys(target, after, end, PAGE_ENTRIES), 'writer');
+    const missing = missingOf(rows, there, source.fields);
+    if (missing.length > 0) await to.change(putRawEntries(target, missing));
+    if (rows.length < PAGE_ENTRIES) return undefined;
+    after = end;
+  } while (mayGoOn());
+  return after;
+}
+
+/**
+ * Deletes from a table what its counterpart does not have any more: what was purged there. What comes to both meanwhile
+ * may be taken for that, so it is for copies alone, before what the shard has is brought to them.
+ */
+export async function pruneEntries(
+  tables: EntryTables,
+  index: PhysicalIndex,
+  begin: EntryKey | undefined,
+  mayGoOn: () => boolean,
+): Promise<EntryKey | undefined> {
+  const { from, to } = tables;
+  const { source, target } = pairOf(tables, index);
+  let after = begin;
+  do {
+    const known = await to.select(selectRawKeys(target, after, undefined, PAGE_ENTRIES), 'writer');
+    const last = known.at(-1);
+    if (!last) return undefined;
+    const end: EntryKey = { f0: last[0] ?? null, row_key: toBytes(last[1]) };
+    const most = 4 * PAGE_ENTRIES;
+    const kept = await from.select(selectRawKeys(source, after, end, most), 'writer');
+    const names = new Set(kept.map((row) => nameOf(row[0], row[1])));
+    // One that lacks so much has not had all of them yet.
+    if (kept.length < most)
+      for (const row of known) if (!names.has(nameOf(row[0], row[1]))) await to.change(deleteRawEntry(target, row));
+    if (known.length < PAGE_ENTRIES) return undefined;
+    after = end;
+  } while (mayGoOn());
+  return after;
+}
+
+/** Rows that are not there, or in a lower version. */
+function missingOf(rows: readonly RawEntry[], there: readonly RawEntry[], fields: number): RawEntry[] {
+  const versions = new Map(there.map((row) => [nameOf(row[0], row[1]), versionOfEntry(row, 2)]));
+  return rows.filter((row) => {
+    const known = versions.get(nameOf(row[0], row[fields]));
+    const [epoch, added_id] = versionOfEntry(row, fields + 1);
+    return !known || known[0] < epoch || (known[0] === epoch && known[1] < added_id);
+  });
+}
+
+function nameOf(f0: RawEntry[number] | undefined, row_key: RawEntry[number] | undefined): string {
+  const value = f0 instanceof Uint8Array ? Buffer.from(f0).toString('hex') : String(f0);
+  return `${value}/${Buffer.from(toBytes(row_key)).toString('hex')}`;
+}

@@ -1,0 +1,157 @@
+import { SchemalessError } from '../errors.ts';
+import { LIMITS } from '../cell.ts';
+import { copyDatabase, shardDatabase } from '../shard.ts';
+import { toNumber } from '../sql/cell-rows.ts';
+import type { SqlClient, Target } from '../sql/client.ts';
+import { extendChain, fingerprintOf, goBackTo, type Chain } from './chain.ts';
+import {
+  cutCopy,
+  insertRawCells,
+  nameOfRaw,
+  selectLastId,
+  selectRawCells,
+  toRawCell,
+  type RawCell,
+} from './statements/raw-cells.ts';
+import type { Move } from './move-item.ts';
+
+/** Cells of a page: one statement reads them, one puts them into the copy. */
+const PAGE_CELLS = 500;
+/** Bodies of a page. */
+const PAGE_BYTES = 1024 * 1024;
+
+/** The two groups of a move. */
+export interface MovingClients {
+  readonly source: SqlClient;
+  readonly target: SqlClient;
+}
+
+/** A move as far as its log goes. */
+export type CopiedLog = Pick<Move, 'datastore' | 'shard' | 'source' | 'target' | 'head' | 'bytes' | 'restarts'>;
+
+/**
+ * Looks whether the shard's log, and the copy, are still what was read of them: a replica that was promoted may lack the
+ * last cells, and others stand at their places by now. Goes back to what both of them still have.
+ */
+export async function checkPlaces<M extends CopiedLog>(move: M, { source, target }: MovingClients): Promise<M> {
+  const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
+  const [[[head] = []], [[held] = []]] = await Promise.all([
+    source.select(selectLastId(shard), 'writer'),
+    target.select(selectLastId(copy), 'writer'),
+  ]);
+  const ends = { head: toNumber(head), held: toNumber(held) };
+  const isStill = async (client: SqlClient, database: string, chain: Chain): Promise<boolean> => {
+    const place = chain.places.at(-1);
+    return !place || (await cellAt(client, database, place.added_id)) === place.fingerprint;
+  };
+  if (
+    ends.held >= move.target.at &&
+    ends.held >= move.source.at &&
+    (await isStill(source, shard, move.source)) &&
+    (await isStill(target, copy, move.target))
+  )
+    return { ...move, head: ends.head };
+  const common = new Set<number>();
+  for (const { added_id, fingerprint } of move.source.places)
+    if (
+      added_id <= ends.held &&
+      (await cellAt(source, shard, added_id)) === fingerprint &&
+      (await cellAt(target, copy, added_id)) === fingerprint
+    )
+      common.add(added_id);
+  const isCommon = ({ added_id }: { readonly added_id: number }): boolean => common.has(added_id);
+  const [ofSource, ofTarget] = [goBackTo(move.source, isCommon), goBackTo(move.target, isCommon)];
+  await target.change(cutCopy(copy, ofSource.at));
+  return { ...move, source: ofSource, target: ofTarget, head: ends.head, restarts: move.restarts + 1 };
+}
+
+/** What tells the cell at a place from others; undefined where there is none. */
+async function cellAt(client: SqlClient, database: string, added_id: number): Promise<string | undefined> {
+  const rows = await client.select(selectRawCells(database, added_id - 1, 1, 1), 'writer');
+  const cell = rows[0] && toRawCell(rows[0]);
+  return cell?.added_id === added_id ? fingerprintOf(cell) : undefined;
+}
+
+/**
+ * Copies the next page of a shard's log. The move as it is given back has the same place where there was nothing.
+ *
+ * @param from whom to ask: a reader where there is time, the writer for what was appended last
+ */
+export async function copyPage<M extends CopiedLog>(
+  move: M,
+  { source, target }: MovingClients,
+  from: 'writer' | 'reader',
+): Promise<M> {
+  const { datastore, shard } = move;
+  const cells = await readPage(source, shardDatabase(datastore, shard), move.source.at, from);
+  if (cells.length === 0) return move;
+  for (const some of inStatements(cells, target.abilities.bounds.writtenBytes))
+    await target.change(insertRawCells(copyDatabase(datastore, shard), some));
+  const chain = extendChain(move.source, cells);
+  return { ...move, source: chain, head: Math.max(move.head, chain.at), bytes: move.bytes + bytesOf(cells) };
+}
+
+/**
+ * Reads the copy back, as far as the shard was copied, and compares it with what was read of the shard.
+ *
+ * @param from the node of the copy's group that is asked: what it shows is on its disk
+ * @throws SchemalessError `internal` where they differ
+ */
+export async function compareCopy<M extends CopiedLog>(move: M, { target }: MovingClients, from: Target): Promise<M> {
+  const copy = copyDatabase(move.datastore, move.shard);
+  let chain = move.target;
+  while (chain.at < move.source.at) {
+    const page = await readPage(target, copy, chain.at, from);
+    const cells = page.filter(({ added_id }) => added_id <= move.source.at);
+    if (cells.length === 0) break;
+    chain = extendChain(chain, cells);
+    const known = move.source.places.find(({ added_id }) => added_id === chain.at);
+    if (known && known.digest !== chain.digest) throw differing(move, cells);
+  }
+  if (chain.at === move.source.at && chain.digest !== move.source.digest) throw differing(move);
+  return { ...move, target: chain };
+}
+
+/** Both are read again, from the first cell. */
+export function comparedAnew<M extends CopiedLog>(move: M): M {
+  return { ...move, source: goBackTo(move.source, none), target: goBackTo(move.target, none) };
+}
+
+const none = (): boolean => false;
+
+function differing({ datastore, shard, target }: CopiedLog, cells: readonly RawCell[] = []): SchemalessError {
+  const last = cells.at(-1);
+  return new SchemalessError(
+    'internal',
+    `the copy of shard ${shard} of ${datastore} differs from it, somewhere after added id ${target.at}${last ? `, up to ${last.added_id} (${nameOfRaw(last)})` : ''}`,
+  );
+}
+
+async function readPage(client: SqlClient, database: string, after: number, from: Target): Promise<readonly RawCell[]> {
+  const bytes = Math.min(PAGE_BYTES, client.abilities.bounds.pageBytes);
+  const rows = await client.select(selectRawCells(database, after, PAGE_CELLS, bytes), from);
+  const cells = rows.map(toRawCell);
+  // Added ids are dense: behind a hole lies what this snapshot does not show yet.
+  const hole = cells.findIndex(({ added_id }, position) => added_id !== after + position + 1);
+  return hole < 0 ? cells : cells.slice(0, hole);
+}
+
+function* inStatements(cells: readonly RawCell[], mostBytes: number): Generator<readonly RawCell[]> {
+  const most = Math.min(mostBytes, LIMITS.requestBytes);
+  let some: RawCell[] = [];
+  let bytes = 0;
+  for (const cell of cells) {
+    const length = cell.body?.length ?? 0;
+    if (some.length > 0 && bytes + length > most) {
+      yield some;
+      [some, bytes] = [[], 0];
+    }
+    some.push(cell);
+    bytes += length;
+  }
+  if (some.length > 0) yield some;
+}
+
+function bytesOf(cells: readonly RawCell[]): number {
+  return cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
+}

@@ -1,0 +1,174 @@
+import { SchemalessError } from '../errors.ts';
+import type { StoreContext } from '../access/context.ts';
+import type { Leases } from '../dynamo/lease.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { underLease } from '../dynamo/under-lease.ts';
+import { pauseFor } from '../pause-for.ts';
+import { SqlError } from '../sql/client.ts';
+import { readDatastore } from '../topology/dynamo-topology.ts';
+import { endMoving, type MovingShard } from '../topology/moving-shards.ts';
+import { hasEnded, readMove, writeMove, type Move } from './move-item.ts';
+import { moveTurn, type MoveSettings, type MoveWork } from './move-turn.ts';
+import type { SwitchProtections } from './switch-shard.ts';
+
+export interface MoveRun {
+  readonly context: StoreContext;
+  readonly topologyTable: DynamoTable;
+  readonly stateTable: DynamoTable;
+  readonly leases: Leases;
+  /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
+  readonly deadline: number;
+  readonly settings?: MoveSettings;
+  /** @default all of them */
+  readonly protections?: SwitchProtections;
+  /** Tells instances that the topology is another one. @default they hear of it within a minute */
+  readonly tellMoved?: () => void;
+  /** A move came to another step, or stumbled. @default nobody wants to know */
+  readonly report?: (move: Move, error?: unknown) => void;
+  /** Moves under way, and cells that copies lack, every half minute. @default nobody wants to know */
+  readonly measured?: (moves: number, lag: number) => void;
+  /** @default it ends with the deadline alone, or for a successor */
+  readonly signal?: AbortSignal;
+}
+
+/** Between looks for moves that are new. */
+const LOOK_MS = 1000;
+const RENEW_MS = 2000;
+export const LEASE_MS = 10_000;
+const TAKE_PAUSE_MS = 500;
+const MEASURE_MS = 30_000;
+/** After a turn that failed; doubled with each, up to the last. */
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Works on the moves of all datastores, side by side, until a successor has taken over, or the deadline. One of a group
+ * copies at a time; the others follow their logs.
+ */
+export async function runMoves(run: MoveRun): Promise<void> {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const deadline = setTimeout(end, Math.max(0, run.deadline - Date.now()));
+  run.signal?.addEventListener('abort', end, { once: true });
+  if (run.signal?.aborted === true) end();
+  try {
+    const leased = {
+      leases: run.leases,
+      name: 'moves',
+      renewMs: RENEW_MS,
+      takeEveryMs: TAKE_PAUSE_MS,
+      isPatient: true,
+      signal: ending.signal,
+    };
+    await underLease(leased, (signal) => workOnMoves(run, signal));
+  } finally {
+    clearTimeout(deadline);
+    run.signal?.removeEventListener('abort', end);
+  }
+}
+
+async function workOnMoves(run: MoveRun, signal: AbortSignal): Promise<void> {
+  const underWay = new Map<string, Promise<void>>();
+  const moves = new Map<string, Move>();
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted) {
+    for (const one of await movingShards(run).catch(() => [])) {
+      const name = nameOf(one);
+      if (underWay.has(name)) continue;
+      const working = workOnMove(run, one, moves, signal).finally(() => {
+        underWay.delete(name);
+        moves.delete(name);
+      });
+      underWay.set(name, working);
+    }
+    if (performance.now() - measuredAt >= MEASURE_MS) {
+      measuredAt = performance.now();
+      const lag = [...moves.values()].reduce((sum, { head, source }) => sum + Math.max(0, head - source.at), 0);
+      run.measured?.(underWay.size, lag);
+    }
+    await pauseFor(LOOK_MS, signal);
+  }
+  await Promise.all(underWay.values());
+}
+
+const nameOf = ({ datastore, shard }: MovingShard): string => `${datastore}/${shard}`;
+
+/** A shard that is being moved, and by which move. */
+type MovingOne = MovingShard & { readonly id: string };
+
+/** Every shard that has a copy, or is to get one. Past every cache: moves are few, and the topology is small. */
+async function movingShards({ context, topologyTable }: MoveRun): Promise<readonly MovingOne[]> {
+  const found: MovingOne[] = [];
+  for (const datastore of await context.topology.datastores()) {
+    const homes = (await readDatastore(topologyTable, datastore))?.homes ?? [];
+    for (const [shard, { copy }] of homes.entries()) if (copy) found.push({ datastore, shard, id: copy.move });
+  }
+  return found;
+}
+
+/** Works on one move until it ends. What fails is tried again, at growing distance, and keeps no other waiting. */
+async function workOnMove(run: MoveRun, of: MovingOne, moves: Map<string, Move>, signal: AbortSignal): Promise<void> {
+  const name = nameOf(of);
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const item = await readMove(run.stateTable, of);
+      // It was begun, but not written yet.
+      if (!item || item.move.id !== of.id) return;
+      const before = item.move;
+      // It died before it said so.
+      if (hasEnded(before)) return await endMoving(run.topologyTable, before);
+      moves.set(name, before);
+      const work: MoveWork = {
+        context: run.context,
+        topologyTable: run.topologyTable,
+        leases: run.leases,
+        settings: run.settings ?? {},
+        ...(run.protections && { protections: run.protections }),
+        tellMoved: run.tellMoved ?? (() => undefined),
+        signal,
+        mayCopy: (move) => isNext(move, moves),
+        async write(move, fulfilled) {
+          moves.set(name, move);
+          await writeMove(run.stateTable, move, fulfilled);
+          if (move.step !== before.step || move.last_error !== before.last_error) run.report?.(move);
+        },
+      };
+      const pauseMs = await moveTurn(work, before, item.wish);
+      if (pauseMs === undefined) return;
+      failures = 0;
+      if (pauseMs > 0) await pauseFor(pauseMs, signal);
+    } catch (error) {
+      const move = moves.get(name);
+      if (move) run.report?.(move, error);
+      if (move && (error instanceof SqlError || error instanceof SchemalessError))
+        await note(run, of, error).catch(() => undefined);
+      failures += 1;
+      await pauseFor(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)), signal);
+    }
+  }
+}
+
+/** What it stumbled over, for who looks at it: the rest stays as it was written last. */
+async function note(run: MoveRun, of: MovingOne, { message }: Error): Promise<void> {
+  const item = await readMove(run.stateTable, of);
+  if (item && item.move.last_error !== message)
+    await writeMove(run.stateTable, { ...item.move, last_error: message.slice(0, 500) });
+}
+
+const COPYING: readonly string[] = ['copying', 'switching'];
+
+/** No other move that copies has one of its groups, and none that waits for them came first. */
+function isNext(move: Move, moves: ReadonlyMap<string, Move>): boolean {
+  for (const other of moves.values()) {
+    if (other.id === move.id || (other.switches > 0 && other.step !== 'switching')) continue;
+    const sharesGroup = [other.from, other.to].some((group) => group === move.from || group === move.to);
+    const isBefore = other.step === 'waiting' && nameAndTime(other) < nameAndTime(move);
+    if (sharesGroup && (COPYING.includes(other.step) || isBefore)) return false;
+  }
+  return true;
+}
+
+function nameAndTime(move: Move): string {
+  return `${move.created_at} ${nameOf(move)}`;
+}

@@ -1,0 +1,107 @@
+import { toNumber, toText } from '../../sql/cell-rows.ts';
+import type { SqlRow, Statement } from '../../sql/client.ts';
+import { CONTROL } from '../../sql/names.ts';
+import type { MovingShard } from '../../topology/moving-shards.ts';
+
+/**
+ * The row of a shard on a group says whether it takes appends there: only `open` does.
+ *
+ * - `moving`: closed on the old group, for the moment that a switch takes.
+ * - `moved`: on a group that holds the copy.
+ * - `arriving`: on the new group, until the old one cannot answer for it any more.
+ */
+const WHICH = 'WHERE datastore = ? AND shard = ?';
+
+/** No other server than the one that answers was the writer of the shard: it has every acknowledged cell. */
+const IS_WHOLE = '(writer_id IS NULL OR writer_id = @@server_id)';
+
+export interface RawShardRow {
+  readonly epoch: number;
+  readonly state: string;
+  readonly first_id: number;
+  readonly step: number;
+  /** The server that answers has every acknowledged cell of the shard. */
+  readonly isWhole: boolean;
+  /** Its log is bound to the server that took its last appends: the group's nodes have files of their own. */
+  readonly isBound: boolean;
+}
+
+export function selectShardState({ datastore, shard }: MovingShard): Statement {
+  return {
+    sql: `SELECT epoch, state, first_id, step, ${IS_WHOLE}, writer_id IS NOT NULL FROM ${CONTROL}.shard ${WHICH}`,
+    parameters: [datastore, shard],
+  };
+}
+
+export function toShardState([row]: readonly SqlRow[]): RawShardRow | undefined {
+  return (
+    row && {
+      epoch: toNumber(row[0]),
+      state: toText(row[1]),
+      first_id: toNumber(row[2]),
+      step: toNumber(row[3]),
+      isWhole: toNumber(row[4]) === 1,
+      isBound: toNumber(row[5]) === 1,
+    }
+  );
+}
+
+/** Waits for the append under way; none passes after it. Nothing where the writer may lack acknowledged cells. */
+export function closeShard({ datastore, shard }: MovingShard, epoch: number): Statement {
+  return {
+    sql: `UPDATE ${CONTROL}.shard SET state = 'moving' ${WHICH} AND epoch = ? AND state = 'open' AND ${IS_WHOLE}`,
+    parameters: [datastore, shard, epoch],
+  };
+}
+
+/** Opens it where it was, after a switch that came to nothing. */
+export function reopenShard({ datastore, shard }: MovingShard, epoch: number): Statement {
+  return {
+    sql: `UPDATE ${CONTROL}.shard SET state = 'open' ${WHICH} AND epoch <= ? AND state = 'moving'`,
+    parameters: [datastore, shard, epoch],
+  };
+}
+
+/** The group holds the copy from now on. */
+export function leaveShard({ datastore, shard }: MovingShard, epoch: number): Statement {
+  return {
+    sql: `UPDATE ${CONTROL}.shard SET state = 'moved' ${WHICH} AND epoch < ? AND state IN ('open', 'moving')`,
+    parameters: [datastore, shard, epoch],
+  };
+}
+
+/** Makes the row of a shard that is about to come; one of the same or a higher epoch stays as it is. */
+export function arriveShard(
+  { datastore, shard }: MovingShard,
+  epoch: number,
+  { first_id, step }: Pick<RawShardRow, 'first_id' | 'step'>,
+): Statement {
+  return {
+    sql:
+      `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, state, first_id, step, writer_id) VALUES (?, ?, ?, 'arriving', ?, ?, NULL) ` +
+      // The epoch last: the assignments before are to see what it was.
+      `ON DUPLICATE KEY UPDATE state = IF(epoch < VALUES(epoch), 'arriving', state), first_id = IF(epoch < VALUES(epoch), VALUES(first_id), first_id), ` +
+      `step = GREATEST(step, VALUES(step)), writer_id = IF(epoch < VALUES(epoch), NULL, writer_id), epoch = GREATEST(epoch, VALUES(epoch))`,
+    parameters: [datastore, shard, epoch, first_id, step],
+  };
+}
+
+/**
+ * Lets a shard that has come take appends.
+ *
+ * @param isBound to the server that answers, which every node of its group was compared with
+ */
+export function openShard({ datastore, shard }: MovingShard, epoch: number, isBound: boolean): Statement {
+  return {
+    sql: `UPDATE ${CONTROL}.shard SET state = 'open', writer_id = ${isBound ? '@@server_id' : 'NULL'} ${WHICH} AND epoch >= ? AND state = 'arriving'`,
+    parameters: [datastore, shard, epoch],
+  };
+}
+
+/** Forgets a shard on a group that held its copy. */
+export function forgetShard({ datastore, shard }: MovingShard): Statement {
+  return {
+    sql: `DELETE FROM ${CONTROL}.shard ${WHICH} AND state IN ('moved', 'arriving')`,
+    parameters: [datastore, shard],
+  };
+}

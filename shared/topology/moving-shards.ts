@@ -1,0 +1,163 @@
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  UpdateItemCommand,
+  type AttributeValue,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import type { DynamoTable } from '../dynamo/table.ts';
+import type { ShardCopy } from './topology.ts';
+
+/**
+ * Where shards are, and where their copies, as a move changes it: attributes of the datastore's own item of the topology
+ * table, so that one write decides for everybody who holds a shard.
+ *
+ * | attribute | holds |
+ * |---|---|
+ * | `moving` | by shard: `{"to": "group-4", "entries": true, "id": "…"}`: who holds its copy, whether writers keep entries there, and for which move |
+ *
+ * A shard of the list has a copy, or is about to have one: nobody else begins to move it, and nobody deletes the
+ * datastore.
+ */
+export interface MovingShard {
+  readonly datastore: string;
+  readonly shard: number;
+}
+
+/** A move, as far as the topology knows it: its id, and who holds the copy. */
+export interface OwnMoving extends MovingShard {
+  readonly id: string;
+  readonly to: string;
+}
+
+/** Takes a shard for a move. Returns false where it has a copy already, is elsewhere, or its datastore is being deleted. */
+export async function beginMoving(
+  table: DynamoTable,
+  moving: MovingShard,
+  { from, to, id }: { readonly from: string; readonly to: string; readonly id: string },
+): Promise<boolean> {
+  const seen = await read(table, moving);
+  if (!seen || seen.owner !== from) return false;
+  if (!seen.hasMap)
+    await update(table, moving, {
+      UpdateExpression: 'SET moving = if_not_exists(moving, :none)',
+      ConditionExpression: 'attribute_exists(pk)',
+      ExpressionAttributeValues: { ':none': { M: {} } },
+    });
+  return update(table, moving, {
+    UpdateExpression: 'SET moving.#shard = :copy',
+    ConditionExpression: `attribute_not_exists(moving.#shard) AND attribute_not_exists(deleting) AND owners[${moving.shard}] = :owner`,
+    ExpressionAttributeNames: { '#shard': String(moving.shard) },
+    ExpressionAttributeValues: { ':copy': toItem({ group: to, takesEntries: false, move: id }), ':owner': seen.number },
+  });
+}
+
+/** From here on whoever writes entries writes them to the copy, too. Returns false where the copy is another's. */
+export async function announceCopy(table: DynamoTable, moving: OwnMoving): Promise<boolean> {
+  const seen = await read(table, moving);
+  if (!isOf(seen?.copy, moving)) return false;
+  return update(table, moving, {
+    UpdateExpression: 'SET moving.#shard = :copy',
+    ConditionExpression: 'moving.#shard = :seen',
+    ExpressionAttributeNames: { '#shard': String(moving.shard) },
+    ExpressionAttributeValues: {
+      ':copy': toItem({ group: moving.to, takesEntries: true, move: moving.id }),
+      ':seen': seen?.copy as AttributeValue,
+    },
+  });
+}
+
+/**
+ * Makes the copy the shard, with a new epoch, and what was the shard its copy. One write: whoever reads the topology
+ * from then on goes to the new group.
+ *
+ * @returns false where the shard, its epoch or its copy is another by now
+ */
+export async function switchHome(
+  table: DynamoTable,
+  moving: OwnMoving & { readonly from: string; readonly epoch: number },
+): Promise<boolean> {
+  const { shard, from, to, epoch, id } = moving;
+  const seen = await read(table, moving);
+  if (!seen?.copy || seen.owner !== from || !isOf(seen.copy, moving)) return false;
+  const known = seen.names.indexOf(to);
+  return update(table, moving, {
+    UpdateExpression:
+      `SET owners[${shard}] = :new, epochs[${shard}] = :epoch, moving.#shard = :copy` +
+      (known < 0 ? ', #names = list_append(#names, :name)' : ''),
+    ConditionExpression: `owners[${shard}] = :owner AND epochs[${shard}] < :epoch AND moving.#shard = :seen AND size(#names) = :size`,
+    ExpressionAttributeNames: { '#shard': String(shard), '#names': 'names' },
+    ExpressionAttributeValues: {
+      ':new': { N: String(known < 0 ? seen.names.length : known) },
+      ':epoch': { N: String(epoch) },
+      ':copy': toItem({ group: from, takesEntries: true, move: id }),
+      ':owner': seen.number,
+      ':seen': seen.copy,
+      ':size': { N: String(seen.names.length) },
+      ...(known < 0 && { ':name': { L: [{ S: to }] } }),
+    },
+  });
+}
+
+/** The shard has no copy any more. Nothing where it has that of another move by now. */
+export async function endMoving(table: DynamoTable, moving: MovingShard & { readonly id: string }): Promise<void> {
+  const seen = await read(table, moving);
+  if (seen?.copy?.M?.['id']?.S !== moving.id) return;
+  await update(table, moving, {
+    UpdateExpression: 'REMOVE moving.#shard',
+    ConditionExpression: 'moving.#shard = :seen',
+    ExpressionAttributeNames: { '#shard': String(moving.shard) },
+    ExpressionAttributeValues: { ':seen': seen.copy },
+  });
+}
+
+/** A copy as the item holds it. */
+export function toCopy(value: AttributeValue): ShardCopy {
+  const { to, entries, id } = value.M ?? {};
+  return { group: to?.S ?? '', takesEntries: entries?.BOOL ?? false, move: id?.S ?? '' };
+}
+
+function toItem({ group, takesEntries, move }: ShardCopy): AttributeValue {
+  return { M: { to: { S: group }, entries: { BOOL: takesEntries }, id: { S: move } } };
+}
+
+function isOf(copy: AttributeValue | undefined, { to, id }: OwnMoving): boolean {
+  return copy?.M?.['to']?.S === to && copy.M['id']?.S === id;
+}
+
+interface SeenShard {
+  /** The group that holds it, and its number among the names. */
+  readonly owner: string | undefined;
+  readonly number: AttributeValue;
+  readonly names: readonly string[];
+  readonly hasMap: boolean;
+  readonly copy: AttributeValue | undefined;
+}
+
+async function read({ client, table }: DynamoTable, { datastore, shard }: MovingShard): Promise<SeenShard | undefined> {
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: table, Key: { pk: { S: `datastore#${datastore}` } }, ConsistentRead: true }),
+  );
+  const number = Item?.['owners']?.L?.[shard];
+  if (!Item || !number) return undefined;
+  const names = (Item['names']?.L ?? []).map(({ S }) => S ?? '');
+  const map = Item['moving']?.M;
+  return { owner: names[Number(number.N)], number, names, hasMap: map !== undefined, copy: map?.[String(shard)] };
+}
+
+/** Returns whether the item was as the condition wants it. */
+async function update(
+  { client, table }: DynamoTable,
+  { datastore }: MovingShard,
+  change: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
+): Promise<boolean> {
+  try {
+    await client.send(
+      new UpdateItemCommand({ TableName: table, Key: { pk: { S: `datastore#${datastore}` } }, ...change }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,302 @@
+import type { MoveOperations, MoveStatus, MoveStep } from '../../../shared/contract/move-operations.ts';
+import { moveManagement } from '../../../shared/moves/move-management.ts';
+import type { NewCell } from '../../../shared/cell.ts';
+import { indexOn } from '../../support/index-on.ts';
+import { percentile } from '../../support/percentile.ts';
+import { Random } from '../../support/random.ts';
+import { randomRowKey } from '../../support/row-key.ts';
+import type { OpenStore } from '../../support/store-access.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
+import { aftermathNotes, faultsLine, lossCheck, type Aftermath } from '../aftermath.ts';
+import { check, grouped, noneOf, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
+import { NEW_CELLS } from '../load/cell-source.ts';
+import { RestartedProcess } from '../races/restarted-process.ts';
+import { startRepair } from '../races/race.ts';
+import { Stage } from '../stage.ts';
+import type { MoverInput, MoverProgress } from './mover-process.ts';
+import type { Watched, WatchInput } from './watch-thread.ts';
+
+const SHARDS = 24;
+const WRITERS = 8;
+const MOVES = 30;
+const CONTROL_MOVES = 6;
+const KNOWN = 1500;
+const LEAST_CELLS = 5000;
+const MOST_CLOSED_MS = 300;
+const MOST_READ_MS = 50;
+const PATIENCE_MS = 120_000;
+const LOOK_MS = 20;
+
+export const movesRun: FaultRun = {
+  name: 'moves',
+  promise: 'A shard moves while everything runs: nothing is lost, doubled, reordered, refused or read wrongly',
+  fault: `${MOVES} moves under ${WRITERS} writers, readers, index queries and a follower; the mover killed in every step and cancelled, and the writers of the old and of the new group killed while it copies and switches`,
+  control:
+    'a shard that is not closed before it is switched; a copy that is not compared; readers that do not look where a shard is now',
+  alone: true,
+
+  async run(world) {
+    const real = await moveUnderLoad(world, 'moves/real', { moves: MOVES, plans: PLANS });
+    world.say(`the control: ${movesRun.control}`);
+    const simple = [PLANS[0]] as readonly Plan[];
+    const unclosed = await moveUnderLoad(world, 'moves/unclosed', {
+      moves: CONTROL_MOVES,
+      plans: simple,
+      protections: { closes: false, compares: true },
+      asIs: true,
+    });
+    const uncompared = await moveUnderLoad(world, 'moves/uncompared', {
+      moves: 1,
+      plans: [{ what: 'planted', plants: true }],
+      protections: { closes: true, compares: false },
+    });
+    const { aftermath, watched, closedMs, moves, restarts } = real;
+    return {
+      checks: [
+        lossCheck('acknowledged cells lost, other faults; without closing', aftermath, unclosed.aftermath, LEAST_CELLS),
+        lossCheck('… without comparing, a difference planted in a copy', aftermath, uncompared.aftermath, LEAST_CELLS),
+        noneOf(
+          'writes refused',
+          LEAST_CELLS,
+          { wrong: aftermath.outcomes.unavailable, of: aftermath.acked },
+          { wrong: unclosed.aftermath.lost, of: unclosed.aftermath.acked },
+        ),
+        watchedCheck(watched, unclosed.watched),
+        stallCheck('ms that a shard took no writes, p99', closedMs, MOST_CLOSED_MS),
+      ],
+      cells: aftermath.acked,
+      engine: real.engine,
+      notes: [
+        moves,
+        `closed: p50 ${percentile(closedMs, 0.5).toFixed(0)} ms, p99 ${percentile(closedMs, 0.99).toFixed(0)} ms of ${closedMs.length} switches; reads: p50 ${percentile(watched.readMs, 0.5).toFixed(1)} ms, p99 ${percentile(watched.readMs, 0.99).toFixed(1)} ms (${MOST_READ_MS} wanted) of ${grouped(watched.reads)}`,
+        `a copy was begun anew ${restarts} times, once since a difference was planted`,
+        ...watched.examples,
+        ...aftermathNotes(aftermath),
+        `not closed: ${faultsLine(unclosed.aftermath)}`,
+        `not compared: ${faultsLine(uncompared.aftermath)}`,
+      ],
+    };
+  },
+};
+
+/** What is done to a move. */
+interface Plan {
+  readonly what: string;
+  /** The mover dies with the nth statement of a step; a switch has some twenty. */
+  readonly dies?: (turn: number) => { readonly step: MoveStep; readonly statement: number };
+  readonly cancelsAt?: MoveStep;
+  /** Whose writer is killed, and at which step. */
+  readonly kills?: { readonly whose: 'from' | 'to'; readonly at: MoveStep };
+  readonly reverses?: boolean;
+  readonly plants?: boolean;
+}
+
+const PLANS: readonly Plan[] = [
+  { what: 'undisturbed' },
+  { what: 'the mover dies while it copies', dies: (turn) => ({ step: 'copying', statement: 3 + 7 * turn }) },
+  { what: 'the mover dies in a switch', dies: (turn) => ({ step: 'switching', statement: 2 + 6 * turn }) },
+  { what: 'the mover dies in a switch', dies: (turn) => ({ step: 'switching', statement: 4 + 6 * turn }) },
+  { what: 'the mover dies in a switch', dies: (turn) => ({ step: 'switching', statement: 6 + 6 * turn }) },
+  { what: 'cancelled while it copies', cancelsAt: 'copying' },
+  { what: 'cancelled while it follows', cancelsAt: 'following' },
+  { what: 'the old writer dies while it copies', kills: { whose: 'from', at: 'copying' } },
+  { what: 'the new writer dies while it copies', kills: { whose: 'to', at: 'copying' } },
+  { what: 'the old writer dies in the switch', kills: { whose: 'from', at: 'switching' } },
+  { what: 'the new writer dies in the switch', kills: { whose: 'to', at: 'switching' } },
+  { what: 'reversed', reverses: true },
+  { what: 'the mover dies while it drops', dies: () => ({ step: 'dropping', statement: 2 }) },
+  { what: 'a difference is planted', plants: true },
+  { what: 'cancelled at once', cancelsAt: 'waiting' },
+];
+
+interface Moving {
+  readonly moves: number;
+  readonly plans: readonly Plan[];
+  readonly protections?: MoverInput['protections'];
+  /** Readers do not look where a shard is now. @default false */
+  readonly asIs?: boolean;
+}
+
+interface Moved {
+  readonly engine: string;
+  readonly aftermath: Aftermath;
+  readonly watched: Watched;
+  readonly closedMs: readonly number[];
+  readonly moves: string;
+  readonly restarts: number;
+}
+
+async function moveUnderLoad(world: RunWorld, name: string, moving: Moving): Promise<Moved> {
+  await using stage = await Stage.start(world, name, {
+    shards: SHARDS,
+    promotes: true,
+    restartAfterSeconds: 1,
+    indexes: [indexOn('by_city', { city: 'string' })],
+  });
+  const store = await stage.open();
+  const known = await knownCells(store, new Random(world.seed, name, 0));
+  await stage.drain({ looksForMore: true });
+  using repair = await startRepair(stage, stage.access);
+  const input: WatchInput = { access: stage.access, seed: world.seed, known, asIs: moving.asIs ?? false };
+  using watch = startWorker<WatchInput, 'stop', never, Watched>(new URL('watch-thread.ts', import.meta.url), input);
+  await watch.ready;
+  const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS });
+  const done: MoveStatus[] = [];
+  for (let number = 0; number < moving.moves; number += 1) {
+    const plan = moving.plans[number % moving.plans.length] as Plan;
+    done.push(await moveOnce(stage, store, { plan, number, moving }));
+  }
+  const { written } = await load.stop();
+  const watched = await watch.stop('stop');
+  await repair.stop();
+  const aftermath = await stage.inspect(written);
+  const counts = Object.entries(Object.groupBy(done, ({ step }) => step)).map(
+    ([step, all]) => `${all?.length} ${step}`,
+  );
+  return {
+    engine: stage.engine,
+    aftermath,
+    watched,
+    closedMs: done.flatMap(({ closed_ms }) => closed_ms),
+    moves: `moves: ${counts.join(', ')}; switches ${done.reduce((sum, { switches }) => sum + switches, 0)}`,
+    restarts: done.reduce((sum, { restarts }) => sum + restarts, 0),
+  };
+}
+
+async function knownCells({ datastore }: OpenStore, random: Random): Promise<WatchInput['known']> {
+  const cells = Array.from({ length: KNOWN }, (_, number): NewCell => ({
+    row_key: randomRowKey(random),
+    column_name: 'KNOWN',
+    ref_key: number,
+    body: { known: number, note: 'k'.repeat(random.integer(0, 200)) },
+  }));
+  for (let from = 0; from < cells.length; from += 100) await datastore.batchPut(cells.slice(from, from + 100));
+  return cells as [NewCell, ...NewCell[]];
+}
+
+interface OneMove {
+  readonly plan: Plan;
+  readonly number: number;
+  readonly moving: Moving;
+}
+
+/** One move, from its beginning to its end. */
+async function moveOnce(
+  stage: Stage,
+  { context, topologyTable, stateTable, name }: OpenStore,
+  { plan, number, moving }: OneMove,
+): Promise<MoveStatus> {
+  const management = moveManagement({ context, topologyTable, stateTable });
+  const shard = (number * 7) % SHARDS;
+  const turn = Math.floor(number / moving.plans.length);
+  using mover = new RestartedProcess<MoverInput, MoverProgress>(
+    new URL('mover-process.ts', import.meta.url),
+    stage.cluster.folder,
+    (life) => ({
+      access: stage.access,
+      protections: moving.protections,
+      ...(life === 0 && { dies: plan.dies?.(turn), plants: plan.plants }),
+    }),
+  );
+  await mover.ready;
+  const operations = await management.moves(name);
+  const homes = (await context.topology.datastore(name))?.homes ?? [];
+  const from = homes[shard]?.group ?? '';
+  const others = stage.access.groups.map((group) => group.name).filter((group) => group !== from);
+  const to = others[number % others.length] ?? '';
+  stage.world.say(`move ${number + 1}: shard ${shard} from ${from} to ${to}: ${plan.what}`);
+  const until = untilStep(stage, operations, shard);
+  await operations.createMove(shard, to);
+  if (plan.cancelsAt !== undefined) {
+    await until((status) => status.step === plan.cancelsAt || status.step === 'following');
+    await operations.cancelMove(shard);
+  } else {
+    if (plan.kills?.at === 'copying') await killed(stage, plan.kills.whose === 'from' ? from : to, until, 'copying');
+    if (plan.dies?.(turn).step === 'copying') await revived(mover);
+    await until(({ step }) => step === 'following');
+    await operations.switchMove(shard);
+    if (plan.kills?.at === 'switching')
+      await killed(stage, plan.kills.whose === 'from' ? from : to, until, 'switching');
+    if (plan.dies?.(turn).step === 'switching') await revived(mover);
+    await until(({ switches, step }) => switches === 1 && step === 'following');
+    if (plan.reverses === true) {
+      await stage.wait(3000);
+      await operations.reverseMove(shard);
+      await until(({ switches, step }) => switches === 2 && step === 'following');
+    }
+    await operations.completeMove(shard);
+    if (plan.dies?.(turn).step === 'dropping') await revived(mover);
+  }
+  const ended = await until(({ step }) => step === 'completed' || step === 'cancelled');
+  await stage.untilAllRun();
+  const died = mover.progress.find(({ lastError }) => lastError !== '');
+  if (died) stage.world.say(`  stumbled: ${died.lastError.split('\n')[0]}`);
+  await mover.stop();
+  return ended;
+}
+
+/** It dies by itself where the step has so many statements; another one takes over. */
+async function revived(mover: RestartedProcess<MoverInput, MoverProgress>): Promise<void> {
+  const gave = Symbol('gave up');
+  const isDead = await Promise.race([
+    mover.untilDead(),
+    new Promise<typeof gave>((resolve) => {
+      setTimeout(resolve, 10_000, gave).unref();
+    }),
+  ]);
+  if (isDead !== gave) await mover.start();
+}
+
+async function killed(
+  stage: Stage,
+  group: string,
+  until: (isSo: (status: MoveStatus) => boolean) => Promise<MoveStatus>,
+  at: MoveStep,
+): Promise<void> {
+  await until(({ step, wanted }) => step === at || (at === 'switching' && wanted === 'switch') || step === 'following');
+  stage.world.say(`  kill -9 of ${await stage.kill(group)}`);
+}
+
+/** Waits until a move is so. Returns it as it is then. */
+function untilStep(stage: Stage, operations: MoveOperations, shard: number) {
+  return async (isSo: (status: MoveStatus) => boolean): Promise<MoveStatus> => {
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const status = await operations.move(shard);
+      if (isSo(status)) return status;
+      if (performance.now() > end) throw new Error(`the move did not come on: ${JSON.stringify(status)}`);
+      await stage.wait(LOOK_MS);
+    }
+  };
+}
+
+function watchedCheck(watched: Watched, control: Watched): Check {
+  const figure = ({ wrong, refused, unfound, outOfOrder }: Watched): string =>
+    `${wrong}, ${refused}, ${unfound}, ${outOfOrder}`;
+  const isClean = (of: Watched): boolean => of.wrong + of.refused + of.unfound + of.outOfOrder === 0;
+  return check(
+    {
+      what: 'reads wrong, reads refused, rows not found by index, cells followed out of order; readers that look once',
+      bar: `0, 0, 0, 0 of ${grouped(LEAST_CELLS)} reads`,
+      figure: (of: Watched) => `${figure(of)} of ${grouped(of.reads)} reads, ${grouped(of.queries)} queries`,
+      holds: (of) => isClean(of) && of.reads >= LEAST_CELLS,
+      fails: (of) => !isClean(of),
+    },
+    watched,
+    control,
+  );
+}
+
+function stallCheck(what: string, real: readonly number[], most: number): Check {
+  return check(
+    {
+      what,
+      bar: `< ${most}`,
+      figure: (ms: readonly number[]) => percentile(ms, 0.99).toFixed(0),
+      holds: (ms) => percentile(ms, 0.99) < most,
+      fails: () => true,
+    },
+    real,
+    real,
+  );
+}
