@@ -30,7 +30,7 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
     leases: leases(state, randomUUID(), LEASE_MS),
     deadline: Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
     tellMoved: () => circuits.tellMoved(),
-    measured: (moves, lag) => gauge({ [METRICS.moves]: moves, [METRICS.moveLagCells]: lag }),
+    measured: (moves) => gauge({ [METRICS.moves]: moves }),
     report({ datastore, shard, from, to, step, last_error }, error) {
       const about = { datastore, shard, from, to, step };
       if (error === undefined) logger.info('move', { ...about, last_error });

@@ -47,9 +47,8 @@ export const METRICS = {
   exportBehindSeconds: 'export_behind_seconds',
   exportCells: 'export_cells',
   exportLeftCells: 'export_left_cells',
-  /** Every half minute: moves of shards under way, and cells that their copies lack; turns of moves that failed. */
+  /** Moves of shards under way, every half minute while there are any; and what they stumbled over. */
   moves: 'moves',
-  moveLagCells: 'move_lag_cells',
   moveErrors: 'move_errors',
   /** Holes in logs that did not close, and logs that lost cells. */
   logHole: 'log_hole',
