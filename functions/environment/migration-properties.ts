@@ -57,6 +57,8 @@ const properties = z.object({
           tail: z.string().min(1),
           write: z.string().min(1),
           repair: z.string().min(1),
+          // The same.
+          move: z.string().prefault(''),
         }),
         sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
       }),

@@ -4,16 +4,21 @@ import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { secretOf } from './connect/connector.ts';
 import { secretCredentials } from './credentials.ts';
 
-/** The passwords of a group's users, from their secrets. */
+/**
+ * The passwords of a group's users, from their secrets; none of a user that came with a later release than the group was
+ * last deployed by.
+ */
 export function userPasswords(
   client: Pick<SecretsManagerClient, 'send'>,
-): (group: GroupAddress) => Promise<Readonly<Record<MadeUser, string>>> {
+): (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, string>>>> {
   return async (group) => {
+    const { userSecrets } = group;
+    const users = MADE_USERS.filter((user) => !userSecrets || Boolean(userSecrets[user]));
     const known = await Promise.all(
-      MADE_USERS.map(
+      users.map(
         async (user) => [user, (await secretCredentials(client, secretOf(group, user))()).password] as const,
       ),
     );
-    return Object.fromEntries(known) as Record<MadeUser, string>;
+    return Object.fromEntries(known);
   };
 }

@@ -53,6 +53,20 @@ export const CLIENT = [
   'batchQuery',
 ] as const satisfies readonly Operation[];
 
+/** What it takes to move shards, which begins with where they are. */
+export const MOVES = [
+  'listMoves',
+  'createMove',
+  'getMove',
+  'switchMove',
+  'reverseMove',
+  'completeMove',
+  'cancelMove',
+  'verifyMove',
+  'listShards',
+  'getHealth',
+] as const satisfies readonly Operation[];
+
 export interface CallerPoliciesProps {
   readonly environment: StoreEnvironment;
   readonly api: StoreApi;
@@ -60,8 +74,8 @@ export interface CallerPoliciesProps {
 }
 
 /**
- * What callers may be allowed, to be attached to their roles: `readers` read everything, `clients-NAME` read and write
- * one datastore, `operators` may do all that the API does.
+ * What callers may be allowed, to be attached to their roles: `readers` read everything but moves, `clients-NAME` read
+ * and write one datastore, `movers` move shards, `operators` may do all that the API does.
  */
 export class CallerPolicies extends Construct {
   /** By their names. */
@@ -96,6 +110,7 @@ export class CallerPolicies extends Construct {
           add(`clients-${datastore}`, `reads and writes datastore ${datastore}`, datastore, CLIENT),
         ),
       ),
+      ...add('movers', 'moves shards between groups', '*', MOVES),
       ...add(
         'operators',
         'operates the store',

@@ -4,6 +4,7 @@ import { CELLS } from './describe/cells.ts';
 import { DEFINITIONS } from './describe/definitions.ts';
 import type { Description } from './describe/description.ts';
 import { INDEXES } from './describe/indexes.ts';
+import { MOVES } from './describe/moves.ts';
 import { SERVICE } from './describe/service.ts';
 import { SHARDS } from './describe/shards.ts';
 import { TRIGGERS } from './describe/triggers.ts';
@@ -13,7 +14,7 @@ import { ROUTES, type Operation, type Route } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** Goes up with every change of the API that its users can see; the first number with those that break them. */
-export const API_VERSION = '1.8.0';
+export const API_VERSION = '1.9.0';
 
 /** A new route without a description does not compile. */
 const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
@@ -22,6 +23,7 @@ const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
   ...SHARDS,
   ...INDEXES,
   ...TRIGGERS,
+  ...MOVES,
   ...DEFINITIONS,
   ...SERVICE,
 };

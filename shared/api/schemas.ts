@@ -1,6 +1,7 @@
 import { LIMITS } from '../cell.ts';
 import { FIELD_TYPES } from '../definitions/definitions.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { MOVE_SCHEMAS } from './move-schemas.ts';
 import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
 import { TRIGGER_SCHEMAS } from './trigger-schemas.ts';
 
@@ -272,6 +273,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
   }),
   ...TRIGGER_SCHEMAS,
+  ...MOVE_SCHEMAS,
   GroupBuffer: {
     oneOf: [
       objectOf({

@@ -11,6 +11,11 @@ const GRANTS: Readonly<Record<MadeUser, { readonly control: readonly string[]; r
     control: ['SELECT, INSERT, UPDATE, DELETE ON `schemaless`.*'],
     shards: 'SELECT, INSERT, UPDATE, DELETE, DROP',
   },
+  // A table that is renamed is altered and dropped where it was, and created and filled where it goes.
+  move: {
+    control: ['SELECT ON `schemaless`.*', 'SELECT, INSERT, UPDATE, DELETE ON `schemaless`.shard'],
+    shards: 'SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER',
+  },
 };
 
 /** Letters and digits alone, since neither `CREATE USER` nor `ALTER USER` takes a bound value. */
@@ -20,17 +25,19 @@ const PASSWORD = /^[A-Za-z0-9]{20,128}$/u;
  * Makes the users of the functions on a group's servers, each with the password given and the rights that it needs, on
  * the datastores given. Can be repeated; a password that was changed is taken over.
  *
- * @param passwords by user: 20 to 128 letters and digits
+ * @param passwords by user: 20 to 128 letters and digits; one that has none, as where the group was deployed before there
+ *   was such a user, is not made
  * @param datastores names; their databases need not be there yet
  * @throws Error naming a user whose password is of another shape, never the password
  */
 export async function createUsers(
   client: SqlClient,
-  passwords: Readonly<Record<MadeUser, string>>,
+  passwords: Readonly<Partial<Record<MadeUser, string>>>,
   datastores: readonly string[],
 ): Promise<void> {
   for (const [user, { control, shards }] of Object.entries(GRANTS) as [MadeUser, (typeof GRANTS)[MadeUser]][]) {
     const password = passwords[user];
+    if (password === undefined) continue;
     if (!PASSWORD.test(password))
       throw new Error(
         `the password of ${userName(user)}: wanted 20 to 128 letters and digits, got ${password.length} characters`,

@@ -13,7 +13,7 @@ export interface DefinitionParts {
   /** As the owner of the databases. */
   readonly connect: (group: GroupAddress) => SqlClient;
   /** Of the users that the functions log in to a group as. @default no users are made */
-  readonly passwords?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, string>>>;
+  readonly passwords?: (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, string>>>>;
   /** Of each write, on other groups. */
   readonly bufferCopies: number;
   readonly queues: AppliedQueues;

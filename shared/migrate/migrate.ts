@@ -29,7 +29,7 @@ export interface Migration {
   readonly connect: (group: GroupAddress) => SqlClient;
   readonly wish: MigrationWish;
   /** Of the users that the functions log in to a group as. @default no users are made */
-  readonly passwords?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, string>>>;
+  readonly passwords?: (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, string>>>>;
   /** Of each write, on other groups. @default 0 */
   readonly bufferCopies?: number;
   /** False once there is no time for another statement: the migration then goes on when called again. */

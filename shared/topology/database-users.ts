@@ -6,12 +6,13 @@
  * - `tail`: reads, and raises the epoch of a shard whose log was cut.
  * - `write`: appends cells, buffers them, keeps index entries; creates and drops nothing.
  * - `repair`: as `write`, and drops the tables of indexes that are not wished any more.
+ * - `move`: as `write` in the databases of shards, of which it makes and drops copies; closes and opens shards.
  */
-export const DATABASE_USERS = ['owner', 'read', 'tail', 'write', 'repair'] as const;
+export const DATABASE_USERS = ['owner', 'read', 'tail', 'write', 'repair', 'move'] as const;
 export type DatabaseUser = (typeof DATABASE_USERS)[number];
 
 /** Those that the migration makes. */
-export const MADE_USERS = ['read', 'tail', 'write', 'repair'] as const satisfies readonly DatabaseUser[];
+export const MADE_USERS = ['read', 'tail', 'write', 'repair', 'move'] as const satisfies readonly DatabaseUser[];
 export type MadeUser = (typeof MADE_USERS)[number];
 
 /** What a user is called on the servers. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from './support/fake-deployment.ts';
+import { fakeMoves } from './support/fake-moves.ts';
 import { fakeTriggers } from './support/fake-triggers.ts';
 import { gateway, type GatewayRequest } from './support/gateway.ts';
 
@@ -20,6 +21,7 @@ const STATUS: Readonly<Record<string, number>> = {
   request_too_large: 413,
   unknown_datastore: 404,
   unknown_index: 404,
+  unknown_move: 404,
   unknown_shard: 404,
   unknown_trigger: 404,
 };
@@ -304,6 +306,39 @@ const TRIGGERS: readonly Refusal[] = [
   ['an unknown member', retry({ ...PARKED, row_key: ROW }), 'unknown_field cells[0].row_key', 'added_id', 'row_key'],
 ];
 
+const moves = '/v1/trips/moves';
+const GROUP = 'the name of a group';
+const MOST = '0 to 31536000';
+const move = (changes: object): GatewayRequest =>
+  post(moves, JSON.stringify({ shard: 2, to: 'group-2', ...changes }));
+const MOVES: readonly Refusal[] = [
+  ['a datastore that is not there', get('/v1/nope/moves'), 'unknown_datastore datastore', 'trips', 'nope'],
+  ['a parameter where all are listed', get(`${moves}?limit=3`), 'unknown_field limit', 'none', 'limit'],
+  ['a parameter of a step', post(`${moves}/2/switch?force=true`), 'unknown_field force', 'none', 'force'],
+  ['a shard in words', get(`${moves}/first`), 'invalid_field shard', 'number of a shard', '"first"'],
+  ['a shard below zero', post(`${moves}/-1/cancel`), 'invalid_field shard', 'number of a shard', '"-1"'],
+  ['a shard out of range', post(`${moves}/${SHARDS}/verify`), 'unknown_shard shard', '0 to 3', `${SHARDS}`],
+  ['a shard that is not being moved', get(`${moves}/0`), 'unknown_move shard', 'being moved', '0'],
+  ['a step of such a shard', post(`${moves}/1/complete`), 'unknown_move shard', 'being moved', '1'],
+  ['a choice of which', post(`${moves}/2/reverse`, '{"to":"group-1"}'), 'unknown_field to', 'none at all', 'to'],
+  ['no move', post(moves), 'missing_field body', 'JSON', 'nothing'],
+  ['a move that is none', post(moves, '[2]'), 'invalid_field body', 'shard, to', 'an array'],
+  ['a move of no shard', move({ shard: undefined }), 'missing_field shard', 'number of a shard', 'nothing'],
+  ['a move of a shard as text', move({ shard: '2' }), 'invalid_field shard', 'number of a shard', '"2"'],
+  ['a move of half a shard', move({ shard: 0.5 }), 'invalid_field shard', 'number of a shard', '0.5'],
+  ['a move of a shard out of range', move({ shard: SHARDS }), 'unknown_shard shard', '0 to 3', `${SHARDS}`],
+  ['a move to nowhere', move({ to: undefined }), 'missing_field to', GROUP, 'nothing'],
+  ['a move to an empty name', move({ to: '' }), 'invalid_field to', GROUP, '""'],
+  ['a move to a number', move({ to: 2 }), 'invalid_field to', GROUP, '2'],
+  ['a move to what is no name', move({ to: 'group 2' }), 'invalid_field to', GROUP, '"group 2"'],
+  ['a switch in words', move({ switch: 'yes' }), 'invalid_field switch', 'true or false', '"yes"'],
+  ['a switch of null', move({ switch: null }), 'invalid_field switch', 'true or false', 'null'],
+  ['seconds below zero', move({ complete_after_seconds: -1 }), 'invalid_field complete_after_seconds', MOST, '-1'],
+  ['over a year', move({ complete_after_seconds: 31_536_001 }), 'invalid_field complete_after_seconds', MOST, '31536001'],
+  ['seconds as text', move({ complete_after_seconds: '60' }), 'invalid_field complete_after_seconds', MOST, '"60"'],
+  ['an unknown member', move({ from: 'group-1' }), 'unknown_field from', 'shard, to, switch', 'from'],
+];
+
 describe('a name that is nearly right', () => {
   it.each([
     ['GET', `${index}?${DRIVER}&limt=1`, 'limit'],
@@ -335,12 +370,13 @@ describe.each([
   ['other requests', READS],
   ['index queries', QUERIES],
   ['requests for triggers', TRIGGERS],
+  ['requests for moves', MOVES],
 ])('%s', (_name, refusals) => {
   it.each(refusals)('with %s are refused', async (_what, request, problem, wanted, got) => {
     const [code = '', field] = problem.split(' ');
     const status = STATUS[code] ?? 400;
     const asked: unknown[][] = [];
-    const deployment = fakeDeployment(fakeTriggers(asked));
+    const deployment = fakeDeployment({ ...fakeTriggers(asked), ...fakeMoves(asked) });
     const answer = await gateway(deployment)(request);
     expect(answer).toMatchObject({
       status,

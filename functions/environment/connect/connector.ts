@@ -27,7 +27,7 @@ export interface Connector {
  */
 export function secretOf({ name, secret, userSecrets }: GroupAddress, user: DatabaseUser): string {
   const arn = user === 'owner' ? secret : userSecrets?.[user];
-  if (arn === undefined)
+  if (arn === undefined || arn === '')
     throw new Error(`${name}: wanted a secret of ${userName(user)}, which the next migration makes, got none`);
   return arn;
 }

@@ -4,16 +4,19 @@ import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
+import type { MoveManagement } from '../../../shared/moves/move-management.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
+import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { fakeDefinitions } from './fake-definitions.ts';
+import { fakeMoves } from './fake-moves.ts';
 import { fakeTriggers } from './fake-triggers.ts';
 
 export const SHARDS = 4;
 
 /** What all handlers together work on. */
-export type Everything = Deployment & TriggerManagement & DefinitionManagement;
+export type Everything = Deployment & TriggerManagement & MoveManagement & DefinitionManagement;
 
 export interface FakeDeployment extends Everything {
   /** The store behind `trips`, to look into. */
@@ -47,11 +50,11 @@ const INDEXES: IndexOperations = {
 };
 
 /**
- * A deployment of one datastore, `trips`, in memory, with the indexes of the suite and a trigger. `changes` replaces
- * what should behave otherwise.
+ * A deployment of one datastore, `trips`, in memory, with the indexes of the suite, a trigger and a move. `changes`
+ * replaces what should behave otherwise.
  */
 export function fakeDeployment(
-  changes: Partial<Datastore & BufferOperations & IndexOperations & TriggerOperations> = {},
+  changes: Partial<Datastore & BufferOperations & IndexOperations & TriggerOperations & MoveOperations> = {},
   health: readonly GroupHealth[] = [],
 ): FakeDeployment {
   const trips = referenceStore('trips', SHARDS, SUITE_INDEXES);
@@ -76,6 +79,10 @@ export function fakeDeployment(
       check(name);
       return { ...fakeTriggers(), ...changes };
     },
+    async moves(name) {
+      check(name);
+      return { ...fakeMoves(), ...changes };
+    },
     async datastore(name) {
       check(name);
       return { ...trips, ...buffer, ...INDEXES, ...changes };
@@ -94,6 +101,7 @@ export function failingDeployment(error: unknown): Everything {
   };
   return {
     triggers: fail,
+    moves: fail,
     datastore: fail,
     datastores: fail,
     health: fail,

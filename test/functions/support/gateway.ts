@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { makeDefinitionsHandler } from '../../../functions/define-datastores.ts';
+import { makeMovesHandler } from '../../../functions/manage-moves.ts';
 import { makeTriggersHandler } from '../../../functions/manage-triggers.ts';
 import { makeQueryHandler } from '../../../functions/query-index.ts';
 import { makeReadHandler } from '../../../functions/read-cells.ts';
@@ -49,6 +50,7 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
   const open = typeof deployment === 'function' ? deployment : () => deployment;
   const handlers = {
     'define-datastores': makeDefinitionsHandler(open),
+    'manage-moves': makeMovesHandler(open),
     'manage-triggers': makeTriggersHandler(open),
     'query-index': makeQueryHandler(open),
     'read-cells': makeReadHandler(open),

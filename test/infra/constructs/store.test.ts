@@ -397,7 +397,7 @@ describe('a store', { timeout: 60_000 }, () => {
     const secrets = stacks.flatMap(({ template }) =>
       Object.entries(template.Resources).filter(([, { Type }]) => Type === 'AWS::SecretsManager::Secret'),
     );
-    expect(secrets).toHaveLength(10);
+    expect(secrets).toHaveLength(12);
     for (const [logicalId] of secrets) expect(logicalId.length).toBeLessThanOrEqual(22);
   });
 

@@ -65,9 +65,7 @@ describe.each(DEPLOYED)('the SQL of the runbook in %s', (environment) => {
     expect(JSON.stringify(Object(rule?.Properties).EventPattern)).toContain(id);
     const policies = propertiesOf(stacks, 'AWS::SNS::TopicPolicy').map((policy) => JSON.stringify(policy));
     expect(policies.filter((policy) => policy.includes('events.amazonaws.com'))).toHaveLength(1);
-    const printed = stacks
-      .flatMap(({ template }) => Object.values(template.Outputs ?? {}))
-      .map((one) => JSON.stringify(one));
-    expect(printed.filter((one) => one.includes('aws rds-data execute-statement'))).toHaveLength(groups);
+    const printed = JSON.stringify(stacks.flatMap(({ template }) => Object.values(template.Outputs ?? {})));
+    expect(printed.match(/aws rds-data execute-statement/gu)).toHaveLength(groups);
   });
 });

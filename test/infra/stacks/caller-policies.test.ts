@@ -37,10 +37,20 @@ const WRITES = words(`
 const OF_CLIENTS = words(`
   putCell batchPut getCell getLatestCell listVersions getRow batchGet batchRead readShardLog digestLog readLog
   listShards   listIndexes queryIndex countEntries batchQuery`);
+const OF_MOVERS = words(`
+  listMoves createMove getMove switchMove reverseMove completeMove cancelMove verifyMove listShards getHealth`);
+/** Of those, what belongs to nobody else but operators. */
+const MOVES = OF_MOVERS.filter((operation) => operation.endsWith('Move') || operation.endsWith('Moves'));
 
 describe('the policies of callers', () => {
-  it.each(ROUTES)('let readers call $operation only if it changes nothing', (route) => {
-    expect(allows(patternsOf('reads every datastore'), route, 'trips')).toBe(!WRITES.includes(route.operation));
+  it.each(ROUTES)('let readers call $operation only if it changes nothing, and is no matter of moves', (route) => {
+    const wanted = ![...WRITES, ...MOVES].includes(route.operation);
+    expect(allows(patternsOf('reads every datastore'), route, 'trips')).toBe(wanted);
+  });
+
+  it.each(ROUTES)('let movers call $operation only if moving shards takes it', (route) => {
+    const patterns = patternsOf('moves shards between groups');
+    expect(allows(patterns, route, 'trips')).toBe(OF_MOVERS.includes(route.operation));
   });
 
   it.each(ROUTES)('let the clients of one datastore call $operation of no other', (route) => {

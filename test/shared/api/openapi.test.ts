@@ -10,6 +10,7 @@ import { PARKED, SUMMARY } from '../../functions/support/fake-triggers.ts';
 import type { DeleteOptions } from '../../../shared/contract/definition-operations.ts';
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import { fakeDefinitions } from '../../functions/support/fake-definitions.ts';
+import { MOVE } from '../../functions/support/fake-moves.ts';
 import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { answerCheck, operationsOf, schemaCheck, type Document } from './support/answer-check.ts';
 
@@ -98,6 +99,14 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   listDeadMessages: get('triggers/bill_rider/dead?limit=2'),
   replayDeadMessages: post('triggers/bill_rider/dead/replay'),
   discardDeadMessages: post('triggers/bill_rider/dead/discard'),
+  listMoves: get('moves'),
+  createMove: post('moves', { shard: 2, to: 'group-2', switch: true, complete_after_seconds: 0 }),
+  getMove: get('moves/2'),
+  switchMove: post('moves/2/switch'),
+  reverseMove: post('moves/2/reverse'),
+  completeMove: post('moves/2/complete', {}),
+  cancelMove: post('moves/2/cancel'),
+  verifyMove: post('moves/2/verify'),
   getBuffer: get('buffer'),
   listBufferConflicts: get('buffer/conflicts'),
   listUndecidedWrites: get('buffer/undecided'),
@@ -172,6 +181,20 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
         malformed: [],
         next: '0/7',
       }),
+      moves: async () => [
+        {
+          ...MOVE,
+          step: 'switching',
+          wanted: 'switch',
+          switches: 1,
+          switched_at: MOVE.created_at,
+          eta_seconds: null,
+          digest: null,
+          closed_ms: [41.5],
+          complete_after_seconds: 60,
+          last_error: 'group-2 does not answer',
+        },
+      ],
       buffer: async () => [
         { group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1, undecided: 2 },
         { group: 'group-2', error: UNAVAILABLE },
@@ -216,6 +239,9 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     if (path.includes('/bill_rider')) {
       answers.push(await ask({ method, path: path.replace('bill_rider', 'nope'), body }));
     }
+    if (path.includes('/moves/'))
+      for (const shard of ['first', SHARDS, 1, 3])
+        answers.push(await ask({ method, path: path.replace('/2', `/${shard}`), body }));
     if (path.includes('/trips')) answers.push(await ask({ method, path: path.replace('trips', 'nope'), body }));
     if (body !== undefined) {
       answers.push(
@@ -271,6 +297,8 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       await gateway(fakeDeployment({ query: () => Promise.reject(error) }))(REQUESTS['queryIndex'] ?? index),
     );
   }
+  for (const body of ['{"shard":2,"to":"group-1"}', `{"shard":${SHARDS},"to":"group-2"}`, '{"shard":2}'])
+    answers.push(await ask({ method: 'POST', path: '/v1/trips/moves', body }));
   const trigger = '/v1/trips/triggers/bill_rider';
   answers.push(
     await ask({ method: 'GET', path: `${trigger}?limit=0` }),
@@ -359,7 +387,7 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.8.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.9.0' } });
   });
 
   it('asks for signatures where requests are signed, and only there', async () => {

@@ -19,6 +19,7 @@ await runAsProcess<ApiProcessInput, never>(async ({ access, port }, { signal, re
     datastore: async () => store.datastore,
     datastores: async () => [store.name],
     triggers: () => Promise.reject(new Error('there are none here')),
+    moves: () => Promise.reject(new Error('there are none here')),
     health: async () => [],
     close: async () => undefined,
   };

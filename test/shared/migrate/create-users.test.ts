@@ -21,6 +21,7 @@ const passwords: Record<MadeUser, string> = {
   tail: password(),
   write: password(),
   repair: password(),
+  move: password(),
 };
 const [group] = inject('servers').groups;
 let topologyTable: DynamoTable;
@@ -79,23 +80,25 @@ const append = (): Statement =>
   );
 /** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR. */
 const DENIED = expect.toBeOneOf([1044, 1142, 1227]);
-const ALL: readonly MadeUser[] = ['read', 'tail', 'write', 'repair'];
+const ALL: readonly MadeUser[] = ['read', 'tail', 'write', 'repair', 'move'];
 
 describe('the users of the functions', () => {
   it.each([
     ['reads cells', () => plain(`SELECT * FROM ${database}.entity`), ALL],
     ['reads the control tables', () => plain('SELECT COUNT(*) FROM schemaless.shard'), ALL],
-    ['appends a cell', append, ['write', 'repair']],
+    ['appends a cell', append, ['write', 'repair', 'move']],
     ['buffers', () => plain(`DELETE FROM schemaless.buffer WHERE datastore = '${datastore}'`), ['write', 'repair']],
     [
       'writes index entries',
       () => plain(`INSERT INTO ${database}.by_driver VALUES (1, 1) ON DUPLICATE KEY UPDATE b = b + 1`),
-      ['write', 'repair'],
+      ['write', 'repair', 'move'],
     ],
-    ['raises an epoch', () => raiseShardEpoch(datastore, 0, 1), ['tail', 'write', 'repair']],
-    ['drops the table of an index', () => plain(`DROP TABLE IF EXISTS ${database}.by_rider`), ['repair']],
-    ['creates a table', () => plain(`CREATE TABLE IF NOT EXISTS ${database}.more (a INT)`), []],
-    ['alters a table', () => plain(`ALTER TABLE ${database}.entity ADD COLUMN more INT`), []],
+    ['raises an epoch', () => raiseShardEpoch(datastore, 0, 1), ['tail', 'write', 'repair', 'move']],
+    ['drops the table of an index', () => plain(`DROP TABLE IF EXISTS ${database}.by_rider`), ['repair', 'move']],
+    ['creates a table', () => plain(`CREATE TABLE IF NOT EXISTS ${database}.more (a INT)`), ['move']],
+    ['creates a copy', () => plain(`CREATE DATABASE IF NOT EXISTS ${database}_copy`), ['move']],
+    ['drops a copy', () => plain(`DROP DATABASE IF EXISTS ${database}_copy`), ['move']],
+    ['alters a table', () => plain(`ALTER TABLE ${database}.entity ADD COLUMN more INT`), ['move']],
     ['drops the control tables', () => plain('DROP TABLE schemaless.buffer'), []],
     ['reads a database of another name', () => plain(`SELECT * FROM ${neighbour}.entity`), []],
     ['reads the accounts', () => plain('SELECT COUNT(*) FROM mysql.user'), []],
@@ -113,6 +116,12 @@ describe('the users of the functions', () => {
     await expect(current.select(plain('SELECT 1'), 'writer')).resolves.toEqual([[expect.anything()]]);
     await Promise.all([old.close(), current.close()]);
     await createUsers(owner, passwords, [datastore]);
+  });
+
+  it('are left out where nobody has their password, as of one that came later', async () => {
+    const { move: _move, ...before } = passwords;
+    await createUsers(owner, before, [datastore]);
+    expect(await outcome('move', plain('SELECT 1'))).toBe('done');
   });
 
   it('get no password that would have to be quoted, and nobody is told which it was', async () => {

@@ -3,6 +3,7 @@ import type { IndexDefinition } from '../../../../shared/definitions/definitions
 import type { ModelDatastore } from '../../../../shared/models/declaration.ts';
 import { defineModel } from '../../../../shared/models/model.ts';
 import { fakeDefinitions } from '../../../functions/support/fake-definitions.ts';
+import { fakeMoves } from '../../../functions/support/fake-moves.ts';
 import { fakeTriggers } from '../../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../../functions/support/gateway.ts';
 import { openRealStore, type RealStore, type RealStoreOptions } from '../../../support/real-store.ts';
@@ -79,7 +80,14 @@ export async function openRates(options: Omit<RealStoreOptions, 'datastores' | '
     overHttp: schemalessClient({
       url: 'http://store.test/',
       datastore: name,
-      fetch: gatewayFetch(gateway({ ...store.deployment, ...fakeDefinitions(), triggers: async () => fakeTriggers() })),
+      fetch: gatewayFetch(
+        gateway({
+          ...store.deployment,
+          ...fakeDefinitions(),
+          triggers: async () => fakeTriggers(),
+          moves: async () => fakeMoves(),
+        }),
+      ),
     }),
   };
 }

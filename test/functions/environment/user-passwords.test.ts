@@ -1,0 +1,45 @@
+import type { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { describe, expect, it } from 'vitest';
+import { secretOf } from '../../../functions/environment/connect/connector.ts';
+import { userPasswords } from '../../../functions/environment/user-passwords.ts';
+import type { GroupAddress } from '../../../shared/topology/topology.ts';
+
+const BEFORE = { read: 'r', tail: 't', write: 'w', repair: 'x' };
+const SECRETS: NonNullable<GroupAddress['userSecrets']> = { ...BEFORE, move: 'm' };
+const endpoint = { host: 'db', port: 3306 };
+const groupWith = (userSecrets: object): GroupAddress => ({
+  name: 'group-1',
+  writer: endpoint,
+  reader: endpoint,
+  nodes: [endpoint],
+  sharedStorage: true,
+  clusterArn: 'arn',
+  secret: 's',
+  userSecrets: userSecrets as typeof SECRETS,
+});
+
+/** The password of each secret is its name again. */
+const client = {
+  send: async ({ input }: GetSecretValueCommand) => ({
+    SecretString: JSON.stringify({ username: 'any', password: `of ${input.SecretId}` }),
+  }),
+} as unknown as Pick<SecretsManagerClient, 'send'>;
+
+describe('a user that came later than a group was last deployed', () => {
+  it('has no password yet, and keeps nobody else from having one', async () => {
+    const passwords = { read: 'of r', tail: 'of t', write: 'of w', repair: 'of x' };
+    expect(await userPasswords(client)(groupWith(SECRETS))).toEqual({ ...passwords, move: 'of m' });
+    for (const secrets of [BEFORE, { ...BEFORE, move: '' }])
+      expect(await userPasswords(client)(groupWith(secrets))).toEqual(passwords);
+  });
+
+  it('cannot log in there, and everybody else can', () => {
+    for (const secrets of [BEFORE, { ...BEFORE, move: '' }]) {
+      expect(secretOf(groupWith(secrets), 'write')).toBe('w');
+      expect(() => secretOf(groupWith(secrets), 'move')).toThrow(
+        'group-1: wanted a secret of schemaless_move, which the next migration makes, got none',
+      );
+    }
+    expect(secretOf(groupWith(SECRETS), 'move')).toBe('m');
+  });
+});
