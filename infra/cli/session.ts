@@ -1,7 +1,10 @@
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
+import { movesClient } from '../../shared/client/moves-client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
 import type { DefinitionOperations } from '../../shared/contract/definition-operations.ts';
+import type { MoveOperations } from '../../shared/contract/move-operations.ts';
+import type { SizeOperations } from '../../shared/contract/shard-plan.ts';
 import { formatFor, surfaceOf, type Format } from './output/format.ts';
 import { openOutput, type Output } from './output/output.ts';
 import { writeTo } from './output/write-out.ts';
@@ -28,6 +31,8 @@ export interface Session {
   target(): Promise<Target>;
   /** The datastore that is meant, over HTTP. Throws a CommandError where it is not clear which. */
   connect(more?: Connecting): Promise<SchemalessClient>;
+  /** What moves its shards, over HTTP, and says how large they are. Throws as `connect`. */
+  moves(more?: Connecting): Promise<MoveOperations & SizeOperations>;
   /** What is made and deleted beside any datastore. Throws a CommandError. */
   definitions(): Promise<DefinitionOperations>;
   /** Says something to people, beside the results: a line on standard error. */
@@ -49,15 +54,17 @@ export function openSession(flags: GlobalFlags): Session {
       ...(flags.timeout !== undefined && { timeoutMs: flags.timeout * 1000 }),
     };
   };
+  const optionsWithName = async (more?: Connecting): Promise<ClientOptions> => {
+    const options = await optionsOf(more);
+    const { datastore } = await choose();
+    return { ...options, datastore: datastore ?? (await onlyDatastore(options)) };
+  };
   return {
     output: openOutput(formatFor(flags.format, surface), surface, writeTo(process.stdout)),
     at,
     target: choose,
-    async connect(more) {
-      const options = await optionsOf(more);
-      const { datastore } = await choose();
-      return schemalessClient({ ...options, datastore: datastore ?? (await onlyDatastore(options)) });
-    },
+    connect: async (more) => schemalessClient(await optionsWithName(more)),
+    moves: async (more) => movesClient(await optionsWithName(more)),
     definitions: async () => definitionsClient(await optionsOf()),
     note: (line) => void process.stderr.write(`${line}\n`),
   };

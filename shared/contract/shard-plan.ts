@@ -54,7 +54,7 @@ export interface PlannedGroup {
 export interface PlanOptions {
   /** How far a group may be from what it is to hold, as a part of that. @default 0.05 */
   readonly tolerance?: number | undefined;
-  /** How much of what a shard weighs is its part of all writes, 0 to 1; the rest is its part of all bytes. @default 0.2 */
+  /** How much of what a shard weighs is its part of all writes, 0 to 1; its bytes are the rest. @default 0.2 */
   readonly rateWeight?: number | undefined;
   /** A shard that moved less than that ago stays, unless its group is to be emptied. @default 86400, a day */
   readonly coolDownSeconds?: number | undefined;

@@ -22,8 +22,8 @@ export interface ShardPlan {
 }
 
 /**
- * A plan from where everything is by now: moves under way count where they go. When a shard moved last is asked of those
- * alone that would be planned.
+ * A plan from where everything is by now: moves under way count where they go. When a shard moved last is asked of
+ * those alone that would be planned.
  *
  * @throws SchemalessError `unavailable` where the size of a shard is not known, `invalid_field` as `planMoves`
  */

@@ -8,7 +8,7 @@ import { planProgress, type PlanProgress } from './plan-progress.ts';
 export interface RunPlanOptions {
   /** So long a copy is kept after its switch, for the way back; then it is dropped. @default 3600, an hour */
   readonly completeAfterSeconds?: number | undefined;
-  /** Moves that are begun while they have to wait for others: each takes over as soon as its groups are free. @default 2 */
+  /** Moves that are begun while they have to wait for others: each copies once its groups are free. @default 2 */
   readonly ahead?: number | undefined;
   /** @default 2000 */
   readonly pollMs?: number | undefined;
@@ -60,10 +60,10 @@ export async function runPlan(
       await begin({ operations, items, underWay }, options);
     });
     for (const { planned, status } of items) {
-      const { last_error = null } = status ?? {};
-      if (last_error === null || troubled.get(planned.shard) === last_error) continue;
-      troubled.set(planned.shard, last_error);
-      options.trouble?.(planned.shard, last_error);
+      const message = status?.last_error ?? undefined;
+      if (message === undefined || troubled.get(planned.shard) === message) continue;
+      troubled.set(planned.shard, message);
+      options.trouble?.(planned.shard, message);
     }
     tell(progress());
     if (signal.aborted || items.every(isOver)) break;

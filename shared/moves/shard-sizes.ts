@@ -1,8 +1,7 @@
 import { askEither } from '../access/ask-parts.ts';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
-import { parseRead } from '../address.ts';
-import type { ReadOptions, ShardHead } from '../contract/datastore.ts';
+import type { ShardHead } from '../contract/datastore.ts';
 import type { ShardSize, ShardSizes } from '../contract/shard-plan.ts';
 import { SchemalessError } from '../errors.ts';
 import { logReads } from '../store/read-log.ts';
@@ -20,17 +19,13 @@ const OUTGROWN = 2;
  *
  * @throws SchemalessError `unknown_datastore`, `unavailable`
  */
-export async function shardSizes(
-  context: StoreContext,
-  name: string,
-  options: Pick<ReadOptions, 'read'> = {},
-): Promise<ShardSizes> {
+export async function shardSizes(context: StoreContext, name: string): Promise<ShardSizes> {
   const { shards } = await requireDatastore(context.topology, name);
-  const [groups, heads] = await Promise.all([context.groups.names(), logReads(context, name, shards).heads(options)]);
+  const [groups, heads] = await Promise.all([context.groups.names(), logReads(context, name, shards).heads()]);
   const asked = [...Map.groupBy(heads, ({ group }) => group)].map(
     async ([group, ofGroup]): Promise<readonly ShardSize[]> => {
       try {
-        return sized(ofGroup, await sizesOf(context, { name, group, heads: ofGroup }, options));
+        return sized(ofGroup, await sizesOf(context, { name, group, heads: ofGroup }));
       } catch (error) {
         if (!(error instanceof SchemalessError)) throw error;
         return ofGroup.map(({ shard }) => ({ shard, group, error }));
@@ -50,10 +45,10 @@ interface OfGroup {
 async function sizesOf(
   { groups, admit }: StoreContext,
   { name, group, heads }: OfGroup,
-  options: Pick<ReadOptions, 'read'>,
 ): Promise<ReadonlyMap<number, StoredSize>> {
   const client = await groups.client(group);
-  const { rows } = await admit(group, () => askEither(client, group, parseRead(options.read), selectSizes(name)));
+  // A server that only reads keeps no statistics from the last look.
+  const { rows } = await admit(group, () => askEither(client, group, 'reader', selectSizes(name)));
   return toSizes(
     rows,
     name,

@@ -86,7 +86,8 @@ class Rate {
   }
 }
 
-function timeOf(seconds: number): string {
+/** `2 h 5 min`. */
+export function timeOf(seconds: number): string {
   const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
   if (hours > 0) return `${hours} h ${minutes % 60} min`;
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;

@@ -13,10 +13,11 @@ export interface StoredSize {
 /**
  * What a datastore's shards take on one group, in one statement.
  *
- * They are statistics, which change nothing and count nothing. MariaDB has those of its engine, which are made anew once
- * a tenth of a table has changed. MySQL 8 keeps what it was asked last for as long as `information_schema_stats_expiry`
- * says, a day unless that is set otherwise; a statement cannot set it for itself. `mysql.innodb_table_stats` would be
- * fresher, and the users of functions may read no more than their own databases.
+ * They are the engine's statistics, which it makes anew once a tenth of a table has changed. A writer of MySQL 8
+ * answers what it found when it was last asked, for as long as `information_schema_stats_expiry` says: a day, unless
+ * that is set otherwise, and a statement cannot set it for itself. A reader, which may write nothing, asks its engine
+ * each time. `mysql.innodb_table_stats` would be fresh everywhere, and the users of functions may read their own
+ * databases alone.
  */
 export function selectSizes(datastore: string): Statement {
   return {

@@ -63,8 +63,8 @@ describe('the run of a plan', () => {
         expect(progress.bytes_moved).toBe(moved.length * BYTES);
         expect(progress.percent === 100).toBe(moved.length === plan.length);
         seen.push(progress);
-        const { step, switches = 0 } = moves.all.get(0) ?? {};
-        if (switches === 1 && step === 'following' && !isBack) {
+        const status = moves.all.get(0);
+        if (status?.switches === 1 && status.step === 'following' && !isBack) {
           isBack = true;
           void moves.reverseMove(0);
         }
