@@ -59,8 +59,8 @@ ${OF_RUNS}`,
 }
 
 const OF_RUNS = `
-Each group copies one shard at a time, and each move switches by itself. Ctrl-C ends the command alone: what was begun goes
-on, and the same command goes on where it was. A copy of each shard stays where it was, for the way back, until
+Each group copies one shard at a time, and each move switches by itself. Ctrl-C ends the command alone: what was begun
+goes on, and the same command goes on where it was. A copy of each shard stays where it was, for the way back, until
 --complete-after. Ends with 5 where a shard was not moved; called again it is planned anew.`;
 
 function runFlags(): readonly Option[] {

@@ -19,8 +19,8 @@ export function plan(): Command {
         ["schemaless shards plan --format json | jq 'map(.bytes) | add'", 'bytes to move'],
       )}
 
-Bytes are what the engines estimate. Moves under way count where they go, and shards that moved lately stay, unless their
-group is to be emptied.`,
+Bytes are what the engines estimate. Moves under way count where they go, and shards that moved lately stay, unless
+their group is to be emptied.`,
     )
     .action(
       action<[], PlanFlags>(async (session, _none, flags) => {

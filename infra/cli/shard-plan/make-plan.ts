@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Option } from 'commander';
+import { MOST_SECONDS } from '../../../shared/api/move-schemas.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
 import type { PlannedGroup, SizeOperations } from '../../../shared/contract/shard-plan.ts';
 import { planAnew, type ShardPlan } from '../../../shared/moves/plan-anew.ts';
@@ -24,23 +25,14 @@ export interface PlanFlags {
   readonly coolDown: number;
 }
 
-const YEAR_SECONDS = 31_536_000;
-
 /** The flags of whatever makes a plan. */
 export function planFlags(): readonly Option[] {
   return [
     repeatableFlag('--weight <group=number>', 'how much a group is to hold, 1 for those not named; repeatable'),
-    wholeNumberFlag('--tolerance <percent>', 'of what a group is to hold: so far it may be from that', 0, 100).default(5),
-    wholeNumberFlag('--writes <percent>', 'of what a shard weighs: its part of all writes, beside its bytes', 0, 100).default(
-      20,
-    ),
-    wholeNumberFlag('--count-writes <seconds>', 'for which writes are counted; 0: bytes alone count', 0, 3600).default(10),
-    wholeNumberFlag(
-      '--cool-down <seconds>',
-      'in which a shard that moved is not moved again',
-      0,
-      YEAR_SECONDS,
-    ).default(86_400, 'a day'),
+    wholeNumberFlag('--tolerance <percent>', 'of its part, which a group may be off', 0, 100).default(5),
+    wholeNumberFlag('--writes <percent>', 'how much writes count; bytes are the rest', 0, 100).default(20),
+    wholeNumberFlag('--count-writes <seconds>', 'so long they are counted; 0: bytes alone', 0, 3600).default(10),
+    wholeNumberFlag('--cool-down <seconds>', 'in which no shard moves again', 0, MOST_SECONDS).default(86_400, 'a day'),
   ];
 }
 
@@ -86,8 +78,7 @@ export function groupsOf(
 
 function checkNames(flag: string, given: readonly string[], names: readonly string[]): void {
   const unknown = given.find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw badUsage(flag, `one of ${names.join(', ')}`, JSON.stringify(unknown.slice(0, 60)));
+  if (unknown !== undefined) throw badUsage(flag, `one of ${names.join(', ')}`, JSON.stringify(unknown.slice(0, 60)));
 }
 
 function readWeight(text: string): readonly [group: string, weight: number] {

@@ -17,8 +17,9 @@ export function planLines({ moves, groups, under_way }: ShardPlan): readonly str
   const lines = groups.map((one) => `${one.group.padEnd(width)}  ${heldText(one)}`);
   const others = under_way === 0 ? '' : `; ${counted(under_way, 'move')} under way, counted where it ends`;
   const bytes = moves.reduce((sum, one) => sum + one.bytes, 0);
-  const does = moves.length === 0 ? 'nothing to move' : `${counted(moves.length, 'shard')} to move, ${bytesText(bytes)}`;
-  return [...lines, `${does}${others}`];
+  const some = `${counted(moves.length, 'shard')} to move, ${bytesText(bytes)}`;
+  const wanted = moves.length === 0 ? 'nothing to move' : some;
+  return [...lines, `${wanted}${others}`];
 }
 
 function heldText(one: GroupShare): string {

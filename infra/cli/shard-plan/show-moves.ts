@@ -40,7 +40,8 @@ async function bar(stream: NodeJS.WriteStream): Promise<MovesShown> {
 export function progressLine(progress: PlanProgress): string {
   const { percent, moved, moves, under_way, bytes_per_second, eta_seconds } = progress;
   const left = eta_seconds === null ? 'unknown time left' : `${timeOf(eta_seconds)} left`;
-  return `${percent} % | ${moved} of ${moves} shards, ${under_way} under way | ${bytesText(bytes_per_second)}/s | ${left}`;
+  const shards = `${moved} of ${moves} shards, ${under_way} under way`;
+  return `${percent} % | ${shards} | ${bytesText(bytes_per_second)}/s | ${left}`;
 }
 
 function lines(stream: NodeJS.WriteStream): MovesShown {
