@@ -47,6 +47,9 @@ export const METRICS = {
   exportBehindSeconds: 'export_behind_seconds',
   exportCells: 'export_cells',
   exportLeftCells: 'export_left_cells',
+  /** Moves of shards under way, every half minute while there are any; and what they stumbled over. */
+  moves: 'moves',
+  moveErrors: 'move_errors',
   /** Holes in logs that did not close, and logs that lost cells. */
   logHole: 'log_hole',
   logCut: 'log_cut',

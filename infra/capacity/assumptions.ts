@@ -48,7 +48,10 @@ export interface Assumptions {
   readonly triggerCallMs: number;
   /** MB of the functions that answer. Of the code: `infra/constructs/store-functions.ts`. */
   readonly functionMb: number;
-  /** MB of `drain-buffer` and of triggers' functions. Of the code: the same, and `infra/constructs/trigger-function.ts`. */
+  /**
+   * MB of `drain-buffer`, `move-shards` and triggers' functions. Of the code: the same, and
+   * `infra/constructs/trigger-function.ts`.
+   */
   readonly smallFunctionMb: number;
   /**
    * Share of the time that a function which runs all the time runs beside its successor. Estimate: two seconds each

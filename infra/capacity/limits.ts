@@ -26,7 +26,7 @@ const OWN_LIMITS: readonly Limit[] = [
     unit: '',
     most: ({ load }) => load.environment.groups,
     needed: ({ database }) => database.groups,
-    raise: '`infra/environments.ts`, before there is data: shards do not move yet',
+    raise: '`infra/environments.ts`; shards of before are moved there by hand',
   },
   {
     name: 'groups of a store',

@@ -24,15 +24,15 @@ const ALARMS_OF_A_GROUP = 4;
 const ALARMS_OF_A_PROXY = 1;
 const ALARMS_OF_READERS = 1;
 /**
- * Of the store: buffer, logs, lags, circuits, API (one of two metrics), functions, triggers as a whole; and of each
- * trigger.
+ * Of the store: buffer, logs, lags, circuits, moves, API (one of two metrics), functions, triggers as a whole; and of
+ * each trigger.
  */
-const ALARMS_OF_THE_STORE = 31;
+const ALARMS_OF_THE_STORE = 36;
 const ALARMS_OF_A_TRIGGER = 4;
 /** Of the function that makes datastores on request, where there is one. */
 const ALARMS_OF_DEFINING = 2;
-/** Drain, repair and tailers: that they are started. */
-const LOOPS = 3;
+/** Drain, repair, mover and tailers: that they are started. */
+const LOOPS = 4;
 
 /**
  * The parts of an environment's template, by its description. A test compares them with the templates.
@@ -56,6 +56,6 @@ export function standingPartsOf(
       groups * (ALARMS_OF_A_GROUP + (proxy ? ALARMS_OF_A_PROXY : 0) + (readersPerGroup > 0 ? ALARMS_OF_READERS : 0)) +
       (schedules ? LOOPS : 0),
     dashboards: 1,
-    schedules: schedules ? 2 + tailers : 0,
+    schedules: schedules ? LOOPS - 1 + tailers : 0,
   };
 }

@@ -92,7 +92,7 @@ function loopsOf(
   { overlap, smallFunctionMb }: Assumptions,
 ): Traffic['loops'] {
   if (!schedules) return { tailers: 0, concurrency: 0, megabytes: 0 };
-  // With one group there is nobody to buffer for, and the drain ends at once.
+  // With one group there is nobody to buffer for, and the drain ends at once; so does the mover while nothing is moved.
   const drains = groups > 1 ? 1 : 0;
   const share = 1 + overlap;
   return {

@@ -10,6 +10,7 @@ import { digest } from './commands/digest.ts';
 import { explain } from './commands/explain.ts';
 import { get } from './commands/get.ts';
 import { latest } from './commands/latest.ts';
+import { move } from './commands/move.ts';
 import { parked } from './commands/parked.ts';
 import { ping } from './commands/ping.ts';
 import { profile } from './commands/profile.ts';
@@ -43,6 +44,7 @@ const COMMANDS: readonly CommandOf[] = [
   triggers,
   parked,
   buffer,
+  move,
   importCommand,
   exportCommand,
   compareCommand,

@@ -15,7 +15,13 @@ const BY_STATUS: Readonly<Record<number, Ending>> = {
 };
 
 /** Refusals of a command that is to be another one, or to be given later: no cell is in the way, nor a signature. */
-const REFUSED: readonly ErrorCode[] = ['goes_by_deploy', 'fixed_definition', 'still_defined', 'would_lose'];
+const REFUSED: readonly ErrorCode[] = [
+  'goes_by_deploy',
+  'fixed_definition',
+  'still_defined',
+  'would_lose',
+  'move_refused',
+];
 
 /** What the gateway answers to who is not let in. */
 const DENIED: readonly unknown[] = [401, 403];

@@ -31,7 +31,10 @@ export interface Session {
   target(): Promise<Target>;
   /** The datastore that is meant, over HTTP. Throws a CommandError where it is not clear which. */
   connect(more?: Connecting): Promise<SchemalessClient>;
-  /** What moves its shards, over HTTP, and says how large they are. Throws as `connect`. */
+  /**
+   * The moves of the shards of the datastore that is meant, and how large they are. Throws a CommandError where it is not
+   * clear which.
+   */
   moves(more?: Connecting): Promise<MoveOperations & SizeOperations>;
   /** What is made and deleted beside any datastore. Throws a CommandError. */
   definitions(): Promise<DefinitionOperations>;
@@ -54,7 +57,7 @@ export function openSession(flags: GlobalFlags): Session {
       ...(flags.timeout !== undefined && { timeoutMs: flags.timeout * 1000 }),
     };
   };
-  const optionsWithName = async (more?: Connecting): Promise<ClientOptions> => {
+  const optionsOfDatastore = async (more?: Connecting): Promise<ClientOptions> => {
     const options = await optionsOf(more);
     const { datastore } = await choose();
     return { ...options, datastore: datastore ?? (await onlyDatastore(options)) };
@@ -63,8 +66,8 @@ export function openSession(flags: GlobalFlags): Session {
     output: openOutput(formatFor(flags.format, surface), surface, writeTo(process.stdout)),
     at,
     target: choose,
-    connect: async (more) => schemalessClient(await optionsWithName(more)),
-    moves: async (more) => movesClient(await optionsWithName(more)),
+    connect: async (more) => schemalessClient(await optionsOfDatastore(more)),
+    moves: async (more) => movesClient(await optionsOfDatastore(more)),
     definitions: async () => definitionsClient(await optionsOf()),
     note: (line) => void process.stderr.write(`${line}\n`),
   };

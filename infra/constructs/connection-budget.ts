@@ -39,12 +39,18 @@ const MIGRATIONS_AT_ONCE = 2;
 /** One that hangs until its time is up is not to keep its successors out. */
 const SPARE = 1;
 
+/** What runs all the time. */
+export type Loop = 'drain-buffer' | 'repair-indexes' | 'move-shards' | 'tail-shards';
+
 /** Instances at once of what runs all the time, by function. */
-export function loopInstances({
-  tailers,
-}: Pick<StoreEnvironment, 'tailers'>): Readonly<Record<'drain-buffer' | 'repair-indexes' | 'tail-shards', number>> {
+export function loopInstances({ tailers }: Pick<StoreEnvironment, 'tailers'>): Readonly<Record<Loop, number>> {
   const one = LOOPS_AT_ONCE + SPARE;
-  return { 'drain-buffer': one, 'repair-indexes': one, 'tail-shards': LOOPS_AT_ONCE * tailers + 2 * SPARE };
+  return {
+    'drain-buffer': one,
+    'repair-indexes': one,
+    'move-shards': one,
+    'tail-shards': LOOPS_AT_ONCE * tailers + 2 * SPARE,
+  };
 }
 
 /** What decides how many connections there are, and who takes them. */
@@ -87,8 +93,16 @@ export function connectionBudget({
 
 /** Of an account's 1,000 as a rule. */
 const MOST_INSTANCES = 360;
-/** Of all instances that answer requests, about what requests ask for. */
-const PARTS = { 'write-cells': 0.5, 'read-cells': 0.33, 'query-index': 0.15, 'manage-triggers': 0.02 } as const;
+/** Of all instances that answer requests, about what requests ask for; operators' own come last, one each at least. */
+const PARTS = {
+  'write-cells': 0.5,
+  'read-cells': 0.33,
+  'query-index': 0.15,
+  'manage-triggers': 0.014,
+  'manage-moves': 0.006,
+} as const;
+/** Those that get one in any case, so that one is left for each. */
+const OF_OPERATORS = 2;
 
 /**
  * As many instances of the functions that answer requests as there are connections for, one each at least, whether
@@ -97,16 +111,17 @@ const PARTS = { 'write-cells': 0.5, 'read-cells': 0.33, 'query-index': 0.15, 'ma
  * @returns undefined where functions hold no connections
  */
 export function instancesWithin(environment: Omit<Budgeted, 'instances'>): StoreEnvironment['instances'] {
-  const none = { 'write-cells': 0, 'read-cells': 0, 'query-index': 0, 'manage-triggers': 0 };
+  const none = { 'write-cells': 0, 'read-cells': 0, 'query-index': 0, 'manage-triggers': 0, 'manage-moves': 0 };
   const loops = connectionBudget({ ...environment, instances: none });
   if (!loops) return undefined;
   const left = Math.floor((loops.allowed - loops.wanted) / (environment.connections.request + SIGN_OF_LIFE));
-  // The last of them gets one in any case, so that one is left for it.
-  const part = (share: number): number => Math.max(1, Math.floor(share * (Math.min(MOST_INSTANCES, left) - 1)));
+  const part = (share: number): number =>
+    Math.max(1, Math.floor(share * (Math.min(MOST_INSTANCES, left) - OF_OPERATORS)));
   return {
     'write-cells': part(PARTS['write-cells']),
     'read-cells': part(PARTS['read-cells']),
     'query-index': part(PARTS['query-index']),
     'manage-triggers': part(PARTS['manage-triggers']),
+    'manage-moves': part(PARTS['manage-moves']),
   };
 }

@@ -28,7 +28,7 @@ export const REPAIR_ITEMS = [
   'writer#*',
 ];
 
-/** Who notices that a log was cut, or lets one go on that was set back, raises its shard's epoch. */
+/** Who notices that a log was cut, or lets one go on that was set back, raises its shard's epoch; who moves one, too. */
 const EPOCHS = 'datastore#*';
 
 export const DRAINED_TOPOLOGY = [EPOCHS];
@@ -45,6 +45,15 @@ export const TAILED_TOPOLOGY = [EPOCHS];
 
 /** A rewind takes the offsets back, and has whoever follows notice. */
 export const MANAGE_ITEMS = [OPENINGS_KEY, ...TRIGGER_ITEMS, ...follower('trigger/*')];
+
+/** What is written down of each move; one works for them at a time, and for a shard while no migration does. */
+export const MOVE_ITEMS = [OPENINGS_KEY, 'lease#move', 'lease#move/*', 'lease#migrate', 'move#*'];
+
+/** A switch says which group has the shard. */
+export const MOVED_TOPOLOGY = [EPOCHS];
+
+/** Who asks for moves writes down what is wanted, and does nothing of it. */
+export const MANAGED_MOVES = [OPENINGS_KEY, 'move#*'];
 
 /** Of one trigger's own function: nothing of others, no lease and no offset. */
 export function consumedItems(datastore: string, trigger: string): readonly string[] {

@@ -72,7 +72,11 @@ export class SchemalessService {
     this.alarms = new StoreAlarms(scope, 'alarms', { environment, api, topics });
     for (const group of storage.groupsHere) addGroupAlarms(scope, { group, environment, topics });
     this.dashboard = new StoreDashboard(scope, 'dashboard', { environment, api, groups: storage.groups });
-    const always = { drain: looping['drain-buffer'], repair: looping['repair-indexes'] };
+    const always = {
+      drain: looping['drain-buffer'],
+      repair: looping['repair-indexes'],
+      move: looping['move-shards'],
+    };
     const schedules = environment.schedules
       ? Object.entries(always).map(([name, target]) => startEachMinute(scope, name, target))
       : [];

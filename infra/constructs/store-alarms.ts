@@ -129,7 +129,7 @@ function addBufferAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   });
 }
 
-/** Of the logs, and of those who follow them. */
+/** Of the logs, and of those who follow or copy them. */
 function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('index-lag', {
     section: 'index-lag',
@@ -151,6 +151,14 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
     metric: most(METRICS.triggerUnsentSeconds),
     above: OLDEST_UNSENT_SECONDS,
     periods: 3,
+  });
+  alarms.add('move-errors', {
+    section: 'move-errors',
+    what: 'a move of a shard has stumbled for ten minutes, which is longer than a failover takes',
+    // What fails again and again is tried in growing pauses.
+    metric: sum(METRICS.moveErrors).with({ period: FIVE_MINUTES }),
+    above: 0,
+    periods: 2,
   });
   alarms.add('log-hole', {
     section: 'log-hole',

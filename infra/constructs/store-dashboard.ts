@@ -108,13 +108,14 @@ function triggerGraphs(oldest: IWidget, { sum, most }: StoreMetrics): readonly I
   ];
 }
 
-/** The logs, and the repair of indexes, which follows them. */
+/** The logs, and the repair of indexes and the moves of shards, which follow them. */
 function logGraphs({ sum, most }: StoreMetrics): readonly IWidget[] {
   return [
     graph('Indexes: how far the repair is behind, and what it wrote', [
       most(METRICS.indexLagCells),
       sum(METRICS.indexRepaired),
     ]),
+    graph('Moves of shards', [most(METRICS.moves), sum(METRICS.moveErrors)]),
     graph('Logs: holes and cuts', [sum(METRICS.logHole), sum(METRICS.logCut)]),
   ];
 }

@@ -82,8 +82,8 @@ export interface StoreEnvironment {
   /** Clusters and stacks refuse to be deleted. */
   readonly protectedFromDeletion: boolean;
   /**
-   * The functions that run all the time: drain, repair, tailers. Off, buffers, indexes and triggers rest, and a cluster
-   * whose least capacity is 0 pauses when nobody asks. Fit only for trying things out.
+   * The functions that run all the time: drain, repair, mover, tailers. Off, buffers, indexes, moves and triggers rest,
+   * and a cluster whose least capacity is 0 pauses when nobody asks. Fit only for trying things out.
    */
   readonly schedules: boolean;
   /**

@@ -2,10 +2,19 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { DEFINING_HANDLER, type Route } from '../../shared/api/routes.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
-import { loopInstances } from './connection-budget.ts';
+import { loopInstances, type Loop } from './connection-budget.ts';
 import { grantAppliedQueues } from './applied-queues.ts';
 import type { StoreEnvironment } from './store-environment.ts';
-import { DRAIN_ITEMS, DRAINED_TOPOLOGY, MANAGE_ITEMS, REPAIR_ITEMS, REPAIRED_TOPOLOGY } from './granted-items.ts';
+import {
+  DRAIN_ITEMS,
+  DRAINED_TOPOLOGY,
+  MANAGE_ITEMS,
+  MANAGED_MOVES,
+  MOVE_ITEMS,
+  MOVED_TOPOLOGY,
+  REPAIR_ITEMS,
+  REPAIRED_TOPOLOGY,
+} from './granted-items.ts';
 import type { FunctionCode } from './function-code.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
@@ -17,7 +26,7 @@ export type AnsweringFunctions = Readonly<Record<AlwaysAnswering, StoreFunction>
 type AlwaysAnswering = Exclude<Route['handler'], typeof DEFINING_HANDLER>;
 
 /** Those that run all the time. */
-export type LoopingFunctions = Readonly<Record<'drain-buffer' | 'repair-indexes' | 'tail-shards', StoreFunction>>;
+export type LoopingFunctions = Readonly<Record<Loop, StoreFunction>>;
 
 export interface StoreFunctionsProps {
   readonly environment: StoreEnvironment;
@@ -45,9 +54,15 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
       description: 'Schemaless: shows and steers triggers',
       databaseUser: 'read',
     }),
+    'manage-moves': add('manage-moves', {
+      description: 'Schemaless: shows and steers moves of shards',
+      databaseUser: 'read',
+    }),
   };
   for (const name of ['write-cells', 'read-cells', 'query-index'] as const) functions[name].grantOpenCircuits();
   functions['manage-triggers'].grantState(MANAGE_ITEMS);
+  functions['manage-moves'].grantState(MANAGED_MOVES);
+  functions['manage-moves'].grantTopologyWrites(MOVED_TOPOLOGY);
   if (!definedByApi) return functions;
   grantAppliedQueues(functions['manage-triggers'], props.environment, 'manage');
   const defining = add(DEFINING_HANDLER, {
@@ -83,6 +98,11 @@ export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps
       databaseUser: 'repair',
       memorySize: loopMemoryMb,
     }),
+    'move-shards': add('move-shards', {
+      description: 'Schemaless: copies shards to other groups, and switches them over',
+      databaseUser: 'move',
+      memorySize: 512,
+    }),
     'tail-shards': add('tail-shards', {
       description: 'Schemaless: sends cells to the queues of the triggers',
       databaseUser: 'tail',
@@ -96,6 +116,8 @@ export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps
   functions['repair-indexes'].grantState(REPAIR_ITEMS);
   // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
   functions['repair-indexes'].grantTopologyWrites(REPAIRED_TOPOLOGY);
+  functions['move-shards'].grantState(MOVE_ITEMS);
+  functions['move-shards'].grantTopologyWrites(MOVED_TOPOLOGY);
   return functions;
 }
 

@@ -2,6 +2,7 @@ import type { AlarmCase } from './alarm-case.ts';
 import { damagedRow, twoBodies, undecidedBodies, writerHangs } from './breaking/buffers.ts';
 import { crashingInstances, withoutSchedules } from './breaking/functions.ts';
 import { holeInLog, setBack, unreadableRows } from './breaking/logs.ts';
+import { barredMover } from './breaking/moves.ts';
 import { dyingWriter, groupHangs, lockedTable } from './breaking/requests.ts';
 import { heldReader, manyConnections } from './breaking/servers.ts';
 import { barredQueue, crashingFunction, failingFunction, foreignMessage, slowFunction } from './breaking/triggers.ts';
@@ -43,6 +44,13 @@ const SECOND_GROUP: readonly AlarmCase[] = [
     cure: 'npm run local -- promote',
     withinMinutes: 15,
     breaks: (world) => writerHangs(world, 'group-2'),
+  },
+  {
+    sections: ['move-errors'],
+    fault: 'who moves shards may create nothing on the other group',
+    cure: 'the right is given back; POST …/moves/…/cancel',
+    withinMinutes: 20,
+    breaks: (world) => barredMover(world, 'group-2', 'group-1'),
   },
 ];
 

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import { schemalessClient } from '../../shared/client/client.ts';
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
+import { movesClient } from '../../shared/client/moves-client.ts';
 
 /** Has a function of a running stack do all that it does, as far as one machine lets it. */
 export type Exercise = (stack: LocalStack) => Promise<unknown>;
@@ -49,8 +51,32 @@ async function define(stack: LocalStack): Promise<void> {
   await definitions.deleteDatastore('tried', { confirm: 'tried', force: true });
 }
 
+/** A shard is moved to another group and back; what a step does not allow yet is refused, and no matter here. */
+async function move(stack: LocalStack): Promise<void> {
+  const shard = 0;
+  const trips = schemalessClient({ url: stack.url, datastore: 'trips', retryBudget: false });
+  const moves = movesClient({ url: stack.url, datastore: 'trips', retryBudget: false });
+  const heads = await trips.heads();
+  const from = heads.find((head) => head.shard === shard)?.group;
+  const to = heads.find(({ group }) => group !== from)?.group;
+  if (to === undefined) return;
+  const steps = [
+    () => moves.moves(),
+    () => moves.createMove(shard, to, { switch: true }),
+    () => moves.verifyMove(shard),
+    () => moves.reverseMove(shard),
+    () => moves.completeMove(shard),
+    () => moves.cancelMove(shard),
+    () => moves.move(shard),
+  ];
+  for (const step of steps) {
+    await step().catch(() => undefined);
+    await sleep(1000);
+  }
+}
+
 /** As a schedule calls it. One call goes on for minutes, and is made anew when it has failed. */
-function loop(title: string, event: object = {}): Exercise {
+function loop(title: string, event: object = {}, meanwhile: Exercise = define): Exercise {
   let isRunning = false;
   return async (stack) => {
     if (!isRunning) {
@@ -60,7 +86,7 @@ function loop(title: string, event: object = {}): Exercise {
         .catch(() => undefined)
         .finally(() => (isRunning = false));
     }
-    await define(stack).catch(() => undefined);
+    await meanwhile(stack).catch(() => undefined);
   };
 }
 
@@ -106,9 +132,11 @@ export function exercises(folder: string): Readonly<Record<string, Exercise>> {
       await ask(stack, 'POST', `${trigger}/dead/replay`, { all: true });
       await define(stack).catch(() => undefined);
     },
+    'manage-moves': (stack) => move(stack).catch(() => undefined),
     'define-datastores': (stack) => define(stack).catch(() => undefined),
     'drain-buffer': loop('drain-buffer'),
     'repair-indexes': loop('repair-indexes'),
+    'move-shards': loop('move-shards', {}, move),
     'tail-shards': loop('tail-shards', { slot: 0 }),
     'trigger-smoke-echo': (stack) => ask(stack, 'PUT', `/v1/smoke/cells/${randomUUID()}/CALL/1`, { n: 1 }),
     'migration/onEvent': deploy('migration/onEvent', folder),

@@ -86,7 +86,7 @@ class Rate {
   }
 }
 
-/** `2 h 5 min`. */
+/** `1 h 5 min`. */
 export function timeOf(seconds: number): string {
   const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
   if (hours > 0) return `${hours} h ${minutes % 60} min`;

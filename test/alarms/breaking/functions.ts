@@ -30,6 +30,7 @@ export async function crashingInstances(world: AlarmWorld): Promise<Cure> {
       world.ask('GET', `/trips/rows/${randomUUID()}`),
       world.ask('GET', '/trips/indexes'),
       world.ask('GET', '/work/triggers'),
+      world.ask('GET', '/work/moves'),
       world.ask('POST', '/definitions/apply', {}),
       ...called
         .filter(({ title }) => title.startsWith('trigger-'))

@@ -106,6 +106,7 @@ function paths(row: () => string): readonly HostileRequest[] {
       `/v1/${'a'.repeat(6000)}/shards`,
       `${V1}/indexes/__proto__ ${V1}/indexes/constructor?a=1 ${V1}/indexes/%00 ${V1}/triggers/__proto__`,
       `${V1}/triggers/toString ${V1}/triggers/..%2f.. /v1/health?x=1 /v1/openapi.json?x=1`,
+      `${V1}/moves/__proto__ ${V1}/moves/-1 ${V1}/moves/%00 ${V1}/moves/1e3 ${V1}/moves/99999 ${V1}/moves?limit=1`,
       '/v1/%7Bdatastore%7D/shards /favicon.ico /v1/trips/cells',
       `/${'../'.repeat(500)}`,
       `/${'a/'.repeat(2000)}`,
@@ -229,6 +230,14 @@ function batches(row: () => string): readonly HostileRequest[] {
       '{"ids":["group-1/1 OR 1=1"]}',
       ...words('{"ids":["__proto__/1"]} {"ids":["group-1/9999999999999999999999"]} {"ids":[null]} {"ids":"*"}'),
     ].map((body) => post(`conflicts ${body}`, `${V1}/buffer/conflicts/discard`, body)),
+    ...words(
+      '{} [] null {"shard":0} {"shard":"0","to":"group-2"} {"shard":99999,"to":"group-2"} {"shard":-1,"to":"group-2"}',
+      `{"shard":0,"to":"../x"} {"shard":0,"to":"'"} {"shard":0,"to":"__proto__"} {"shard":0,"to":["group-2"]}`,
+      '{"shard":0,"to":"group-2","switch":1} {"shard":0,"to":"group-2","complete_after_seconds":1e300}',
+    ).map((body) => post(`a move ${body}`, `${V1}/moves`, body)),
+    ...words('switch reverse complete cancel verify').flatMap((step) =>
+      ['', '{"shard":1}', '[]'].map((body) => post(`to ${step} no move ${body}`, `${V1}/moves/0/${step}`, body)),
+    ),
     ...words('pause resume rewind parked/retry parked/discard').flatMap((action) =>
       [
         '',

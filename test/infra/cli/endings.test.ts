@@ -18,6 +18,11 @@ describe('how a command ends', () => {
     expect(endingOf(new SchemalessError('conflict', 'another body'))).toBe('conflict');
   });
 
+  it('is for no body at an address where a move cannot do what is asked of it', () => {
+    expect(endingOf(new SchemalessError('move_refused', 'it has not moved yet'))).toBe('usage');
+    expect(endingOf(new SchemalessError('unknown_move', 'none'))).toBe('notFound');
+  });
+
   it('is for rejects where they were too many, since cells were stored', () => {
     expect(endingOf(new FilesError('too_many_rejects', 'too many'))).toBe('rejects');
   });

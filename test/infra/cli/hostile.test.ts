@@ -180,6 +180,13 @@ describe('what cannot be used', () => {
     ['no lock of a folder', ['export', 'backup', '--no-lock'], 'no-lock: wanted with s3://bucket/prefix alone'],
     ['a place beside a file of them', ['digest', '--at', '1', '--compare', 'x'], '--at: wanted none beside --compare'],
     ['digests that are not there', ['digest', '--compare', 'none.ndjson'], '--compare: wanted digests as NDJSON'],
+    ['a move to nowhere', ['move', 'create', '3'], "required option '--to <group>' not specified"],
+    ['a move of no shard', ['move', 'status', 'first'], 'Wanted a whole number from 0 to 65535, got "first"'],
+    [
+      'a time that is none',
+      ['move', 'create', '3', '--to', 'group-2', '--complete-after', '1h'],
+      'Wanted a whole number from 0 to 31536000, got "1h"',
+    ],
     ['a profile that is not there', ['shards', '--profile', 'none'], 'there are none'],
   ] as const)('is refused before anything is sent: %s', async (_name, parameters, message) => {
     const before = requests.length;
@@ -269,6 +276,7 @@ describe('completion', () => {
       (await run('complete', '--', ...words)).stdout.split('\n').map((line) => line.split('\t')[0] ?? '');
     expect(await complete('verify')).toContain('verify-index');
     expect(await complete('triggers', '')).toEqual(expect.arrayContaining(['list', 'pause', 'rewind']));
+    expect(await complete('move', '')).toEqual(expect.arrayContaining(['create', 'status', 'switch', 'reverse']));
     expect(await complete('tail', '--fo')).toEqual(expect.arrayContaining(['--follow', '--format']));
     expect(await complete('tail', '--format', '')).toEqual(expect.arrayContaining(['table', 'ndjson']));
     await run('profile', 'set', 'prod', '--url', url);
@@ -288,7 +296,7 @@ it('every command has help with examples', async () => {
   expect(own.length).toBeGreaterThan(14);
   const helps = await Promise.all(own.map(async (name) => [name, (await run(name, '--help')).stdout] as const));
   const groups = helps.filter(([, text]) => /^Commands:$/mu.test(text)).map(([name]) => name);
-  expect(groups).toEqual(['shards', 'triggers', 'parked', 'buffer', 'delete', 'profile']);
+  expect(groups).toEqual(['shards', 'triggers', 'parked', 'buffer', 'move', 'delete', 'profile']);
   for (const [name, text] of helps)
     if (!groups.includes(name)) expect([name, text]).toEqual([name, expect.stringContaining('Examples:\n  ')]);
 });

@@ -329,6 +329,21 @@ describe('operators', () => {
     expect(linesOf(await run('parked', 'discard', 'bill_rider', '--all', '--yes'))).toMatchObject([{ discarded: 0 }]);
   });
 
+  it('see moves of shards, of which a stack of one group has none', async () => {
+    const [list, unknown, none, same, away] = await Promise.all([
+      run('move', 'list'),
+      run('move', 'status', '0'),
+      run('move', 'switch', '99'),
+      run('move', 'create', '0', '--to', 'group-1'),
+      run('move', 'create', '0', '--to', 'group-9'),
+    ]);
+    expect(list).toMatchObject({ code: 0, stdout: '' });
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('unknown_move') });
+    expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('unknown_shard') });
+    expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining('move_refused') });
+    expect(away).toMatchObject({ code: 2, stderr: expect.stringContaining('invalid_field') });
+  });
+
   it('see buffers and indexes, and how long reads take', async () => {
     const [status, conflicts, undecided, discarded, kept, index, indexes, ping] = await Promise.all([
       run('buffer', 'status'),

@@ -28,7 +28,7 @@ const apiFunctions = (environment: EnvironmentName) =>
 /** One machine has no account to ask. */
 const preflights = (environment: EnvironmentName) => (environment === 'local' ? 0 : 1);
 /** They loop until their successor has taken over. */
-const LOOPS = 3;
+const LOOPS = 4;
 const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
 const triggerFunctions = definitions.datastores.flatMap(({ name: datastore, triggers }) =>
   triggers.filter((trigger) => trigger.function !== undefined).map(({ name }) => ({ datastore, name })),
@@ -153,6 +153,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     const schedules = properties('AWS::Scheduler::Schedule');
     expect(schedules.map(({ Description }) => Description).sort()).toEqual([
       'Starts drain-buffer each minute',
+      'Starts move-shards each minute',
       'Starts repair-indexes each minute',
       ...Array.from(
         { length: ENVIRONMENTS[environment].tailers },
@@ -226,8 +227,10 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     expect(Object.fromEntries(writable.filter(([, tables]) => tables.length > 0))).toEqual({
       ...(ENVIRONMENTS[environment].definedByApi && { definedatastores: ['state', 'topology'] }),
       drainbuffer: ['state', 'topology'],
+      managemoves: ['state', 'topology'],
       managetriggers: ['state'],
       migrationisComplete: ['state', 'topology'],
+      moveshards: ['state', 'topology'],
       repairindexes: ['state', 'topology'],
       tailshards: ['state', 'topology'],
       ...Object.fromEntries(

@@ -252,6 +252,10 @@ describe('an app without triggers', () => {
     const stacks = synthesized(join(folder.path, 'assembly-without'), { environment: 'prod', datastores: without });
     expect(resourcesOf(stacks, 'AWS::SQS::Queue')).toEqual([]);
     const schedules = propertiesOf(stacks, 'AWS::Scheduler::Schedule').map(({ Description }) => Description);
-    expect(schedules.sort()).toEqual(['Starts drain-buffer each minute', 'Starts repair-indexes each minute']);
+    expect(schedules.sort()).toEqual([
+      'Starts drain-buffer each minute',
+      'Starts move-shards each minute',
+      'Starts repair-indexes each minute',
+    ]);
   });
 });

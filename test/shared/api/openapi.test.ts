@@ -104,7 +104,7 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   getMove: get('moves/2'),
   switchMove: post('moves/2/switch'),
   reverseMove: post('moves/2/reverse'),
-  completeMove: post('moves/2/complete', {}),
+  completeMove: post('moves/2/complete'),
   cancelMove: post('moves/2/cancel'),
   verifyMove: post('moves/2/verify'),
   listShardSizes: get('shards/sizes'),

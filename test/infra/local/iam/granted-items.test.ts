@@ -1,6 +1,12 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, expect, it, vi } from 'vitest';
-import { DRAIN_ITEMS, MANAGE_ITEMS, REPAIR_ITEMS, TAIL_ITEMS } from '../../../../infra/constructs/granted-items.ts';
+import {
+  DRAIN_ITEMS,
+  MANAGE_ITEMS,
+  MOVE_ITEMS,
+  REPAIR_ITEMS,
+  TAIL_ITEMS,
+} from '../../../../infra/constructs/granted-items.ts';
 import { STATE_ITEMS } from '../../../../infra/constructs/table-actions.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
@@ -39,6 +45,9 @@ it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Pro
   ['repair-indexes', 'keep migrations out', REPAIR_ITEMS, lease('migrate')],
   ['repair-indexes', 'look after a datastore alone', REPAIR_ITEMS, lease('repair/trips')],
   ['drain-buffer', 'drain a group alone', DRAIN_ITEMS, lease('drain/group-1')],
+  ['move-shards', 'move shards alone', MOVE_ITEMS, lease('move')],
+  ['move-shards', 'move a shard alone', MOVE_ITEMS, lease('move/trips/233')],
+  ['move-shards', 'keep migrations out', MOVE_ITEMS, lease('migrate')],
   ['tail-shards', 'begin a trigger', TAIL_ITEMS, (state) => openFollower(state, trigger, 16)],
   ['tail-shards', 'read how many it is of', TAIL_ITEMS, readTailerCount],
   [
