@@ -26,7 +26,7 @@ export function selectSizes(datastore: string): Statement {
   };
 }
 
-/** By shard; what belongs to another datastore whose name begins alike is left out. */
+/** By shard; copies of shards, and another datastore whose name begins alike, are left out. */
 export function toSizes(
   rows: readonly SqlRow[],
   datastore: string,

@@ -45,8 +45,8 @@ describe('the sizes of shards', () => {
 describe('what the statistics say', () => {
   const rowsOf = (...databases: string[]) => databases.map((database) => [database, '65536', '100']);
 
-  it('leaves out the databases of another datastore whose name begins alike', () => {
-    const found = toSizes(rowsOf('trips_0001', 'trips_old_0001', 'trips_0002'), 'trips', [0, 1]);
+  it('leaves out copies of shards, and another datastore whose name begins alike', () => {
+    const found = toSizes(rowsOf('trips_0001', 'trips_0001_copy', 'trips_old_0001', 'trips_0002'), 'trips', [0, 1]);
     expect([...found]).toEqual([[1, { bytes: 65_536, rows: 100 }]]);
   });
 
