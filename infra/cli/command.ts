@@ -16,6 +16,7 @@ import { ping } from './commands/ping.ts';
 import { profile } from './commands/profile.ts';
 import { put } from './commands/put.ts';
 import { query } from './commands/query.ts';
+import { drainGroup, rebalance } from './commands/rebalance.ts';
 import { row } from './commands/row.ts';
 import { shards } from './commands/shards.ts';
 import { tail } from './commands/tail.ts';
@@ -36,6 +37,8 @@ const COMMANDS: readonly CommandOf[] = [
   query,
   tail,
   shards,
+  rebalance,
+  drainGroup,
   digest,
   explain,
   triggers,

@@ -4,6 +4,7 @@ import { movesClient } from '../../shared/client/moves-client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
 import type { DefinitionOperations } from '../../shared/contract/definition-operations.ts';
 import type { MoveOperations } from '../../shared/contract/move-operations.ts';
+import type { SizeOperations } from '../../shared/contract/shard-plan.ts';
 import { formatFor, surfaceOf, type Format } from './output/format.ts';
 import { openOutput, type Output } from './output/output.ts';
 import { writeTo } from './output/write-out.ts';
@@ -30,8 +31,11 @@ export interface Session {
   target(): Promise<Target>;
   /** The datastore that is meant, over HTTP. Throws a CommandError where it is not clear which. */
   connect(more?: Connecting): Promise<SchemalessClient>;
-  /** The moves of the shards of the datastore that is meant. Throws a CommandError where it is not clear which. */
-  moves(more?: Connecting): Promise<MoveOperations>;
+  /**
+   * The moves of the shards of the datastore that is meant, and how large they are. Throws a CommandError where it is not
+   * clear which.
+   */
+  moves(more?: Connecting): Promise<MoveOperations & SizeOperations>;
   /** What is made and deleted beside any datastore. Throws a CommandError. */
   definitions(): Promise<DefinitionOperations>;
   /** Says something to people, beside the results: a line on standard error. */

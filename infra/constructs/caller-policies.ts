@@ -18,6 +18,7 @@ export const READS = [
   'readLog',
   'digestLog',
   'listShards',
+  'listShardSizes',
   'listIndexes',
   'queryIndex',
   'countEntries',
@@ -64,6 +65,7 @@ export const MOVES = [
   'cancelMove',
   'verifyMove',
   'listShards',
+  'listShardSizes',
   'getHealth',
 ] as const satisfies readonly Operation[];
 

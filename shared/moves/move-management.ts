@@ -3,10 +3,12 @@ import type { StoreContext } from '../access/context.ts';
 import { homeOf, requireDatastore } from '../access/groups.ts';
 import { parseShard } from '../address.ts';
 import type { MoveOperations, MoveOptions, MoveStatus } from '../contract/move-operations.ts';
+import type { SizeOperations } from '../contract/shard-plan.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import { beginMoving } from '../topology/moving-shards.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
+import { shardSizes } from './shard-sizes.ts';
 import {
   beginMove,
   hasEnded,
@@ -27,7 +29,7 @@ export interface MoveManagementOptions {
 /** The moves of every datastore's shards, for those who run them. */
 export interface MoveManagement {
   /** Throws `unknown_datastore`. */
-  moves(datastore: string): Promise<MoveOperations>;
+  moves(datastore: string): Promise<MoveOperations & SizeOperations>;
 }
 
 export function moveManagement(options: MoveManagementOptions): MoveManagement {
@@ -39,7 +41,7 @@ export function moveManagement(options: MoveManagementOptions): MoveManagement {
   };
 }
 
-function moveOperations(options: MoveManagementOptions, topology: DatastoreTopology): MoveOperations {
+function moveOperations(options: MoveManagementOptions, topology: DatastoreTopology): MoveOperations & SizeOperations {
   const { datastore, shards, homes } = topology;
   const { stateTable } = options;
   const numberOf = (shard: number): number => parseShard(shard, shards);
@@ -75,6 +77,7 @@ function moveOperations(options: MoveManagementOptions, topology: DatastoreTopol
     cancelMove: (shard) =>
       wish(shard, 'cancel', ({ switches }) => switches === 0, 'it was switched already: reverse or complete it'),
     verifyMove: (shard) => wish(shard, 'verify', () => true, ''),
+    shardSizes: () => shardSizes(options.context, datastore),
   };
 }
 

@@ -314,6 +314,7 @@ const move = (changes: object): GatewayRequest =>
 const MOVES: readonly Refusal[] = [
   ['a datastore that is not there', get('/v1/nope/moves'), 'unknown_datastore datastore', 'trips', 'nope'],
   ['a parameter where all are listed', get(`${moves}?limit=3`), 'unknown_field limit', 'none', 'limit'],
+  ['a parameter where sizes are listed', get('/v1/trips/shards/sizes?read=writer'), 'unknown_field read', 'none', 'read'],
   ['a parameter of a step', post(`${moves}/2/switch?force=true`), 'unknown_field force', 'none', 'force'],
   ['a shard in words', get(`${moves}/first`), 'invalid_field shard', 'number of a shard', '"first"'],
   ['a shard below zero', post(`${moves}/-1/cancel`), 'invalid_field shard', 'number of a shard', '"-1"'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { SchemalessError } from '../../shared/errors.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
-import { fakeMoves, MOVE } from './support/fake-moves.ts';
+import { fakeMoves, MOVE, SIZES } from './support/fake-moves.ts';
 import { gateway, type GatewayAnswer } from './support/gateway.ts';
 
 /** What a request was answered, and what it asked of the moves. */
@@ -41,6 +42,15 @@ describe('the routes of moves', () => {
       expect(answer).toMatchObject({ status: 202, json: { shard: 2 } });
       expect(asked).toEqual([[step, 2]]);
     }
+  });
+
+  it('say how large the shards are, and of which that is not known', async () => {
+    const path = '/v1/trips/shards/sizes';
+    expect(await gateway(fakeDeployment())({ method: 'GET', path })).toMatchObject({ status: 200, json: SIZES });
+    const error = new SchemalessError('unavailable', 'no node of group-1 answered in time');
+    const shardSizes = async () => ({ groups: ['group-1'], shards: [{ shard: 0, group: 'group-1', error }] });
+    const { json } = await gateway(fakeDeployment({ shardSizes }))({ method: 'GET', path });
+    expect(json).toMatchObject({ shards: [{ shard: 0, group: 'group-1', error: { code: 'unavailable' } }] });
   });
 
   it('refuse what its step does not allow, and change nothing', async () => {

@@ -1,13 +1,20 @@
 import { Command } from 'commander';
 import type { ShardHead } from '../../../shared/contract/datastore.ts';
 import { shardDatabase } from '../../../shared/shard.ts';
-import { action, examples } from '../cli.ts';
+import { action, commandGroup, examples } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import { readFlag } from '../flags.ts';
+import { plan } from './shards-plan.ts';
 
-/** `schemaless shards`. */
+/** `schemaless shards`: lists them where nothing else is said. */
 export function shards(): Command {
-  return new Command('shards')
+  return commandGroup('shards', 'lists the shards, and plans where they should be', [])
+    .addCommand(list(), { isDefault: true })
+    .addCommand(plan());
+}
+
+function list(): Command {
+  return new Command('list')
     .description('lists the shards: group, database, and how far each log goes')
     .option('-g, --group <name>', 'those of one group')
     .addOption(readFlag())

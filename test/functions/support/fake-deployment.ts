@@ -7,6 +7,7 @@ import type { DefinitionManagement } from '../../../shared/migrate/definition-ma
 import type { MoveManagement } from '../../../shared/moves/move-management.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
+import type { SizeOperations } from '../../../shared/contract/shard-plan.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { fakeDefinitions } from './fake-definitions.ts';
@@ -54,7 +55,9 @@ const INDEXES: IndexOperations = {
  * replaces what should behave otherwise.
  */
 export function fakeDeployment(
-  changes: Partial<Datastore & BufferOperations & IndexOperations & TriggerOperations & MoveOperations> = {},
+  changes: Partial<
+    Datastore & BufferOperations & IndexOperations & TriggerOperations & MoveOperations & SizeOperations
+  > = {},
   health: readonly GroupHealth[] = [],
 ): FakeDeployment {
   const trips = referenceStore('trips', SHARDS, SUITE_INDEXES);

@@ -38,7 +38,8 @@ const OF_CLIENTS = words(`
   putCell batchPut getCell getLatestCell listVersions getRow batchGet batchRead readShardLog digestLog readLog
   listShards   listIndexes queryIndex countEntries batchQuery`);
 const OF_MOVERS = words(`
-  listMoves createMove getMove switchMove reverseMove completeMove cancelMove verifyMove listShards getHealth`);
+  listMoves createMove getMove switchMove reverseMove completeMove cancelMove verifyMove listShards
+  listShardSizes getHealth`);
 /** Of those, what belongs to nobody else but operators. */
 const MOVES = OF_MOVERS.filter((operation) => operation.endsWith('Move') || operation.endsWith('Moves'));
 

@@ -107,6 +107,7 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   completeMove: post('moves/2/complete'),
   cancelMove: post('moves/2/cancel'),
   verifyMove: post('moves/2/verify'),
+  listShardSizes: get('shards/sizes'),
   getBuffer: get('buffer'),
   listBufferConflicts: get('buffer/conflicts'),
   listUndecidedWrites: get('buffer/undecided'),
@@ -195,6 +196,10 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
           last_error: 'group-2 does not answer',
         },
       ],
+      shardSizes: async () => ({
+        groups: ['group-1'],
+        shards: [{ shard: 0, group: 'group-1', error: UNAVAILABLE }],
+      }),
       buffer: async () => [
         { group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1, undecided: 2 },
         { group: 'group-2', error: UNAVAILABLE },

@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { movesClient } from '../../../shared/client/moves-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
+import type { SizeOperations } from '../../../shared/contract/shard-plan.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
-import { fakeMoves, MOVE } from '../../functions/support/fake-moves.ts';
+import { fakeMoves, MOVE, SIZES } from '../../functions/support/fake-moves.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
 
-const client = (asked: unknown[][] = [], changes: Partial<MoveOperations> = {}): MoveOperations =>
+type Operations = MoveOperations & SizeOperations;
+
+const client = (asked: unknown[][] = [], changes: Partial<Operations> = {}): Operations =>
   movesClient({
     url: 'http://gateway.test',
     datastore: 'trips',
@@ -19,6 +22,15 @@ describe('the moves of a client', () => {
   it('are listed and shown as the server sees them', async () => {
     expect(await client().moves()).toEqual([MOVE]);
     expect(await client().move(2)).toEqual(MOVE);
+  });
+
+  it('come with the sizes of shards, in which errors are made again', async () => {
+    expect(await client().shardSizes()).toEqual(SIZES);
+    const error = new SchemalessError('unavailable', 'no node of group-1 answered in time');
+    const shards = [{ shard: 0, group: 'group-1', error }];
+    const sizes = await client([], { shardSizes: async () => ({ groups: ['group-1'], shards }) }).shardSizes();
+    expect(sizes.shards[0]?.error).toBeInstanceOf(SchemalessError);
+    expect(sizes.shards[0]?.error).toMatchObject({ code: 'unavailable' });
   });
 
   it('are begun and taken on, as given', async () => {
