@@ -3,14 +3,17 @@ import type { SqlClient } from '../sql/client.ts';
 import { readDeployed, writeDeployed } from '../topology/deployed-definitions.ts';
 import { readDeletionMark } from '../topology/deletion-mark.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
+import { readHeldShards, type HeldShards } from '../topology/held-shards.ts';
 import { takeDeletionBack } from './delete-datastore.ts';
 import type { WishedTriggers } from './deployed-triggers.ts';
 import { stepControl } from './step-control.ts';
 import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
 
-/** Throws an `Error` that names what is wrong with a wish: another shard count, a group gone that still owns shards. */
+/**
+ * Throws an `Error` that names what is wrong with a wish: another shard count, a group gone that owns shards, of whatever
+ * datastore, or that some are being moved to.
+ */
 export async function checkWish(topologyTable: DynamoTable, { groups, datastores }: MigrationWish): Promise<void> {
-  const names = new Set(groups.map(({ name }) => name));
   for (const { name, shards } of datastores) {
     if (await readDeletionMark(topologyTable, name))
       throw new Error(
@@ -22,12 +25,21 @@ export async function checkWish(topologyTable: DynamoTable, { groups, datastores
       throw new Error(
         `datastore ${name}: wanted its ${existing.shards} shards, fixed when it was created, got ${shards}`,
       );
-    const gone = existing.homes.find(({ group }) => !names.has(group));
-    if (gone)
-      throw new Error(
-        `groups: wanted ${gone.group} among them, which owns shards of ${name}, got ${[...names].join(', ')}`,
-      );
   }
+  const names = groups.map(({ name }) => name);
+  const gone = (await readHeldShards(topologyTable)).find(({ group }) => !names.includes(group));
+  if (gone) throw new Error(`groups: wanted ${gone.group} among them, ${whatItHas(gone)}, got ${names.join(', ')}`);
+}
+
+/** More shards than this are counted. */
+const SHARDS_NAMED = 8;
+
+function whatItHas({ datastore, shards, areComing }: HeldShards): string {
+  const more = shards.length - SHARDS_NAMED;
+  const named = `${shards.slice(0, SHARDS_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return areComing
+    ? `which shards of ${datastore} are being moved to (${named})`
+    : `which owns shards of ${datastore} (${named})`;
 }
 
 /**

@@ -155,7 +155,9 @@ function emptiest(holders: readonly Holder[]): Holder {
 
 /** The next move, of the group that is furthest beyond its tolerance and can be helped; undefined where none can. */
 function nextStep(holders: readonly Holder[], most: number): Step | undefined {
-  const wrong = holders.filter((holder) => beyond(holder) > ROUNDING).toSorted((one, other) => beyond(other) - beyond(one));
+  const wrong = holders
+    .filter((holder) => beyond(holder) > ROUNDING)
+    .toSorted((one, other) => beyond(other) - beyond(one));
   const fullest = holders.toSorted((one, other) => excessOf(other) - excessOf(one));
   for (const holder of wrong) {
     const pairs =

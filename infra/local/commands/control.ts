@@ -10,6 +10,7 @@ import { showUsage } from '../control/show-usage.ts';
 import { usageOf } from '../control/usage.ts';
 import { listSnapshots, readSnapshot } from '../snapshots/snapshot.ts';
 import { dataFolder, isDataFolder } from '../stack/data-folder.ts';
+import type { AddedGroup } from '../stack/running-stack.ts';
 import { dataFlag, wholeNumberFlag } from './flags.ts';
 import { logsCommand } from './logs.ts';
 import { lockFolder } from '../stack/folder-lock.ts';
@@ -79,6 +80,18 @@ for (const { name, argument, done, description } of ACTIONS) {
       }),
     );
 }
+
+program
+  .command('add-group')
+  .description('starts one more group: it takes copies of writes, and shards of datastores that come later')
+  .addOption(dataFlag())
+  .action(({ data }: { data: string }) =>
+    run(async () => {
+      const { name, readers, groups } = (await sendCommand(resolve(data), 'add-group')) as AddedGroup;
+      const servers = `a writer and ${readers === 1 ? '1 reader' : `${readers} readers`}`;
+      console.log(`${name} is there, ${servers}: ${groups} groups; no shard has moved`);
+    }),
+  );
 
 program
   .command('tailers <count>')

@@ -39,8 +39,11 @@ export function startFlags(): readonly Option[] {
     ),
     dataFlag(),
     smallFlag(),
-    wholeNumberFlag('--groups <count>', 'shard groups, a MySQL writer with readers each', 1, 20).default(
-      DEFAULT_OPTIONS.groups,
+    wholeNumberFlag(
+      '--groups <count>',
+      'shard groups, a MySQL writer with readers each; may become more (default: as many as last time, 3 at first)',
+      1,
+      20,
     ),
     wholeNumberFlag('--readers <count>', 'readers of each group', 0, 5).default(DEFAULT_OPTIONS.readers),
     wholeNumberFlag(

@@ -4,9 +4,10 @@ import { InvalidArgumentError, Option } from 'commander';
  * What `--small` stands for: all that a store promises while one server is away, but for reads of what that server holds,
  * since there are no readers. One group would keep no copies, and answer 503 in place of 202.
  */
-export const SMALL = { groups: 3, readers: 0, functionIdle: 20 } as const;
+export const SMALL = { readers: 0, functionIdle: 20 } as const;
 
-/** Of a new folder; one that is there keeps its number. */
+/** Of a new folder; one that is there keeps its numbers. */
+export const SMALL_GROUPS = 3;
 export const SMALL_SHARDS = 16;
 
 /** The flags of the preset, by the names of their values. */
@@ -15,16 +16,26 @@ const FLAGS = { groups: '--groups', readers: '--readers', functionIdle: '--funct
 export function smallFlag(): Option {
   return new Option(
     '--small',
-    `under 1 GB of memory: ${SMALL.groups} groups without readers, ${SMALL_SHARDS} shards at first, functions let go after ${SMALL.functionIdle} s`,
+    `under 1 GB of memory: ${SMALL_GROUPS} groups at first, without readers, ${SMALL_SHARDS} shards at first, functions let go after ${SMALL.functionIdle} s`,
   ).implies({ ...SMALL });
 }
 
+/** What is looked at of the flags of a start. */
+export interface CheckedFlags extends Readonly<Record<keyof typeof SMALL, number>> {
+  readonly groups?: number;
+  readonly small?: boolean;
+}
+
 /** Throws `InvalidArgumentError` where a flag says otherwise than the preset. */
-export function checkSmall(flags: Readonly<Record<keyof typeof SMALL, number>> & { readonly small?: boolean }): void {
-  if (flags.small !== true) return;
+export function checkSmall({ small, groups = SMALL_GROUPS, readers, functionIdle }: CheckedFlags): void {
+  if (small !== true) return;
+  const [wanted, got] = [
+    { groups: SMALL_GROUPS, ...SMALL },
+    { groups, readers, functionIdle },
+  ];
   for (const key of ['groups', 'readers', 'functionIdle'] as const)
-    if (flags[key] !== SMALL[key])
+    if (got[key] !== wanted[key])
       throw new InvalidArgumentError(
-        `${FLAGS[key]}: wanted ${SMALL[key]}, which --small stands for, got ${flags[key]}: leave out one of the two`,
+        `${FLAGS[key]}: wanted ${wanted[key]}, which --small stands for, got ${got[key]}: leave out one of the two`,
       );
 }

@@ -4,7 +4,7 @@ import type { Access } from '../../../shared/environment.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { awsLogin } from '../stack/aws-login.ts';
 import { startFlags } from './flags.ts';
-import { checkSmall, SMALL_SHARDS } from './small-preset.ts';
+import { checkSmall, SMALL_GROUPS, SMALL_SHARDS } from './small-preset.ts';
 import { localSigner } from '../stack/local-signer.ts';
 import { startLocalStack } from '../stack/local-stack.ts';
 import type { ServerSize } from '../mysql/server-size.ts';
@@ -17,7 +17,7 @@ import { watchSources, type WatchedSources } from '../stack/watch-sources.ts';
 interface Flags {
   readonly port: number;
   readonly data: string;
-  readonly groups: number;
+  readonly groups?: number;
   readonly readers: number;
   readonly shards?: number;
   readonly engine?: 'mysql' | 'mariadb';
@@ -47,6 +47,7 @@ try {
   command.error(`error: ${error instanceof Error ? error.message : String(error)}`);
 }
 const {
+  groups,
   engine,
   datastores,
   shards,
@@ -62,13 +63,14 @@ const {
 } = command.opts<Flags>();
 const options: Partial<LocalStackOptions> = {
   ...flags,
+  groups,
   engine,
   datastores,
   shards,
   tailers,
   keepCopies,
   cors,
-  ...(small === true && { shardsAtFirst: SMALL_SHARDS }),
+  ...(small === true && { groupsAtFirst: SMALL_GROUPS, shardsAtFirst: SMALL_SHARDS }),
   functionMemory,
   functionIdleSeconds: functionIdle,
   restartAfterSeconds: restartAfter,

@@ -39,7 +39,16 @@ export interface SetBack {
 
 type CommandedStack = Pick<
   LocalStack,
-  'groups' | 'functions' | 'services' | 'url' | 'functionLog' | 'tailers' | 'queues' | 'datastores' | 'endpoints'
+  | 'groups'
+  | 'functions'
+  | 'services'
+  | 'url'
+  | 'functionLog'
+  | 'tailers'
+  | 'queues'
+  | 'datastores'
+  | 'endpoints'
+  | 'addGroup'
 >;
 
 /** @param data the stack's data folder */
@@ -60,6 +69,7 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
     pause: (node) => groups.pause(node),
     resume: (name) => serviceOf(name)?.resume() ?? groups.resume(name),
     promote: (group) => groups.promote(group),
+    'add-group': () => stack.addGroup(),
     async snapshot(name) {
       snapshotFile(folder, name);
       const taken = await takeSnapshot(stack);

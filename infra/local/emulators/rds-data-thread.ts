@@ -4,16 +4,18 @@ import { callsOfRdsData } from '../iam/calls-of.ts';
 import { guardServer, type Guard } from '../iam/guard-server.ts';
 import { refuseAsRest } from '../iam/refusals.ts';
 import { serveThread, tellStack } from './serve-thread.ts';
-import { startDataApi, type Credentials, type Login } from '../data-api/data-api.ts';
+import type { ServedCluster } from './thread-messages.ts';
+import { startDataApi, type Credentials } from '../data-api/data-api.ts';
 
 /** What the thread is started with. */
 export interface RdsDataThreadData {
-  readonly clusters: readonly (Login & { readonly resourceArn: string })[];
+  readonly clusters: readonly ServedCluster[];
   /** URL. */
   readonly secretsManager: string;
 }
 
-const { clusters, secretsManager } = workerData as RdsDataThreadData;
+const { secretsManager, ...given } = workerData as RdsDataThreadData;
+let { clusters } = given;
 const secrets = new SecretsManagerClient({
   endpoint: secretsManager,
   region: 'us-east-1',
@@ -43,11 +45,18 @@ const { url, stop } = await startDataApi({
       onRefused: (refused) => tellStack({ refused }),
     });
   },
-  clusters: clusters.map(({ resourceArn, host, port, user, password }) => ({
-    resourceArn,
-    host,
-    port,
-    secretArn: async (secretArn) => (await credentialsOf(secretArn)) ?? { username: user, password },
-  })),
+  async clusters(resourceArn, secretArn) {
+    const cluster = clusters.find((one) => one.resourceArn === resourceArn);
+    if (!cluster) return undefined;
+    const { host, port, user, password } = cluster;
+    const told = await credentialsOf(secretArn);
+    return { host, port, user: told?.username ?? user, password: told?.password ?? password };
+  },
 });
-serveThread(url, { setRights: (rights) => guard?.setRights(rights), close: stop });
+serveThread(url, {
+  setRights: (rights) => guard?.setRights(rights),
+  setClusters(now) {
+    clusters = now;
+  },
+  close: stop,
+});

@@ -3,6 +3,12 @@ import { clusterArn } from '../template/resources/cluster.ts';
 import type { RdsDataThreadData } from './rds-data-thread.ts';
 import { elsewhere, type Emulator } from './emulator.ts';
 import { startServiceWorker } from './service-worker.ts';
+import type { ServedCluster } from './thread-messages.ts';
+
+export interface RdsData extends Emulator {
+  /** Has it serve these from the next judging by other rights on, at the latest. */
+  setGroups(groups: readonly ShardGroup[]): void;
+}
 
 /**
  * Starts the RDS Data API over the groups' writers, in a thread of its own; it follows promotions, since the writers'
@@ -16,19 +22,20 @@ export async function startRdsData(
   groups: readonly ShardGroup[],
   secretsManager: string,
   onRefused: (why: string) => void,
-): Promise<Emulator> {
+): Promise<RdsData> {
   const other = elsewhere('AWS_ENDPOINT_URL_RDS_DATA');
-  if (other) return other;
-  const workerData: RdsDataThreadData = {
-    secretsManager,
-    clusters: groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({
-      resourceArn: clusterArn(name),
-      host,
-      port,
-      user,
-      password,
-    })),
+  if (other) return { ...other, setGroups: () => undefined };
+  const workerData: RdsDataThreadData = { secretsManager, clusters: groups.map(clusterOf) };
+  const service = await startServiceWorker('rds-data-thread.ts', 'rds-data', workerData, onRefused);
+  const { url, worker, setRights } = service;
+  return {
+    url,
+    setRights,
+    setGroups: (now) => service.tell({ clusters: now.map(clusterOf) }),
+    close: async () => void (await worker.terminate()),
   };
-  const { url, worker, setRights } = await startServiceWorker('rds-data-thread.ts', 'rds-data', workerData, onRefused);
-  return { url, setRights, close: async () => void (await worker.terminate()) };
+}
+
+function clusterOf({ name, user, password, writerEndpoint: { host, port } }: ShardGroup): ServedCluster {
+  return { resourceArn: clusterArn(name), host, port, user, password };
 }

@@ -1,19 +1,28 @@
 import { parentPort } from 'node:worker_threads';
 import type { RightsByKey } from '../iam/rights.ts';
-import type { FromService, ToService } from './thread-messages.ts';
+import type { FromService, ServedCluster, ToService } from './thread-messages.ts';
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 export const tellStack = (message: FromService): void => parentPort?.postMessage(message);
 
-/** Says where the service of this thread is, and does from then on what the stack says. */
-export function serveThread(
-  url: string,
-  { setRights, close }: { setRights(rights: RightsByKey): unknown; close(): Promise<unknown> },
-): void {
+/** What a service does when it is told to. */
+export interface ToldService {
+  setRights(rights: RightsByKey): unknown;
+  /** Of one that is before the servers. */
+  setClusters?(clusters: readonly ServedCluster[]): void;
+  close(): Promise<unknown>;
+}
+
+/** Says where the service of this thread is, and does from then on what the stack says, one thing after the other. */
+export function serveThread(url: string, { setRights, setClusters, close }: ToldService): void {
   parentPort?.on('message', async (message: ToService) => {
     if (message === 'stop') {
       await close();
       parentPort?.close();
+      return;
+    }
+    if ('clusters' in message) {
+      setClusters?.(message.clusters);
       return;
     }
     try {

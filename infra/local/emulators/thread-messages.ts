@@ -1,7 +1,16 @@
+import type { Login } from '../data-api/data-api.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 
+/** A cluster of the RDS Data API, and who comes to it with no secret that is known here. */
+export interface ServedCluster extends Login {
+  readonly resourceArn: string;
+}
+
 /** What the thread of a service is told. */
-export type ToService = 'stop' | { readonly id: number; readonly rights: RightsByKey };
+export type ToService =
+  | 'stop'
+  | { readonly clusters: readonly ServedCluster[] }
+  | { readonly id: number; readonly rights: RightsByKey };
 
 /** What it tells: where it is; what it refused; that it judges by rights, or why it cannot. */
 export type FromService =

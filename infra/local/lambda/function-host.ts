@@ -18,6 +18,8 @@ export interface WantedFunctions {
   readonly definitions: readonly FunctionDefinition[];
   /** ARNs of the functions whose instances answer many calls at once, in as many instances as `sharedInstances`. */
   readonly shared: ReadonlySet<string>;
+  /** None of those that are there stays: what they remember is not to be gone by any more. @default false */
+  readonly areAnew?: boolean;
 }
 
 /** Functions that can be called, and do not yet answer in place of those before them. */
@@ -86,11 +88,11 @@ export function startFunctionHost({ mode, sharedInstances, idleMs, services, log
     return (event) => (stopped ? Promise.reject(new FunctionError('The stack is stopping')) : found.pool.invoke(event));
   }
 
-  function make({ definitions, shared }: WantedFunctions): ReadyFunctions {
+  function make({ definitions, shared, areAnew = false }: WantedFunctions): ReadyFunctions {
     const wanted = new Map(
       definitions.map((definition): [string, Hosted] => {
         const key = JSON.stringify([definition, shared.has(definition.arn)]);
-        const present = hosted.get(definition.arn);
+        const present = areAnew ? undefined : hosted.get(definition.arn);
         return [
           definition.arn,
           present?.key === key ? present : { pool: open(definition, shared.has(definition.arn)), key },

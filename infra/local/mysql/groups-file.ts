@@ -78,12 +78,20 @@ export class GroupsFile {
   }
 }
 
+/** Whether servers were ever started on a stack's data folder. */
+export function hasGroups(dataDir: string): boolean {
+  return existsSync(fileIn(dataDir));
+}
+
 /** The groups of a stack's data folder. Throws an Error where it has none. */
 export function keptGroups(dataDir: string): readonly WantedGroup[] {
-  const file = join(dataDir, 'groups', 'groups.json');
-  if (!existsSync(file)) throw new Error(`${dataDir} has no servers: no stack was started there yet`);
-  const { groups }: FileContent = JSON.parse(readFileSync(file, 'utf8'));
+  if (!hasGroups(dataDir)) throw new Error(`${dataDir} has no servers: no stack was started there yet`);
+  const { groups }: FileContent = JSON.parse(readFileSync(fileIn(dataDir), 'utf8'));
   return Object.entries(groups).map(([name, { nodes }]) => ({ name, readers: nodes.length - 1 }));
+}
+
+function fileIn(dataDir: string): string {
+  return join(dataDir, 'groups', 'groups.json');
 }
 
 /** A group that does not exist yet: its first node is to be the writer. */

@@ -5,7 +5,7 @@ import { lockFolder } from '../stack/folder-lock.ts';
 import type { Forwarder } from './forwarder.ts';
 import { passwordsOf } from './accounts.ts';
 import { blankData } from './blank-data.ts';
-import { GroupsFile } from './groups-file.ts';
+import { GroupsFile, type WantedGroup } from './groups-file.ts';
 import type { NodeStatus } from './node-status.ts';
 import { RunningGroup } from './running-group.ts';
 import type { ServerNode } from './server-node.ts';
@@ -24,7 +24,7 @@ export interface ShardGroupsOptions {
   /** @default a real MySQL that is on the machine, else MariaDB */
   readonly engine?: EngineKind | undefined;
   /** At least one. Groups and readers may be added to a data folder, not taken away. */
-  readonly groups: readonly { readonly name: string; readonly readers: number }[];
+  readonly groups: readonly WantedGroup[];
   /** A server that dies is started again after so many seconds; 0 = never. */
   readonly restartAfterSeconds: number;
   /** How many shards a group may come to hold; sizes table caches and open files. */
@@ -72,6 +72,11 @@ export interface ShardGroups {
    * first, then comes back as a reader, made anew when its log holds what the new writer lacks.
    */
   promote(group: string): Promise<void>;
+  /**
+   * Starts further groups beside those that run, and returns when they take writes and their readers follow. Where one
+   * does not start, none of them runs; those whose data was made by then are of the folder all the same.
+   */
+  add(wanted: readonly WantedGroup[]): Promise<void>;
   /** Where each group's log ends now, by group. */
   positions(): Promise<ReadonlyMap<string, string>>;
   /**
@@ -97,68 +102,86 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
   const folder = join(options.dataDir, 'groups');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
-  let groups: readonly RunningGroup[] = [];
   try {
     const engine = await ensureEngine({ wish: options.engine, log: options.log });
     const listeners = new Set<() => void>();
-    groups = await prepare(options, realpathSync(folder), engine, () => {
+    const changed = (): void => {
       for (const listener of listeners) listener();
-    });
-    await Promise.all(groups.map(async (group) => await group.start()));
-    return new LocalShardGroups(engine, groups, listeners, () => lock.release());
+    };
+    const make = await prepare(options, realpathSync(folder), engine, changed);
+    const groups = await startAll(options.groups.map(make));
+    return new LocalShardGroups({ engine, groups, make, listeners, changed, release: () => lock.release() });
   } catch (error) {
-    await Promise.all(groups.map(async (group) => await group.stop()));
     lock.release();
     throw error;
   }
 }
 
+/** Starts them side by side; stops all of them where one does not start. */
+async function startAll(groups: readonly RunningGroup[]): Promise<readonly RunningGroup[]> {
+  try {
+    await Promise.all(groups.map(async (group) => await group.start()));
+    return groups;
+  } catch (error) {
+    await Promise.all(groups.map(async (group) => await group.stop()));
+    throw error;
+  }
+}
+
+/** Returns what makes a group of the folder, to be started. */
 async function prepare(
   options: ShardGroupsOptions,
   folder: string,
   engine: InstalledEngine,
   changed: () => void,
-): Promise<readonly RunningGroup[]> {
+): Promise<(group: WantedGroup) => RunningGroup> {
   const file = new GroupsFile(folder, engine, options.groups);
   const blank = await blankData(engine, options.log);
   const passwords = passwordsOf(folder);
   const { shards, size = 'full', extraArguments = [], restartAfterSeconds, log } = options;
-  return options.groups.map(
-    (group) =>
-      new RunningGroup({
-        ...group,
-        folder,
-        file,
-        engine,
-        blank,
-        passwords,
-        shards,
-        size,
-        extraArguments,
-        restartAfterSeconds,
-        changed,
-        log,
-      }),
-  );
+  return (group) =>
+    new RunningGroup({
+      ...group,
+      folder,
+      file,
+      engine,
+      blank,
+      passwords,
+      shards,
+      size,
+      extraArguments,
+      restartAfterSeconds,
+      changed,
+      log,
+    });
+}
+
+interface StartedGroups {
+  readonly engine: InstalledEngine;
+  readonly groups: readonly RunningGroup[];
+  /** Makes a further one, to be started. */
+  readonly make: (group: WantedGroup) => RunningGroup;
+  readonly listeners: Set<() => void>;
+  /** Calls them. */
+  readonly changed: () => void;
+  readonly release: () => void;
 }
 
 class LocalShardGroups implements ShardGroups {
   readonly engine: ShardGroups['engine'];
-  readonly groups: readonly RunningGroup[];
-  readonly #listeners: Set<() => void>;
-  readonly #release: () => void;
+  readonly #started: StartedGroups;
+  #groups: readonly RunningGroup[];
   #stopped: Promise<void> | undefined;
 
-  constructor(
-    engine: InstalledEngine,
-    groups: readonly RunningGroup[],
-    listeners: Set<() => void>,
-    release: () => void,
-  ) {
-    this.engine = { kind: engine.kind, version: engine.version };
-    this.groups = groups;
-    this.#listeners = listeners;
-    this.#release = release;
+  constructor(started: StartedGroups) {
+    const { kind, version } = started.engine;
+    this.engine = { kind, version };
+    this.#started = started;
+    this.#groups = started.groups;
+  }
+
+  get groups(): readonly RunningGroup[] {
+    return this.#groups;
   }
 
   status(): readonly NodeStatus[] {
@@ -187,6 +210,14 @@ class LocalShardGroups implements ShardGroups {
     await this.#group(name).promote();
   }
 
+  async add(wanted: readonly WantedGroup[]): Promise<void> {
+    const running = this.groups.map(({ name, nodes }) => ({ name, readers: nodes.length - 1 }));
+    checkGroups([...running, ...wanted]);
+    const added = await startAll(wanted.map(this.#started.make));
+    this.#groups = [...this.#groups, ...added];
+    this.#started.changed();
+  }
+
   async positions(): Promise<ReadonlyMap<string, string>> {
     return new Map(await Promise.all(this.groups.map(async (group) => [group.name, await group.position()] as const)));
   }
@@ -196,11 +227,13 @@ class LocalShardGroups implements ShardGroups {
   }
 
   onChange(listener: () => void): void {
-    this.#listeners.add(listener);
+    this.#started.listeners.add(listener);
   }
 
   async stop(): Promise<void> {
-    this.#stopped ??= Promise.all(this.groups.map(async (group) => await group.stop())).then(() => this.#release());
+    this.#stopped ??= Promise.all(this.groups.map(async (group) => await group.stop())).then(() =>
+      this.#started.release(),
+    );
     await this.#stopped;
   }
 
@@ -225,8 +258,13 @@ class LocalShardGroups implements ShardGroups {
 }
 
 function checkOptions({ groups, restartAfterSeconds, shards }: ShardGroupsOptions): void {
-  const isWhole = (value: number, least: number, most: number) =>
-    Number.isSafeInteger(value) && value >= least && value <= most;
+  checkGroups(groups);
+  if (!(restartAfterSeconds >= 0 && restartAfterSeconds <= 86_400))
+    throw new RangeError(`restartAfterSeconds: wanted 0 to 86400, got ${restartAfterSeconds}`);
+  if (!isWhole(shards, 1, 1_000_000)) throw new RangeError(`shards: wanted 1 to 1000000, got ${shards}`);
+}
+
+function checkGroups(groups: readonly WantedGroup[]): void {
   if (groups.length === 0 || groups.length > MAX_GROUPS)
     throw new RangeError(`groups: wanted 1 to ${MAX_GROUPS}, got ${groups.length}`);
   if (new Set(groups.map((group) => group.name)).size < groups.length)
@@ -236,7 +274,8 @@ function checkOptions({ groups, restartAfterSeconds, shards }: ShardGroupsOption
       throw new RangeError(`groups: wanted names of a-z, 0-9 and -, got ${JSON.stringify(name)}`);
     if (!isWhole(readers, 0, MAX_READERS)) throw new RangeError(`readers: wanted 0 to ${MAX_READERS}, got ${readers}`);
   }
-  if (!(restartAfterSeconds >= 0 && restartAfterSeconds <= 86_400))
-    throw new RangeError(`restartAfterSeconds: wanted 0 to 86400, got ${restartAfterSeconds}`);
-  if (!isWhole(shards, 1, 1_000_000)) throw new RangeError(`shards: wanted 1 to 1000000, got ${shards}`);
+}
+
+function isWhole(value: number, least: number, most: number): boolean {
+  return Number.isSafeInteger(value) && value >= least && value <= most;
 }

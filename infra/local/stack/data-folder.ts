@@ -20,6 +20,7 @@ export interface DataFolder {
   readonly customResources: string;
   readonly queues: string;
   readonly control: string;
+  readonly groupCount: string;
   readonly mostShards: string;
   readonly keepCopies: string;
   /** Moments that the stack can be set back to. */
@@ -41,6 +42,7 @@ export function dataFolder(root: string): DataFolder {
     customResources: join(root, 'custom-resources.json'),
     queues: join(root, 'queues.json'),
     control: join(root, 'control.json'),
+    groupCount: join(root, 'group-count'),
     mostShards: join(root, 'most-shards'),
     keepCopies: join(root, 'keep-copies'),
     snapshots: join(root, 'snapshots'),

@@ -8,8 +8,10 @@ export interface LocalStackOptions {
   readonly port: number;
   /** Folder of everything it keeps. @default .local */
   readonly data: string;
-  /** Shard groups, 1 to 20. @default 3 */
-  readonly groups: number;
+  /** Shard groups, 1 to 20; never fewer than there were. @default as many as last time, 3 at first */
+  readonly groups: number | undefined;
+  /** Of a new folder, where `groups` says nothing. @default 3 */
+  readonly groupsAtFirst: number;
   /** Readers of each group, 0 to 5. @default 1 */
   readonly readers: number;
   /**
@@ -71,7 +73,8 @@ export interface LocalStackOptions {
 export const DEFAULT_OPTIONS: LocalStackOptions = {
   port: 4000,
   data: '.local',
-  groups: 3,
+  groups: undefined,
+  groupsAtFirst: 3,
   readers: 1,
   shards: undefined,
   // Spreads as well over a few groups as more do, and an empty store with so many takes a fifth of a gigabyte.

@@ -10,6 +10,7 @@ import { endpointsOf, keepEndpointsFile } from './endpoints.ts';
 import { lockFolder } from './folder-lock.ts';
 import { openFunctionLog } from '../lambda/function-log.ts';
 import { openLogFile } from '../lambda/log-file.ts';
+import { groupCount, rememberGroupCount } from './group-count.ts';
 import { keepCopies, rememberKeepCopies } from './keep-copies.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 import { openGateway } from '../gateway/gateway.ts';
@@ -33,6 +34,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   const folder = dataFolder(resolve(wished.data));
   const options = {
     ...wished,
+    groups: groupCount(folder, wished.groups, wished.groupsAtFirst),
     shards: mostShards(folder, wished.shards, wished.shardsAtFirst),
     keepCopies: keepCopies(folder, wished.keepCopies),
   };
@@ -45,6 +47,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   try {
     const lock = lockFolder(folder.root);
     parts.defer(() => lock.release());
+    rememberGroupCount(folder, options.groups);
     rememberMostShards(folder, options.shards);
     rememberKeepCopies(folder, options.keepCopies);
     const log = openFunctionLog(folder.functionLog, folder.metricLog);
@@ -83,7 +86,10 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
 
     const rdsData = closing(await startRdsData(groups.groups, secretsManager.url, onRefused));
     const world = {
-      groups: groups.groups,
+      // There may come to be more.
+      get groups() {
+        return groups.groups;
+      },
       httpUrl: gateway.url,
       sqsUrl: sqs.url,
       queueSuffix: sqs.suffix,
@@ -97,7 +103,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     };
     const running = runTemplate({ options, folder, services, log, gateway, setRights });
     parts.defer(() => running.stop());
-    const taking = takeSources({ sources, running, groups, world, secretsManager, dynamodbUrl: dynamodb.url });
+    const taking = takeSources({ sources, running, groups, world, secretsManager, rdsData, dynamodbUrl: dynamodb.url });
     await progress.during(
       'making tables and queues, bringing the databases up to date',
       taking.take({ definitions, ...made }),
@@ -127,6 +133,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       queues: () => stackQueues(running),
       sources: () => taking.sources,
       takeOver: () => taking.takeOver(),
+      addGroup: () => taking.addGroup(),
       get datastores() {
         return taking.datastores;
       },

@@ -24,6 +24,14 @@ export interface TakenOver {
   readonly functions: readonly string[];
 }
 
+/** A group that a running stack got. */
+export interface AddedGroup {
+  readonly name: string;
+  readonly readers: number;
+  /** That there are now. */
+  readonly groups: number;
+}
+
 /** A whole deployment on this machine. */
 export interface LocalStack {
   /** Of the HTTP API, without a slash at the end. */
@@ -46,6 +54,13 @@ export interface LocalStack {
    * where, when that cannot be: then all goes on as before. Calls are done one after the other.
    */
   takeOver(): Promise<TakenOver>;
+  /**
+   * Has one group more, as a deployment with a changed number would: its servers are started beside those that run, and
+   * what the sources say with it is taken over, by functions that are made anew. No shard moves. Where its servers run and
+   * the rest fails, as by a migration that is cut off, the next call, the next take-over, or the next start goes on with
+   * it. In turn with take-overs.
+   */
+  addGroup(): Promise<AddedGroup>;
   /** The datastores with the shard counts that they have here. */
   readonly datastores: readonly DatastoreDefinition[];
   /** Those that are in the data and not defined any more. */

@@ -11,6 +11,8 @@ import type { LocalStackOptions } from './local-stack-options.ts';
 export interface StackSources {
   /** Folder of the datastores' YAML. */
   readonly datastores: string;
+  /** Shard groups that it is to have; may become more. */
+  groups: number;
   /** Throws an `Error` that lists every problem of the definitions, with file and line. */
   read(): AppProps;
   /**
@@ -27,22 +29,36 @@ export interface StackSources {
   checkShards(definitions: Definitions, created: ReadonlyMap<string, number>): void;
 }
 
+/** What a start has found out of its options. */
+export interface StartOptions extends LocalStackOptions {
+  readonly groups: number;
+  readonly shards: number;
+}
+
 export function stackSources(
-  options: LocalStackOptions & { readonly shards: number },
+  options: StartOptions,
   folder: Pick<DataFolder, 'assembly' | 'customResources'>,
 ): StackSources {
-  const context = appContext(options);
+  let { groups } = options;
+  const context = (): AppContext => appContext({ ...options, groups });
   const checkShards: StackSources['checkShards'] = ({ datastores: definitions }, created) =>
     checkShardCounts({ created, definitions, datastores: options.datastores });
   return {
     datastores: options.datastores === undefined ? join(PROJECT_ROOT, 'infra/datastores') : resolve(options.datastores),
+    get groups() {
+      return groups;
+    },
+    set groups(count) {
+      groups = count;
+    },
     read() {
-      const app = readAppContext(context, (warning) => options.log(`warning: ${warning}`));
+      const app = readAppContext(context(), (warning) => options.log(`warning: ${warning}`));
       checkShards(app.definitions, lastShardCounts(folder.customResources));
       return app;
     },
     async synthesize(inUse) {
-      const synthesis = await synthesize({ app: options.app ?? DEPLOYED_APP, context, folder: folder.assembly }, inUse);
+      const order = { app: options.app ?? DEPLOYED_APP, context: context(), folder: folder.assembly };
+      const synthesis = await synthesize(order, inUse);
       checkTypes(synthesis.stacks);
       return synthesis;
     },
@@ -50,7 +66,7 @@ export function stackSources(
   };
 }
 
-function appContext(options: LocalStackOptions & { readonly shards: number }): AppContext {
+function appContext(options: StartOptions): AppContext {
   return {
     environment: 'local',
     groups: options.groups,

@@ -4,6 +4,7 @@ import type { EnvironmentProps } from '../../environments.ts';
 import { wishedEngine } from '../../setup/engine.mjs';
 import type { DataFolder } from './data-folder.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
+import type { WantedGroup } from '../mysql/groups-file.ts';
 import { startShardGroups, type ShardGroups } from '../mysql/shard-groups.ts';
 import { wantedGroups } from '../template/resources/cluster.ts';
 import type { LoadedStack } from '../template/template.ts';
@@ -30,7 +31,7 @@ export async function startWantedGroups({
   synthesis,
   defer,
 }: StartGroupsOptions): Promise<ShardGroups> {
-  const start = async (groups: readonly { readonly name: string; readonly readers: number }[]): Promise<ShardGroups> =>
+  const start = async (groups: readonly WantedGroup[]): Promise<ShardGroups> =>
     startShardGroups({
       dataDir: resolve(folder.root),
       engine: options.engine ?? wishedEngine([], process.env),
@@ -63,7 +64,7 @@ export async function startWantedGroups({
  * Throws an `Error` where templates ask for other servers than those that run: a start makes them, nothing else.
  */
 export function checkGroups(stacks: readonly LoadedStack[], { groups }: Pick<ShardGroups, 'groups'>): void {
-  const shown = (some: readonly { readonly name: string; readonly readers: number }[]): string =>
+  const shown = (some: readonly WantedGroup[]): string =>
     some.map(({ name, readers }) => `${name} with ${readers} readers`).join(', ');
   const wanted = shown(groupsOf(stacks));
   const running = shown(groups.map(({ name, nodes }) => ({ name, readers: nodes.length - 1 })));
@@ -71,7 +72,25 @@ export function checkGroups(stacks: readonly LoadedStack[], { groups }: Pick<Sha
     throw new Error(`the servers: wanted ${wanted}, got ${running}: stop the stack and start it again`);
 }
 
-function groupsOf(stacks: readonly LoadedStack[]): { name: string; readers: number }[] {
+/**
+ * Starts the servers of the groups that templates have beside those that run, which those of an addition that was cut off
+ * may do already.
+ *
+ * @throws Error where the templates have another number of groups than is wanted, as those of an app that decides it alone
+ */
+export async function startAddedGroups(
+  stacks: readonly LoadedStack[],
+  groups: Pick<ShardGroups, 'groups' | 'add'>,
+  wanted: number,
+): Promise<void> {
+  const all = groupsOf(stacks);
+  if (all.length !== wanted) throw new Error(`groups: wanted ${wanted} in the app's templates, got ${all.length}`);
+  const running = new Set(groups.groups.map(({ name }) => name));
+  await groups.add(all.filter(({ name }) => !running.has(name)));
+}
+
+/** The groups that templates ask for. */
+export function groupsOf(stacks: readonly LoadedStack[]): readonly WantedGroup[] {
   return wantedGroups(
     stacks.flatMap((stack) =>
       Object.entries(stack.template.Resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })),

@@ -1,6 +1,7 @@
 import type { DatastoreDefinition, Definitions } from '../../../shared/definitions/definitions.ts';
+import type { RdsData } from '../emulators/rds-data.ts';
 import type { SecretsManager } from '../emulators/secrets-manager.ts';
-import type { ShardGroups } from '../mysql/shard-groups.ts';
+import type { ShardGroup, ShardGroups } from '../mysql/shard-groups.ts';
 import { localResources } from '../template/resources/local-resources.ts';
 import type { World } from '../template/resources/resource-kind.ts';
 import type { RunningTemplate } from '../template/run-template.ts';
@@ -8,9 +9,9 @@ import type { Synthesis } from '../template/synthesize.ts';
 import { tableNames } from '../template/resources/table.ts';
 import { createdDatastores } from './created-datastores.ts';
 import { definitionChanges } from './definition-changes.ts';
-import type { ReadSources, TakenOver } from './running-stack.ts';
+import type { AddedGroup, ReadSources, TakenOver } from './running-stack.ts';
 import type { StackSources } from './stack-sources.ts';
-import { checkGroups } from './start-groups.ts';
+import { checkGroups, groupsOf, startAddedGroups } from './start-groups.ts';
 
 export interface TakeSourcesOptions {
   readonly sources: StackSources;
@@ -18,6 +19,7 @@ export interface TakeSourcesOptions {
   readonly groups: ShardGroups;
   readonly world: World;
   readonly secretsManager: Pick<SecretsManager, 'setSecrets'>;
+  readonly rdsData: Pick<RdsData, 'setGroups'>;
   readonly dynamodbUrl: string;
 }
 
@@ -32,6 +34,8 @@ export interface SourceTaking {
   take(made: MadeSources): Promise<TakenOver>;
   /** Reads, synthesizes and takes; see `LocalStack.takeOver`. */
   takeOver(): Promise<TakenOver>;
+  /** See `LocalStack.addGroup`. */
+  addGroup(): Promise<AddedGroup>;
   /** Those that were taken last. */
   readonly sources: ReadSources;
   readonly datastores: readonly DatastoreDefinition[];
@@ -45,38 +49,68 @@ export function takeSources({
   groups,
   world,
   secretsManager,
+  rdsData,
   dynamodbUrl,
 }: TakeSourcesOptions): SourceTaking {
   let datastores: readonly DatastoreDefinition[] = [];
   let read: ReadonlySet<string> = new Set();
   let last: Promise<unknown> = Promise.resolve();
+  /** How many groups the template has that was taken last. */
+  let taken = 0;
   let isClosed = false;
 
   async function take({ stacks, definitions, read: files }: MadeSources): Promise<TakenOver> {
     checkGroups(stacks, groups);
     const local = localResources(stacks, world);
     secretsManager.setSecrets(local.secrets);
+    rdsData.setGroups(groups.groups);
     sources.checkShards(definitions, await createdDatastores(tableNames(local.resources, local.context), dynamodbUrl));
-    const functions = await running.take(local);
+    const count = groupsOf(stacks).length;
+    // What functions know of the groups they go by for a minute, and a run of the drain for as long as it lasts.
+    const functions = await running.take(local, taken > 0 && count > taken);
+    taken = count;
     const changes = definitionChanges(datastores, definitions.datastores);
     datastores = definitions.datastores;
     read = new Set(files);
     return { definitions: changes, functions };
   }
 
-  async function takeOver(): Promise<TakenOver> {
-    if (isClosed) throw new Error('The stack is stopping');
+  async function make(): Promise<MadeSources> {
     const { definitions } = sources.read();
-    return take({ definitions, ...(await sources.synthesize(running.functions.modules())) });
+    return { definitions, ...(await sources.synthesize(running.functions.modules())) };
+  }
+
+  async function addGroup(): Promise<AddedGroup> {
+    const [before, wanted] = [sources.groups, taken + 1];
+    let made: MadeSources;
+    try {
+      sources.groups = wanted;
+      made = await make();
+      await startAddedGroups(made.stacks, groups, wanted);
+    } catch (error) {
+      sources.groups = before;
+      throw error;
+    }
+    // From here on the servers are of the stack: what fails is gone on with by whatever is taken next.
+    await take(made);
+    const { name, nodes } = groups.groups.at(-1) as ShardGroup;
+    return { name, readers: nodes.length - 1, groups: wanted };
+  }
+
+  /** One after the other. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = last.then(() => {
+      if (isClosed) throw new Error('The stack is stopping');
+      return work();
+    });
+    last = mine.catch(() => undefined);
+    return mine;
   }
 
   return {
     take,
-    takeOver() {
-      const mine = last.then(takeOver);
-      last = mine.catch(() => undefined);
-      return mine;
-    },
+    takeOver: () => inTurn(async () => take(await make())),
+    addGroup: () => inTurn(addGroup),
     get sources() {
       return { datastores: sources.datastores, read };
     },

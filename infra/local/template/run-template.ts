@@ -46,9 +46,10 @@ export interface RunningTemplate {
    * routes, schedules and event sources go on that were there before, queues are as they were, and those that were made
    * go with the next template. A queue that cannot be deleted then is said aloud, and fails nothing. One at a time.
    *
+   * @param areAnew functions that are as they were are made anew, too, and forget what they know @default false
    * @returns the titles of the functions that are new, or not as they were
    */
-  take(local: LocalResources): Promise<readonly string[]>;
+  take(local: LocalResources, areAnew?: boolean): Promise<readonly string[]>;
   readonly functions: FunctionHost;
   /** Of the functions of the template, and of what starts them. */
   readonly rights: RightsByKey;
@@ -98,7 +99,7 @@ export function runTemplate({
     onError: (message) => log.line('queue', message),
   });
 
-  async function take({ resources, context }: LocalResources): Promise<readonly string[]> {
+  async function take({ resources, context }: LocalResources, areAnew = false): Promise<readonly string[]> {
     // All that may fail by what the template says comes before the functions take over.
     const parts = partsOf({ resources, context }, options);
     const cors = corsRules(resources, context);
@@ -115,7 +116,7 @@ export function runTemplate({
     };
     // Those that were there before answer what they were asked.
     await setRights({ ...rights, ...wantedRights });
-    const made = functions.make(parts);
+    const made = functions.make({ ...parts, areAnew });
     let slots: number | undefined;
     try {
       await runCustomResources(parts.custom, isFirst ? 'all' : 'changed', folder.customResources, made.invoke);

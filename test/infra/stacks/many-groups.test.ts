@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { App } from 'aws-cdk-lib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { buildApp } from '../../../infra/app.ts';
@@ -91,6 +92,57 @@ describe('prod with as many groups as there may be', { timeout: 60_000 }, () => 
         for (const [id, resource] of Object.entries(template.Resources))
           expect([id, same?.Resources[id]]).toEqual([id, naming.has(resource.Type) ? expect.anything() : resource]);
       }
+  });
+});
+
+/*
+ * A group more is a changed number and a deploy: nothing that answers, loops or is stored may be replaced or restarted by
+ * it. What tells of all groups changes in place.
+ */
+describe('prod with a group more', { timeout: 60_000 }, () => {
+  const { groups } = ENVIRONMENTS.prod;
+  let before: readonly LoadedStack[] = [];
+  let after: readonly LoadedStack[] = [];
+  beforeAll(() => {
+    [before, after] = [prodOf(groups), prodOf(groups + 1)];
+  }, 120_000);
+
+  /** What is there already and is otherwise with the group, by stack. */
+  const changed = (): Readonly<Record<string, ReadonlySet<string>>> =>
+    Object.fromEntries(
+      before.map(({ name, template }) => {
+        const now = after.find((stack) => stack.name === name)?.template.Resources ?? {};
+        const others = Object.entries(template.Resources).filter(
+          ([id, resource]) => !isDeepStrictEqual(now[id], resource),
+        );
+        return [name, new Set(others.map(([, { Type }]) => Type))];
+      }),
+    );
+
+  it('has every stack that it had, with all that the service imports', () => {
+    expect(after.map(({ name }) => name)).toEqual(before.map(({ name }) => name));
+    for (const { name, template } of before)
+      expect(after.find((stack) => stack.name === name)?.template.Outputs).toMatchObject(template.Outputs ?? {});
+  });
+
+  it('has everything as it was, but for what names all groups', () => {
+    const naming = words(`AWS::RDS::EventSubscription AWS::Backup::BackupSelection AWS::IAM::ManagedPolicy
+      Custom::SchemalessPreflight`);
+    const told = words('AWS::IAM::Policy AWS::CloudWatch::Dashboard Custom::SchemalessMigration');
+    expect(changed()).toEqual({ [STORAGE]: new Set(naming), [SERVICE]: new Set(told) });
+  });
+
+  it('adds what each group has, and nothing else', () => {
+    const added = (stack: string): readonly string[] => {
+      const resources = (some: readonly LoadedStack[]) => some.find(({ name }) => name === stack)?.template.Resources;
+      const [old, now] = [resources(before) ?? {}, resources(after) ?? {}];
+      return Object.keys(now).filter((id) => old[id] === undefined);
+    };
+    const ofGroup = new RegExp(`group-?${groups + 1}(?!\\d)`, 'iu');
+    for (const stack of [STORAGE, SERVICE]) {
+      expect(added(stack)).not.toEqual([]);
+      expect(added(stack).filter((id) => !ofGroup.test(id))).toEqual([]);
+    }
   });
 });
 

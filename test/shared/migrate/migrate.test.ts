@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { MigrationWish } from '../../../shared/migrate/migration-wish.ts';
@@ -108,6 +109,28 @@ describe('migrate', () => {
     await server.close();
   });
 
+  it('takes those that write for whole where a third group turns copies on', async () => {
+    const [one, other] = groups;
+    if (!one || !other) throw new Error('wanted two groups');
+    await run(wishFor(4, [one, other]));
+    const recorded = async (group: GroupAddress): Promise<readonly unknown[]> => {
+      const server = clientTo(group);
+      const known = 'SELECT writer_id = @@server_id FROM schemaless.shard WHERE datastore = ? ORDER BY shard';
+      const rows = await select(server, known, name);
+      await server.close();
+      return rows.map(([is]) => (is === null ? null : Number(is)));
+    };
+    expect([await recorded(one), await recorded(other)]).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+    await migrate({ topologyTable, connect: clientTo, wish: wishFor(4), bufferCopies: 1, mayGoOn: () => true });
+    expect([await recorded(one), await recorded(other)]).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+  });
+
   it('never computes the place of a shard again: added groups get none of it', async () => {
     await run(wishFor(4, groups.slice(0, 2)));
     const before = await readDatastore(topologyTable, name);
@@ -125,9 +148,33 @@ describe('migrate', () => {
     await expect(run(wishFor(8))).rejects.toThrow(
       `datastore ${name}: wanted its 6 shards, fixed when it was created, got 8`,
     );
-    await expect(run(wishFor(6, groups.slice(1)))).rejects.toThrow(/groups: wanted group-1 among them/);
+    const lacking = `groups: wanted group-1 among them, which owns shards of ${name} (0, 3), got group-2, group-3`;
+    await expect(run(wishFor(6, groups.slice(1)))).rejects.toThrow(lacking);
+    // Nobody wishes it any more, and its cells are read all the same.
+    await expect(run({ groups: groups.slice(1), datastores: [] })).rejects.toThrow(lacking);
     expect(await dynamoTopology(topologyTable).groups()).toHaveLength(3);
     expect((await readDatastore(topologyTable, name))?.shards).toBe(6);
+  });
+
+  it('refuses to lose a group that shards are being moved to', async () => {
+    await run(wishFor(12, groups.slice(0, 2)));
+    await run(wishFor(12));
+    const move = (to: string) => ({ M: { to: { S: to }, entries: { BOOL: false } } });
+    await client.send(
+      new UpdateItemCommand({
+        TableName: topologyTable.table,
+        Key: { pk: { S: `datastore#${name}` } },
+        UpdateExpression: 'SET moving = :moving',
+        ExpressionAttributeValues: {
+          ':moving': { M: { 10: move('group-3'), 2: move('group-3'), 3: move('group-1') } },
+        },
+      }),
+    );
+    await expect(run(wishFor(12, groups.slice(0, 2)))).rejects.toThrow(
+      `groups: wanted group-3 among them, which shards of ${name} are being moved to (2, 10), got group-1, group-2`,
+    );
+    expect(await dynamoTopology(topologyTable).groups()).toHaveLength(3);
+    expect(await run(wishFor(12))).toBe(true);
   });
 
   it('lists the triggers of a datastore once its shards are there', async () => {

@@ -110,7 +110,7 @@ function worlds(isStill: boolean): fc.Arbitrary<World> {
     return fc.record({
       shards: fc
         .array(fc.record({ group, bytes, rate: fc.integer({ min: 0, max: 20 }), ...still }), { maxLength: 60 })
-        .map((some): readonly PlacedShard[] => some.map((one, shard) => ({ shard, ...one }))),
+        .map((some) => some.map((one, shard): PlacedShard => ({ shard, ...(one as Omit<PlacedShard, 'shard'>) }))),
       groups: fc
         .array(fc.record({ weight: fc.integer({ min: 1, max: 4 }), retire: fc.boolean() }), {
           minLength: count,

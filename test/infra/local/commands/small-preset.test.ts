@@ -15,6 +15,8 @@ it('--small says what it stands for, in any order with flags that say the same',
     expect(() => checkSmall(flagsOf(...given))).not.toThrow();
   }
   expect(() => checkSmall(flagsOf('--readers', '1'))).not.toThrow();
+  // A folder that has more keeps them.
+  expect(flagsOf('--small').groups).toBeUndefined();
 });
 
 it.each([

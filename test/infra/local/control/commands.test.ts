@@ -26,6 +26,7 @@ const stack = {
   groups: { status: () => [{ node: 'group-1-a' }, { node: 'group-1-b' }], kill: note('kill'), resume: note('resume') },
   services: { dynamodb: service('dynamodb'), sqs: service('sqs') },
   tailers: { count: 1, set: note('tailers') },
+  addGroup: note('add a group'),
 } as unknown as LocalStack;
 const commands = commandsOf(stack, '/nowhere');
 const run = async (name: string, argument: string): Promise<unknown> => commands[name]?.(argument);
@@ -62,6 +63,11 @@ it.each([
 it('a count of tailers is handed on as a number', async () => {
   await run('tailers', '3');
   expect(asked.splice(0)).toEqual(['tailers 3']);
+});
+
+it('a group is added by the stack', async () => {
+  await run('add-group', '');
+  expect(asked.splice(0)).toEqual(['add a group']);
 });
 
 it('a group is not set back where it would not get back everything, unless that is said; another group is none', async () => {

@@ -114,6 +114,7 @@ describe('shard groups', () => {
         expect(nodeNamed(groups, 'group-1-b').state).toBe('down');
         await groups.restart('group-1-b');
         await expect(groups.restart('group-1-b')).rejects.toThrow('only a node that is down');
+        await expect(groups.add([{ name: 'group-1', readers: 0 }])).rejects.toThrow('got one twice');
         await eventuallyValue(group, group.readerEndpoint, "SHOW DATABASES LIKE 'd'", 'd');
 
         groups.pause('group-1-b');

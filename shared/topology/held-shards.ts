@@ -1,0 +1,54 @@
+import { ScanCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { DynamoTable } from '../dynamo/table.ts';
+
+/** Shards of one datastore that a group has. */
+export interface HeldShards {
+  readonly group: string;
+  readonly datastore: string;
+  /** Ascending; at least one. */
+  readonly shards: readonly number[];
+  /** They are on their way: another group owns them still, and this one has what was copied of them so far. */
+  readonly areComing: boolean;
+}
+
+/**
+ * What each group has of the shards of all datastores, whoever defined them, those that are being deleted among them: as
+ * it is now, past every cache.
+ */
+export async function readHeldShards({ client, table }: DynamoTable): Promise<readonly HeldShards[]> {
+  const held: HeldShards[] = [];
+  let start: Record<string, AttributeValue> | undefined;
+  do {
+    const page = await client.send(
+      new ScanCommand({
+        TableName: table,
+        ConsistentRead: true,
+        ExclusiveStartKey: start,
+        FilterExpression: 'begins_with(pk, :datastore)',
+        ExpressionAttributeValues: { ':datastore': { S: DATASTORE } },
+      }),
+    );
+    held.push(...(page.Items ?? []).flatMap(heldOf));
+    start = page.LastEvaluatedKey;
+  } while (start);
+  return held;
+}
+
+const DATASTORE = 'datastore#';
+
+function heldOf({ pk, names, owners, moving }: Record<string, AttributeValue>): readonly HeldShards[] {
+  const datastore = (pk?.S ?? '').slice(DATASTORE.length);
+  const owned = (owners?.L ?? []).map(({ N }, shard) => ({ shard, group: names?.L?.[Number(N)]?.S ?? '' }));
+  // Shard by shard, where it is being moved to: `{to: group-4, …}`.
+  const coming = Object.entries(moving?.M ?? {})
+    .map(([shard, move]) => ({ shard: Number(shard), group: move.M?.['to']?.S ?? '' }))
+    .sort((one, other) => one.shard - other.shard);
+  const byGroup = (some: typeof owned, areComing: boolean): readonly HeldShards[] =>
+    [...Map.groupBy(some, ({ group }) => group)].map(([group, its]) => ({
+      group,
+      datastore,
+      shards: its.map(({ shard }) => shard),
+      areComing,
+    }));
+  return [...byGroup(owned, false), ...byGroup(coming, true)];
+}

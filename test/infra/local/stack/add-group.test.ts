@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, inject, it, vi } from 'vitest';
+import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
+import { schemalessClient } from '../../../../shared/client/client.ts';
+import { localStack } from '../../../support/local-stack.ts';
+import { localCommand } from '../../support/local-command.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { writeFiles } from '../../support/write-files.ts';
+import { ask, eventuallyValue } from '../mysql/with-shard-groups.ts';
+
+/** A whole stack that gets more servers, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+const SOON = { timeout: 60_000, interval: 50 };
+const SHARDS = 8;
+const WRITERS = 4;
+const folder = temporaryFolder();
+const data = join(folder.path, 'data');
+const datastores = join(folder.path, 'datastores');
+const SHOP = { 'shop/datastore.yaml': `datastore: shop\nshards: ${SHARDS}\n` };
+writeFiles(datastores, SHOP);
+// With two, writes have no copies yet.
+const stack = localStack(folder, { groups: 2, readers: 1, shards: SHARDS, datastores });
+const local = localCommand(data);
+
+const clientOf = (datastore: string, { url } = stack()) => schemalessClient({ url, datastore });
+const names = (): readonly string[] => stack().groups.groups.map(({ name }) => name);
+const pids = (): readonly number[] =>
+  stack()
+    .groups.status()
+    .map(({ pid }) => pid);
+const homesOf = async (datastore: string): Promise<readonly string[]> =>
+  (await clientOf(datastore).heads()).map(({ group }) => String(group));
+
+/** Copies that a group holds now. */
+async function copiesOn(group: string): Promise<number> {
+  const found = (await clientOf('shop').buffer()).find((one) => one.group === group);
+  return found && !found.error ? found.rows : 0;
+}
+
+/** What came of writing rows and reading each back, again and again, while something else was done. */
+interface Use {
+  readonly answers: ReadonlySet<string>;
+  readonly rows: readonly string[];
+}
+
+async function inUse(work: () => Promise<unknown>): Promise<Use> {
+  const answers = new Set<string>();
+  const rows: string[] = [];
+  const over = new AbortController();
+  // By itself, without a client that would repeat what was refused.
+  const call = async (method: string, row: string): Promise<void> => {
+    const body = method === 'PUT' ? { body: JSON.stringify({ row }) } : {};
+    const answer = await fetch(`${stack().url}/v1/shop/cells/${row}/ORDER/1`, { method, ...body });
+    const text = await answer.text();
+    answers.add(`${method} ${answer.status}${answer.ok ? '' : ` ${text}`}`);
+  };
+  const use = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const row = randomUUID();
+      await call('PUT', row);
+      await call('GET', row);
+      rows.push(row);
+    }
+  };
+  const using = Promise.all(Array.from({ length: WRITERS }, use));
+  await Promise.all([using, work().finally(() => over.abort())]);
+  return { answers, rows };
+}
+
+/** Adds a group by the command while the stack is used, until that holds copies, and sees that nothing else has changed. */
+async function addInUse(group: string, count: number): Promise<Use> {
+  const [homes, before] = [await homesOf('shop'), pids()];
+  const used = await inUse(async () => {
+    expect(await local('add-group')).toEqual({
+      code: 0,
+      text: `${group} is there, a writer and 1 reader: ${count} groups; no shard has moved\n`,
+    });
+    await expect.poll(() => copiesOn(group), SOON).toBeGreaterThan(0);
+  });
+  expect([...used.answers].sort()).toEqual(['GET 200', 'PUT 201']);
+  expect(names().at(-1)).toBe(group);
+  expect(await homesOf('shop')).toEqual(homes);
+  expect(pids()).toEqual(expect.arrayContaining([...before]));
+  const cells = used.rows.map((row_key) => ({ row_key, column_name: 'ORDER', ref_key: 1 }));
+  for (let start = 0; start < cells.length; start += 100) {
+    const some = cells.slice(start, start + 100);
+    expect(await clientOf('shop').batchGet(some)).toMatchObject(some);
+  }
+  return used;
+}
+
+describe('a stack that gets more groups while it is used', () => {
+  it('stays as it is where its sources are wrong', async () => {
+    writeFiles(datastores, { 'shop/datastore.yaml': 'datastore: shop\nshards: eight\n' });
+    expect(await local('add-group')).toMatchObject({ code: 1, text: expect.stringContaining('datastore.yaml:2') });
+    writeFiles(datastores, SHOP);
+    expect(names()).toEqual(['group-1', 'group-2']);
+    await stack().takeOver();
+    expect(names()).toEqual(['group-1', 'group-2']);
+  });
+
+  it('copies writes with the third, by what is known of the writers then', async () => {
+    await addInUse('group-3', 3);
+    for (const group of stack().groups.groups) {
+      const unknown = 'SELECT COUNT(*) AS count FROM schemaless.shard WHERE writer_id IS NULL';
+      expect([group.name, await ask(group, group.writerEndpoint, unknown)]).toEqual([group.name, [{ count: 0 }]]);
+    }
+  });
+
+  it('has copies on the fourth at once, replicated as those of the others', async () => {
+    await addInUse('group-4', 4);
+    const added = stack().groups.groups.at(-1);
+    const reader = added?.nodes.find(({ role }) => role === 'reader');
+    if (!added || !reader) throw new Error('wanted a reader of group-4');
+    await eventuallyValue(added, reader, "SELECT COUNT(*) FROM schemaless.buffer WHERE datastore = 'none'", 0);
+    expect((await local('status')).text).toMatch(/^group-4-b +reader +running/mu);
+    expect(stack().endpoints.groups.map(({ name }) => name)).toEqual(names());
+  });
+
+  it('gives shards of what comes later to all of them', async () => {
+    writeFiles(datastores, { 'later/datastore.yaml': `datastore: later\nshards: ${SHARDS}\n` });
+    expect(await stack().takeOver()).toMatchObject({ definitions: ['datastore later added'] });
+    expect(await homesOf('later')).toEqual(Array.from({ length: SHARDS }, (_, shard) => `group-${(shard % 4) + 1}`));
+  });
+
+  it('has them after its next start, and is refused fewer', async () => {
+    const homes = await homesOf('shop');
+    const row = randomUUID();
+    await clientOf('shop').put({ row_key: row, column_name: 'ORDER', ref_key: 1, body: 1 });
+    await stack().stop();
+    const { engine, access } = inject('servers');
+    const options = { port: 0, data, engine: engine.kind, access, readers: 1, shards: SHARDS, datastores };
+    await expect(startLocalStack({ ...options, groups: 3 })).rejects.toThrow('wanted group-4 among them');
+    const again = await startLocalStack(options);
+    try {
+      expect(again.groups.groups.map(({ name }) => name)).toEqual(names());
+      const shop = clientOf('shop', again);
+      expect((await shop.heads()).map(({ group }) => group)).toEqual(homes);
+      expect(await shop.get({ row_key: row, column_name: 'ORDER', ref_key: 1 })).toMatchObject({ body: 1 });
+    } finally {
+      await again.stop();
+    }
+  });
+});
