@@ -25,8 +25,10 @@ export interface MoveRun {
   readonly tellMoved?: () => void;
   /** A move came to another step, or stumbled. @default nobody wants to know */
   readonly report?: (move: Move, error?: unknown) => void;
-  /** Moves under way, and cells that copies lack, every half minute. @default nobody wants to know */
-  readonly measured?: (moves: number, lag: number) => void;
+  /** Moves under way, every half minute while there are any. @default nobody wants to know */
+  readonly measured?: (moves: number) => void;
+  /** Waits for moves where there are none. @default false: it ends */
+  readonly staysIdle?: boolean;
   /** @default it ends with the deadline alone, or for a successor */
   readonly signal?: AbortSignal;
 }
@@ -42,8 +44,8 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Works on the moves of all datastores, side by side, until a successor has taken over, or the deadline. One of a group
- * copies at a time; the others follow their logs.
+ * Works on the moves of all datastores, side by side, until there are none, a successor has taken over, or the deadline.
+ * One of a group copies at a time; the others follow their logs.
  */
 export async function runMoves(run: MoveRun): Promise<void> {
   const ending = new AbortController();
@@ -72,7 +74,8 @@ async function workOnMoves(run: MoveRun, signal: AbortSignal): Promise<void> {
   const moves = new Map<string, Move>();
   let measuredAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
-    for (const one of await movingShards(run).catch(() => [])) {
+    const found = await movingShards(run).catch(() => []);
+    for (const one of found) {
       const name = nameOf(one);
       if (underWay.has(name)) continue;
       const working = workOnMove(run, one, moves, signal).finally(() => {
@@ -83,9 +86,9 @@ async function workOnMoves(run: MoveRun, signal: AbortSignal): Promise<void> {
     }
     if (performance.now() - measuredAt >= MEASURE_MS) {
       measuredAt = performance.now();
-      const lag = [...moves.values()].reduce((sum, { head, source }) => sum + Math.max(0, head - source.at), 0);
-      run.measured?.(underWay.size, lag);
+      if (underWay.size > 0) run.measured?.(underWay.size);
     }
+    if (found.length === 0 && underWay.size === 0 && run.staysIdle !== true) return;
     await pauseFor(LOOK_MS, signal);
   }
   await Promise.all(underWay.values());

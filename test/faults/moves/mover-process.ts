@@ -61,6 +61,7 @@ await runAsProcess<MoverInput, MoverProgress>(async ({ access, protections, dies
       leases: leases(store.stateTable, randomUUID(), LEASE_MS),
       deadline: Date.now() + RUN_MS,
       signal: control.signal,
+      staysIdle: true,
       settings: SETTINGS,
       ...(protections && { protections }),
       report(move, error) {

@@ -140,14 +140,16 @@ async function moveUnderLoad(world: RunWorld, name: string, moving: Moving): Pro
   const input: WatchInput = { access: stage.access, seed: world.seed, known, asIs: moving.asIs ?? false };
   using watch = startWorker<WatchInput, 'stop', never, Watched>(new URL('watch-thread.ts', import.meta.url), input);
   await watch.ready;
-  const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS });
+  const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS, looksBack: true });
   const done: MoveStatus[] = [];
   for (let number = 0; number < moving.moves; number += 1) {
     const plan = moving.plans[number % moving.plans.length] as Plan;
     done.push(await moveOnce(stage, store, { plan, number, moving }));
   }
-  const { written } = await load.stop();
-  const watched = await watch.stop('stop');
+  const { written, samples } = await load.stop();
+  const seen = await watch.stop('stop');
+  const missed = samples.filter((sample) => sample.seen !== 'same').length;
+  const watched = { ...seen, reads: seen.reads + samples.length, wrong: seen.wrong + missed };
   await repair.stop();
   const aftermath = await stage.inspect(written);
   const counts = Object.entries(Object.groupBy(done, ({ step }) => step)).map(

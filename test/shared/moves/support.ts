@@ -34,6 +34,7 @@ export async function openMover(store: RealStore, datastore: string): Promise<Mo
         stateTable,
         leases: leases(stateTable, randomUUID(), 2000),
         deadline: Date.now() + 3_600_000,
+        staysIdle: true,
         settings: { announcedMs: 0, turnMs: 200, share: 1 },
         signal: end.signal,
         ...varied,
