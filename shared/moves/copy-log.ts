@@ -5,7 +5,9 @@ import { toNumber } from '../sql/cell-rows.ts';
 import type { SqlClient, Target } from '../sql/client.ts';
 import { extendChain, fingerprintOf, goBackTo, type Chain } from './chain.ts';
 import {
+  CUT_CELLS,
   cutCopy,
+  emptyCopy,
   insertRawCells,
   nameOfRaw,
   selectLastId,
@@ -61,8 +63,23 @@ export async function checkPlaces<M extends CopiedLog>(move: M, { source, target
       common.add(added_id);
   const isCommon = ({ added_id }: { readonly added_id: number }): boolean => common.has(added_id);
   const [ofSource, ofTarget] = [goBackTo(move.source, isCommon), goBackTo(move.target, isCommon)];
-  await target.change(cutCopy(copy, ofSource.at));
+  await takeBack(target, copy, ofSource.at);
   return { ...move, source: ofSource, target: ofTarget, head: ends.head, restarts: move.restarts + 1 };
+}
+
+/** Whoever is cut off in the middle of it finds a copy that ends earlier. */
+async function takeBack(target: SqlClient, copy: string, after: number): Promise<void> {
+  if (after === 0) {
+    await target.change(emptyCopy(copy));
+    return;
+  }
+  for (let cells = CUT_CELLS; cells === CUT_CELLS;) cells = (await target.change(cutCopy(copy, after))).affectedRows;
+}
+
+/** A copy of which nothing is trusted: all of it is copied again. */
+export async function copiedAnew<M extends CopiedLog>(move: M, { target }: MovingClients): Promise<M> {
+  await takeBack(target, copyDatabase(move.datastore, move.shard), 0);
+  return { ...comparedAnew(move), restarts: move.restarts + 1 };
 }
 
 /** What tells the cell at a place from others; undefined where there is none. */

@@ -6,7 +6,8 @@ import type { MoveOperations, MoveOptions, MoveStatus } from '../contract/move-o
 import type { SizeOperations } from '../contract/shard-plan.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import { beginMoving } from '../topology/moving-shards.ts';
+import { beginMoving, type MovingShard } from '../topology/moving-shards.ts';
+import { overState } from '../triggers/manage/state-away.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { shardSizes } from './shard-sizes.ts';
 import {
@@ -35,40 +36,53 @@ export interface MoveManagement {
 export function moveManagement(options: MoveManagementOptions): MoveManagement {
   return {
     async moves(datastore) {
-      options.context.topology.refresh();
-      return moveOperations(options, await requireDatastore(options.context.topology, datastore));
+      await requireDatastore(options.context.topology, datastore);
+      return moveOperations(options, datastore);
     },
   };
 }
 
-function moveOperations(options: MoveManagementOptions, topology: DatastoreTopology): MoveOperations & SizeOperations {
-  const { datastore, shards, homes } = topology;
-  const { stateTable } = options;
-  const numberOf = (shard: number): number => parseShard(shard, shards);
+function moveOperations(options: MoveManagementOptions, datastore: string): MoveOperations & SizeOperations {
+  const { context, stateTable } = options;
 
-  async function wish(
-    shard: number,
-    wanted: MoveWish,
-    mayBe: (move: Move) => boolean,
-    why: string,
-  ): Promise<MoveStatus> {
-    const item = await wishOf(stateTable, { datastore, shard: numberOf(shard) }, (seen) => {
-      const { move } = required(seen, datastore, shard);
-      if (hasEnded(move) || !mayBe(move)) throw refused(move, hasEnded(move) ? 'it has ended' : why);
-      return wanted;
+  /** The datastore as it is now: where a shard is changes with each switch. */
+  function now(): Promise<DatastoreTopology> {
+    context.topology.refresh();
+    return requireDatastore(context.topology, datastore);
+  }
+
+  const found = async (shard: number): Promise<MovingShard> => ({
+    datastore,
+    shard: parseShard(shard, (await requireDatastore(context.topology, datastore)).shards),
+  });
+
+  function wish(shard: number, wanted: MoveWish, mayBe: (move: Move) => boolean, why: string): Promise<MoveStatus> {
+    return overState(async () => {
+      const of = await found(shard);
+      const item = await wishOf(stateTable, of, (seen) => {
+        const { move } = required(seen, of);
+        if (hasEnded(move) || !mayBe(move)) throw refused(move, hasEnded(move) ? 'it has ended' : why);
+        return wanted;
+      });
+      return statusOf(required(item, of));
     });
-    return statusOf(required(item, datastore, shard));
   }
 
   return {
-    async moves() {
-      const moving = homes.flatMap(({ copy }, shard) => (copy ? [shard] : []));
-      const items = await Promise.all(moving.map((shard) => readMove(stateTable, { datastore, shard })));
-      return items.flatMap((item) => (item && !hasEnded(item.move) ? [statusOf(item)] : []));
-    },
-    move: async (shard) =>
-      statusOf(required(await readMove(stateTable, { datastore, shard: numberOf(shard) }), datastore, shard)),
-    createMove: (shard, to, given = {}) => create(options, topology, numberOf(shard), to, given),
+    moves: () =>
+      overState(async () => {
+        const { homes } = await now();
+        const moving = homes.flatMap(({ copy }, shard) => (copy ? [shard] : []));
+        const items = await Promise.all(moving.map((shard) => readMove(stateTable, { datastore, shard })));
+        return items.flatMap((item) => (item && !hasEnded(item.move) ? [statusOf(item)] : []));
+      }),
+    move: (shard) =>
+      overState(async () => {
+        const of = await found(shard);
+        return statusOf(required(await readMove(stateTable, of), of));
+      }),
+    createMove: (shard, to, given = {}) =>
+      overState(async () => create(options, await now(), (await found(shard)).shard, to, given)),
     switchMove: (shard) =>
       wish(shard, 'switch', ({ switches }) => switches === 0, 'it was switched already: reverse it instead'),
     reverseMove: (shard) => wish(shard, 'reverse', ({ switches }) => switches > 0, 'it was not switched yet'),
@@ -77,7 +91,7 @@ function moveOperations(options: MoveManagementOptions, topology: DatastoreTopol
     cancelMove: (shard) =>
       wish(shard, 'cancel', ({ switches }) => switches === 0, 'it was switched already: reverse or complete it'),
     verifyMove: (shard) => wish(shard, 'verify', () => true, ''),
-    shardSizes: () => shardSizes(options.context, datastore),
+    shardSizes: () => shardSizes(context, datastore),
   };
 }
 
@@ -126,7 +140,7 @@ async function create(
   return statusOf({ move, wish: null });
 }
 
-function required(item: MoveItem | undefined, datastore: string, shard: number): MoveItem {
+function required(item: MoveItem | undefined, { datastore, shard }: MovingShard): MoveItem {
   if (item) return item;
   throw new SchemalessError('unknown_move', `shard ${shard} of ${datastore} is not being moved`, {
     field: 'shard',

@@ -10,7 +10,7 @@ import { copyDatabase } from '../shard.ts';
 import { quoteName } from '../sql/names.ts';
 import { announceCopy, endMoving } from '../topology/moving-shards.ts';
 import { makeIndexTable } from './copy-indexes.ts';
-import { checkPlaces, compareCopy, comparedAnew, copyPage, type MovingClients } from './copy-log.ts';
+import { checkPlaces, compareCopy, comparedAnew, copiedAnew, copyPage, type MovingClients } from './copy-log.ts';
 import { hasAllIndexes, keepIndexes } from './keep-indexes.ts';
 import type { Move, MoveWish } from './move-item.ts';
 import { dropCopy } from './statements/copy-tables.ts';
@@ -149,8 +149,8 @@ async function compareOrGoBack(move: Move, clients: MovingClients, role: 'writer
     return await compareCopy(move, clients, role);
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'internal') throw error;
-    // Nothing of it is trusted: where it was changed is not known.
-    return { ...comparedAnew(move), restarts: move.restarts + 1, last_error: error.message };
+    // Where it was changed is not known.
+    return { ...(await copiedAnew(move, clients)), last_error: error.message };
   }
 }
 

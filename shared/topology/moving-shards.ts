@@ -54,15 +54,13 @@ export async function beginMoving(
 
 /** From here on whoever writes entries writes them to the copy, too. Returns false where the copy is another's. */
 export async function announceCopy(table: DynamoTable, moving: OwnMoving): Promise<boolean> {
-  const seen = await read(table, moving);
-  if (!isOf(seen?.copy, moving)) return false;
   return update(table, moving, {
     UpdateExpression: 'SET moving.#shard = :copy',
-    ConditionExpression: 'moving.#shard = :seen',
-    ExpressionAttributeNames: { '#shard': String(moving.shard) },
+    ConditionExpression: IS_STILL,
+    ExpressionAttributeNames: namesOf(moving),
     ExpressionAttributeValues: {
+      ...valuesOf(moving),
       ':copy': toItem({ group: moving.to, takesEntries: true, move: moving.id }),
-      ':seen': seen?.copy as AttributeValue,
     },
   });
 }
@@ -79,20 +77,20 @@ export async function switchHome(
 ): Promise<boolean> {
   const { shard, from, to, epoch, id } = moving;
   const seen = await read(table, moving);
-  if (!seen?.copy || seen.owner !== from || !isOf(seen.copy, moving)) return false;
+  if (!seen || seen.owner !== from) return false;
   const known = seen.names.indexOf(to);
   return update(table, moving, {
     UpdateExpression:
       `SET owners[${shard}] = :new, epochs[${shard}] = :epoch, moving.#shard = :copy` +
       (known < 0 ? ', #names = list_append(#names, :name)' : ''),
-    ConditionExpression: `owners[${shard}] = :owner AND epochs[${shard}] < :epoch AND moving.#shard = :seen AND size(#names) = :size`,
-    ExpressionAttributeNames: { '#shard': String(shard), '#names': 'names' },
+    ConditionExpression: `owners[${shard}] = :owner AND epochs[${shard}] < :epoch AND ${IS_STILL} AND size(#names) = :size`,
+    ExpressionAttributeNames: { ...namesOf(moving), '#names': 'names' },
     ExpressionAttributeValues: {
+      ...valuesOf(moving),
       ':new': { N: String(known < 0 ? seen.names.length : known) },
       ':epoch': { N: String(epoch) },
       ':copy': toItem({ group: from, takesEntries: true, move: id }),
       ':owner': seen.number,
-      ':seen': seen.copy,
       ':size': { N: String(seen.names.length) },
       ...(known < 0 && { ':name': { L: [{ S: to }] } }),
     },
@@ -100,16 +98,25 @@ export async function switchHome(
 }
 
 /** The shard has no copy any more. Nothing where it has that of another move by now. */
-export async function endMoving(table: DynamoTable, moving: MovingShard & { readonly id: string }): Promise<void> {
-  const seen = await read(table, moving);
-  if (seen?.copy?.M?.['id']?.S !== moving.id) return;
+export async function endMoving(table: DynamoTable, moving: OwnMoving): Promise<void> {
   await update(table, moving, {
     UpdateExpression: 'REMOVE moving.#shard',
-    ConditionExpression: 'moving.#shard = :seen',
-    ExpressionAttributeNames: { '#shard': String(moving.shard) },
-    ExpressionAttributeValues: { ':seen': seen.copy },
+    ConditionExpression: IS_STILL,
+    ExpressionAttributeNames: namesOf(moving),
+    ExpressionAttributeValues: valuesOf(moving),
   });
 }
+
+/** The copy is this move's. */
+const IS_STILL = 'moving.#shard.#id = :id AND moving.#shard.#to = :to';
+
+const namesOf = ({ shard }: OwnMoving): Record<string, string> => ({
+  '#shard': String(shard),
+  '#id': 'id',
+  '#to': 'to',
+});
+
+const valuesOf = ({ id, to }: OwnMoving): Record<string, AttributeValue> => ({ ':id': { S: id }, ':to': { S: to } });
 
 /** A copy as the item holds it. */
 export function toCopy(value: AttributeValue): ShardCopy {
@@ -121,17 +128,12 @@ function toItem({ group, takesEntries, move }: ShardCopy): AttributeValue {
   return { M: { to: { S: group }, entries: { BOOL: takesEntries }, id: { S: move } } };
 }
 
-function isOf(copy: AttributeValue | undefined, { to, id }: OwnMoving): boolean {
-  return copy?.M?.['to']?.S === to && copy.M['id']?.S === id;
-}
-
 interface SeenShard {
   /** The group that holds it, and its number among the names. */
   readonly owner: string | undefined;
   readonly number: AttributeValue;
   readonly names: readonly string[];
   readonly hasMap: boolean;
-  readonly copy: AttributeValue | undefined;
 }
 
 async function read({ client, table }: DynamoTable, { datastore, shard }: MovingShard): Promise<SeenShard | undefined> {
@@ -142,7 +144,7 @@ async function read({ client, table }: DynamoTable, { datastore, shard }: Moving
   if (!Item || !number) return undefined;
   const names = (Item['names']?.L ?? []).map(({ S }) => S ?? '');
   const map = Item['moving']?.M;
-  return { owner: names[Number(number.N)], number, names, hasMap: map !== undefined, copy: map?.[String(shard)] };
+  return { owner: names[Number(number.N)], number, names, hasMap: map !== undefined };
 }
 
 /** Returns whether the item was as the condition wants it. */

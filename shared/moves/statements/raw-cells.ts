@@ -71,10 +71,25 @@ export function insertRawCells(database: string, cells: readonly RawCell[]): Sta
   };
 }
 
-/** Takes back what a copy has beyond a place: of a copy alone, never of a shard. */
+/** Cells that are taken back with one statement. */
+export const CUT_CELLS = 1000;
+
+/** Takes back what a copy has beyond a place, the last cells first: of a copy alone, never of a shard. */
 export function cutCopy(database: string, after: number): Statement {
+  return {
+    sql: `DELETE FROM ${copiedEntity(database)} WHERE added_id > ? ORDER BY added_id DESC LIMIT ${CUT_CELLS}`,
+    parameters: [after],
+  };
+}
+
+/** Takes back all of it. */
+export function emptyCopy(database: string): Statement {
+  return { sql: `TRUNCATE TABLE ${copiedEntity(database)}`, parameters: [] };
+}
+
+function copiedEntity(database: string): string {
   if (!database.endsWith('_copy')) throw new Error(`cells are taken back of copies alone, not of ${database}`);
-  return { sql: `DELETE FROM ${entityOf(database)} WHERE added_id > ?`, parameters: [after] };
+  return entityOf(database);
 }
 
 /** How far a log goes: 0 where it is empty. */
