@@ -44,8 +44,7 @@ export async function planAnew(
   for (;;) {
     const moves = planMoves(placed, groups, options);
     const unasked = moves.filter(({ shard, from }) => !asked.has(shard) && !retired.has(from));
-    if (unasked.length === 0)
-      return { moves, groups: groupShares(placed, groups, moves), under_way: underWay.size };
+    if (unasked.length === 0) return { moves, groups: groupShares(placed, groups, moves), under_way: underWay.size };
     await sideBySide(unasked, async ({ shard }) => void asked.set(shard, await secondsSinceMoved(operations, shard)));
     placed = placed.map((one) => ({ ...one, movedSecondsAgo: asked.get(one.shard) }));
   }

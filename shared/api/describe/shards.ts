@@ -86,7 +86,7 @@ export const SHARDS = {
   },
   listShardSizes: {
     summary: 'See how large the shards are',
-    more: 'Bytes are of the engines\' statistics, which may be hours old; what a log has outgrown since is counted by its cells. The groups are all that there are, also those that hold no shard.',
+    more: "Bytes are of the engines' statistics, which may be hours old; what a log has outgrown since is counted by its cells. The groups are all that there are, also those that hold no shard.",
     answers: {
       200: {
         means: 'Every shard with what it takes; an error in the place of one whose group could not be read.',

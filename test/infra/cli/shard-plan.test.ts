@@ -18,10 +18,18 @@ describe('the groups of a plan', () => {
   });
 
   it.each([
-    ['a group that there is not', { retire: ['group-9'] }, '--retire: wanted one of group-1, group-2, group-3, got "gr'],
+    [
+      'a group that there is not',
+      { retire: ['group-9'] },
+      '--retire: wanted one of group-1, group-2, group-3, got "gr',
+    ],
     ['all of them', { retire: names }, '--retire: wanted a group left that holds shards'],
     ['a weight of such a group', { weight: ['group-9=1'] }, '--weight: wanted one of group-1'],
-    ['a weight of nothing', { weight: ['group-1=0'] }, '--weight: wanted GROUP=NUMBER, a number above 0, got "group-1=0"'],
+    [
+      'a weight of nothing',
+      { weight: ['group-1=0'] },
+      '--weight: wanted GROUP=NUMBER, a number above 0, got "group-1=0"',
+    ],
     ['a weight without a group', { weight: ['2'] }, '--weight: wanted GROUP=NUMBER'],
   ])('refuse %s', (_what, flags, message) => {
     expect(() => groupsOf(names, flags)).toThrow(message);

@@ -47,7 +47,11 @@ describe('a plan from where everything is', () => {
   });
 
   it('leaves a shard that moved lately, and takes another one', async () => {
-    const lately = { step: 'completed', switches: 1, switched_at: new Date(Date.now() - 60_000).toISOString() } as const;
+    const lately = {
+      step: 'completed',
+      switches: 1,
+      switched_at: new Date(Date.now() - 60_000).toISOString(),
+    } as const;
     const moves = movesWith(moveStatus({ shard: 0, from: 'one', to: 'two', ...lately }));
     expect(shardsOf(await planAnew(moves, surveyed))).toEqual([1, 2]);
     expect(shardsOf(await planAnew(moves, surveyed, { coolDownSeconds: 30 }))).toEqual([0, 1]);

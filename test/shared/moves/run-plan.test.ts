@@ -126,7 +126,9 @@ describe('the run of a plan', () => {
         throw new SchemalessError('invalid_field', 'to: wanted a group');
       },
     });
-    await expect(runPlan(refusing, plan, { signal: never, pollMs: 1 })).rejects.toMatchObject({ code: 'invalid_field' });
+    await expect(runPlan(refusing, plan, { signal: never, pollMs: 1 })).rejects.toMatchObject({
+      code: 'invalid_field',
+    });
   });
 
   it('tells once what a move stumbles over', async () => {

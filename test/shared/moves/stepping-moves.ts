@@ -37,7 +37,10 @@ export function moveStatus(changes: Pick<MoveStatus, 'shard' | 'from' | 'to'> & 
 }
 
 /** As the mover does it: no group copies two shards at a time, a switch exchanges both sides. */
-export function steppingMoves(homes: ReadonlyMap<number, string>, changes: Partial<MoveOperations> = {}): SteppingMoves {
+export function steppingMoves(
+  homes: ReadonlyMap<number, string>,
+  changes: Partial<MoveOperations> = {},
+): SteppingMoves {
   const all = new Map<number, MoveStatus>();
   const made: Pick<SteppingMoves, 'homes' | 'asked' | 'most' | 'all'> = {
     homes: new Map(homes),
