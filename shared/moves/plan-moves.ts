@@ -178,9 +178,11 @@ function bestShard({ from, to, needed, most }: Wanted): Weighed | undefined {
   const [excess, lack] = [excessOf(from), -excessOf(to)];
   const [fitting, improving] = [Math.min(excess, lack) + ROUNDING, excess + lack];
   const some = from.movable.filter(({ load }) => load > 0 && load <= most);
+  const heaviest = some.findLast(({ load }) => load <= fitting)?.load;
+  // Of equals the first, whichever it is.
   return (
     some.find(({ load }) => load >= needed && load <= fitting) ??
-    some.findLast(({ load }) => load <= fitting) ??
+    some.find(({ load }) => load === heaviest) ??
     some.find(({ load }) => load < improving && Math.max(beyond(from, -load), beyond(to, load)) < needed)
   );
 }

@@ -101,12 +101,11 @@ function worlds(isStill: boolean): fc.Arbitrary<World> {
     const names = Array.from({ length: count }, (_, position) => `group-${position + 1}`);
     const group = fc.constantFrom(...names);
     const bytes = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constant(50), fc.integer({ min: 0, max: 5000 }));
-    const still = isStill
-      ? {
-          movingTo: fc.option(group, { nil: undefined, freq: 4 }),
-          movedSecondsAgo: fc.option(fc.integer({ min: 0, max: 2 * DAY }), { nil: undefined }),
-        }
-      : {};
+    const none = fc.constant(undefined);
+    const still = {
+      movingTo: isStill ? fc.option(group, { nil: undefined, freq: 4 }) : none,
+      movedSecondsAgo: isStill ? fc.option(fc.integer({ min: 0, max: 2 * DAY }), { nil: undefined }) : none,
+    };
     return fc.record({
       shards: fc
         .array(fc.record({ group, bytes, rate: fc.integer({ min: 0, max: 20 }), ...still }), { maxLength: 60 })
