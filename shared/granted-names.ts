@@ -6,6 +6,9 @@
 /** Key of the item of opened circuits in the state table: one for all instances, see `access/open-circuits.ts`. */
 export const OPENINGS_KEY = 'circuit-openings';
 
+/** The lease of whoever moves shards. */
+export const MOVES_LEASE = 'moves';
+
 /**
  * What the names of all queues that were made through the API begin with, and those of no other environment: none has
  * two hyphens together in its name, so that `trips` is not allowed what belongs to `trips-prod`.

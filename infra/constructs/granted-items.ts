@@ -1,4 +1,4 @@
-import { OPENINGS_KEY } from '../../shared/granted-names.ts';
+import { MOVES_LEASE, OPENINGS_KEY } from '../../shared/granted-names.ts';
 
 /*
  * Which items of the two tables each part of a store reads and writes, by their keys: what a function may not touch, no
@@ -47,7 +47,7 @@ export const TAILED_TOPOLOGY = [EPOCHS];
 export const MANAGE_ITEMS = [OPENINGS_KEY, ...TRIGGER_ITEMS, ...follower('trigger/*')];
 
 /** What is written down of each move; one works for them at a time, and for a shard while no migration does. */
-export const MOVE_ITEMS = [OPENINGS_KEY, 'lease#move', 'lease#move/*', 'lease#migrate', 'move#*'];
+export const MOVE_ITEMS = [OPENINGS_KEY, `lease#${MOVES_LEASE}`, 'lease#migrate', 'move#*'];
 
 /** A switch says which group has the shard. */
 export const MOVED_TOPOLOGY = [EPOCHS];

@@ -17,6 +17,7 @@ const NAMED: Readonly<Record<string, number>> = {
   verified: 1,
   verifying: 1,
   writer: 1,
+  move: 1,
 };
 
 /** Deletes all that the state table keeps of a datastore. Returns whether nothing is left. */

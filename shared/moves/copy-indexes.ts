@@ -15,6 +15,12 @@ import {
 } from './statements/raw-entries.ts';
 
 const PAGE_ENTRIES = 500;
+/** Bound values of a statement: over the RDS Data API each of them takes room in its text. */
+const MOST_VALUES = 5000;
+
+function pageOf({ fields }: EntryTable): number {
+  return Math.min(PAGE_ENTRIES, Math.floor(MOST_VALUES / (fields + 4)));
+}
 
 /** The tables of an index on two groups, or in two databases of one. */
 export interface EntryTables {
@@ -56,17 +62,18 @@ export async function bringEntries(
 ): Promise<EntryKey | undefined> {
   const { from, to } = tables;
   const { source, target } = pairOf(tables, index);
+  const page = pageOf(source);
   let after = begin;
   do {
-    const rows = await from.select(selectRawEntries(source, after, PAGE_ENTRIES), 'writer');
+    const rows = await from.select(selectRawEntries(source, after, page), 'writer');
     const last = rows.at(-1);
     if (!last) return undefined;
     const end = keyOfEntry(last, source.fields);
     // The other one may have more: then what it has is written over with the same.
-    const there = await to.select(selectRawKeys(target, after, end, PAGE_ENTRIES), 'writer');
+    const there = await to.select(selectRawKeys(target, after, end, page), 'writer');
     const missing = missingOf(rows, there, source.fields);
     if (missing.length > 0) await to.change(putRawEntries(target, missing));
-    if (rows.length < PAGE_ENTRIES) return undefined;
+    if (rows.length < page) return undefined;
     after = end;
   } while (mayGoOn());
   return after;
@@ -84,19 +91,20 @@ export async function pruneEntries(
 ): Promise<EntryKey | undefined> {
   const { from, to } = tables;
   const { source, target } = pairOf(tables, index);
+  const page = pageOf(source);
   let after = begin;
   do {
-    const known = await to.select(selectRawKeys(target, after, undefined, PAGE_ENTRIES), 'writer');
+    const known = await to.select(selectRawKeys(target, after, undefined, page), 'writer');
     const last = known.at(-1);
     if (!last) return undefined;
     const end: EntryKey = { f0: last[0] ?? null, row_key: toBytes(last[1]) };
-    const most = 4 * PAGE_ENTRIES;
+    const most = 4 * page;
     const kept = await from.select(selectRawKeys(source, after, end, most), 'writer');
     const names = new Set(kept.map((row) => nameOf(row[0], row[1])));
     // One that lacks so much has not had all of them yet.
     if (kept.length < most)
       for (const row of known) if (!names.has(nameOf(row[0], row[1]))) await to.change(deleteRawEntry(target, row));
-    if (known.length < PAGE_ENTRIES) return undefined;
+    if (known.length < page) return undefined;
     after = end;
   } while (mayGoOn());
   return after;

@@ -11,16 +11,21 @@ import {
   insertRawCells,
   nameOfRaw,
   selectLastId,
+  selectLastIdNow,
   selectRawCells,
   toRawCell,
   type RawCell,
 } from './statements/raw-cells.ts';
+import { selectShardState, toShardState } from './statements/shard-states.ts';
 import type { Move } from './move-item.ts';
 
 /** Cells of a page: one statement reads them, one puts them into the copy. */
 const PAGE_CELLS = 500;
 /** Bodies of a page. */
 const PAGE_BYTES = 1024 * 1024;
+/** Before anything is known of a shard's cells: those of the first page are few. */
+const FIRST_CELL_BYTES = 64 * 1024;
+const LEAST_CELLS = 4;
 
 /** The two groups of a move. */
 export interface MovingClients {
@@ -29,30 +34,43 @@ export interface MovingClients {
 }
 
 /** A move as far as its log goes. */
-export type CopiedLog = Pick<Move, 'datastore' | 'shard' | 'source' | 'target' | 'head' | 'bytes' | 'restarts'>;
+export type CopiedLog = Pick<
+  Move,
+  'datastore' | 'shard' | 'source' | 'target' | 'copied' | 'head' | 'bytes' | 'restarts'
+>;
+
+type CheckedMove = CopiedLog & Pick<Move, 'switches'>;
 
 /**
  * Looks whether the shard's log, and the copy, are still what was read of them: a replica that was promoted may lack the
  * last cells, and others stand at their places by now. Goes back to what both of them still have.
+ *
+ * @throws SchemalessError `internal` where the copy may be all that there is of a log: nothing of it is taken back then
  */
-export async function checkPlaces<M extends CopiedLog>(move: M, { source, target }: MovingClients): Promise<M> {
+export async function checkPlaces<M extends CheckedMove>(move: M, { source, target }: MovingClients): Promise<M> {
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  const [[[head] = []], [[held] = []]] = await Promise.all([
+  const [[[head] = []], [[held] = []], row] = await Promise.all([
     source.select(selectLastId(shard), 'writer'),
-    target.select(selectLastId(copy), 'writer'),
+    // As it is, whatever a snapshot shows: it is cut by it.
+    target.select(selectLastIdNow(copy), 'writer'),
+    source.select(selectShardState(move), 'writer').then(toShardState),
   ]);
-  const ends = { head: toNumber(head), held: toNumber(held) };
+  const ends = { head: toNumber(head), held: toNumber(held ?? 0) };
+  if (row?.isWhole !== true)
+    throw new SchemalessError('internal', 'the last cells of the shard are being brought back: it is waited for');
   const isStill = async (client: SqlClient, database: string, chain: Chain): Promise<boolean> => {
     const place = chain.places.at(-1);
     return !place || (await cellAt(client, database, place.added_id)) === place.fingerprint;
   };
   if (
-    ends.held >= move.target.at &&
-    ends.held >= move.source.at &&
+    ends.held >= Math.max(move.source.at, move.target.at) &&
     (await isStill(source, shard, move.source)) &&
     (await isStill(target, copy, move.target))
-  )
+  ) {
+    // Put there by a turn that was cut off, and known to no chain.
+    if (ends.held > move.copied) await takeBack(target, copy, move.copied);
     return { ...move, head: ends.head };
+  }
   const common = new Set<number>();
   for (const { added_id, fingerprint } of move.source.places)
     if (
@@ -63,8 +81,20 @@ export async function checkPlaces<M extends CopiedLog>(move: M, { source, target
       common.add(added_id);
   const isCommon = ({ added_id }: { readonly added_id: number }): boolean => common.has(added_id);
   const [ofSource, ofTarget] = [goBackTo(move.source, isCommon), goBackTo(move.target, isCommon)];
+  if (move.switches > 0 && ofSource.at === 0 && ends.held > 0)
+    throw new SchemalessError(
+      'internal',
+      `the shard has nothing of what its copy on the other group has, up to ${ends.held}: look which of them is wanted, and drop the copy or restore the shard`,
+    );
   await takeBack(target, copy, ofSource.at);
-  return { ...move, source: ofSource, target: ofTarget, head: ends.head, restarts: move.restarts + 1 };
+  return {
+    ...move,
+    source: ofSource,
+    target: ofTarget,
+    copied: ofSource.at,
+    head: ends.head,
+    restarts: move.restarts + 1,
+  };
 }
 
 /** Whoever is cut off in the middle of it finds a copy that ends earlier. */
@@ -79,7 +109,7 @@ async function takeBack(target: SqlClient, copy: string, after: number): Promise
 /** A copy of which nothing is trusted: all of it is copied again. */
 export async function copiedAnew<M extends CopiedLog>(move: M, { target }: MovingClients): Promise<M> {
   await takeBack(target, copyDatabase(move.datastore, move.shard), 0);
-  return { ...comparedAnew(move), restarts: move.restarts + 1 };
+  return { ...comparedAnew(move), copied: 0, restarts: move.restarts + 1 };
 }
 
 /** What tells the cell at a place from others; undefined where there is none. */
@@ -100,30 +130,48 @@ export async function copyPage<M extends CopiedLog>(
   from: 'writer' | 'reader',
 ): Promise<M> {
   const { datastore, shard } = move;
-  const cells = await readPage(source, shardDatabase(datastore, shard), move.source.at, from);
+  const cells = await readPage(
+    source,
+    shardDatabase(datastore, shard),
+    { after: move.source.at, cells: pageCells(move) },
+    from,
+  );
   if (cells.length === 0) return move;
   for (const some of inStatements(cells, target.abilities.bounds.writtenBytes))
     await target.change(insertRawCells(copyDatabase(datastore, shard), some));
   const chain = extendChain(move.source, cells);
-  return { ...move, source: chain, head: Math.max(move.head, chain.at), bytes: move.bytes + bytesOf(cells) };
+  return {
+    ...move,
+    source: chain,
+    copied: Math.max(move.copied, chain.at),
+    head: Math.max(move.head, chain.at),
+    bytes: move.bytes + bytesOf(cells),
+  };
 }
 
 /**
  * Reads the copy back, as far as the shard was copied, and compares it with what was read of the shard.
  *
  * @param from the node of the copy's group that is asked: what it shows is on its disk
+ * @param mayGoOn asked after each page
  * @throws SchemalessError `internal` where they differ
  */
-export async function compareCopy<M extends CopiedLog>(move: M, { target }: MovingClients, from: Target): Promise<M> {
+export async function compareCopy<M extends CopiedLog>(
+  move: M,
+  { target }: MovingClients,
+  from: Target,
+  mayGoOn: () => boolean,
+): Promise<M> {
   const copy = copyDatabase(move.datastore, move.shard);
   let chain = move.target;
   while (chain.at < move.source.at) {
-    const page = await readPage(target, copy, chain.at, from);
+    const page = await readPage(target, copy, { after: chain.at, cells: pageCells(move) }, from);
     const cells = page.filter(({ added_id }) => added_id <= move.source.at);
     if (cells.length === 0) break;
     chain = extendChain(chain, cells);
     const known = move.source.places.find(({ added_id }) => added_id === chain.at);
     if (known && known.digest !== chain.digest) throw differing(move, cells);
+    if (!mayGoOn()) break;
   }
   if (chain.at === move.source.at && chain.digest !== move.source.digest) throw differing(move);
   return { ...move, target: chain };
@@ -144,9 +192,25 @@ function differing({ datastore, shard, target }: CopiedLog, cells: readonly RawC
   );
 }
 
-async function readPage(client: SqlClient, database: string, after: number, from: Target): Promise<readonly RawCell[]> {
+interface PageWanted {
+  readonly after: number;
+  readonly cells: number;
+}
+
+/** A server looks at each of them to find out how many fit: of large cells no more than are likely to. */
+function pageCells({ bytes, source }: CopiedLog): number {
+  const each = source.at > 0 ? bytes / source.at : FIRST_CELL_BYTES;
+  return Math.max(LEAST_CELLS, Math.min(PAGE_CELLS, Math.ceil((2 * PAGE_BYTES) / Math.max(1, each))));
+}
+
+async function readPage(
+  client: SqlClient,
+  database: string,
+  { after, cells: limit }: PageWanted,
+  from: Target,
+): Promise<readonly RawCell[]> {
   const bytes = Math.min(PAGE_BYTES, client.abilities.bounds.pageBytes);
-  const rows = await client.select(selectRawCells(database, after, PAGE_CELLS, bytes), from);
+  const rows = await client.select(selectRawCells(database, after, limit, bytes), from);
   const cells = rows.map(toRawCell);
   // Added ids are dense: behind a hole lies what this snapshot does not show yet.
   const hole = cells.findIndex(({ added_id }, position) => added_id !== after + position + 1);

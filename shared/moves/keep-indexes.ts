@@ -1,6 +1,6 @@
 import { indexTableName, type PhysicalIndex } from '../index/index-table.ts';
 import { copyDatabase, shardDatabase } from '../shard.ts';
-import { bringEntries, makeIndexTable, pruneEntries } from './copy-indexes.ts';
+import { bringEntries, pruneEntries } from './copy-indexes.ts';
 import type { MovingClients } from './copy-log.ts';
 import type { EntryCursor, Move } from './move-item.ts';
 import type { EntryKey } from './statements/raw-entries.ts';
@@ -20,7 +20,7 @@ export interface KeptIndexes extends IndexSettings {
   readonly signal: AbortSignal;
 }
 
-const INDEXED_FOR_MS = 600_000;
+const INDEXED_FOR_MS = 60_000;
 
 const tableOf = ({ name, hash }: PhysicalIndex): string => indexTableName(name, hash);
 
@@ -64,7 +64,6 @@ export async function keepIndexes(given: Move, kept: KeptIndexes): Promise<Move>
   for (const index of indexes) {
     const table = tableOf(index);
     if (move.indexed.includes(table)) continue;
-    await makeIndexTable(clients.target, copy, index);
     if (move.cursor?.task !== `brought/${table}`) {
       const next = await pruneEntries(there, index, beginOf(move, `pruned/${table}`), mayGoOn);
       if (next) return { ...move, cursor: cursorOf(`pruned/${table}`, next) };

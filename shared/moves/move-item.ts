@@ -21,13 +21,19 @@ export interface Move extends MovingShard {
   readonly created_at: string;
   readonly switched_at: string | null;
   readonly switches: number;
-  /** Of the switch that is under way: the shard's once it is done. */
+  /** Of the switch that is under way: the shard's once it is done, which attempt it is, and when it was closed. */
   readonly epoch: number;
+  readonly attempt: string;
+  readonly closed_at: number;
+  /** Of the lease of whoever wrote it last: who had it before writes nothing any more. */
+  readonly token: number;
   /** Since when writers are told to keep entries of the copy. By the clock of the mover. */
   readonly announced_at: number;
   /** Of the shard, as it was read, and of the copy, as it was read back. */
   readonly source: Chain;
   readonly target: Chain;
+  /** The last added id that was put into the copy: beyond `source`, while that is read once more. */
+  readonly copied: number;
   /** Index tables of the copy that have all that the shard's had. */
   readonly indexed: readonly string[];
   /** By the clock of the mover; 0 before. */
@@ -81,9 +87,13 @@ export function newMove(given: NewMove): Move {
     switched_at: null,
     switches: 0,
     epoch: 0,
+    attempt: '',
+    closed_at: 0,
+    token: 0,
     announced_at: 0,
     source: EMPTY_CHAIN,
     target: EMPTY_CHAIN,
+    copied: 0,
     indexed: [],
     indexed_at: 0,
     owed: [],
@@ -106,7 +116,7 @@ export async function readMove(table: DynamoTable, of: MovingShard): Promise<Mov
 /** Begins a move where the shard has none, or one that has ended. Returns the one that it has then. */
 export function beginMove(table: DynamoTable, move: Move): Promise<Move> {
   return change(table, move, (seen) =>
-    seen && !hasEnded(seen.move) ? { result: seen.move } : { move, wish: null, result: move },
+    seen && seen.move.id === move.id ? { result: seen.move } : { move, wish: null, result: move },
   );
 }
 
@@ -123,13 +133,13 @@ export function wishOf(
 }
 
 /**
- * What the mover has done. Nothing where the move is another's by now.
+ * What the mover has done. Nothing, and undefined, where the move is another's by now, or somebody else moves shards.
  *
  * @param fulfilled the wish that is done with: one that came meanwhile stays
  */
 export function writeMove(table: DynamoTable, move: Move, fulfilled?: MoveWish | null): Promise<MoveItem | undefined> {
   return change(table, move, (seen) => {
-    if (!seen || seen.move.id !== move.id) return { result: undefined };
+    if (!seen || seen.move.id !== move.id || seen.move.token > move.token) return { result: undefined };
     const wish = seen.wish === fulfilled ? null : seen.wish;
     return { move, wish, result: { move, wish } };
   });

@@ -62,6 +62,7 @@ function moveOperations(options: MoveManagementOptions, datastore: string): Move
       const item = await wishOf(stateTable, of, (seen) => {
         const { move } = required(seen, of);
         if (hasEnded(move) || !mayBe(move)) throw refused(move, hasEnded(move) ? 'it has ended' : why);
+        if (wanted === 'verify' && seen?.wish) throw refused(move, `${seen.wish} is asked for already`);
         return wanted;
       });
       return statusOf(required(item, of));

@@ -1,21 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
 import type { Leases } from '../dynamo/lease.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { underLease } from '../dynamo/under-lease.ts';
 import { SchemalessError } from '../errors.ts';
-import { maintainedIndexes } from '../index/index-table.ts';
-import { SHARD_STEPS } from '../migrate/steps.ts';
+import { indexTableName, maintainedIndexes, type PhysicalIndex } from '../index/index-table.ts';
 import { copyDatabase } from '../shard.ts';
-import { quoteName } from '../sql/names.ts';
-import { announceCopy, endMoving } from '../topology/moving-shards.ts';
-import { makeIndexTable } from './copy-indexes.ts';
+import { SqlError } from '../sql/client.ts';
+import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
+import { announceCopy, beginAttempt, endMoving } from '../topology/moving-shards.ts';
 import { checkPlaces, compareCopy, comparedAnew, copiedAnew, copyPage, type MovingClients } from './copy-log.ts';
 import { hasAllIndexes, keepIndexes } from './keep-indexes.ts';
 import type { Move, MoveWish } from './move-item.ts';
+import { makeCopy, mendNames, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
-import { forgetShard, reopenShard, selectShardState, toShardState } from './statements/shard-states.ts';
-import { resumeSwitch, switchShard, type SwitchProtections, type Switched } from './switch-shard.ts';
+import { forgetShard, reopenShard } from './statements/shard-states.ts';
+import { resumeSwitch, switchShard, type SwitchProtections, type Switched, type Switching } from './switch-shard.ts';
 
 /** What a move is worked on with. */
 export interface MoveWork {
@@ -29,9 +30,11 @@ export interface MoveWork {
   readonly tellMoved: () => void;
   /** Ends the turn at its next page. */
   readonly signal: AbortSignal;
+  /** Nothing is known of what the turn before has left: it was another's, it failed, or it switched. */
+  readonly isFirst: boolean;
   /** Whether another move that copies leaves the groups of this one to it. */
   readonly mayCopy: (move: Move) => boolean;
-  /** Writes what was done, with the wish that is done with. */
+  /** Writes what was done, with the wish that is done with. Throws where others move shards by now. */
   readonly write: (move: Move, fulfilled?: MoveWish | null) => Promise<void>;
 }
 
@@ -45,22 +48,23 @@ export interface MoveSettings {
    * write that have not heard of it is brought when the copy has become the shard. @default 3000
    */
   readonly announcedMs?: number;
-  /** For how long the entries of a copy count as brought. @default 600,000 */
+  /** For how long the entries of a copy count as brought. @default 60,000 */
   readonly indexedForMs?: number;
 }
 
 /** A log that lacks no more is followed; a switch copies as much while the shard is closed. */
 const NEAR_CELLS = 200;
-/** Between looks at a log that is followed. */
+/** Between looks at a log that is followed; where nothing comes, and nothing is wanted, at longer distance. */
 const FOLLOW_MS = 200;
+const IDLE_MS = 2000;
 const RENEW_MS = 2000;
 /** Before a switch that came to nothing is tried again: its writers waited for it. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * One turn of a move: a second of work at most, but for a switch. Everything can be repeated: a turn that was cut off is
- * begun again from what was written last.
+ * One turn of a move: a second of work or two. Everything can be repeated: a turn that was cut off is begun again from
+ * what was written last.
  *
  * @returns milliseconds until the next one; undefined where the move has ended
  * @throws SqlError, SchemalessError, what DynamoDB throws: nothing is half done that the next turn does not finish
@@ -76,19 +80,28 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
       return work.mayCopy(move) ? prepare(work, move, clients) : FOLLOW_MS;
     case 'copying':
     case 'following':
-      if (wish === 'complete' || (wish === 'cancel' && move.switches === 0)) return beginDrop(work, move);
+      if (isDropWanted(move, wish)) return beginDrop(work, move);
       // It was switched before it could be cancelled.
       if (wish === 'cancel') return done(work, move, wish);
       if (wish === 'verify') return done(work, { ...comparedAnew(move), step: 'copying' }, wish);
-      if (isOverdue(move)) return beginDrop(work, move);
       return copyTurn(work, move, wish, clients);
     case 'switching':
-      return ended(work, await resumeSwitch(work, move, clients));
+      return ended(work, await resumeSwitch(switchingOf(work), move, clients));
     case 'dropping':
       return drop(work, move, clients);
     default:
       return undefined;
   }
+}
+
+/** Not before what was written to the former shard's index tables alone is brought to the shard's. */
+function isDropWanted(move: Move, wish: MoveWish | null): boolean {
+  if (wish === 'cancel') return move.switches === 0;
+  return move.owed.length === 0 && (wish === 'complete' || isOverdue(move));
+}
+
+function switchingOf({ context, topologyTable, protections, write }: MoveWork): Switching {
+  return { context, topologyTable, ...(protections && { protections }), write };
 }
 
 async function done(work: MoveWork, move: Move, wish: MoveWish): Promise<number> {
@@ -98,11 +111,7 @@ async function done(work: MoveWork, move: Move, wish: MoveWish): Promise<number>
 
 /** The databases and tables of the copy; then writers are told to keep its entries. */
 async function prepare(work: MoveWork, move: Move, { target }: MovingClients): Promise<number> {
-  const copy = copyDatabase(move.datastore, move.shard);
-  for (const statements of SHARD_STEPS)
-    for (const sql of statements(quoteName(copy))) await target.change({ sql, parameters: [] });
-  for (const index of await maintainedIndexes(work.context.topology, move.datastore))
-    await makeIndexTable(target, copy, index);
+  await makeCopy(target, move, await maintainedIndexes(work.context.topology, move.datastore));
   await announceCopy(work.topologyTable, move);
   work.tellMoved();
   await work.write({ ...move, step: 'copying', announced_at: Date.now() });
@@ -116,48 +125,108 @@ async function copyTurn(
   clients: MovingClients,
 ): Promise<number | undefined> {
   const { turnMs = 1000, share = 0.5 } = work.settings;
+  const indexes = await maintainedIndexes(work.context.topology, given.datastore);
+  if (work.isFirst) await findItsFeet(work, given, clients, indexes);
+  const [since, before] = [performance.now(), given.bytes];
+  const mayGoOn = (): boolean => performance.now() - since < turnMs && !work.signal.aborted;
   let move = await checkPlaces(given, clients);
-  await openForgotten(move, clients);
-  const [since, before] = [performance.now(), move.bytes];
   const isFar = move.head - move.source.at > NEAR_CELLS;
-  for (let at = -1; at < move.source.at && performance.now() - since < turnMs && !work.signal.aborted;) {
-    at = move.source.at;
-    const from = move.head - at > NEAR_CELLS && clients.source.abilities.readsFromReaders ? 'reader' : 'writer';
-    move = await copyPage(move, clients, from);
-  }
-  const role = clients.target.abilities.readsFromReaders && clients.target.nodes > 1 ? 'reader' : 'writer';
-  if (work.protections?.compares !== false) move = await compareOrGoBack(move, clients, role);
+  move = await copyPages(move, clients, mayGoOn);
+  if (work.protections?.compares !== false) move = await compareOrGoBack(move, clients, mayGoOn);
   const seconds = (performance.now() - since) / 1000;
-  move = { ...move, bytes_per_second: isFar ? Math.round((move.bytes - before) / seconds) : move.bytes_per_second };
+  const rate = Math.round(((move.bytes - before) * share) / seconds);
   const isNear = move.head - move.source.at <= NEAR_CELLS;
   const isWanted = isSwitchWanted(move, wish);
-  const indexes = await maintainedIndexes(work.context.topology, move.datastore);
-  if (isNear) move = await keepIndexes(move, { clients, indexes, isWanted, signal: work.signal, ...work.settings });
-  const isIndexed = hasAllIndexes(move, indexes, work.settings);
+  move = {
+    ...move,
+    bytes_per_second: isFar ? rate : move.bytes_per_second,
+    last_error: isWanted || move.restarts > given.restarts ? move.last_error : null,
+  };
+  if (isNear) {
+    await makeIndexTables(work, move, clients, indexes);
+    move = await keepIndexes(move, { clients, indexes, isWanted, signal: work.signal, ...work.settings });
+  }
   const isCompared = work.protections?.compares === false || move.target.at === move.source.at;
-  if (isNear && isIndexed && isCompared) {
-    move = { ...move, step: 'following', last_error: isWanted ? move.last_error : null };
+  if (isNear && hasAllIndexes(move, indexes, work.settings) && isCompared) {
+    move = { ...move, step: 'following' };
     if (isWanted && Date.now() >= move.retry_at) return switchNow(work, move, wish, clients);
   }
-  await work.write(move);
-  return isNear ? FOLLOW_MS : (performance.now() - since) * (1 / share - 1);
+  const isIdle = JSON.stringify(move) === JSON.stringify(given);
+  if (!isIdle) await work.write(move);
+  if (!isNear) return (performance.now() - since) * (1 / share - 1);
+  return isIdle && !isWanted ? IDLE_MS : FOLLOW_MS;
 }
 
-/** A copy that differs is begun anew from where it was the same. */
-async function compareOrGoBack(move: Move, clients: MovingClients, role: 'writer' | 'reader'): Promise<Move> {
+/** What an earlier turn may have left half done, whoever's it was. */
+async function findItsFeet(
+  { context, topologyTable }: MoveWork,
+  move: Move,
+  clients: MovingClients,
+  indexes: readonly PhysicalIndex[],
+): Promise<void> {
+  // A switch that somebody is still at decides nothing from here on.
+  const isHere = await beginAttempt(topologyTable, move, randomUUID());
+  const home = (await readDatastore(topologyTable, move.datastore))?.homes[move.shard];
+  if (!isHere || home?.group !== move.from)
+    throw new SchemalessError('internal', `the topology has the shard on ${home?.group ?? 'no group'}`);
+  await mendNames(context, move, home, clients);
+  await makeCopy(clients.target, move, indexes);
+}
+
+async function makeIndexTables(
+  work: MoveWork,
+  move: Move,
+  { target }: MovingClients,
+  indexes: readonly PhysicalIndex[],
+): Promise<void> {
+  if (!work.isFirst && indexes.every(({ name, hash }) => move.indexed.includes(indexTableName(name, hash)))) return;
+  await makeCopy(target, move, indexes);
+}
+
+/** From a reader while there is much to copy, from the writer what it took last, or where no reader answers. */
+async function copyPages(given: Move, clients: MovingClients, mayGoOn: () => boolean): Promise<Move> {
+  const { abilities, nodes } = clients.source;
+  let move = given;
+  let isOfReader = abilities.readsFromReaders && nodes > 1;
+  for (let at = -1; at < move.source.at && mayGoOn();) {
+    at = move.source.at;
+    const from = isOfReader && move.head - at > NEAR_CELLS ? 'reader' : 'writer';
+    try {
+      move = await copyPage(move, clients, from);
+    } catch (error) {
+      if (from === 'writer' || !(error instanceof SqlError)) throw error;
+      [isOfReader, at] = [false, -1];
+    }
+    // A reader that lags has not got it yet.
+    if (from === 'reader' && move.source.at === at) [isOfReader, at] = [false, -1];
+  }
+  return move;
+}
+
+/**
+ * Compares by what a reader has on its disk, where there is one. Where that differs, or does not answer, the writer is
+ * asked: a copy that differs there, too, is begun anew, since where it was changed is not known.
+ */
+async function compareOrGoBack(move: Move, clients: MovingClients, mayGoOn: () => boolean): Promise<Move> {
+  const { abilities, nodes } = clients.target;
+  if (abilities.readsFromReaders && nodes > 1) {
+    try {
+      const compared = await compareCopy(move, clients, 'reader', mayGoOn);
+      if (compared.target.at > move.target.at || compared.target.at === move.source.at) return compared;
+    } catch (error) {
+      if (!isDifferent(error) && !(error instanceof SqlError)) throw error;
+    }
+  }
   try {
-    return await compareCopy(move, clients, role);
+    return await compareCopy(move, clients, 'writer', mayGoOn);
   } catch (error) {
-    if (!(error instanceof SchemalessError) || error.code !== 'internal') throw error;
-    // Where it was changed is not known.
+    if (!isDifferent(error)) throw error;
     return { ...(await copiedAnew(move, clients)), last_error: error.message };
   }
 }
 
-/** What a mover that stood still for long may have closed when nobody switched any more. */
-async function openForgotten(move: Move, { source }: MovingClients): Promise<void> {
-  const row = toShardState(await source.select(selectShardState(move), 'writer'));
-  if (row?.state === 'moving') await source.change(reopenShard(move, row.epoch));
+function isDifferent(error: unknown): error is SchemalessError {
+  return error instanceof SchemalessError && error.code === 'internal';
 }
 
 function isSwitchWanted(move: Move, wish: MoveWish | null): boolean {
@@ -185,13 +254,12 @@ async function switchNow(
   const switching: Move = { ...move, step: 'switching', epoch };
   const held = await underLease(
     { leases: work.leases, name: 'migrate', renewMs: RENEW_MS, isExclusive: true, signal: work.signal },
-    async () => {
-      // What was not there a moment ago.
-      work.context.topology.refresh();
-      const indexes = await maintainedIndexes(work.context.topology, move.datastore);
-      if (!hasAllIndexes(move, indexes, work.settings)) return { isDone: false as const, move, why: 'an index is new' };
-      await work.write(switching);
-      return switchShard(work, switching, clients);
+    async (): Promise<Switched> => {
+      // As they are now, and not as they are cached.
+      const indexes = await maintainedIndexes(dynamoTopology(work.topologyTable), move.datastore);
+      if (!hasAllIndexes(move, indexes, work.settings))
+        return { isDone: false, move, why: 'an index is new', closedMs: 0 };
+      return switchShard(switchingOf(work), switching, clients);
     },
   );
   if (!held) {
@@ -202,16 +270,16 @@ async function switchNow(
 }
 
 async function ended(work: MoveWork, switched: Switched, wish: MoveWish | null = null): Promise<number> {
+  const { move, closedMs } = switched;
+  const closed_ms = closedMs > 0 ? [...move.closed_ms, Math.round(closedMs)].slice(-20) : move.closed_ms;
   if (!switched.isDone) {
-    const failures = switched.move.failures + 1;
+    const failures = move.failures + 1;
     const retry_at = Date.now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
     const last_error = `not switched yet: ${switched.why}`;
-    await work.write({ ...switched.move, step: 'following', failures, retry_at, last_error });
+    await work.write({ ...move, step: 'following', failures, retry_at, closed_ms, last_error });
     return FOLLOW_MS;
   }
   work.tellMoved();
-  const { move, closedMs } = switched;
-  const closed_ms = [...move.closed_ms, Math.round(closedMs)].slice(-20);
   await work.write(
     { ...move, step: 'following', switched_at: new Date().toISOString(), closed_ms, last_error: null },
     wish ?? (move.switches > 1 ? 'reverse' : 'switch'),
@@ -226,9 +294,13 @@ async function beginDrop(work: MoveWork, move: Move): Promise<number> {
 
 /** What was the shard's former place, or was to be its next one, keeps nothing of it. */
 async function drop(work: MoveWork, move: Move, { source, target }: MovingClients): Promise<undefined> {
-  await openForgotten(move, { source, target });
+  const copy = copyDatabase(move.datastore, move.shard);
+  await beginAttempt(work.topologyTable, move, randomUUID());
+  await source.change(reopenShard(move, Number.MAX_SAFE_INTEGER));
   await target.change(forgetShard(move));
-  await target.change(dropCopy(copyDatabase(move.datastore, move.shard)));
+  await target.change(dropCopy(copy));
+  // Made for the names of a switch.
+  if ((await tablesOf(source, copy)).length === 0) await source.change(dropCopy(copy));
   await work.write({ ...move, step: move.switches > 0 ? 'completed' : 'cancelled', last_error: null });
   await endMoving(work.topologyTable, move);
   work.tellMoved();

@@ -3,6 +3,7 @@ import type { StoreContext } from '../access/context.ts';
 import type { Leases } from '../dynamo/lease.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { underLease } from '../dynamo/under-lease.ts';
+import { MOVES_LEASE } from '../granted-names.ts';
 import { pauseFor } from '../pause-for.ts';
 import { SqlError } from '../sql/client.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
@@ -56,20 +57,20 @@ export async function runMoves(run: MoveRun): Promise<void> {
   try {
     const leased = {
       leases: run.leases,
-      name: 'moves',
+      name: MOVES_LEASE,
       renewMs: RENEW_MS,
       takeEveryMs: TAKE_PAUSE_MS,
       isPatient: true,
       signal: ending.signal,
     };
-    await underLease(leased, (signal) => workOnMoves(run, signal));
+    await underLease(leased, (signal, { token }) => workOnMoves(run, token, signal));
   } finally {
     clearTimeout(deadline);
     run.signal?.removeEventListener('abort', end);
   }
 }
 
-async function workOnMoves(run: MoveRun, signal: AbortSignal): Promise<void> {
+async function workOnMoves(run: MoveRun, token: number, signal: AbortSignal): Promise<void> {
   const underWay = new Map<string, Promise<void>>();
   const moves = new Map<string, Move>();
   let measuredAt = Number.NEGATIVE_INFINITY;
@@ -78,7 +79,7 @@ async function workOnMoves(run: MoveRun, signal: AbortSignal): Promise<void> {
     for (const one of found) {
       const name = nameOf(one);
       if (underWay.has(name)) continue;
-      const working = workOnMove(run, one, moves, signal).finally(() => {
+      const working = workOnMove({ run, token, moves, signal }, one).finally(() => {
         underWay.delete(name);
         moves.delete(name);
       });
@@ -109,10 +110,21 @@ async function movingShards({ context, topologyTable }: MoveRun): Promise<readon
   return found;
 }
 
+/** Who works on moves, for as long as its lease lasts. */
+interface Mover {
+  readonly run: MoveRun;
+  /** Of the lease. */
+  readonly token: number;
+  /** As they were written last; without those that failed, until they are tried again. */
+  readonly moves: Map<string, Move>;
+  readonly signal: AbortSignal;
+}
+
 /** Works on one move until it ends. What fails is tried again, at growing distance, and keeps no other waiting. */
-async function workOnMove(run: MoveRun, of: MovingOne, moves: Map<string, Move>, signal: AbortSignal): Promise<void> {
+async function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): Promise<void> {
   const name = nameOf(of);
   let failures = 0;
+  let isFirst = true;
   while (!signal.aborted) {
     try {
       const item = await readMove(run.stateTable, of);
@@ -130,22 +142,31 @@ async function workOnMove(run: MoveRun, of: MovingOne, moves: Map<string, Move>,
         ...(run.protections && { protections: run.protections }),
         tellMoved: run.tellMoved ?? (() => undefined),
         signal,
+        isFirst,
         mayCopy: (move) => isNext(move, moves),
         async write(move, fulfilled) {
+          if (!(await writeMove(run.stateTable, { ...move, token }, fulfilled)))
+            throw new SchemalessError('unavailable', 'another moves shards by now');
           moves.set(name, move);
-          await writeMove(run.stateTable, move, fulfilled);
           if (move.step !== before.step || move.last_error !== before.last_error) run.report?.(move);
         },
       };
       const pauseMs = await moveTurn(work, before, item.wish);
       if (pauseMs === undefined) return;
       failures = 0;
+      isFirst =
+        before.step === 'waiting' ||
+        before.step !== moves.get(name)?.step ||
+        (moves.get(name)?.failures ?? 0) > before.failures;
       if (pauseMs > 0) await pauseFor(pauseMs, signal);
     } catch (error) {
       const move = moves.get(name);
+      isFirst = true;
+      // It keeps no other from copying while it waits.
+      moves.delete(name);
       if (move) run.report?.(move, error);
       if (move && (error instanceof SqlError || error instanceof SchemalessError))
-        await note(run, of, error).catch(() => undefined);
+        await note(run, token, of, error).catch(() => undefined);
       failures += 1;
       await pauseFor(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)), signal);
     }
@@ -153,10 +174,10 @@ async function workOnMove(run: MoveRun, of: MovingOne, moves: Map<string, Move>,
 }
 
 /** What it stumbled over, for who looks at it: the rest stays as it was written last. */
-async function note(run: MoveRun, of: MovingOne, { message }: Error): Promise<void> {
+async function note(run: MoveRun, token: number, of: MovingOne, { message }: Error): Promise<void> {
   const item = await readMove(run.stateTable, of);
   if (item && item.move.last_error !== message)
-    await writeMove(run.stateTable, { ...item.move, last_error: message.slice(0, 500) });
+    await writeMove(run.stateTable, { ...item.move, token, last_error: message.slice(0, 500) });
 }
 
 const COPYING: readonly string[] = ['copying', 'switching'];

@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreContext } from '../access/context.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { SchemalessError } from '../errors.ts';
 import { copyDatabase, shardDatabase } from '../shard.ts';
 import { toNumber } from '../sql/cell-rows.ts';
-import type { SqlClient, Target } from '../sql/client.ts';
-import { readDatastore } from '../topology/dynamo-topology.ts';
-import { switchHome } from '../topology/moving-shards.ts';
+import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
+import { beginAttempt, switchHome } from '../topology/moving-shards.ts';
 import { compareCopy, copyPage, type MovingClients } from './copy-log.ts';
+import { fingerprintOf } from './chain.ts';
 import type { Move } from './move-item.ts';
-import { createDatabase, renameTables, selectTables, toTableNames } from './statements/copy-tables.ts';
+import { isBound, nodesOf } from './moving-groups.ts';
+import { renameAll, tablesOf } from './shard-tables.ts';
+import { createDatabase } from './statements/copy-tables.ts';
 import { selectLastIdNow, selectRawCells, toRawCell } from './statements/raw-cells.ts';
 import {
   arriveShard,
@@ -21,14 +24,15 @@ import {
   toShardState,
   type RawShardRow,
 } from './statements/shard-states.ts';
-import { fingerprintOf } from './chain.ts';
 
 /** What a switch works with. */
 export interface Switching {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
-  /** @default true: for the controls of fault runs, which show what each of them is for */
+  /** @default all of them: for the controls of fault runs, which show what each is for */
   readonly protections?: SwitchProtections;
+  /** Writes down that the shard is about to be closed. */
+  readonly write: (move: Move) => Promise<void>;
 }
 
 /** What keeps a switch from losing anything. */
@@ -47,7 +51,7 @@ const LOOK_MS = 4;
 /** What a switch came to. */
 export type Switched =
   | { readonly isDone: true; readonly move: Move; readonly closedMs: number }
-  | { readonly isDone: false; readonly move: Move; readonly why: string };
+  | { readonly isDone: false; readonly move: Move; readonly why: string; readonly closedMs: number };
 
 /**
  * Makes a copy that has all but the last cells the shard. The shard is closed where it is, what it took last is copied,
@@ -55,42 +59,51 @@ export type Switched =
  *
  * The order of the steps is what holds, so that whoever is killed between two of them harms nothing:
  *
- * 1. The old group takes no appends (`closeShard`).
- * 2. The copy is the shard, byte for byte, on each node that counts.
- * 3. Its tables take their names on the new group.
- * 4. **The topology says so**: reads go to the new group from now on. Before this the switch can be taken back, after it
+ * 1. The topology knows of the attempt: none before it decides anything any more, however late it goes on.
+ * 2. The old group takes no appends (`closeShard`), and all its nodes that answer know.
+ * 3. The copy is the shard, byte for byte, on each node that counts.
+ * 4. Its tables take their names on the new group.
+ * 5. **The topology says so**: reads go to the new group from now on. Before this the switch can be taken back, after it
  *    only be finished.
- * 5. The old group's tables lose their names: who goes by an older topology finds no table, and looks again.
- * 6. The new group takes appends. Not before: until 5 somebody might still read the old one for the shard's.
+ * 6. The old group's tables lose their names: who goes by an older topology finds no table, and looks again.
+ * 7. The new group takes appends. Not before: until 6 somebody might still read the old one for the shard's.
  *
- * @param move with the epoch that the shard is to have, and `switching` as its step, which is written already
+ * @param move with the epoch that the shard is to have
  */
-export async function switchShard(switching: Switching, move: Move, clients: MovingClients): Promise<Switched> {
+export async function switchShard(switching: Switching, given: Move, clients: MovingClients): Promise<Switched> {
   const { source, target } = clients;
-  const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  const before = toShardState(await source.select(selectShardState(move), 'writer'));
-  if (!before || before.epoch >= move.epoch) return notDone(move, 'its epoch was raised');
-  // What takes long, and closes nothing, comes first.
+  const [shard, copy] = [shardDatabase(given.datastore, given.shard), copyDatabase(given.datastore, given.shard)];
+  const before = toShardState(await source.select(selectShardState(given), 'writer'));
+  if (!before || before.epoch >= given.epoch) return notDone(given, 'its epoch was raised', 0);
+  if ((await tablesOf(target, shard)).length > 0)
+    return notDone(given, `${given.to} has tables of the name ${shard}, which nobody knows of`, 0);
+  const nodes = await nodesOf(switching.context, given.to, target);
+  // What takes long, and closes nothing, comes first; so does what fails where a node cannot be asked.
   await Promise.all([
     target.change(createDatabase(shard)),
     source.change(createDatabase(copy)),
-    target.change(arriveShard(move, move.epoch, before)),
+    target.change(arriveShard(given, given.epoch, before)),
+    ...nodes.map((node) => target.select(selectShardState(given), node)),
   ]);
-  const closes = switching.protections?.closes !== false;
+  const move: Move = { ...given, attempt: randomUUID(), closed_at: Date.now() };
+  await switching.write(move);
+  if (!(await beginAttempt(switching.topologyTable, move, move.attempt))) return notDone(given, 'it is elsewhere', 0);
   const since = performance.now();
-  if (closes) {
-    const { affectedRows } = await source.change(closeShard(move, before.epoch));
-    if (affectedRows === 0) return notDone(move, 'it is closed, or its last cells are being brought back');
+  const closedMs = (): number => performance.now() - since;
+  try {
+    if (switching.protections?.closes !== false) {
+      const { affectedRows } = await source.change(closeShard(move, before.epoch));
+      if (affectedRows === 0) return notDone(given, 'it is closed, or its last cells are being brought back', 0);
+    }
+    const whole = await copyRest(switching, { move, clients, before, since, nodes });
+    if (whole) return await finishSwitch(switching, whole, clients, since);
+  } catch (error) {
+    if (!(error instanceof SchemalessError) && !(error instanceof SqlError)) throw error;
+    const resumed = await resumeSwitch(switching, move, clients);
+    return resumed.isDone ? resumed : { ...resumed, why: error.message, closedMs: closedMs() };
   }
-  const whole = await copyRest(switching, { move, clients, before, since }).catch((error: unknown) => {
-    if (error instanceof SchemalessError && error.code === 'internal') return error;
-    throw error;
-  });
-  if (!whole || whole instanceof Error) {
-    await reopen(move, source);
-    return notDone(move, whole instanceof Error ? whole.message : 'copying the rest took too long');
-  }
-  return finishSwitch(switching, whole, clients, since);
+  await takeBack(switching, move, clients);
+  return notDone(given, 'copying the rest took too long', closedMs());
 }
 
 /**
@@ -99,12 +112,25 @@ export async function switchShard(switching: Switching, move: Move, clients: Mov
  * @throws what DynamoDB throws: nothing is known then
  */
 export async function resumeSwitch(switching: Switching, move: Move, clients: MovingClients): Promise<Switched> {
-  const home = (await readDatastore(switching.topologyTable, move.datastore))?.homes[move.shard];
-  if (home?.group === move.to && home.epoch >= move.epoch) return settle(switching, move, clients, performance.now());
+  const closedMs = (): number => Date.now() - move.closed_at;
+  if (await takeBack(switching, move, clients))
+    return notDone(move, 'it was cut off before it was decided', closedMs());
+  const settled = await settle(switching.context, move, clients);
+  return { isDone: true, move: settled, closedMs: closedMs() };
+}
+
+/**
+ * Takes a switch back that is not decided: from here on it never will be. Returns false where it is.
+ *
+ * The shard is opened before anything is asked of the other group, which may be away. Its tables get their names back
+ * then, or with the next turn.
+ */
+async function takeBack({ topologyTable }: Switching, move: Move, { source, target }: MovingClients): Promise<boolean> {
+  if (!(await beginAttempt(topologyTable, move, randomUUID()))) return false;
+  await source.change(reopenShard(move, move.epoch));
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  await rename(clients.target, shard, copy);
-  await reopen(move, clients.source);
-  return notDone(move, 'it was cut off before it was decided');
+  await renameAll(target, shard, copy);
+  return true;
 }
 
 interface CopiedRest {
@@ -112,14 +138,21 @@ interface CopiedRest {
   readonly clients: MovingClients;
   readonly before: RawShardRow;
   readonly since: number;
+  /** Those of the new group that have to show all of it. */
+  readonly nodes: readonly Target[];
 }
 
-/** The move with all of the shard copied and compared; undefined where that takes too long. */
+/**
+ * The move with all of the shard copied and compared; undefined where that takes too long.
+ *
+ * @throws SchemalessError `internal` where the copy cannot become the shard
+ */
 async function copyRest(
-  { context, protections }: Switching,
-  { move: given, clients, before, since }: CopiedRest,
+  switching: Switching,
+  { move: given, clients, before, since, nodes }: CopiedRest,
 ): Promise<Move | undefined> {
-  const { source, target } = clients;
+  const { protections } = switching;
+  const { source } = clients;
   const isLate = (): boolean => performance.now() - since > CLOSED_MS;
   // Past every snapshot: the last commit may be hidden from one for a moment (MariaDB).
   const [[head] = []] = await source.select(selectLastIdNow(shardDatabase(given.datastore, given.shard)), 'writer');
@@ -131,40 +164,68 @@ async function copyRest(
     if (move.source.at === at) await sleep(LOOK_MS);
   }
   if (protections?.closes !== false) {
-    // The same server has answered all along: a replica that was promoted meanwhile might lack what it took last.
-    const now = toShardState(await source.select(selectShardState(move), 'writer'));
-    if (now?.state !== 'moving' || now.epoch !== before.epoch || !now.isWhole)
-      throw new SchemalessError('internal', 'the writer of the shard changed while it was closed');
+    await Promise.all([sameWriter(move, source, before), allClosed(switching.context, move, source)]);
   }
-  if (protections?.compares === false) return move;
-  if (!(await isStillThere(source, move)))
-    throw new SchemalessError('internal', 'the shard lost cells that were copied: it is looked at anew');
-  for (const node of await nodesOf(context, move.to, target)) {
+  if (protections?.compares === false) return isLate() ? undefined : move;
+  await isStillWhole(move, clients);
+  for (const node of nodes) {
     let compared = move;
     while (compared.target.at < move.source.at) {
-      compared = await compareCopy(compared, clients, node);
+      compared = await compareCopy(compared, clients, node, () => !isLate());
       if (compared.target.at === move.source.at) break;
       if (isLate()) return undefined;
       await sleep(LOOK_MS);
     }
   }
-  const compared = await compareCopy(move, clients, 'writer');
-  return compared.target.at === move.source.at ? compared : undefined;
+  const compared = await compareCopy(move, clients, 'writer', () => !isLate());
+  return compared.target.at === move.source.at && !isLate() ? compared : undefined;
 }
 
-/** The nodes that have to show the last cells: each that may become the writer. Where storage is shared, one is all. */
-async function nodesOf(context: StoreContext, group: string, client: SqlClient): Promise<readonly Target[]> {
-  const address = (await context.topology.groups()).find(({ name }) => name === group);
-  if (address?.sharedStorage === true || !client.abilities.survivesDiskLoss) return ['writer'];
-  return Array.from({ length: client.nodes }, (_, node) => ({ node }));
+/** The same server has answered all along: a replica that was promoted meanwhile might lack what it took last. */
+async function sameWriter(move: Move, source: SqlClient, before: RawShardRow): Promise<void> {
+  const now = toShardState(await source.select(selectShardState(move), 'writer'));
+  if (now?.state === 'moving' && now.epoch === before.epoch && now.isWhole) return;
+  throw new SchemalessError('internal', 'the writer of the shard changed while it was closed');
 }
 
-/** Whether the cell that was copied last is still the shard's. */
-async function isStillThere(source: SqlClient, { datastore, shard, source: { places } }: Move): Promise<boolean> {
+/**
+ * Whichever node of the old group becomes its writer takes no appends. One that does not answer is none that could: it
+ * has what its writer had before it is promoted.
+ */
+async function allClosed(context: StoreContext, move: Move, source: SqlClient): Promise<void> {
+  const states = await Promise.all(
+    (await nodesOf(context, move.from, source)).map((node) => closedOn(move, source, node)),
+  );
+  if (states.includes(false)) throw new SchemalessError('internal', 'a reader of the old group lags behind');
+}
+
+const LAG_MS = 100;
+
+async function closedOn(move: Move, source: SqlClient, node: Target): Promise<boolean> {
+  for (const until = performance.now() + LAG_MS; ;) {
+    try {
+      if (toShardState(await source.select(selectShardState(move), node))?.state === 'moving') return true;
+    } catch (error) {
+      if (error instanceof SqlError) return true;
+      throw error;
+    }
+    if (performance.now() > until) return false;
+    await sleep(LOOK_MS);
+  }
+}
+
+/** The cell that was copied last is still the shard's, and the copy has none beyond it. */
+async function isStillWhole(move: Move, { source, target }: MovingClients): Promise<void> {
+  const { places, at } = move.source;
   const place = places.at(-1);
-  if (!place) return true;
-  const rows = await source.select(selectRawCells(shardDatabase(datastore, shard), place.added_id - 1, 1, 1), 'writer');
-  return rows[0] !== undefined && fingerprintOf(toRawCell(rows[0])) === place.fingerprint;
+  const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
+  const [rows, [[last] = []]] = await Promise.all([
+    source.select(selectRawCells(shard, at - 1, 1, 1), 'writer'),
+    target.select(selectLastIdNow(copy), 'writer'),
+  ]);
+  const isSame = !place || (rows[0] !== undefined && fingerprintOf(toRawCell(rows[0])) === place.fingerprint);
+  if (!isSame || toNumber(last ?? 0) !== at)
+    throw new SchemalessError('internal', 'the shard lost cells that were copied: it is looked at anew');
 }
 
 async function finishSwitch(
@@ -174,61 +235,38 @@ async function finishSwitch(
   since: number,
 ): Promise<Switched> {
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  await rename(clients.target, copy, shard);
-  if (!(await switchHome(switching.topologyTable, move))) {
-    // It was another's, or it was written, and the answer lost.
-    const ended = await resumeSwitch(switching, move, clients);
-    return ended.isDone ? { ...ended, closedMs: performance.now() - since } : ended;
-  }
-  return settle(switching, move, clients, since);
+  await renameAll(clients.target, copy, shard);
+  const isSwitched = await switchHome(switching.topologyTable, move);
+  // It was another's, or it was written, and the answer lost.
+  if (!isSwitched) return resumeSwitch(switching, move, clients);
+  const settled = await settle(switching.context, move, clients);
+  return { isDone: true, move: settled, closedMs: performance.now() - since };
 }
 
 /** From here on it is decided. */
-async function settle(
-  { context }: Switching,
-  move: Move,
-  { source, target }: MovingClients,
-  since: number,
-): Promise<Switched> {
+async function settle(context: StoreContext, move: Move, { source, target }: MovingClients): Promise<Move> {
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  await rename(target, copy, shard);
-  const before = toShardState(await source.select(selectShardState(move), 'writer'));
-  await rename(source, shard, copy);
-  const address = (await context.topology.groups()).find(({ name }) => name === move.to);
-  const isBound = context.bufferCopies > 0 && address?.sharedStorage !== true;
-  await target.change(openShard(move, move.epoch, isBound));
-  const closedMs = performance.now() - since;
-  if (before) await source.change(leaveShard(move, move.epoch));
+  await renameAll(target, copy, shard);
+  await source.change(createDatabase(copy));
+  await renameAll(source, shard, copy);
+  await target.change(openShard(move, move.epoch, await isBound(context, move.to)));
+  await source.change(leaveShard(move, move.epoch));
   return {
-    isDone: true,
-    closedMs,
-    move: {
-      ...move,
-      from: move.to,
-      to: move.from,
-      // What was the shard has what the shard has.
-      target: move.source,
-      indexed: [],
-      indexed_at: 0,
-      owed: move.indexed,
-      cursor: null,
-      failures: 0,
-      retry_at: 0,
-      switches: move.switches + 1,
-    },
+    ...move,
+    from: move.to,
+    to: move.from,
+    // What was the shard has what the shard has.
+    target: move.source,
+    indexed: [],
+    indexed_at: 0,
+    owed: move.indexed,
+    cursor: null,
+    failures: 0,
+    retry_at: 0,
+    switches: move.switches + 1,
   };
 }
 
-/** Does nothing where they have it already: the tables lie together, or not at all. */
-async function rename(client: SqlClient, from: string, to: string): Promise<void> {
-  const tables = toTableNames(await client.select(selectTables(from), 'writer'));
-  if (tables.length > 0) await client.change(renameTables(from, to, tables));
-}
-
-async function reopen(move: Move, source: SqlClient): Promise<void> {
-  await source.change(reopenShard(move, move.epoch));
-}
-
-function notDone(move: Move, why: string): Switched {
-  return { isDone: false, move, why };
+function notDone(move: Move, why: string, closedMs: number): Switched {
+  return { isDone: false, move, why, closedMs };
 }

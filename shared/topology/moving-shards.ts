@@ -66,16 +66,38 @@ export async function announceCopy(table: DynamoTable, moving: OwnMoving): Promi
 }
 
 /**
+ * Begins an attempt to switch: what an earlier one is still at decides nothing any more. Asked for before the shard is
+ * closed, and before what an attempt that was cut off has closed is opened again.
+ *
+ * @returns false where the shard is elsewhere by now, or the copy is another move's
+ */
+export async function beginAttempt(
+  table: DynamoTable,
+  moving: OwnMoving & { readonly from: string },
+  attempt: string,
+): Promise<boolean> {
+  const { shard, from } = moving;
+  const seen = await read(table, moving);
+  if (!seen || seen.owner !== from) return false;
+  return update(table, moving, {
+    UpdateExpression: 'SET moving.#shard.#attempt = :attempt',
+    ConditionExpression: `owners[${shard}] = :owner AND ${IS_STILL}`,
+    ExpressionAttributeNames: { ...namesOf(moving), '#attempt': 'attempt' },
+    ExpressionAttributeValues: { ...valuesOf(moving), ':owner': seen.number, ':attempt': { S: attempt } },
+  });
+}
+
+/**
  * Makes the copy the shard, with a new epoch, and what was the shard its copy. One write: whoever reads the topology
  * from then on goes to the new group.
  *
- * @returns false where the shard, its epoch or its copy is another by now
+ * @returns false where the shard, its epoch, its copy or the attempt is another by now
  */
 export async function switchHome(
   table: DynamoTable,
-  moving: OwnMoving & { readonly from: string; readonly epoch: number },
+  moving: OwnMoving & { readonly from: string; readonly epoch: number; readonly attempt: string },
 ): Promise<boolean> {
-  const { shard, from, to, epoch, id } = moving;
+  const { shard, from, to, epoch, id, attempt } = moving;
   const seen = await read(table, moving);
   if (!seen || seen.owner !== from) return false;
   const known = seen.names.indexOf(to);
@@ -83,14 +105,15 @@ export async function switchHome(
     UpdateExpression:
       `SET owners[${shard}] = :new, epochs[${shard}] = :epoch, moving.#shard = :copy` +
       (known < 0 ? ', #names = list_append(#names, :name)' : ''),
-    ConditionExpression: `owners[${shard}] = :owner AND epochs[${shard}] < :epoch AND ${IS_STILL} AND size(#names) = :size`,
-    ExpressionAttributeNames: { ...namesOf(moving), '#names': 'names' },
+    ConditionExpression: `owners[${shard}] = :owner AND epochs[${shard}] < :epoch AND moving.#shard.#attempt = :attempt AND ${IS_STILL} AND size(#names) = :size`,
+    ExpressionAttributeNames: { ...namesOf(moving), '#names': 'names', '#attempt': 'attempt' },
     ExpressionAttributeValues: {
       ...valuesOf(moving),
       ':new': { N: String(known < 0 ? seen.names.length : known) },
       ':epoch': { N: String(epoch) },
       ':copy': toItem({ group: from, takesEntries: true, move: id }),
       ':owner': seen.number,
+      ':attempt': { S: attempt },
       ':size': { N: String(seen.names.length) },
       ...(known < 0 && { ':name': { L: [{ S: to }] } }),
     },

@@ -1,5 +1,6 @@
 import { toNumber, toText } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
+import { NOBODY } from '../../sql/statements/record-writer.ts';
 import { CONTROL } from '../../sql/names.ts';
 import type { MovingShard } from '../../topology/moving-shards.ts';
 
@@ -65,7 +66,7 @@ export function reopenShard({ datastore, shard }: MovingShard, epoch: number): S
 /** The group holds the copy from now on. */
 export function leaveShard({ datastore, shard }: MovingShard, epoch: number): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = 'moved' ${WHICH} AND epoch < ? AND state IN ('open', 'moving')`,
+    sql: `UPDATE ${CONTROL}.shard SET state = 'moved' ${WHICH} AND epoch < ? AND state <> 'moved'`,
     parameters: [datastore, shard, epoch],
   };
 }
@@ -80,7 +81,7 @@ export function arriveShard(
     sql:
       `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, state, first_id, step, writer_id) VALUES (?, ?, ?, 'arriving', ?, ?, NULL) ` +
       // The epoch last: the assignments before are to see what it was.
-      `ON DUPLICATE KEY UPDATE state = IF(epoch < VALUES(epoch), 'arriving', state), first_id = IF(epoch < VALUES(epoch), VALUES(first_id), first_id), ` +
+      `ON DUPLICATE KEY UPDATE state = IF(epoch < VALUES(epoch) OR state = 'moved', 'arriving', state), first_id = IF(epoch < VALUES(epoch), VALUES(first_id), first_id), ` +
       `step = GREATEST(step, VALUES(step)), writer_id = IF(epoch < VALUES(epoch), NULL, writer_id), epoch = GREATEST(epoch, VALUES(epoch))`,
     parameters: [datastore, shard, epoch, first_id, step],
   };
@@ -89,11 +90,13 @@ export function arriveShard(
 /**
  * Lets a shard that has come take appends.
  *
- * @param isBound to the server that answers, which every node of its group was compared with
+ * @param isBound to the server that answers, which every node of its group was compared with; `nobody`: it takes none
+ *   before it was asked what it lacks
  */
-export function openShard({ datastore, shard }: MovingShard, epoch: number, isBound: boolean): Statement {
+export function openShard({ datastore, shard }: MovingShard, epoch: number, isBound: boolean | 'nobody'): Statement {
+  const writer = isBound === 'nobody' ? NOBODY : isBound ? '@@server_id' : 'NULL';
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = 'open', writer_id = ${isBound ? '@@server_id' : 'NULL'} ${WHICH} AND epoch >= ? AND state = 'arriving'`,
+    sql: `UPDATE ${CONTROL}.shard SET state = 'open', writer_id = ${writer} ${WHICH} AND epoch >= ? AND state = 'arriving'`,
     parameters: [datastore, shard, epoch],
   };
 }

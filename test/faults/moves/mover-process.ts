@@ -41,7 +41,7 @@ await runAsProcess<MoverInput, MoverProgress>(async ({ access, protections, dies
     progress.planted += 1;
     // The fifth value of a row is its body.
     const parameters = statement.parameters.map((value, position) =>
-      position === 4 && value instanceof Uint8Array ? Buffer.from(value).fill(0xc0, -1) : value,
+      position === 4 && value instanceof Uint8Array ? Buffer.from(value).fill(0xc0, value.length - 1) : value,
     );
     return { ...statement, parameters };
   };

@@ -47,6 +47,7 @@ const ENTRY_PAUSE_MS = 30;
 /** An entry that was missed is made good by then. */
 const ENTRY_MS = 15_000;
 const EXAMPLES = 5;
+const FOLLOW_PATIENCE_MS = 60_000;
 
 type Control = WorkerControl<'stop', { readonly reads: number }>;
 
@@ -188,8 +189,6 @@ async function follow(
     read: 'reader',
   });
 }
-
-const FOLLOW_PATIENCE_MS = 60_000;
 
 async function untilFollowed({ datastore }: OpenStore, last: ReadonlyMap<number, number>): Promise<void> {
   const until = Date.now() + FOLLOW_PATIENCE_MS;

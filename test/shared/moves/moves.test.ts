@@ -206,15 +206,16 @@ describe('a mover that dies in the middle of a switch', () => {
       const dying = dyingContext(statement);
       stop = mover.start({ context: dying.context });
       await mover.operations.switchMove(2);
-      await dying.hasDied((await mover.until(2, ({ switches }) => switches === 1 || dying.isDead())).switches === 1);
+      await mover.until(2, ({ switches, step }) => (switches === 1 && step === 'following') || dying.isDead());
       await stop();
       isOver = !dying.isDead();
       await write();
-      mover.start();
+      stop = mover.start();
       await mover.until(2, ({ switches, step }) => switches === 1 && step === 'following');
       await write();
       await mover.operations.completeMove(2);
       await mover.until(2, ({ step }) => step === 'completed');
+      await stop();
       await write();
     }
     expect(isOver).toBe(true);
@@ -255,7 +256,6 @@ describe('a mover that dies in the middle of a switch', () => {
     return {
       context: { ...store.context, groups },
       isDead: () => isDead,
-      hasDied: async (_isDone: boolean) => undefined,
     };
   }
 });

@@ -15,6 +15,7 @@ import { leases } from '../../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
 import { forgetFollower } from '../../../../shared/follow/rewind-follower.ts';
+import { MOVES_LEASE } from '../../../../shared/granted-names.ts';
 import { buildName } from '../../../../shared/index/repair/build-follower.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { forgetTrigger } from '../../../../shared/triggers/state/trigger-items.ts';
@@ -45,8 +46,7 @@ it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Pro
   ['repair-indexes', 'keep migrations out', REPAIR_ITEMS, lease('migrate')],
   ['repair-indexes', 'look after a datastore alone', REPAIR_ITEMS, lease('repair/trips')],
   ['drain-buffer', 'drain a group alone', DRAIN_ITEMS, lease('drain/group-1')],
-  ['move-shards', 'move shards alone', MOVE_ITEMS, lease('move')],
-  ['move-shards', 'move a shard alone', MOVE_ITEMS, lease('move/trips/233')],
+  ['move-shards', 'move shards alone', MOVE_ITEMS, lease(MOVES_LEASE)],
   ['move-shards', 'keep migrations out', MOVE_ITEMS, lease('migrate')],
   ['tail-shards', 'begin a trigger', TAIL_ITEMS, (state) => openFollower(state, trigger, 16)],
   ['tail-shards', 'read how many it is of', TAIL_ITEMS, readTailerCount],

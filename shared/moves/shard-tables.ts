@@ -1,0 +1,82 @@
+import { SchemalessError } from '../errors.ts';
+import type { StoreContext } from '../access/context.ts';
+import { indexTableName, type PhysicalIndex } from '../index/index-table.ts';
+import { SHARD_STEPS } from '../migrate/steps.ts';
+import { copyDatabase, shardDatabase } from '../shard.ts';
+import type { SqlClient } from '../sql/client.ts';
+import { quoteName } from '../sql/names.ts';
+import type { ShardHome } from '../topology/topology.ts';
+import { makeIndexTable } from './copy-indexes.ts';
+import type { MovingClients } from './copy-log.ts';
+import type { Move } from './move-item.ts';
+import { isBound } from './moving-groups.ts';
+import { createDatabase, renameTables, selectTables, toTableNames } from './statements/copy-tables.ts';
+import { arriveShard, openShard, reopenShard, selectShardState, toShardState } from './statements/shard-states.ts';
+
+/** The tables of a database; none where there is no such database. */
+export async function tablesOf(client: SqlClient, database: string): Promise<readonly string[]> {
+  return toTableNames(await client.select(selectTables(database), 'writer'));
+}
+
+/** Does nothing where they have the name already: the tables lie together, or not at all. */
+export async function renameAll(client: SqlClient, from: string, to: string): Promise<void> {
+  const tables = await tablesOf(client, from);
+  if (tables.length > 0) await client.change(renameTables(from, to, tables));
+}
+
+/** Makes what a copy lacks of its database and tables. */
+export async function makeCopy(
+  target: SqlClient,
+  { datastore, shard }: Pick<Move, 'datastore' | 'shard'>,
+  indexes: readonly PhysicalIndex[],
+): Promise<void> {
+  const copy = copyDatabase(datastore, shard);
+  for (const statements of SHARD_STEPS)
+    for (const sql of statements(quoteName(copy))) await target.change({ sql, parameters: [] });
+  const there = await tablesOf(target, copy);
+  for (const index of indexes)
+    if (!there.includes(indexTableName(index.name, index.hash))) await makeIndexTable(target, copy, index);
+}
+
+/**
+ * Brings a shard and its copy to what the topology says of them: a group that failed over may have forgotten that tables
+ * were renamed, or a shard closed or opened; and whoever moved it may have died in between.
+ *
+ * @param home of the shard, as the topology has it now: the move's source
+ * @throws SchemalessError `internal` where tables lie under both names: nobody but an operator knows which are which
+ */
+export async function mendNames(
+  context: StoreContext,
+  move: Move,
+  home: ShardHome,
+  { source, target }: MovingClients,
+): Promise<void> {
+  const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
+  await nameThem(source, copy, shard);
+  await openHome(context, move, home, source);
+  await nameThem(target, shard, copy);
+}
+
+async function nameThem(client: SqlClient, wrong: string, right: string): Promise<void> {
+  const lying = await tablesOf(client, wrong);
+  if (lying.length === 0) return;
+  if ((await tablesOf(client, right)).length > 0)
+    throw new SchemalessError(
+      'internal',
+      `there are tables in ${wrong} and in ${right}: drop those that are not wanted`,
+    );
+  await client.change(createDatabase(right));
+  await client.change(renameTables(wrong, right, lying));
+}
+
+/**
+ * Opens a shard where it is, and nobody switches it. A row that a promoted replica never got is made again; what that
+ * may lack is brought back first, as after any promotion.
+ */
+async function openHome(context: StoreContext, move: Move, home: ShardHome, source: SqlClient): Promise<void> {
+  const row = toShardState(await source.select(selectShardState(move), 'writer'));
+  if (row?.state === 'moving') await source.change(reopenShard(move, row.epoch));
+  if (row && row.state !== 'arriving' && row.state !== 'moved') return;
+  await source.change(arriveShard(move, home.epoch, { first_id: row?.first_id ?? 1, step: SHARD_STEPS.length }));
+  await source.change(openShard(move, home.epoch, (await isBound(context, move.from)) ? 'nobody' : false));
+}
