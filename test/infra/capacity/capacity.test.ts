@@ -76,7 +76,7 @@ describe('a plan', () => {
   it('is cheap for a young team, and not for nothing over the Data API', () => {
     const atRest = (environment: EnvironmentProps): number =>
       capacityFor(loadOn(environment, environment.shards['trips'] ?? 4096, 0)).monthlyUsd;
-    expect(atRest(small)).toBeLessThan(250);
+    expect(atRest(small)).toBeLessThan(255);
     expect(atRest({ ...small, schedules: false })).toBeLessThan(20);
     const inVpc: EnvironmentProps = { ...small, access: 'mysql', functionsInVpc: true };
     expect(atRest(inVpc)).toBeGreaterThan(atRest(small));
