@@ -15,9 +15,7 @@ export function userPasswords(
     const { userSecrets } = group;
     const users = MADE_USERS.filter((user) => !userSecrets || Boolean(userSecrets[user]));
     const known = await Promise.all(
-      users.map(
-        async (user) => [user, (await secretCredentials(client, secretOf(group, user))()).password] as const,
-      ),
+      users.map(async (user) => [user, (await secretCredentials(client, secretOf(group, user))()).password] as const),
     );
     return Object.fromEntries(known);
   };

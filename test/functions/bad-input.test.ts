@@ -309,8 +309,7 @@ const TRIGGERS: readonly Refusal[] = [
 const moves = '/v1/trips/moves';
 const GROUP = 'the name of a group';
 const MOST = '0 to 31536000';
-const move = (changes: object): GatewayRequest =>
-  post(moves, JSON.stringify({ shard: 2, to: 'group-2', ...changes }));
+const move = (changes: object): GatewayRequest => post(moves, JSON.stringify({ shard: 2, to: 'group-2', ...changes }));
 const MOVES: readonly Refusal[] = [
   ['a datastore that is not there', get('/v1/nope/moves'), 'unknown_datastore datastore', 'trips', 'nope'],
   ['a parameter where all are listed', get(`${moves}?limit=3`), 'unknown_field limit', 'none', 'limit'],
@@ -334,7 +333,13 @@ const MOVES: readonly Refusal[] = [
   ['a switch in words', move({ switch: 'yes' }), 'invalid_field switch', 'true or false', '"yes"'],
   ['a switch of null', move({ switch: null }), 'invalid_field switch', 'true or false', 'null'],
   ['seconds below zero', move({ complete_after_seconds: -1 }), 'invalid_field complete_after_seconds', MOST, '-1'],
-  ['over a year', move({ complete_after_seconds: 31_536_001 }), 'invalid_field complete_after_seconds', MOST, '31536001'],
+  [
+    'over a year',
+    move({ complete_after_seconds: 31_536_001 }),
+    'invalid_field complete_after_seconds',
+    MOST,
+    '31536001',
+  ],
   ['seconds as text', move({ complete_after_seconds: '60' }), 'invalid_field complete_after_seconds', MOST, '"60"'],
   ['an unknown member', move({ from: 'group-1' }), 'unknown_field from', 'shard, to, switch', 'from'],
 ];

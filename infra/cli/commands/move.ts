@@ -52,7 +52,10 @@ function create(): Command {
       `${examples(
         ['schemaless move create 233 --to group-4', 'copies, compares and follows; `move switch 233` moves it'],
         ['schemaless move create 233 --to group-4 --switch', 'moves it by itself, and keeps the way back open'],
-        ['schemaless move create 233 --to group-4 --switch --complete-after 86400', 'drops what is left behind a day later'],
+        [
+          'schemaless move create 233 --to group-4 --switch --complete-after 86400',
+          'drops what is left behind a day later',
+        ],
       )}
 
 Given again with the same group, it shows the move that is under way.`,

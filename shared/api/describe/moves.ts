@@ -115,7 +115,9 @@ export const MOVES = {
   verifyMove: {
     summary: 'Compare the whole copy with the shard once more',
     more: 'From the first cell. What differs is copied anew, which `restarts` says.',
-    answers: { 202: { means: 'It is being compared.', schema: schema('Move'), example: { ...FOLLOWING, compared: 0 } } },
+    answers: {
+      202: { means: 'It is being compared.', schema: schema('Move'), example: { ...FOLLOWING, compared: 0 } },
+    },
     problems: OF_STEP,
   },
 } as const satisfies Record<string, Description>;

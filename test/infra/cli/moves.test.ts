@@ -68,7 +68,10 @@ describe('moves', () => {
     expect(linesOf(await run('status', '2'))).toMatchObject([{ percent: 100 }]);
     seen = [{ head: 1_000_000, copied: 999_999 }];
     expect(linesOf(await run('status', '2'))).toMatchObject([{ percent: 99.9 }]);
-    expect(requests).toEqual([['GET', '/v1/trips/moves/2', undefined], ['GET', '/v1/trips/moves/2', undefined]]);
+    expect(requests).toEqual([
+      ['GET', '/v1/trips/moves/2', undefined],
+      ['GET', '/v1/trips/moves/2', undefined],
+    ]);
   });
 
   it.each(['switch', 'reverse', 'complete', 'cancel', 'verify'])('are taken on: %s', async (name) => {
