@@ -47,7 +47,8 @@ export function standingPartsOf(
 ): StandingParts {
   const { readersPerGroup, functionsInVpc, proxy, schedules, definedByApi } = environment;
   return {
-    secrets: groups * DATABASE_USERS.length,
+    // That of who moves shards is one for all.
+    secrets: groups * (DATABASE_USERS.length - 1) + 1,
     endpoints: functionsInVpc ? ENDPOINTS * zonesIn(environment) : 0,
     alarmMetrics:
       ALARMS_OF_THE_STORE +

@@ -31,7 +31,7 @@ export interface BreakGlassProps {
 export class BreakGlass extends Construct {
   readonly role: Role;
   readonly arn: CfnOutput;
-  /** Of the groups that the role was made with, two each. */
+  /** Of the groups that the role was made with, three each. */
   readonly commands: readonly CfnOutput[];
   /** Tells that the role was taken; undefined where nobody is to be told. */
   readonly told: Rule | undefined;
@@ -99,7 +99,7 @@ function runStatements(groups: readonly ShardGroup[]): PolicyStatement {
 }
 
 /** A stack has 200 outputs at most, most of which are for the service's. */
-const COMMANDS_AN_OUTPUT = 2;
+const COMMANDS_AN_OUTPUT = 3;
 
 function showCommands(scope: Construct, groups: readonly ShardGroup[]): readonly CfnOutput[] {
   return groups.flatMap(({ name: first }, position) => {

@@ -3,8 +3,8 @@ import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 
 /*
- * Which stack a group is in. CloudFormation takes 500 resources and 200 outputs a stack, of which a group of `prod` has 25
- * (and six alarms) and eleven and a half. So the storage's own stack has the first sixteen, and each further stack twelve,
+ * Which stack a group is in. CloudFormation takes 500 resources and 200 outputs a stack, of which a group of `prod` has 24
+ * (and six alarms) and ten and a third. So the storage's own stack has the first sixteen, and each further stack twelve,
  * with their alarms.
  *
  * A group stays where it is: its place follows from its number alone, never from how many there are, since a group that

@@ -31,6 +31,8 @@ export interface ShardGroupProps {
   readonly parameters: MysqlParameters;
   /** What the names of its secrets begin with. */
   readonly secretPrefix: string;
+  /** Of who moves shards, the same for all groups. */
+  readonly mover: ISecret;
   /** Of what it stores, and of its secrets. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
   /** Told by its alarms. */
@@ -90,6 +92,7 @@ export class ShardGroup extends Construct {
       secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
     const users = new UserSecrets(this, 'users', {
       group: props.name,
+      mover: props.mover,
       prefix: props.secretPrefix,
       encryptionKey: props.encryptionKey,
       isRetained: props.environment.protectedFromDeletion,

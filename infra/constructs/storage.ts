@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from './alarm-topics.ts';
 import { BreakGlass } from './break-glass.ts';
@@ -16,6 +17,7 @@ import { ShardGroup } from './shard-group.ts';
 import { StateTables } from './state-tables.ts';
 import { StoreBackups } from './store-backups.ts';
 import type { StoreEnvironment } from './store-environment.ts';
+import { moverSecret } from './user-secrets.ts';
 
 export interface SchemalessStorageProps {
   readonly environment: StoreEnvironment;
@@ -52,6 +54,8 @@ export class SchemalessStorage {
   readonly preflight: Preflight | undefined;
   /** Of the names of its secrets. */
   private readonly prefix: string;
+  /** Of who moves shards from group to group. */
+  private readonly mover: ISecret;
 
   /** @throws an Error that names what does not go together */
   constructor(scope: Construct, props: SchemalessStorageProps) {
@@ -72,6 +76,11 @@ export class SchemalessStorage {
     const { topology, state } = this.tables;
     this.network.allowStore([topology.tableArn, state.tableArn], `${this.prefix}group`);
     const [here, ...elsewhere] = groupsByStack(scope, environment);
+    this.mover = moverSecret(scope, 'mover', {
+      prefix: this.prefix,
+      encryptionKey,
+      isRetained: protectedFromDeletion,
+    });
     const parameters = new MysqlParameters(scope, 'parameters');
     const groups = this.addGroups(here, parameters);
     this.groupsHere = groups;
@@ -81,7 +90,14 @@ export class SchemalessStorage {
       ? new StoreBackups(scope, 'backups', { environment, backups, groups, tables, encryptionKey })
       : undefined;
     // All that takes long, is counted, or would stay of a deployment that is refused.
-    this.preflight?.holdBack([this.network, tables, parameters, ...groups, ...(this.backups ? [this.backups] : [])]);
+    this.preflight?.holdBack([
+      this.network,
+      tables,
+      parameters,
+      this.mover,
+      ...groups,
+      ...(this.backups ? [this.backups] : []),
+    ]);
     subscribeToEvents(scope, clustersOf(groups), alarmTopics);
     this.breakGlass = environment.breakGlass
       ? new BreakGlass(scope, 'break-glass', { environment, groups, encryptionKey, alarmTopics })
@@ -90,7 +106,7 @@ export class SchemalessStorage {
   }
 
   private addGroups({ scope, numbers }: GroupsInStack, parameters: MysqlParameters): readonly ShardGroup[] {
-    const { environment, network, encryptionKey, prefix: secretPrefix } = this;
+    const { environment, network, encryptionKey, mover, prefix: secretPrefix } = this;
     return numbers.map((number) => {
       const name = `group-${number}`;
       return new ShardGroup(scope, name, {
@@ -99,6 +115,7 @@ export class SchemalessStorage {
         network,
         parameters,
         secretPrefix,
+        mover,
         encryptionKey,
       });
     });

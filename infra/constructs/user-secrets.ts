@@ -5,9 +5,7 @@ import { Construct, type IConstruct } from 'constructs';
 import { MADE_USERS, userName, type MadeUser } from '../../shared/topology/database-users.ts';
 import { acknowledge } from './evidence.ts';
 
-export interface UserSecretsProps {
-  /** `group-1` */
-  readonly group: string;
+export interface UserSecretProps {
   /** What the names of its secrets begin with. */
   readonly prefix: string;
   /** @default a key of Secrets Manager's own */
@@ -16,36 +14,66 @@ export interface UserSecretsProps {
   readonly isRetained: boolean;
 }
 
+export interface UserSecretsProps extends UserSecretProps {
+  /** `group-1` */
+  readonly group: string;
+  /** That of who moves shards from group to group, as `moverSecret` makes it. */
+  readonly mover: ISecret;
+}
+
 /** A secret with a password for each user that the functions log in to a group as; the migration makes the users. */
 export class UserSecrets extends Construct {
   readonly secrets: Readonly<Record<MadeUser, ISecret>>;
 
-  constructor(scope: Construct, id: string, { group, prefix, encryptionKey, isRetained }: UserSecretsProps) {
+  constructor(scope: Construct, id: string, { group, mover, ...props }: UserSecretsProps) {
     super(scope, id);
-    const made = MADE_USERS.map((user): readonly [MadeUser, ISecret] => {
-      const secret = new Secret(this, user, {
-        description: `Schemaless: ${userName(user)} of ${group}`,
-        ...(encryptionKey && { encryptionKey }),
-        // Letters and digits: the statement that makes a user takes no bound value.
-        generateSecretString: {
-          secretStringTemplate: JSON.stringify({ username: userName(user) }),
-          generateStringKey: 'password',
-          passwordLength: 40,
-          excludePunctuation: true,
-        },
-      });
-      if (isRetained) secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
-      shortenSecretName(secret.node.defaultChild, prefix, `${group}-${user}`);
-      acknowledge(
-        secret,
-        'SMG4',
-        'Rotated by the owner, with whatever is used for that: the next migration gives the user its new password, and functions ask for the secret again once theirs does not hold any more',
-      );
-      // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
-      return [user, secret as ISecret];
-    });
+    const made = MADE_USERS.map((user): readonly [MadeUser, ISecret] => [
+      user,
+      user === 'move' ? mover : makeSecret(this, user, { ...props, user, of: group }),
+    ]);
     this.secrets = Object.fromEntries(made) as Record<MadeUser, ISecret>;
   }
+}
+
+/**
+ * The secret of who moves shards: one for all groups of a store, each of which it has to reach. With one for each, forty
+ * groups would be more than a stack has outputs, and the role of the migration policies.
+ */
+export function moverSecret(scope: Construct, id: string, props: UserSecretProps): ISecret {
+  return makeSecret(scope, id, { ...props, user: 'move', of: ALL });
+}
+
+/** Names of secrets begin alike, see `allowStore` of the network. */
+const ALL = 'groups';
+
+interface MadeSecret extends UserSecretProps {
+  readonly user: MadeUser;
+  /** Whose user: `group-1`, or `ALL`. */
+  readonly of: string;
+}
+
+function makeSecret(scope: Construct, id: string, made: MadeSecret): ISecret {
+  const { user, of, prefix, encryptionKey, isRetained } = made;
+  const secret = new Secret(scope, id, {
+    description: `Schemaless: ${userName(user)} of ${of === ALL ? 'all groups' : of}`,
+    ...(encryptionKey && { encryptionKey }),
+    // Letters and digits: the statement that makes a user takes no bound value.
+    generateSecretString: {
+      secretStringTemplate: JSON.stringify({ username: userName(user) }),
+      generateStringKey: 'password',
+      passwordLength: 40,
+      excludePunctuation: true,
+    },
+  });
+  if (isRetained) secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
+  shortenSecretName(secret.node.defaultChild, prefix, `${of}-${user}`);
+  acknowledge(
+    secret,
+    'SMG4',
+    'Rotated by the owner, with whatever is used for that: the next migration gives the user its new password, and functions ask for the secret again once theirs does not hold any more',
+  );
+  // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
+  return secret as ISecret;
 }
 
 /**

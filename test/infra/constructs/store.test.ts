@@ -162,7 +162,7 @@ it('has the edge and the backups that it is told to have', () => {
   // A stage that names a route which is not there yet is refused.
   expect(Object(stage).DependsOn).toEqual(expect.arrayContaining([expect.stringMatching(/POSTv1datastorelog/u)]));
   const aliases = resourcesOf(stacks, 'AWS::Lambda::Alias');
-  expect(aliases).toHaveLength(4);
+  expect(aliases).toHaveLength(5);
   expect(aliases.every((alias) => 'CodeDeployLambdaAliasUpdate' in Object(Object(alias).UpdatePolicy))).toBe(true);
   expect(propertiesOf(stacks, 'AWS::CodeDeploy::DeploymentGroup')).toMatchObject(
     aliases.map(() => ({

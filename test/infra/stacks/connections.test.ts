@@ -58,11 +58,14 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     const readable = new Map(allowed('secretsmanager:GetSecretValue').filter(([role]) => role in USERS));
     for (const [role, user] of Object.entries(USERS)) {
       const isMigration = role.startsWith('migration') || role === 'definedatastores';
-      const wanted = isMigration ? groups * (1 + MADE_USERS.length) : databaseAuth === 'iam' ? 0 : groups;
+      // That of who moves shards is one for all groups.
+      const ofOne = user === 'move' ? 1 : groups;
+      const wanted = isMigration ? groups * MADE_USERS.length + 1 : databaseAuth === 'iam' ? 0 : ofOne;
       const resources = new Set(readable.get(role) ?? []);
       expect([role, resources.size]).toEqual([role, wanted]);
       if (!isMigration)
-        for (const resource of resources) expect(resource).toMatch(new RegExp(`Secretgroup\\d+${user}[^a-z]`, 'u'));
+        for (const resource of resources)
+          expect(resource).toMatch(new RegExp(`Secret(?:groups|group\\d+)${user}[^a-z]`, 'u'));
     }
   });
 

@@ -8,30 +8,34 @@ export interface Statement {
   readonly conditions?: unknown;
 }
 
-/** The statements of all policies, by the start of the logical id of the role that they are for. */
+/**
+ * The statements of all policies, by the start of the logical id of the role that they are for: one that is too long is
+ * made several.
+ */
 export function statementsOf(stacks: readonly LoadedStack[]): ReadonlyMap<string, readonly Statement[]> {
   const policies = stacks
     .flatMap(({ template }) => Object.entries(template.Resources))
     .filter(([, { Type }]) => Type === 'AWS::IAM::Policy' || Type === 'AWS::IAM::ManagedPolicy');
-  return new Map(
-    policies.map(([logicalId, { Properties }]): [string, readonly Statement[]] => {
-      const {
-        Statement: given,
-      }: {
-        readonly Statement: readonly {
-          readonly Action: unknown;
-          readonly Resource: unknown;
-          readonly Condition?: unknown;
-        }[];
-      } = Object(Properties?.['PolicyDocument']);
-      const statements = given.map(({ Action, Resource, Condition }) => ({
-        actions: [Action].flat().map(String),
-        resources: [Resource].flat().map((resource) => JSON.stringify(resource)),
-        ...(Condition !== undefined && { conditions: Condition }),
-      }));
-      return [logicalId.slice(0, logicalId.indexOf('ServiceRole')), statements];
-    }),
-  );
+  const byRole = new Map<string, readonly Statement[]>();
+  for (const [logicalId, { Properties }] of policies) {
+    const {
+      Statement: given,
+    }: {
+      readonly Statement: readonly {
+        readonly Action: unknown;
+        readonly Resource: unknown;
+        readonly Condition?: unknown;
+      }[];
+    } = Object(Properties?.['PolicyDocument']);
+    const statements = given.map(({ Action, Resource, Condition }) => ({
+      actions: [Action].flat().map(String),
+      resources: [Resource].flat().map((resource) => JSON.stringify(resource)),
+      ...(Condition !== undefined && { conditions: Condition }),
+    }));
+    const role = logicalId.slice(0, logicalId.indexOf('ServiceRole'));
+    byRole.set(role, [...(byRole.get(role) ?? []), ...statements]);
+  }
+  return byRole;
 }
 
 /** The statements of a role, by the service of their first action. */
