@@ -6,13 +6,13 @@ import { SchemalessError } from '../errors.ts';
 import { copyDatabase, shardDatabase } from '../shard.ts';
 import { toNumber } from '../sql/cell-rows.ts';
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
-import { beginAttempt, switchHome } from '../topology/moving-shards.ts';
+import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-shards.ts';
 import { compareCopy, copyPage, type MovingClients } from './copy-log.ts';
 import { fingerprintOf } from './chain.ts';
 import type { Move } from './move-item.ts';
 import { isBound, nodesOf } from './moving-groups.ts';
 import { renameAll, tablesOf } from './shard-tables.ts';
-import { createDatabase } from './statements/copy-tables.ts';
+import { createDatabase, renameTables } from './statements/copy-tables.ts';
 import { selectLastIdNow, selectRawCells, toRawCell } from './statements/raw-cells.ts';
 import {
   arriveShard,
@@ -77,8 +77,9 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
   if (!before || before.epoch >= given.epoch) return notDone(given, 'its epoch was raised', 0);
   if ((await tablesOf(target, shard)).length > 0)
     return notDone(given, `${given.to} has tables of the name ${shard}, which nobody knows of`, 0);
-  const nodes = await nodesOf(switching.context, given.to, target);
   // What takes long, and closes nothing, comes first; so does what fails where a node cannot be asked.
+  const nodes = await nodesOf(switching.context, given.to, target);
+  const tables: Tables = { ofShard: await tablesOf(source, shard), ofCopy: await tablesOf(target, copy) };
   await Promise.all([
     target.change(createDatabase(shard)),
     source.change(createDatabase(copy)),
@@ -87,7 +88,8 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
   ]);
   const move: Move = { ...given, attempt: randomUUID(), closed_at: Date.now() };
   await switching.write(move);
-  if (!(await beginAttempt(switching.topologyTable, move, move.attempt))) return notDone(given, 'it is elsewhere', 0);
+  const seen = await beginAttempt(switching.topologyTable, move, move.attempt);
+  if (!seen) return notDone(given, 'it is elsewhere', 0);
   const since = performance.now();
   const closedMs = (): number => performance.now() - since;
   try {
@@ -96,7 +98,7 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
       if (affectedRows === 0) return notDone(given, 'it is closed, or its last cells are being brought back', 0);
     }
     const whole = await copyRest(switching, { move, clients, before, since, nodes });
-    if (whole) return await finishSwitch(switching, whole, clients, since);
+    if (whole) return await finishSwitch(switching, whole, clients, { tables, seen, since });
   } catch (error) {
     if (!(error instanceof SchemalessError) && !(error instanceof SqlError)) throw error;
     const resumed = await resumeSwitch(switching, move, clients);
@@ -163,22 +165,28 @@ async function copyRest(
     if (isLate()) return undefined;
     if (move.source.at === at) await sleep(LOOK_MS);
   }
-  if (protections?.closes !== false) {
-    await Promise.all([sameWriter(move, source, before), allClosed(switching.context, move, source)]);
+  const checks: Promise<unknown>[] = [];
+  if (protections?.closes !== false)
+    checks.push(sameWriter(move, source, before), allClosed(switching.context, move, source));
+  if (protections?.compares !== false)
+    checks.push(isStillWhole(move, clients), ...nodes.map((node) => shows(move, clients, node, isLate)));
+  await Promise.all(checks);
+  return isLate() ? undefined : { ...move, target: move.source };
+}
+
+/**
+ * Waits until a node of the new group shows all of the copy, and compares it.
+ *
+ * @throws SchemalessError `internal` where it differs, or does not show it in time
+ */
+async function shows(given: Move, clients: MovingClients, node: Target, isLate: () => boolean): Promise<void> {
+  let move = given;
+  for (;;) {
+    move = await compareCopy(move, clients, node, () => !isLate());
+    if (move.target.at === move.source.at) return;
+    if (isLate()) throw new SchemalessError('internal', 'a node of the new group lags behind');
+    await sleep(LOOK_MS);
   }
-  if (protections?.compares === false) return isLate() ? undefined : move;
-  await isStillWhole(move, clients);
-  for (const node of nodes) {
-    let compared = move;
-    while (compared.target.at < move.source.at) {
-      compared = await compareCopy(compared, clients, node, () => !isLate());
-      if (compared.target.at === move.source.at) break;
-      if (isLate()) return undefined;
-      await sleep(LOOK_MS);
-    }
-  }
-  const compared = await compareCopy(move, clients, 'writer', () => !isLate());
-  return compared.target.at === move.source.at && !isLate() ? compared : undefined;
 }
 
 /** The same server has answered all along: a replica that was promoted meanwhile might lack what it took last. */
@@ -228,19 +236,29 @@ async function isStillWhole(move: Move, { source, target }: MovingClients): Prom
     throw new SchemalessError('internal', 'the shard lost cells that were copied: it is looked at anew');
 }
 
+/** As they were before the shard was closed: nobody makes or drops any meanwhile, by the lease of the migration. */
+interface Tables {
+  readonly ofShard: readonly string[];
+  readonly ofCopy: readonly string[];
+}
+
 async function finishSwitch(
   switching: Switching,
   move: Move,
   clients: MovingClients,
-  since: number,
+  { tables, seen, since }: { readonly tables: Tables; readonly seen: SeenShard; readonly since: number },
 ): Promise<Switched> {
+  const { source, target } = clients;
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  await renameAll(clients.target, copy, shard);
-  const isSwitched = await switchHome(switching.topologyTable, move);
+  await target.change(renameTables(copy, shard, tables.ofCopy));
+  const isSwitched = await switchHome(switching.topologyTable, move, seen);
   // It was another's, or it was written, and the answer lost.
   if (!isSwitched) return resumeSwitch(switching, move, clients);
-  const settled = await settle(switching.context, move, clients);
-  return { isDone: true, move: settled, closedMs: performance.now() - since };
+  await source.change(renameTables(shard, copy, tables.ofShard));
+  await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to)));
+  const closedMs = performance.now() - since;
+  await source.change(leaveShard(move, move.epoch));
+  return { isDone: true, move: switched(move), closedMs };
 }
 
 /** From here on it is decided. */
@@ -251,11 +269,15 @@ async function settle(context: StoreContext, move: Move, { source, target }: Mov
   await renameAll(source, shard, copy);
   await target.change(openShard(move, move.epoch, await isBound(context, move.to)));
   await source.change(leaveShard(move, move.epoch));
+  return switched(move);
+}
+
+/** The copy is the shard, and what was the shard its copy: it has what the shard has. */
+function switched(move: Move): Move {
   return {
     ...move,
     from: move.to,
     to: move.from,
-    // What was the shard has what the shard has.
     target: move.source,
     indexed: [],
     indexed_at: 0,

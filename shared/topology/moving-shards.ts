@@ -69,37 +69,38 @@ export async function announceCopy(table: DynamoTable, moving: OwnMoving): Promi
  * Begins an attempt to switch: what an earlier one is still at decides nothing any more. Asked for before the shard is
  * closed, and before what an attempt that was cut off has closed is opened again.
  *
- * @returns false where the shard is elsewhere by now, or the copy is another move's
+ * @returns what the topology says of the shard; undefined where it is elsewhere by now, or the copy is another move's
  */
 export async function beginAttempt(
   table: DynamoTable,
   moving: OwnMoving & { readonly from: string },
   attempt: string,
-): Promise<boolean> {
+): Promise<SeenShard | undefined> {
   const { shard, from } = moving;
   const seen = await read(table, moving);
-  if (!seen || seen.owner !== from) return false;
-  return update(table, moving, {
+  if (!seen || seen.owner !== from) return undefined;
+  const isBegun = await update(table, moving, {
     UpdateExpression: 'SET moving.#shard.#attempt = :attempt',
     ConditionExpression: `owners[${shard}] = :owner AND ${IS_STILL}`,
     ExpressionAttributeNames: { ...namesOf(moving), '#attempt': 'attempt' },
     ExpressionAttributeValues: { ...valuesOf(moving), ':owner': seen.number, ':attempt': { S: attempt } },
   });
+  return isBegun ? seen : undefined;
 }
 
 /**
  * Makes the copy the shard, with a new epoch, and what was the shard its copy. One write: whoever reads the topology
  * from then on goes to the new group.
  *
+ * @param seen when the attempt was begun
  * @returns false where the shard, its epoch, its copy or the attempt is another by now
  */
 export async function switchHome(
   table: DynamoTable,
   moving: OwnMoving & { readonly from: string; readonly epoch: number; readonly attempt: string },
+  seen: SeenShard,
 ): Promise<boolean> {
   const { shard, from, to, epoch, id, attempt } = moving;
-  const seen = await read(table, moving);
-  if (!seen || seen.owner !== from) return false;
   const known = seen.names.indexOf(to);
   return update(table, moving, {
     UpdateExpression:
@@ -151,7 +152,8 @@ function toItem({ group, takesEntries, move }: ShardCopy): AttributeValue {
   return { M: { to: { S: group }, entries: { BOOL: takesEntries }, id: { S: move } } };
 }
 
-interface SeenShard {
+/** What the topology said of a shard. */
+export interface SeenShard {
   /** The group that holds it, and its number among the names. */
   readonly owner: string | undefined;
   readonly number: AttributeValue;
