@@ -145,7 +145,8 @@ export async function copyPage<M extends CopiedLog>(
     source: chain,
     copied: Math.max(move.copied, chain.at),
     head: Math.max(move.head, chain.at),
-    bytes: move.bytes + bytesOf(cells),
+    // What is read once more counts once.
+    bytes: move.bytes + bytesOf(cells.filter(({ added_id }) => added_id > move.copied)),
   };
 }
 
@@ -198,8 +199,8 @@ interface PageWanted {
 }
 
 /** A server looks at each of them to find out how many fit: of large cells no more than are likely to. */
-function pageCells({ bytes, source }: CopiedLog): number {
-  const each = source.at > 0 ? bytes / source.at : FIRST_CELL_BYTES;
+function pageCells({ bytes, copied }: CopiedLog): number {
+  const each = copied > 0 ? bytes / copied : FIRST_CELL_BYTES;
   return Math.max(LEAST_CELLS, Math.min(PAGE_CELLS, Math.ceil((2 * PAGE_BYTES) / Math.max(1, each))));
 }
 

@@ -157,8 +157,9 @@ function refused({ datastore, shard, step, switches }: Move, why: string): Schem
 
 function statusOf({ move, wish }: MoveItem): MoveStatus {
   const { source, target, head, bytes, bytes_per_second, step } = move;
-  const left = Math.max(0, head - source.at);
-  const perCell = source.at > 0 ? bytes / source.at : 0;
+  const copied = Math.max(move.copied, source.at);
+  const left = Math.max(0, head - copied);
+  const perCell = copied > 0 ? bytes / copied : 0;
   const isOver = hasEnded(move);
   return {
     shard: move.shard,
@@ -170,7 +171,7 @@ function statusOf({ move, wish }: MoveItem): MoveStatus {
     created_at: move.created_at,
     switched_at: move.switched_at,
     head,
-    copied: source.at,
+    copied,
     compared: target.at,
     bytes,
     bytes_per_second,

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { schemalessClient } from '../../../shared/client/client.ts';
+import { eq } from '../../support/index-on.ts';
+import { localStack } from '../../support/local-stack.ts';
+import { ask } from '../local/mysql/with-shard-groups.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { writeFiles } from '../support/write-files.ts';
+import { linesOf, runCommand } from './run-command.ts';
+
+/** What moves shards is started once a minute; and synthesis, servers and functions take their time. */
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 240_000 });
+
+const SHARDS = 6;
+const folder = temporaryFolder();
+const data = join(folder.path, '.local');
+const stack = localStack(folder, {
+  data,
+  groups: 3,
+  readers: 1,
+  shards: SHARDS,
+  datastores: writeFiles(join(folder.path, 'datastores'), {
+    'shop/datastore.yaml': `datastore: shop\nshards: ${SHARDS}\n`,
+    'shop/indexes/by_city.yaml':
+      'table: by_city\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: city, type: string }\n',
+  }),
+});
+const run = (...parameters: string[]) => runCommand(parameters, { folder: folder.path });
+
+describe('a group that is to go', () => {
+  it('is emptied by a command while the store is used, and nothing on it names the datastore any more', async () => {
+    const shop = schemalessClient({ url: stack().url, datastore: 'shop' });
+    const write = async (city: string) => {
+      const cell = { row_key: randomUUID(), column_name: 'ORDER', ref_key: 1, body: { city } };
+      expect((await shop.put(cell)).outcome).toBe('stored');
+      return cell;
+    };
+    const before = await Promise.all(Array.from({ length: 60 }, () => write('Rome')));
+    const digests = await Promise.all(before.map((_, shard) => (shard < SHARDS ? shop.digest({ shard }) : undefined)));
+    const over = new AbortController();
+    const during: Awaited<ReturnType<typeof write>>[] = [];
+    const writing = (async () => {
+      while (!over.signal.aborted) during.push(await write('Oslo'));
+    })();
+    const drained = await run('drain-group', 'group-3', '--yes', '--complete-after', '0', '--count-writes', '0');
+    over.abort();
+    await writing;
+    expect(drained).toMatchObject({ code: 0 });
+    expect(new Set((await shop.heads()).map(({ group }) => group))).toEqual(new Set(['group-1', 'group-2']));
+
+    for (const [shard, digest] of digests.entries())
+      if (digest) expect((await shop.digest({ shard, at: digest.at })).digest).toBe(digest.digest);
+    for (const cell of [...before, ...during]) expect(await shop.get(cell)).toMatchObject({ body: cell.body });
+    const found = await shop.query({ index: 'by_city', where: [eq('city', 'Rome')], limit: 1000 });
+    expect(found.entries.map(({ row_key }) => row_key).sort()).toEqual(before.map(({ row_key }) => row_key).sort());
+
+    await expect
+      .poll(async () => linesOf(await run('move', 'list')), { timeout: 120_000, interval: 1000 })
+      .toEqual([]);
+    const group = stack().groups.groups.find(({ name }) => name === 'group-3');
+    if (!group) throw new Error('no group-3');
+    const tables = "SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema LIKE 'shop%'";
+    expect(await ask(group, group.writerEndpoint, tables)).toEqual([{ count: 0 }]);
+    const rows = "SELECT COUNT(*) AS count FROM schemaless.shard WHERE datastore = 'shop'";
+    expect(await ask(group, group.writerEndpoint, rows)).toEqual([{ count: 0 }]);
+  });
+});
