@@ -51,13 +51,12 @@ describe('a group that is to go', () => {
 
     for (const [shard, digest] of digests.entries())
       if (digest) expect((await shop.digest({ shard, at: digest.at })).digest).toBe(digest.digest);
-    for (const cell of [...before, ...during]) expect(await shop.get(cell)).toMatchObject({ body: cell.body });
+    for (const cell of [...before, ...during])
+      expect(await shop.get(cell)).toMatchObject({ cell: { body: cell.body } });
     const found = await shop.query({ index: 'by_city', where: [eq('city', 'Rome')], limit: 1000 });
     expect(found.entries.map(({ row_key }) => row_key).sort()).toEqual(before.map(({ row_key }) => row_key).sort());
 
-    await expect
-      .poll(async () => linesOf(await run('move', 'list')), { timeout: 120_000, interval: 1000 })
-      .toEqual([]);
+    await expect.poll(async () => linesOf(await run('move', 'list')), { timeout: 120_000, interval: 1000 }).toEqual([]);
     const group = stack().groups.groups.find(({ name }) => name === 'group-3');
     if (!group) throw new Error('no group-3');
     const tables = "SELECT COUNT(*) AS count FROM information_schema.tables WHERE table_schema LIKE 'shop%'";

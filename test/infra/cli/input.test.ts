@@ -77,7 +77,13 @@ describe('exit codes', () => {
       500: 'internal',
       503: 'unavailable',
     };
-    const refused: readonly ErrorCode[] = ['goes_by_deploy', 'fixed_definition', 'still_defined', 'would_lose'];
+    const refused: readonly ErrorCode[] = [
+      'goes_by_deploy',
+      'fixed_definition',
+      'still_defined',
+      'would_lose',
+      'move_refused',
+    ];
     for (const code of Object.keys(ERRORS) as ErrorCode[]) {
       const ending = refused.includes(code) ? 'usage' : endings[ERRORS[code].status];
       expect([code, endingOf(new SchemalessError(code, ''))]).toEqual([code, ending]);

@@ -53,7 +53,7 @@ describe.skipIf(WRITER_ONLY)('a group whose readers answer, but get nothing new 
   it.each([
     ['as triggers do', {}],
     ['some time behind, as the repair does', { behindMs: 100 }],
-  ] as const)('is followed on its writer until they do, %s', async (_who, run) => {
+  ] as const)('is followed on its writer until they do, %s', { timeout: 60_000 }, async (_who, run) => {
     const events: string[] = [];
     const { context } = followed.store;
     const readers = readerWatch(context, {

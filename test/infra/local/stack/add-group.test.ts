@@ -137,7 +137,7 @@ describe('a stack that gets more groups while it is used', () => {
       expect(again.groups.groups.map(({ name }) => name)).toEqual(names());
       const shop = clientOf('shop', again);
       expect((await shop.heads()).map(({ group }) => group)).toEqual(homes);
-      expect(await shop.get({ row_key: row, column_name: 'ORDER', ref_key: 1 })).toMatchObject({ body: 1 });
+      expect(await shop.get({ row_key: row, column_name: 'ORDER', ref_key: 1 })).toMatchObject({ cell: { body: 1 } });
     } finally {
       await again.stop();
     }
