@@ -94,10 +94,13 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
   }
 }
 
-/** Not before what was written to the former shard's index tables alone is brought to the shard's. */
+/**
+ * Not before what was written to the former shard's index tables alone is brought to the shard's; and not by the time
+ * alone where something is wrong: the copy may be all that there is.
+ */
 function isDropWanted(move: Move, wish: MoveWish | null): boolean {
   if (wish === 'cancel') return move.switches === 0;
-  return move.owed.length === 0 && (wish === 'complete' || isOverdue(move));
+  return move.owed.length === 0 && (wish === 'complete' || (isOverdue(move) && move.last_error === null));
 }
 
 function switchingOf({ context, topologyTable, protections, write }: MoveWork): Switching {
