@@ -42,10 +42,11 @@ export interface SwitchProtections {
 }
 
 /**
- * How long a shard may be closed before it is opened where it was: writers wait as long for it, and are answered
- * `buffered` after that.
+ * How long copying the rest may take before the shard is opened where it was: writers wait for 300 ms, and are answered
+ * `buffered` after that. Half of it is left for the names of the tables, which MySQL writes to disk twice, and for the
+ * topology.
  */
-const CLOSED_MS = 250;
+const CLOSED_MS = 150;
 const LOOK_MS = 4;
 
 /** What a switch came to. */

@@ -41,7 +41,7 @@ ${OF_RUNS}`,
 /** `schemaless drain-group`: the same, with one group that is to hold nothing. */
 export function drainGroup(): Command {
   const command = new Command('drain-group')
-    .description('moves all shards away from a group, so that it can be taken away')
+    .description('moves all shards of a datastore away from a group, which stays')
     .argument('<group>', 'its name');
   for (const flag of runFlags()) command.addOption(flag);
   return command
@@ -59,9 +59,10 @@ ${OF_RUNS}`,
 }
 
 const OF_RUNS = `
-Each group copies one shard at a time, and each move switches by itself. Ctrl-C ends the command alone: what was begun
-goes on, and the same command goes on where it was. A copy of each shard stays where it was, for the way back, until
---complete-after. Ends with 5 where a shard was not moved; called again it is planned anew.`;
+One datastore is moved, that of --datastore; repeat it for each. Each group copies one shard at a time, and each move
+switches by itself. Ctrl-C ends the command alone: what was begun goes on, and the same command plans anew from where
+everything is by then. A copy of each shard stays where it was, for the way back, until --complete-after. Ends with 5
+where a shard was not moved.`;
 
 function runFlags(): readonly Option[] {
   return [

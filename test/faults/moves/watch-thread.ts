@@ -44,8 +44,8 @@ export interface Watched {
 const READERS = 4;
 const PAUSE_MS = 2;
 const ENTRY_PAUSE_MS = 30;
-/** An entry that was missed is made good by then. */
-const ENTRY_MS = 15_000;
+/** By then the repair has compared what a promoted writer lost of its last entries. */
+const ENTRY_MS = 45_000;
 const EXAMPLES = 5;
 const FOLLOW_PATIENCE_MS = 60_000;
 
