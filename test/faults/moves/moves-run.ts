@@ -10,6 +10,7 @@ import { startWorker } from '../../support/workers/running-worker.ts';
 import { aftermathNotes, faultsLine, otherFaults, type Aftermath } from '../aftermath.ts';
 import { check, grouped, noneOf, sumOf, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
+import { compareTables, problemsText } from '../races/compare-tables.ts';
 import { RestartedProcess } from '../races/restarted-process.ts';
 import { startRepair } from '../races/race.ts';
 import { Stage } from '../stage.ts';
@@ -69,6 +70,7 @@ export const movesRun: FaultRun = {
         moves,
         `closed, where nobody died: p50 ${percentile(closedMs, 0.5).toFixed(0)} ms, p99 ${percentile(closedMs, 0.99).toFixed(0)} ms of ${closedMs.length} closings; reads: p50 ${percentile(watched.readMs, 0.5).toFixed(1)} ms, p99 ${percentile(watched.readMs, 0.99).toFixed(1)} ms (${MOST_READ_MS} wanted) of ${grouped(watched.reads)}`,
         `a copy was begun anew ${restarts} times, once since a difference was planted`,
+        `the index in the end: ${real.entries}`,
         ...watched.examples,
         ...aftermathNotes(aftermath),
         `not closed: ${faultsLine(unclosed.aftermath)}`,
@@ -127,6 +129,8 @@ interface Moved {
   readonly writeMs: readonly number[];
   /** Cells written before that are not as they were written, or cannot be read. */
   readonly changed: number;
+  /** What the index lacked, had too much or wrongly, once nothing changed any more. */
+  readonly entries: string;
   readonly moves: string;
   readonly restarts: number;
 }
@@ -155,8 +159,9 @@ async function moveUnderLoad(world: RunWorld, name: string, moving: Moving): Pro
   const seen = await watch.stop('stop');
   const missed = samples.filter((sample) => sample.seen !== 'same').length;
   const watched = { ...seen, reads: seen.reads + samples.length, wrong: seen.wrong + missed };
-  await repair.stop();
   const aftermath = await stage.inspect(written);
+  const entries = await entriesAtTheEnd(stage, store);
+  await repair.stop();
   const counts = Object.entries(Object.groupBy(done, ({ status }) => status.step)).map(
     ([step, all]) => `${all?.length} ${step}`,
   );
@@ -168,6 +173,7 @@ async function moveUnderLoad(world: RunWorld, name: string, moving: Moving): Pro
     closedMs: done.flatMap(({ plan, status }) => (plan.kills || plan.dies ? [] : status.closed_ms)),
     writeMs: answers.map(({ milliseconds }) => milliseconds),
     changed: await changedCells(store, known),
+    entries,
     moves: `moves: ${counts.join(', ')}; switches ${sumOf(done.map(({ status }) => status.switches))}`,
     restarts: sumOf(done.map(({ status }) => status.restarts)),
   };
@@ -293,6 +299,18 @@ async function changedCells({ datastore }: OpenStore, known: readonly NewCell[])
     }).length;
   }
   return changed;
+}
+
+/** Where a writer that was promoted lost its last entries, the repair compares the index whole. */
+async function entriesAtTheEnd(stage: Stage, { context, name }: OpenStore): Promise<string> {
+  const [catalogue] = await context.topology.indexes(name);
+  const live = catalogue?.versions.find(({ state }) => state === 'live');
+  if (!catalogue || !live) throw new Error('no index');
+  const index = { name: catalogue.name, hash: live.hash, definition: live.definition };
+  const compare = () => compareTables(stage.access.groups, name, SHARDS, index);
+  let last = await compare();
+  await stage.comes(async () => sumOf(Object.values((last = await compare()).problems)) === 0, { patienceMs: 60_000 });
+  return `${problemsText(last.problems)} of ${grouped(last.wanted)}`;
 }
 
 function keptCheck(what: string, real: Moved, control: Moved): Check {
