@@ -34,8 +34,12 @@ const TAILERS = 2;
 /** A heap that may grow to what functions have in the cloud takes more between two collections. */
 const FUNCTION_MB = 192;
 const INDEX = 'driver_partner_index';
-/** A scheduled function that was killed is started again with the next minute. */
-const SETTLE_MS = 150_000;
+/**
+ * A scheduled function that was killed is started again with the next minute. A message whose receipt was lost, since SQS
+ * went away with the answer or its consumer was killed, stays hidden for as long as a batch may take, and its shard's
+ * messages behind it wait: `hiddenSeconds` of the trigger, and what they take then.
+ */
+const SETTLE_MS = 420_000 + 60_000;
 const VERIFY_MS = 60_000;
 /** Longer than an idle connection is kept. */
 const IDLE_MS = 75_000;
