@@ -5,6 +5,7 @@ import { addCompletion } from './completion.ts';
 import { applyCommand } from './commands/apply.ts';
 import { buffer } from './commands/buffer.ts';
 import { checkCommand } from './commands/check.ts';
+import { clone } from './commands/clone.ts';
 import { deleteCommand } from './commands/delete.ts';
 import { digest } from './commands/digest.ts';
 import { explain } from './commands/explain.ts';
@@ -48,6 +49,7 @@ const COMMANDS: readonly CommandOf[] = [
   importCommand,
   exportCommand,
   compareCommand,
+  clone,
   verifyIndex,
   checkCommand,
   applyCommand,

@@ -22,11 +22,12 @@ const stack = localStack(folder, {
   shards: SHARDS,
   datastores: writeFiles(join(folder.path, 'datastores'), {
     'shop/datastore.yaml': `datastore: shop\nshards: ${SHARDS}\n`,
+    'copied/datastore.yaml': `datastore: copied\nshards: ${SHARDS}\n`,
     'shop/indexes/by_city.yaml':
       'table: by_city\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: city, type: string }\n',
   }),
 });
-const run = (...parameters: string[]) => runCommand(parameters, { folder: folder.path });
+const run = (...parameters: string[]) => runCommand([...parameters, '--datastore', 'shop'], { folder: folder.path });
 
 describe('a group that is to go', () => {
   it('is emptied by a command while the store is used, and nothing on it names the datastore any more', async () => {
@@ -63,5 +64,22 @@ describe('a group that is to go', () => {
     expect(await ask(group, group.writerEndpoint, tables)).toEqual([{ count: 0 }]);
     const rows = "SELECT COUNT(*) AS count FROM schemaless.shard WHERE datastore = 'shop'";
     expect(await ask(group, group.writerEndpoint, rows)).toEqual([{ count: 0 }]);
+  });
+});
+
+describe('a datastore', () => {
+  it('is cloned with its added ids and times, and called again there is nothing left to do', async () => {
+    const clone = ['clone', '--from', stack().url, '--from-datastore', 'shop', '--datastore', 'copied'];
+    const [shop, copied] = ['shop', 'copied'].map((datastore) => schemalessClient({ url: stack().url, datastore }));
+    for (let time = 0; time < 2; time += 1) {
+      const ran = await runCommand(clone, { folder: folder.path });
+      expect(ran).toMatchObject({ code: 0 });
+      const lines = linesOf(ran) as { shard: number; at: number; digest: string }[];
+      expect(lines.map(({ shard }) => shard)).toEqual([0, 1, 2, 3, 4, 5]);
+      for (const { shard, at, digest } of lines) {
+        expect(await shop?.digest({ shard })).toMatchObject({ at, digest });
+        expect(await copied?.digest({ shard })).toMatchObject({ at, digest });
+      }
+    }
   });
 });

@@ -1,0 +1,116 @@
+import { EMPTY_DIGEST, nextDigest } from '../../../shared/body/log-digest.ts';
+import { LIMITS, type Cell } from '../../../shared/cell.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { pauseFor } from '../../../shared/pause-for.ts';
+import { digestLog, type LogDigest } from './digest-log.ts';
+
+/** Where logs come from, and where they go. */
+export interface Cloning {
+  readonly source: Pick<Datastore, 'log' | 'digest'>;
+  readonly target: Pick<Datastore, 'batchRestore' | 'digest'>;
+  readonly signal: AbortSignal;
+  /** Told of cells that are there now, and were not. @default nobody is */
+  readonly tell?: (cells: number) => void;
+}
+
+/** A shard, how far its log is to be cloned, and how far it is. */
+export interface ClonedShard {
+  readonly shard: number;
+  readonly to: number;
+  readonly at: number;
+}
+
+/** The log of the target is another one, or other cells came into it meanwhile. */
+export class OtherLog extends Error {}
+
+/** Bodies that go with one request, as JSON; the API takes four times as much. */
+const BATCH_BYTES = 1024 * 1024;
+const PAUSE_MS = 500;
+const TRIES = 20;
+
+/**
+ * Brings a shard's log to another store: the same cells at the same added ids, with the same times, and in the end the
+ * same digest. What is there already is compared first, and gone on from, so that it can be repeated at any time.
+ *
+ * The shard must not be written to by anybody else: the added ids of its cells would be others.
+ *
+ * @returns the digest of both logs at `to`; where it ended by the signal, as far as it came
+ * @throws OtherLog; SchemalessError what reading and writing throw
+ */
+export async function cloneLog(cloning: Cloning, { shard, to, at: begun }: ClonedShard): Promise<LogDigest> {
+  const { source, target, signal, tell = () => undefined } = cloning;
+  const [ofSource, ofTarget] = await Promise.all([
+    digestLog(source, { shard, at: begun }),
+    digestLog(target, { shard, at: begun }),
+  ]);
+  if (begun > to || ofSource.at !== ofTarget.at || (begun > 0 && ofSource.digest !== ofTarget.digest))
+    throw new OtherLog(`shard ${shard} holds other cells already: wanted an empty one, or what was cloned before`);
+  let digest = begun > 0 ? ofSource.digest : EMPTY_DIGEST;
+  let at = begun;
+  while (at < to && !signal.aborted) {
+    const cells = await nextCells(source, shard, at, to);
+    for (const batch of inBatches(cells)) {
+      if (signal.aborted) break;
+      await restore(target, batch);
+      for (const cell of batch) digest = nextDigest(digest, cell);
+      at = batch.at(-1)?.added_id ?? at;
+      tell(batch.length);
+    }
+  }
+  if (at < to) return { at, digest };
+  // As it lies there, and not as it was sent.
+  const there = await digestLog(target, { shard, at });
+  if (there.digest !== digest)
+    throw new OtherLog(`shard ${shard} is not what was cloned: its digest at ${at} is another`);
+  return { at, digest };
+}
+
+async function nextCells(
+  source: Cloning['source'],
+  shard: number,
+  after: number,
+  to: number,
+): Promise<readonly Cell[]> {
+  const [log] = await source.log([{ shard, after }], { limit: LIMITS.logCells });
+  if (!log || log.error) throw log?.error ?? new SchemalessError('unavailable', `shard ${shard} was not answered`);
+  const damaged = log.cells.find(({ error }) => error !== undefined);
+  if (damaged?.error) throw damaged.error;
+  const cells = log.cells.filter(({ added_id }) => added_id <= to);
+  if (cells.length === 0) throw new SchemalessError('unavailable', `shard ${shard} shows no cell behind ${after}`);
+  return cells;
+}
+
+function* inBatches(cells: readonly Cell[]): Generator<readonly Cell[]> {
+  let batch: Cell[] = [];
+  let bytes = 0;
+  for (const cell of cells) {
+    const length = JSON.stringify(cell.body).length;
+    if (batch.length === LIMITS.batchCells || (batch.length > 0 && bytes + length > BATCH_BYTES)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(cell);
+    bytes += length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Until all of them are there: a group that is away takes nothing that has a time of its own. */
+async function restore(target: Cloning['target'], batch: readonly Cell[]): Promise<void> {
+  for (let tried = 1; ; tried += 1) {
+    const results = await target.batchRestore(batch);
+    const other = results.findIndex(
+      (result, position) =>
+        result.outcome === 'conflict' || ('added_id' in result && result.added_id !== batch[position]?.added_id),
+    );
+    if (other >= 0)
+      throw new OtherLog(
+        `shard ${batch[other]?.shard} is written to by somebody else: the cell of added id ${batch[other]?.added_id} has another place`,
+      );
+    const refused = results.find(({ outcome }) => outcome === 'unavailable' || outcome === 'buffered');
+    if (!refused) return;
+    if (tried === TRIES) throw new SchemalessError('unavailable', `shard ${refused.shard} took no cells`);
+    await pauseFor(PAUSE_MS, new AbortController().signal);
+  }
+}
