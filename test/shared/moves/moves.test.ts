@@ -98,7 +98,8 @@ describe('a shard that is moved', () => {
     expect((await datastore.get(next)).cell?.body).toEqual(next.body);
     await mover.operations.completeMove(0);
     expect(await mover.until(0, ({ step }) => step === 'completed')).toMatchObject({ step: 'completed', switches: 1 });
-    expect(await homeOf(0)).toEqual({ group: to, epoch: from.epoch + 1 });
+    // A moment after the move says so.
+    await expect.poll(() => homeOf(0)).toEqual({ group: to, epoch: from.epoch + 1 });
     expect(await tablesOf(from.group, copyDatabase(name, 0))).toEqual([]);
     expect(await tablesOf(from.group, shardDatabase(name, 0))).toEqual([]);
     expect(await tablesOf(to, shardDatabase(name, 0))).toHaveLength(2);
@@ -180,7 +181,7 @@ describe('a shard that is moved', () => {
       await mover.operations.cancelMove(1);
       mover.start();
       await mover.until(1, (status) => status.step === 'cancelled');
-      expect(await homeOf(1)).toEqual(before);
+      await expect.poll(() => homeOf(1)).toEqual(before);
       expect(await tablesOf(to, copyDatabase(name, 1))).toEqual([]);
       expect(await datastore.put(cellOf(1))).toMatchObject({ outcome: 'stored' });
     },
@@ -219,8 +220,8 @@ describe('a mover that dies in the middle of a switch', () => {
       await write();
     }
     expect(isOver).toBe(true);
+    await expect.poll(async () => (await homeOf(2)).copy).toBeUndefined();
     const home = await homeOf(2);
-    expect(home.copy).toBeUndefined();
     const heads = await datastore.heads();
     expect(heads[2]).toMatchObject({ group: home.group });
   });
