@@ -164,9 +164,10 @@ function hasNothingToDo(now: MoveStatus, first: MoveStatus): boolean {
 
 type ShownMove = MoveStatus & { readonly percent: number };
 
-/** 100 only once the copy has all that the shard was seen to have. */
+/** 100 only once the copy has all that the shard was seen to have; of one that waits nobody has looked yet. */
 function shown(status: MoveStatus): ShownMove {
-  const { copied, head } = status;
+  const { step, copied, head } = status;
+  if (step === 'waiting') return { ...status, percent: 0 };
   return { ...status, percent: head === 0 ? 100 : Math.min(100, Math.floor((1000 * copied) / head) / 10) };
 }
 
