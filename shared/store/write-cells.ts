@@ -166,12 +166,7 @@ async function writeToGroup(
       try {
         const { results, after, group: at } = await context.append(shard, ofShard, options.with === 'created_at');
         if (after) found.push(after);
-        if (at !== group && !(await isHeldElsewhere(context, ofShard, holders, at)))
-          return ofShard.map(() => ({
-            outcome: 'unavailable',
-            shard,
-            reason: `shard ${shard} was moved to ${at}, and no other group could take a copy`,
-          }));
+        if (at !== group) return await withCopiesElsewhere(context, { cells: ofShard, results, holders, primary: at });
         return results;
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
@@ -214,16 +209,35 @@ async function copyGroups(
 
 /**
  * Cells were appended to a group that became their primary meanwhile. The one that holds their copies may be the same: a
- * cell on it alone could be lost with it.
+ * cell on it alone could be lost with it, so that it gets another copy, or is not confirmed. One that lost against
+ * another body needs none.
  */
-async function isHeldElsewhere(
+async function withCopiesElsewhere(
   context: WriteContext,
-  cells: readonly BufferedCell[],
-  holders: readonly string[],
-  primary: string,
-): Promise<boolean> {
-  if (holders.length === 0 || holders.some((holder) => holder !== primary)) return true;
-  return (await bufferOnSecondaries(context, cells, 1, [primary])).length > 0;
+  {
+    cells,
+    results,
+    holders,
+    primary,
+  }: {
+    readonly cells: readonly BufferedCell[];
+    readonly results: readonly PutResult[];
+    readonly holders: readonly string[];
+    readonly primary: string;
+  },
+): Promise<readonly PutResult[]> {
+  const stored = cells.filter((_, position) => isStored(results[position] as PutResult));
+  if (stored.length === 0 || holders.length === 0 || holders.some((holder) => holder !== primary)) return results;
+  if ((await bufferOnSecondaries(context, stored, 1, [primary])).length > 0) return results;
+  return results.map((result) =>
+    isStored(result)
+      ? {
+          outcome: 'unavailable',
+          shard: result.shard,
+          reason: `shard ${result.shard} was moved to ${primary}, and no other group could take a copy`,
+        }
+      : result,
+  );
 }
 
 /** Throws where the datastore was deleted meanwhile, or made again otherwise: no copy will ever find its way then. */
