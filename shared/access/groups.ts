@@ -140,6 +140,11 @@ export function homeOf(datastore: DatastoreTopology, shard: number): ShardHome {
   return home;
 }
 
+/** Every node of a group has the same cells: none that is promoted lacks any. */
+export async function sharesStorage(topology: TopologySource, group: string): Promise<boolean> {
+  return (await topology.groups()).find(({ name }) => name === group)?.sharedStorage === true;
+}
+
 /** Sorts items by the group that holds their shard, keeping their order. */
 export function byGroup<T extends { readonly shard: number }>(
   datastore: DatastoreTopology,

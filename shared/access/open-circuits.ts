@@ -20,8 +20,8 @@ const TIMEOUT_MS = 1000;
 const MOVED = 'topology';
 
 /**
- * How instances of functions learn that another one found a group's role down, or that a shard was moved. Best effort: a table that is away tells
- * nobody.
+ * How instances of functions learn that another one found a group's role down, or that a shard was moved. Best effort: a
+ * table that is away tells nobody.
  */
 export interface OpenCircuits {
   /** Tells the others that a shard is elsewhere, or has a copy. Returns at once. */

@@ -6,7 +6,7 @@ import type { CopyKind } from '../sql/statements/select-unanswered.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { StoreContext } from '../access/context.ts';
-import { homeOf, requireDatastore } from '../access/groups.ts';
+import { homeOf, requireDatastore, sharesStorage } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { mendEpoch, raiseEpoch } from '../access/raise-epoch.ts';
 import { bringBackShard, type BringingBack } from './bring-back-shard.ts';
@@ -78,8 +78,7 @@ export async function recoverPrimary(
     );
   const holders = await openHolders(context, primary);
   const setBackHolders = COPIES_OF_SET_BACK.flatMap((kind) => holders.map((holder): Holder => ({ ...holder, kind })));
-  const isStorageShared =
-    (await context.topology.groups()).find(({ name }) => name === primary)?.sharedStorage === true;
+  const isStorageShared = await sharesStorage(context.topology, primary);
   const raising = topologyTable && fenced.some(({ isSetBack }) => isSetBack) ? epochsNow(topologyTable) : undefined;
   const look = since.look();
   const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };

@@ -230,9 +230,10 @@ export async function writeEntries(
   async function writeToCopy(ofTable: readonly EntryOfShard[], group: string): Promise<void> {
     const { index, shard } = ofTable[0] as EntryOfShard;
     const rows = ofTable.map(({ row }) => row);
-    const client = await context.groups.client(group);
-    await changeSurely(client, putEntries(datastore, shard, index, rows, 'copy')).catch((error: unknown) => {
+    try {
+      await changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows, 'copy'));
+    } catch (error) {
       if (isGone(error)) refreshSoon(context.topology);
-    });
+    }
   }
 }

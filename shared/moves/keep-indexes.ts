@@ -54,6 +54,10 @@ export async function keepIndexes(given: Move, kept: KeptIndexes): Promise<Move>
   const there = { from: clients.source, fromDatabase: shard, to: clients.target, toDatabase: copy };
   const back = { from: clients.target, fromDatabase: copy, to: clients.source, toDatabase: shard };
 
+  // Nobody asks for the entries of an index that is gone.
+  const tables = new Set(indexes.map(tableOf));
+  if (!move.owed.every((table) => tables.has(table)))
+    move = { ...move, owed: move.owed.filter((table) => tables.has(table)) };
   for (const index of indexes) {
     const table = tableOf(index);
     if (!move.owed.includes(table)) continue;

@@ -154,10 +154,8 @@ async function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): 
       const pauseMs = await moveTurn(work, before, item.wish);
       if (pauseMs === undefined) return;
       failures = 0;
-      isFirst =
-        before.step === 'waiting' ||
-        before.step !== moves.get(name)?.step ||
-        (moves.get(name)?.failures ?? 0) > before.failures;
+      const after = moves.get(name) ?? before;
+      isFirst = after.step !== before.step || after.switches !== before.switches || after.failures !== before.failures;
       if (pauseMs > 0) await pauseFor(pauseMs, signal);
     } catch (error) {
       const move = moves.get(name);
@@ -176,7 +174,7 @@ async function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): 
 /** What it stumbled over, for who looks at it: the rest stays as it was written last. */
 async function note(run: MoveRun, token: number, of: MovingOne, { message }: Error): Promise<void> {
   const item = await readMove(run.stateTable, of);
-  if (item && item.move.last_error !== message)
+  if (item?.move.id === of.id && item.move.last_error !== message)
     await writeMove(run.stateTable, { ...item.move, token, last_error: message.slice(0, 500) });
 }
 

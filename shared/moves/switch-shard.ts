@@ -6,6 +6,7 @@ import { SchemalessError } from '../errors.ts';
 import { copyDatabase, shardDatabase } from '../shard.ts';
 import { toNumber } from '../sql/cell-rows.ts';
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
+import { readDatastore } from '../topology/dynamo-topology.ts';
 import { beginAttempt, switchHome, type SeenShard } from '../topology/moving-shards.ts';
 import { compareCopy, copyPage, type MovingClients } from './copy-log.ts';
 import { fingerprintOf } from './chain.ts';
@@ -118,6 +119,10 @@ export async function resumeSwitch(switching: Switching, move: Move, clients: Mo
   const closedMs = (): number => Date.now() - move.closed_at;
   if (await takeBack(switching, move, clients))
     return notDone(move, 'it was cut off before it was decided', closedMs());
+  // It may be neither: whoever stood still for long finds that the move has ended, and the shard gone elsewhere since.
+  const home = (await readDatastore(switching.topologyTable, move.datastore))?.homes[move.shard];
+  if (home?.group !== move.to || home.copy?.move !== move.id || home.epoch < move.epoch)
+    throw new SchemalessError('unavailable', `another moves shard ${move.shard} of ${move.datastore} by now`);
   const settled = await settle(switching.context, move, clients);
   return { isDone: true, move: settled, closedMs: closedMs() };
 }

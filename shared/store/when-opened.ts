@@ -19,6 +19,12 @@ const REFRESH_MS = 8;
 /** Until when, by `performance.now()`, nobody waits for shards that stayed closed. */
 const resting = new WeakMap<TopologySource, Map<string, number>>();
 
+function restsOf(topology: TopologySource): Map<string, number> {
+  const known = resting.get(topology) ?? new Map<string, number>();
+  resting.set(topology, known);
+  return known;
+}
+
 /**
  * What a write does that found its shard closed, or gone: looks where the shard is now, and lets it try again there. One
  * that is being moved is waited for; whoever writes to it later than that is told so at once, and buffered.
@@ -32,9 +38,6 @@ export function whenOpened(
   shard: number,
 ): (tried: ShardHome) => Promise<void> {
   const { topology } = context;
-  const name = `${datastore}/${shard}`;
-  const rest = resting.get(topology) ?? new Map<string, number>();
-  resting.set(topology, rest);
   let since: number | undefined;
 
   return async (tried) => {
@@ -46,6 +49,8 @@ export function whenOpened(
       // One that is where it was, and has no copy, is looked at once more: it may have been opened meanwhile.
       return;
     }
+    const rest = restsOf(topology);
+    const name = `${datastore}/${shard}`;
     const home = homeOf(await requireDatastore(topology, datastore), shard);
     const isElsewhere = home.group !== tried.group || home.epoch !== tried.epoch;
     if (isElsewhere && now - since < HOLD_MS) return;

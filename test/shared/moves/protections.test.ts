@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { rowKeyBytes } from '../../../shared/address.ts';
+import type { NewCell } from '../../../shared/cell.ts';
+import type { Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
+import { indexTableName } from '../../../shared/index/index-table.ts';
+import { readMove } from '../../../shared/moves/move-item.ts';
+import { resumeSwitch } from '../../../shared/moves/switch-shard.ts';
+import { copyDatabase, shardDatabase, shardOf } from '../../../shared/shard.ts';
+import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
+import { SqlError, type SqlClient, type SqlValue, type Statement } from '../../../shared/sql/client.ts';
+import { markDeleting } from '../../../shared/topology/deletion-mark.ts';
+import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
+import { eq, indexOn } from '../../support/index-on.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { openMover, type Mover } from './support.ts';
+
+/*
+ * What a switch is guarded by, each shown by what it is for. One shard: a test moves it on from where the one before has
+ * left it.
+ */
+const SHARD = 0;
+let store: RealStore;
+let datastore: Datastore & IndexOperations;
+let name: string;
+/** Done before a statement goes to a group; for one test. */
+let before: (group: string, statement: Statement) => Promise<void> | void = () => undefined;
+beforeEach(() => {
+  before = () => undefined;
+});
+
+const watched = (client: SqlClient, group: string): SqlClient => ({
+  ...client,
+  async change(statement) {
+    await before(group, statement);
+    return client.change(statement);
+  },
+  ...(client.transactions && {
+    transactions: {
+      ...client.transactions,
+      async run(statements) {
+        for (const statement of statements) await before(group, statement);
+        if (!client.transactions) throw new Error('no transactions');
+        return client.transactions.run(statements);
+      },
+    },
+  }),
+});
+
+beforeAll(async () => {
+  store = await openRealStore({
+    datastores: { guarded: 1 },
+    indexes: { guarded: [indexOn('by_city', { city: 'string' })] },
+    wrap: watched,
+  });
+  name = store.nameOf('guarded');
+  datastore = await store.deployment.datastore(name);
+  await datastore.put(cell('first'));
+});
+afterAll(() => store.close());
+
+function cell(city: string): NewCell {
+  const row_key = randomUUID();
+  expect(shardOf(row_key, 1)).toBe(SHARD);
+  return { row_key, column_name: 'BASE', ref_key: 1, body: { city } };
+}
+
+async function home() {
+  const found = (await readDatastore(store.topologyTable, name))?.homes[SHARD];
+  if (!found) throw new Error('no home');
+  return found;
+}
+
+async function groups() {
+  const { group: from } = await home();
+  const [to = '', third = ''] = store.groups.map((one) => one.name).filter((one) => one !== from);
+  return { from, to, third };
+}
+
+async function valueOf(group: string, sql: string, parameters: Statement['parameters'] = []): Promise<SqlValue> {
+  const [[value = null] = []] = await store.client(group).select({ sql, parameters }, 'writer');
+  return value;
+}
+
+const change = (group: string, sql: string) => store.client(group).change({ sql, parameters: [] });
+
+/** Begins a move, and gives it when its copy follows and nobody works on it any more. */
+async function followed(mover: Mover, to: string): Promise<void> {
+  await mover.operations.createMove(SHARD, to);
+  const stop = mover.start();
+  await mover.until(SHARD, ({ step }) => step === 'following');
+  await stop();
+}
+
+async function switched(mover: Mover): Promise<void> {
+  const stop = mover.start();
+  await mover.operations.switchMove(SHARD);
+  await mover.until(SHARD, ({ switches, step }) => switches === 1 && step === 'following');
+  await stop();
+}
+
+async function completed(mover: Mover): Promise<void> {
+  const stop = mover.start();
+  await mover.operations.completeMove(SHARD);
+  await mover.until(SHARD, ({ step }) => step === 'completed');
+  await expect.poll(async () => (await home()).copy).toBeUndefined();
+  await stop();
+}
+
+it('a mover that stands still before it decides, decides nothing once another has opened the shard again', async () => {
+  await using mover = await openMover(store, 'guarded');
+  const { from, to } = await groups();
+  await followed(mover, to);
+  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isFirst = true;
+  before = async (group, { sql }) => {
+    if (!isFirst || group !== to || !sql.startsWith('RENAME')) return;
+    isFirst = false;
+    stood.resolve();
+    await goesOn.promise;
+  };
+  const stop = mover.start();
+  await mover.operations.switchMove(SHARD);
+  await stood.promise;
+  const { move } = (await readMove(mover.stateTable, { datastore: name, shard: SHARD })) ?? {};
+  if (!move) throw new Error('no move');
+  const [source, target] = await Promise.all([store.context.groups.client(from), store.context.groups.client(to)]);
+  const taken = await resumeSwitch(
+    { context: store.context, topologyTable: store.topologyTable, write: async () => undefined },
+    move,
+    { source, target },
+  );
+  expect(taken.isDone).toBe(false);
+  const since = cell('meanwhile');
+  expect(await datastore.put(since)).toMatchObject({ outcome: 'stored' });
+  const ending = stop();
+  goesOn.resolve();
+  await ending;
+  expect((await home()).group).toBe(from);
+  expect((await datastore.get(since)).cell?.body).toEqual(since.body);
+  mover.start();
+  await mover.until(SHARD, ({ switches, step }) => switches === 1 && step === 'following');
+  expect((await datastore.get(since)).cell?.body).toEqual(since.body);
+  await completed(mover);
+});
+
+it('a move that has ended is not gone on with by who was at its switch', async () => {
+  await using mover = await openMover(store, 'guarded');
+  const { from, to } = await groups();
+  await followed(mover, to);
+  const { move } = (await readMove(mover.stateTable, { datastore: name, shard: SHARD })) ?? {};
+  if (!move) throw new Error('no move');
+  await switched(mover);
+  await completed(mover);
+  const [source, target] = await Promise.all([store.context.groups.client(from), store.context.groups.client(to)]);
+  const late = resumeSwitch(
+    { context: store.context, topologyTable: store.topologyTable, write: async () => undefined },
+    { ...move, step: 'switching', epoch: (await home()).epoch },
+    { source, target },
+  );
+  await expect(late).rejects.toMatchObject({ code: 'unavailable' });
+  expect((await datastore.heads())[SHARD]).toMatchObject({ group: to });
+});
+
+it('a write whose shard moves to the group that holds its copy gets another copy before it is confirmed', async () => {
+  await using mover = await openMover(store, 'guarded');
+  const { from, to, third } = await groups();
+  await followed(mover, to);
+  let isAway = true;
+  let isFirst = true;
+  before = async (group, { sql }) => {
+    if (isAway && group === third && sql.includes('`schemaless`.buffer')) throw new SqlError('unreachable', 'away');
+    if (!isFirst || group !== from || !sql.startsWith(`INSERT INTO \`${shardDatabase(name, SHARD)}\``)) return;
+    isFirst = false;
+    await switched(mover);
+    isAway = false;
+  };
+  const moving = cell('moving');
+  expect(await datastore.put(moving)).toMatchObject({ outcome: 'stored' });
+  expect((await home()).group).toBe(to);
+  const copies = 'SELECT COUNT(*) FROM `schemaless`.buffer WHERE row_key = ?';
+  const copiesOn = async (group: string): Promise<number> =>
+    toNumber(await valueOf(group, copies, [rowKeyBytes(moving.row_key)]));
+  expect(await copiesOn(to)).toBe(1);
+  // Any other will do, the former primary among them.
+  expect((await copiesOn(from)) + (await copiesOn(third))).toBe(1);
+  before = () => undefined;
+  await completed(mover);
+});
+
+it('entries that the former shard alone was given are brought to the shard', async () => {
+  await using mover = await openMover(store, 'guarded');
+  const { from, to } = await groups();
+  const known = cell('known');
+  await datastore.put(known);
+  await followed(mover, to);
+  const [catalogue] = await store.topology.indexes(name);
+  const table = indexTableName('by_city', catalogue?.versions.at(-1)?.hash ?? '');
+  // As whoever has not heard of the copy writes one, long after entries were copied.
+  await change(
+    from,
+    `INSERT INTO \`${shardDatabase(name, SHARD)}\`.\`${table}\` (f0, row_key, epoch, added_id, tombstone_at) SELECT 'late', row_key, epoch, added_id, NULL FROM \`${shardDatabase(name, SHARD)}\`.\`${table}\` WHERE f0 = 'known'`,
+  );
+  await switched(mover);
+  mover.start();
+  const late = () => datastore.query({ index: 'by_city', where: [eq('city', 'late')] });
+  await expect
+    .poll(async () => (await late()).entries.map(({ row_key }) => row_key), { timeout: 10_000 })
+    .toEqual([known.row_key]);
+  await completed(mover);
+});
+
+it('what a promoted replica has forgotten of a move is mended: names, and the row of the shard', async () => {
+  await using mover = await openMover(store, 'guarded');
+  const { from, to } = await groups();
+  await followed(mover, to);
+  const [shard, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)];
+  const tables = async (group: string, database: string): Promise<number> =>
+    toNumber(await valueOf(group, 'SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?', [database]));
+  await change(from, `CREATE DATABASE IF NOT EXISTS \`${copy}\``);
+  await change(from, `RENAME TABLE \`${shard}\`.entity TO \`${copy}\`.entity`);
+  await expect(datastore.getLatest({ row_key: randomUUID(), column_name: 'BASE' })).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  // It was the only one that lay there: the index's table, too.
+  const index = toText(
+    await valueOf(from, 'SELECT table_name FROM information_schema.tables WHERE table_schema = ?', [shard]),
+  );
+  await change(from, `RENAME TABLE \`${shard}\`.\`${index}\` TO \`${copy}\`.\`${index}\``);
+  await change(from, `DELETE FROM schemaless.shard WHERE datastore = '${name}'`);
+  const stop = mover.start();
+  await expect.poll(() => tables(from, shard), { timeout: 10_000 }).toBe(2);
+  const state = `SELECT state FROM schemaless.shard WHERE datastore = '${name}'`;
+  await expect.poll(async () => toText(await valueOf(from, state)), { timeout: 10_000 }).toBe('open');
+  // It takes nothing before it was asked what it lacks: that is the drain's.
+  expect(toNumber(await valueOf(from, `SELECT writer_id FROM schemaless.shard WHERE datastore = '${name}'`))).toBe(0);
+  await change(from, `UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = '${name}'`);
+  await stop();
+  await switched(mover);
+  await completed(mover);
+});
+
+it('cells of a copy that nobody knows of are taken back, and take no place of the log', async () => {
+  await using mover = await openMover(store, 'guarded');
+  const { to } = await groups();
+  await followed(mover, to);
+  const head = (await datastore.digest({ shard: SHARD })).at;
+  const copy = copyDatabase(name, SHARD);
+  await change(
+    to,
+    `INSERT INTO \`${copy}\`.entity SELECT ${head + 1}, UNHEX(REPLACE(UUID(), '-', '')), column_name, ref_key, body, created_at FROM \`${copy}\`.entity WHERE added_id = 1`,
+  );
+  await switched(mover);
+  expect((await datastore.digest({ shard: SHARD })).at).toBe(head);
+  expect(await datastore.put(cell('next'))).toMatchObject({ outcome: 'stored', added_id: head + 1 });
+  await completed(mover);
+});
+
+it('a datastore is not deleted while one of its shards has a copy', async () => {
+  await using mover = await openMover(store, 'guarded');
+  const { to } = await groups();
+  await followed(mover, to);
+  await expect(markDeleting(store.topologyTable, name)).rejects.toThrow('conditional');
+  mover.start();
+  await mover.operations.cancelMove(SHARD);
+  await mover.until(SHARD, ({ step }) => step === 'cancelled');
+  await expect.poll(async () => (await home()).copy).toBeUndefined();
+});
