@@ -2,6 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
 import { STORE_VARIABLES } from '../shared/environment.ts';
+import { leases } from '../shared/dynamo/lease.ts';
+import { runErasures } from '../shared/erasures/run-erasures.ts';
 import { METRICS } from '../shared/metrics.ts';
 import type { RepairEvent } from '../shared/index/repair/repair-work.ts';
 import { runRepair } from '../shared/index/repair/run-repair.ts';
@@ -14,24 +16,43 @@ import { countTimes, gauge } from './environment/metrics.ts';
 /** Before the function's time limit: enough to finish a page and hand over what is held. */
 const TIME_TO_END_MS = 30_000;
 
+const ERASURES_LEASE_MS = 10_000;
+
 let opened: StoreContext | undefined;
 
 /**
- * Started every minute; completes, builds and drops the indexes of all datastores until the next run has taken over.
+ * Started every minute; completes, builds and drops the indexes of all datastores, and goes on with erasures that are not
+ * done, until the next run has taken over.
  */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
-  const config = readConfig(STORE_VARIABLES);
+  const config = readConfig([...STORE_VARIABLES, 'backupDays']);
   opened ??= openContext(deploymentOptions(config));
   const client = new DynamoDBClient();
-  await runRepair({
-    context: opened,
-    topologyTable: { client, table: config.topologyTable },
-    stateTable: { client, table: config.stateTable },
-    owner: randomUUID(),
-    deadline: Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
-    report,
-  });
+  const stateTable = { client, table: config.stateTable };
+  const deadline = Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS;
+  const owner = randomUUID();
+  // Both to their end, whatever becomes of the other: what is frozen with the instance would go on with the next run.
+  const ends = await Promise.allSettled([
+    runRepair({
+      context: opened,
+      topologyTable: { client, table: config.topologyTable },
+      stateTable,
+      owner,
+      deadline,
+      report,
+    }),
+    runErasures({
+      context: opened,
+      stateTable,
+      backupDays: config.backupDays,
+      leases: leases(stateTable, owner, ERASURES_LEASE_MS),
+      deadline,
+      report: (datastore, { id, state, waits_for }) => logger.info('erasure', { datastore, id, state, waits_for }),
+      failed: (error) => logger.warn('erasures stumbled', { error }),
+    }),
+  ]);
   client.destroy();
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
 function report(event: RepairEvent): void {

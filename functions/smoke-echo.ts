@@ -5,7 +5,8 @@ import { PermanentFailure, triggerHandler } from './triggers/trigger-handler.ts'
  * that whoever waits for it knows that triggers work. Called again, it writes the same cell again, which changes
  * nothing.
  */
-export const handler = triggerHandler('echo', async (rowKey, { column_name, ref_key }, schemaless) => {
+export const handler = triggerHandler('echo', async (rowKey, { column_name, ref_key, erasure }, schemaless) => {
+  if (erasure !== undefined) return;
   const { cell: call } = await schemaless.get({ row_key: rowKey, column_name, ref_key });
   if (call === null) throw new Error(`The cell ${rowKey}/${column_name}/${ref_key} cannot be read yet`);
   if (call.erased === true) return;

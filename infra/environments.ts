@@ -129,7 +129,14 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     databaseAuth: 'iam',
     connections: { request: 3, loop: 8 },
     // An account that has `prod`, too, has some 500 left for it.
-    instances: { 'write-cells': 30, 'read-cells': 20, 'query-index': 8, 'manage-triggers': 2, 'manage-moves': 2 },
+    instances: {
+      'write-cells': 30,
+      'read-cells': 20,
+      'query-index': 8,
+      'manage-triggers': 2,
+      'manage-moves': 2,
+      'erase-cells': 2,
+    },
     loopMemoryMb: 1769,
     tracing: true,
     bufferCopies: 1,
@@ -163,8 +170,15 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     databaseAuth: 'iam',
     // An instance answers one request at a time; what a batch does on one group is a transaction.
     connections: { request: 3, loop: 8 },
-    // 362 of the 1,000 that an account may have as a rule, beside 19 of what runs all the time, and 1,448 connections, with one each for signs of life.
-    instances: { 'write-cells': 180, 'read-cells': 120, 'query-index': 55, 'manage-triggers': 5, 'manage-moves': 2 },
+    // 364 of the 1,000 that an account may have as a rule, beside 19 of what runs all the time, and 1,456 connections, with one each for signs of life.
+    instances: {
+      'write-cells': 180,
+      'read-cells': 120,
+      'query-index': 55,
+      'manage-triggers': 5,
+      'manage-moves': 2,
+      'erase-cells': 2,
+    },
     loopMemoryMb: 1769,
     tracing: true,
     // Covers the minute in which a writer fails over; within a region Aurora itself loses no acknowledged commit.

@@ -3,7 +3,7 @@ import { invalidField, missingField, SchemalessError } from './errors.ts';
 import { parseTime } from './time.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const WANTED_NAME = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8`;
+const WANTED_NAME = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8, the first above 0x01`;
 const WANTED_UUID = 'a UUID of 36 characters';
 
 /** A row key: a UUID in either case, any version. Returned in lower case. Throws `invalid_field`. */
@@ -13,10 +13,11 @@ export function parseRowKey(value: unknown, field = 'row_key'): string {
   return value.toLowerCase();
 }
 
-/** A column name: 1 to 255 bytes of well-formed UTF-8. Throws `invalid_field`. */
+/** A column name: 1 to 255 bytes of well-formed UTF-8, the first above 0x01. Throws `invalid_field`. */
 export function parseColumnName(value: unknown, field = 'column_name'): string {
   if (value === undefined) throw missingField(field, WANTED_NAME);
-  if (typeof value !== 'string' || value === '') throw invalidField(field, WANTED_NAME, value);
+  // Names that begin with a lower one are those of erasures: `erasure-name.ts`.
+  if (typeof value !== 'string' || value < '\x02') throw invalidField(field, WANTED_NAME, value);
   if (!value.isWellFormed()) throw invalidField(field, `${WANTED_NAME}, well-formed`, 'a lone surrogate');
   const bytes = Buffer.byteLength(value);
   if (bytes > LIMITS.columnNameBytes)

@@ -14,6 +14,7 @@ import type { SchemalessError } from './errors.ts';
  * - **group**: one MySQL cluster, a writer and its readers, that holds many shards.
  * - **primary**, **secondary**: the group that owns a shard; a group that holds a buffered write for it.
  * - **location**: a place in a shard's log: an added id, or a time.
+ * - **erasure**: what takes bodies away for good, and keeps them from coming back: a place in the log itself.
  *
  * Field names are those of the HTTP API, so that nothing is renamed on its way through.
  */
@@ -50,10 +51,33 @@ export interface Cell extends NewCell {
   readonly created_at: string;
   /** Present (true) when the body was erased: `body` is then null and the cell keeps its place in the log. */
   readonly erased?: true;
+  /** Of one that was erased: the SHA-256 of its body's JSON, in hexadecimal, for the digest of its log. */
+  readonly body_sha256?: string;
+  /**
+   * In logs: this is no cell of an application but an erasure, at its place among the cells: the cells of its row and
+   * column, up to its ref key, were erased. `body` is null; of a row the column name is empty.
+   */
+  readonly erasure?: ErasureNote;
   /**
    * In lists and logs: why the stored body cannot be decoded. `body` is then null; reading this cell alone throws it.
    */
   readonly error?: SchemalessError;
+}
+
+/** What is erased: a cell, the versions of a column up to one, a column of a row, a row. */
+export type ErasureScope = 'cell' | 'versions' | 'column' | 'row';
+
+/** What an erasure says of itself in its log. */
+export interface ErasureNote {
+  /** Of its record. */
+  readonly id: string;
+  readonly scope: ErasureScope;
+  readonly reason: string;
+}
+
+/** By which erasure a cell was erased, and when. */
+export interface ErasedBy extends ErasureNote {
+  readonly erased_at: string;
 }
 
 /** Which node of a group answered. */
@@ -98,6 +122,7 @@ export interface DigestRange {
  * - `stored_before`: the same cell with an equal body was there already, as after any retry.
  * - `buffered`: kept on `copies` secondaries, not yet on the primary, so not readable yet. It will be appended.
  * - `conflict`: another body is at this address; nothing changed.
+ * - `erased`: what was at this address, or would be, was erased for good; nothing changed.
  * - `unavailable`: not confirmed; the cell may or may not be there. Repeat it.
  */
 export type PutResult =
@@ -117,6 +142,7 @@ export type PutResult =
       readonly shard: number;
       /** Of the cell that is there, where it is known. */ readonly added_id?: number;
     }
+  | { readonly outcome: 'erased'; readonly shard: number }
   | { readonly outcome: 'unavailable'; readonly shard: number; readonly reason: string };
 
 /**

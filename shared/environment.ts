@@ -30,6 +30,8 @@ export const ENVIRONMENT_VARIABLES = {
   mostShards: 'SCHEMALESS_MOST_SHARDS',
   /** Of `drain-buffer`: seconds that copies are kept after they were drained, a whole number from 0. */
   keepCopies: 'SCHEMALESS_KEEP_COPIES',
+  /** Of `erase-cells` and `repair-indexes`: days that backups are kept at most, a whole number; 0 where there are none. */
+  backupDays: 'SCHEMALESS_BACKUP_DAYS',
   /** Of `export-cells`: where the files go, `s3://bucket/prefix`. */
   exportTo: 'SCHEMALESS_EXPORT_TO',
   /** Of `export-cells`: `ndjson` or `parquet`. */

@@ -90,6 +90,14 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     title: 'Another body is at this address; cells never change',
     cure: 'Read the cell, then write a higher ref key',
   },
+  erased: {
+    title: 'What was at this address was erased for good, or may not come there any more',
+    cure: 'Nothing brings it back: `reason` says why, and `erasure` which record says more',
+  },
+  unknown_erasure: {
+    title: 'The datastore has no record of an erasure with this id',
+    cure: 'Use an id that an erasure was answered with, or that the list has',
+  },
   body_too_large: {
     title: "The cell's body is over its limit",
     cure: 'Split the value over several columns or ref keys',

@@ -33,6 +33,8 @@ export const ERRORS = {
   would_lose: { status: 409, retry: 'never' },
   cell_not_found: { status: 404, retry: 'never' },
   conflict: { status: 409, retry: 'never' },
+  erased: { status: 410, retry: 'never' },
+  unknown_erasure: { status: 404, retry: 'never' },
   body_too_large: { status: 413, retry: 'never' },
   request_too_large: { status: 413, retry: 'never' },
   answer_too_large: { status: 413, retry: 'never' },
@@ -57,6 +59,8 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** What the answer itself said, where it is not what the code says. @default as of the code */
   readonly retry?: Retry;
+  /** The same: a write to where something was erased is refused as one that conflicts with it. @default as of the code */
+  readonly status?: number;
   /** Further members of the problem document, for instance `stale` of a 404. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
@@ -74,7 +78,7 @@ export class SchemalessError extends Error {
   }
 
   get status(): number {
-    return ERRORS[this.code].status;
+    return this.details.status ?? ERRORS[this.code].status;
   }
 
   get retry(): Retry {

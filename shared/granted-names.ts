@@ -9,6 +9,9 @@ export const OPENINGS_KEY = 'circuit-openings';
 /** The lease of whoever moves shards. */
 export const MOVES_LEASE = 'moves';
 
+/** The lease of whoever goes on with erasures. */
+export const ERASURES_LEASE = 'erasures';
+
 /**
  * What the names of all queues that were made through the API begin with, and those of no other environment: none has
  * two hyphens together in its name, so that `trips` is not allowed what belongs to `trips-prod`.

@@ -37,6 +37,8 @@ export interface Config {
   readonly mostShards: number;
   /** Seconds that copies are kept after they were drained: 0 to 604,800, a week. */
   readonly keepCopies: number;
+  /** Days that backups are kept at most: 0 to 36,500. */
+  readonly backupDays: number;
   /** Where an export goes: `s3://bucket/prefix`. */
   readonly exportTo: string;
   readonly exportFormat: (typeof FORMATS)[number];
@@ -73,6 +75,7 @@ const VARIABLES: Variables<Config> = {
   tailers: wholeNumber(ENVIRONMENT_VARIABLES.tailers, 0, MAX_TAILERS),
   mostShards: wholeNumber(ENVIRONMENT_VARIABLES.mostShards, 1, MAX_SHARDS),
   keepCopies: wholeNumber(ENVIRONMENT_VARIABLES.keepCopies, 0, 604_800),
+  backupDays: wholeNumber(ENVIRONMENT_VARIABLES.backupDays, 0, 36_500),
   exportTo: text(ENVIRONMENT_VARIABLES.exportTo, 's3://bucket/prefix'),
   exportFormat: oneOf(ENVIRONMENT_VARIABLES.exportFormat, FORMATS),
   exportCompression: oneOf(ENVIRONMENT_VARIABLES.exportCompression, COMPRESSIONS),

@@ -59,6 +59,7 @@ const properties = z.object({
           repair: z.string().min(1),
           // The same.
           move: z.string().prefault(''),
+          erase: z.string().prefault(''),
         }),
         sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
       }),

@@ -20,10 +20,12 @@ let opened: SchemalessClient | undefined;
  * Copies every cell to the same address of another deployment, in order within each shard: `COPY_TO_URL` is its HTTP
  * API, `COPY_TO_DATASTORE` the datastore there, by default the one that the cell comes from; where `COPY_TO_REGION`
  * names the region of AWS that it is in, requests are signed. Copying a cell twice changes nothing; a cell that the
- * other deployment has with another body is parked at once.
+ * other deployment has with another body is parked at once. What is erased here stays there until it is erased there.
  */
 export const handler = triggerHandler('copy_cells', async (rowKey, message, schemaless) => {
-  const { column_name, ref_key, datastore } = message;
+  const { column_name, ref_key, datastore, erasure } = message;
+  // The other deployment is asked for erasures by those who may ask for them.
+  if (erasure !== undefined) return;
   const address = { row_key: rowKey, column_name, ref_key };
   const { cell } = await schemaless.get(address);
   if (cell === null) throw new Error(`The cell ${rowKey}/${column_name}/${ref_key} cannot be read yet`);

@@ -1,6 +1,7 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringifyJson } from '../../shared/body/json.ts';
+import type { Json } from '../../shared/cell.ts';
 import { readVariables, text } from '../environment/variables.ts';
 import { triggerHandler } from '../triggers/trigger-handler.ts';
 
@@ -10,14 +11,19 @@ const { folder } = readVariables({ folder: text('WAREHOUSE_FOLDER', 'the path of
 /**
  * Appends every cell as a line of JSON to `WAREHOUSE_FOLDER/<day>.ndjson`, as a warehouse loads them. Each line carries
  * the cell's shard and added id: a cell that came twice is there twice with the same ones, and whoever loads the files
- * keeps one of them.
+ * keeps one of them. An erasure is a line of its own, without a body: whoever loads the files takes away what it is of.
  */
 export const handler = triggerHandler('feed_warehouse', async (rowKey, message, schemaless) => {
-  const { column_name, ref_key, shard, added_id, created_at } = message;
-  const { cell } = await schemaless.get({ row_key: rowKey, column_name, ref_key });
-  if (cell === null) throw new Error(`The cell ${rowKey}/${column_name}/${ref_key} cannot be read yet`);
+  const { column_name, ref_key, shard, added_id, created_at, erasure } = message;
+  const place = { shard, added_id, created_at, row_key: rowKey, column_name, ref_key };
+  const line = stringifyJson(erasure === undefined ? { ...place, body: await read() } : { ...place, erasure });
   await mkdir(folder, { recursive: true });
-  const line = stringifyJson({ shard, added_id, created_at, row_key: rowKey, column_name, ref_key, body: cell.body });
   // One write at the file's end, so that lines of several processes do not mix.
   await appendFile(join(folder, `${created_at.slice(0, 10)}.ndjson`), `${line}\n`);
+
+  async function read(): Promise<Json> {
+    const { cell } = await schemaless.get({ row_key: rowKey, column_name, ref_key });
+    if (cell === null) throw new Error(`The cell ${rowKey}/${column_name}/${ref_key} cannot be read yet`);
+    return cell.body;
+  }
 });

@@ -42,7 +42,7 @@ export function problemAnswer(error: SchemalessError, requestId: string): Answer
 export function logProblem(thrown: unknown, about: Record<string, unknown>): void {
   const { code, details, message, status } = shown(thrown);
   const facts = { ...about, code, field: details.field };
-  if (code === 'cell_not_found' || code === 'conflict') logger.debug('answered', facts);
+  if (code === 'cell_not_found' || code === 'conflict' || code === 'erased') logger.debug('answered', facts);
   else if (status < 500) logger.info('refused', facts);
   else if (code === 'unavailable') logger.warn('failed', { ...facts, detail: message });
   else logger.error('failed', { ...facts, error: thrown });

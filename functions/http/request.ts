@@ -13,6 +13,8 @@ export interface HttpRequest {
   readonly id: string;
   /** Whether it had to be signed. */
   readonly isSigned: boolean;
+  /** Who signed it, as IAM names them; `anybody` where it had not to be signed. */
+  readonly caller: string;
   /**
    * What is left of the answer, where it came among others in one request whose answers go back with its own. @default
    * undefined: it came alone
@@ -36,6 +38,7 @@ export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
   return {
     id: requestIdOf(event),
     isSigned: isSigned(event),
+    caller: callerOf(event),
     packed: wantsMessagePack(event.headers?.['accept']),
     header: (name) => event.headers?.[name],
     path: (name) => pathValue(event.pathParameters?.[name], name),
@@ -49,6 +52,14 @@ export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
 function isSigned({ requestContext }: APIGatewayProxyEventV2): boolean {
   const { authorizer } = requestContext as { readonly authorizer?: { readonly iam?: unknown } };
   return authorizer?.iam !== undefined;
+}
+
+/** An ARN, as a rule: of a role with the name of its session. */
+function callerOf({ requestContext }: APIGatewayProxyEventV2): string {
+  const { authorizer } = requestContext as {
+    readonly authorizer?: { readonly iam?: { readonly userArn?: string; readonly userId?: string } };
+  };
+  return authorizer?.iam?.userArn ?? authorizer?.iam?.userId ?? 'anybody';
 }
 
 /**

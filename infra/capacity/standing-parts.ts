@@ -1,4 +1,4 @@
-import { DATABASE_USERS } from '../../shared/topology/database-users.ts';
+import { DATABASE_USERS, STORE_USERS } from '../../shared/topology/database-users.ts';
 import { ZONES_UNNAMED, zonesFor } from '../constructs/zones.ts';
 import type { Load } from './load.ts';
 
@@ -27,7 +27,7 @@ const ALARMS_OF_READERS = 1;
  * Of the store: buffer, logs, lags, circuits, moves, API (one of two metrics), functions, triggers as a whole; and of
  * each trigger.
  */
-const ALARMS_OF_THE_STORE = 36;
+const ALARMS_OF_THE_STORE = 38;
 const ALARMS_OF_A_TRIGGER = 4;
 /** Of the function that makes datastores on request, where there is one. */
 const ALARMS_OF_DEFINING = 2;
@@ -47,8 +47,8 @@ export function standingPartsOf(
 ): StandingParts {
   const { readersPerGroup, functionsInVpc, proxy, schedules, definedByApi } = environment;
   return {
-    // That of who moves shards is one for all.
-    secrets: groups * (DATABASE_USERS.length - 1) + 1,
+    // Of some there is one for all.
+    secrets: groups * (DATABASE_USERS.length - STORE_USERS.length) + STORE_USERS.length,
     endpoints: functionsInVpc ? ENDPOINTS * zonesIn(environment) : 0,
     alarmMetrics:
       ALARMS_OF_THE_STORE +

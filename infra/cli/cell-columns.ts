@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../shared/body/json.ts';
-import type { Cell } from '../../shared/cell.ts';
+import type { Cell, ErasureScope } from '../../shared/cell.ts';
 import type { Column } from './output/output.ts';
 
 /** Cells in a table; the body comes last, cut to fit. */
@@ -13,7 +13,15 @@ export const CELL_COLUMNS: readonly Column<Cell>[] = [
   { header: 'BODY', value: bodyShown },
 ];
 
-function bodyShown({ body, erased, error }: Cell): string {
+const WHAT: Readonly<Record<ErasureScope, string>> = {
+  row: 'the row',
+  column: 'the column',
+  versions: 'the versions up to this one',
+  cell: 'this cell',
+};
+
+function bodyShown({ body, erased, erasure, error }: Cell): string {
   if (error) return `(${error.code}: ${error.message})`;
+  if (erasure) return `(erases ${WHAT[erasure.scope]}: ${erasure.reason})`;
   return erased === true ? '(erased)' : stringifyJson(body);
 }

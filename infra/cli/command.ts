@@ -8,6 +8,8 @@ import { checkCommand } from './commands/check.ts';
 import { clone } from './commands/clone.ts';
 import { deleteCommand } from './commands/delete.ts';
 import { digest } from './commands/digest.ts';
+import { erase } from './commands/erase.ts';
+import { erasure, erasures } from './commands/erasures.ts';
 import { explain } from './commands/explain.ts';
 import { get } from './commands/get.ts';
 import { latest } from './commands/latest.ts';
@@ -46,6 +48,9 @@ const COMMANDS: readonly CommandOf[] = [
   parked,
   buffer,
   move,
+  erase,
+  erasures,
+  erasure,
   importCommand,
   exportCommand,
   compareCommand,

@@ -10,6 +10,7 @@ const BY_STATUS: Readonly<Record<number, Ending>> = {
   403: 'denied',
   404: 'notFound',
   409: 'conflict',
+  410: 'notFound',
   413: 'usage',
   503: 'unavailable',
 };

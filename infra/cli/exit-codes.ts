@@ -5,8 +5,14 @@ export const EXIT_CODES = {
   ok: { code: 0, meaning: 'It was done; a write was stored, stored before, or buffered' },
   internal: { code: 1, meaning: 'An error that should not happen, or one that this version does not know' },
   usage: { code: 2, meaning: 'The command, or the value of a field, cannot be used: mend it. Nothing was changed' },
-  notFound: { code: 3, meaning: 'No such cell, datastore, shard, index, trigger, move or profile' },
-  conflict: { code: 4, meaning: 'Another body is at the address; cells never change. Nothing was changed' },
+  notFound: {
+    code: 3,
+    meaning: 'No such cell, or it was erased; no such datastore, shard, index, trigger, move, erasure or profile',
+  },
+  conflict: {
+    code: 4,
+    meaning: 'Another body is at the address, or it was erased: cells never change, nor come back. Nothing was changed',
+  },
   unavailable: { code: 5, meaning: 'Not confirmed, or not all of it: repeat it as it is, which is safe' },
   denied: { code: 6, meaning: 'The API refused the signature, or there was none to send' },
   rejects: {

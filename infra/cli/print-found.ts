@@ -5,16 +5,21 @@ import { prettyJson } from './output/pretty-json.ts';
 import { printableJson } from './output/printable.ts';
 import type { Session } from './session.ts';
 
-/** Prints the cell that a read found, or throws `cell_not_found`. */
+/** Prints the cell that a read found, or throws `cell_not_found`, `erased`. */
 export async function printFound(
   { output }: Session,
-  { cell, served_by, stale }: Found,
+  { cell, served_by, stale, erasure }: Found,
   { what, body }: { readonly what: string; /** Alone. */ readonly body: boolean },
 ): Promise<void> {
   if (cell === null)
     throw new SchemalessError('cell_not_found', `No cell at ${what}${stale ? ', as far as a reader has seen' : ''}`, {
       more: { stale, served_by },
     });
+  if (cell.erased === true)
+    throw new SchemalessError(
+      'erased',
+      `${what} was erased${erasure ? ` at ${erasure.erased_at}: ${erasure.reason} (erasure ${erasure.id})` : ''}`,
+    );
   if (!body) return output.record({ ...cell, served_by, stale });
   const text = output.format === 'ndjson' ? stringifyJson(cell.body) : prettyJson(cell.body);
   return output.text(`${printableJson(text)}\n`);

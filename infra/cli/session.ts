@@ -1,8 +1,10 @@
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
+import { erasuresClient } from '../../shared/client/erasures-client.ts';
 import { movesClient } from '../../shared/client/moves-client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
 import type { DefinitionOperations } from '../../shared/contract/definition-operations.ts';
+import type { ErasureOperations } from '../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../shared/contract/move-operations.ts';
 import type { SizeOperations } from '../../shared/contract/shard-plan.ts';
 import { formatFor, surfaceOf, type Format } from './output/format.ts';
@@ -36,6 +38,8 @@ export interface Session {
    * clear which.
    */
   moves(more?: Connecting): Promise<MoveOperations & SizeOperations>;
+  /** What was erased from the datastore that is meant. Throws a CommandError where it is not clear which. */
+  erasures(more?: Connecting): Promise<ErasureOperations>;
   /** What is made and deleted beside any datastore. Throws a CommandError. */
   definitions(): Promise<DefinitionOperations>;
   /** Says something to people, beside the results: a line on standard error. */
@@ -68,6 +72,7 @@ export function openSession(flags: GlobalFlags): Session {
     target: choose,
     connect: async (more) => schemalessClient(await optionsOfDatastore(more)),
     moves: async (more) => movesClient(await optionsOfDatastore(more)),
+    erasures: async (more) => erasuresClient(await optionsOfDatastore(more)),
     definitions: async () => definitionsClient(await optionsOf()),
     note: (line) => void process.stderr.write(`${line}\n`),
   };

@@ -69,6 +69,9 @@ export const MOVES = [
   'getHealth',
 ] as const satisfies readonly Operation[];
 
+/** What it takes to erase, and to show that it was done. */
+export const ERASURES = ['eraseCells', 'listErasures', 'getErasure'] as const satisfies readonly Operation[];
+
 export interface CallerPoliciesProps {
   readonly environment: StoreEnvironment;
   readonly api: StoreApi;
@@ -76,8 +79,9 @@ export interface CallerPoliciesProps {
 }
 
 /**
- * What callers may be allowed, to be attached to their roles: `readers` read everything but moves, `clients-NAME` read
- * and write one datastore, `movers` move shards, `operators` may do all that the API does.
+ * What callers may be allowed, to be attached to their roles: `readers` read everything but moves and erasures,
+ * `clients-NAME` read and write one datastore, `movers` move shards, `erasers` erase cells, `operators` may do all that
+ * the API does.
  */
 export class CallerPolicies extends Construct {
   /** By their names. */
@@ -113,6 +117,7 @@ export class CallerPolicies extends Construct {
         ),
       ),
       ...add('movers', 'moves shards between groups', '*', MOVES),
+      ...add('erasers', 'erases cells', '*', ERASURES),
       ...add(
         'operators',
         'operates the store',

@@ -97,12 +97,13 @@ const MOST_INSTANCES = 360;
 const PARTS = {
   'write-cells': 0.5,
   'read-cells': 0.33,
-  'query-index': 0.15,
+  'query-index': 0.144,
   'manage-triggers': 0.014,
   'manage-moves': 0.006,
+  'erase-cells': 0.006,
 } as const;
 /** Those that get one in any case, so that one is left for each. */
-const OF_OPERATORS = 2;
+const OF_OPERATORS = 3;
 
 /**
  * As many instances of the functions that answer requests as there are connections for, one each at least, whether
@@ -111,7 +112,14 @@ const OF_OPERATORS = 2;
  * @returns undefined where functions hold no connections
  */
 export function instancesWithin(environment: Omit<Budgeted, 'instances'>): StoreEnvironment['instances'] {
-  const none = { 'write-cells': 0, 'read-cells': 0, 'query-index': 0, 'manage-triggers': 0, 'manage-moves': 0 };
+  const none = {
+    'write-cells': 0,
+    'read-cells': 0,
+    'query-index': 0,
+    'manage-triggers': 0,
+    'manage-moves': 0,
+    'erase-cells': 0,
+  };
   const loops = connectionBudget({ ...environment, instances: none });
   if (!loops) return undefined;
   const left = Math.floor((loops.allowed - loops.wanted) / (environment.connections.request + SIGN_OF_LIFE));
@@ -123,5 +131,6 @@ export function instancesWithin(environment: Omit<Budgeted, 'instances'>): Store
     'query-index': part(PARTS['query-index']),
     'manage-triggers': part(PARTS['manage-triggers']),
     'manage-moves': part(PARTS['manage-moves']),
+    'erase-cells': part(PARTS['erase-cells']),
   };
 }

@@ -12,6 +12,7 @@ export const STORE_FUNCTIONS = [
   'query-index',
   'manage-triggers',
   'manage-moves',
+  'erase-cells',
   'define-datastores',
   'drain-buffer',
   'repair-indexes',

@@ -1,4 +1,4 @@
-import { MOVES_LEASE, OPENINGS_KEY } from '../../shared/granted-names.ts';
+import { ERASURES_LEASE, MOVES_LEASE, OPENINGS_KEY } from '../../shared/granted-names.ts';
 
 /*
  * Which items of the two tables each part of a store reads and writes, by their keys: what a function may not touch, no
@@ -12,7 +12,13 @@ const follower = (name: string): readonly string[] =>
 /** Leases by group, and where each drain stands. */
 export const DRAIN_ITEMS = [OPENINGS_KEY, 'lease#drain/*', 'drain#*'];
 
-/** Leases by datastore and that of migrations, followers that repair and build, and what each compares. */
+/** Records of erasures and what lists them, and what triggers keep of cells that may be erased. */
+const ERASED = ['erasure#*', 'erasures#*', 'trigger#*', 'troubled#*'];
+
+/** Who erases. It has to find records by no key: it may read the whole table besides. */
+export const ERASE_ITEMS = [OPENINGS_KEY, ...ERASED];
+
+/** Leases by datastore and that of migrations, followers that repair and build, what each compares, and erasures. */
 export const REPAIR_ITEMS = [
   OPENINGS_KEY,
   'lease#repair/*',
@@ -26,6 +32,8 @@ export const REPAIR_ITEMS = [
   'verified#*',
   'verifying#*',
   'writer#*',
+  `lease#${ERASURES_LEASE}`,
+  ...ERASED,
 ];
 
 /** Who notices that a log was cut, or lets one go on that was set back, raises its shard's epoch; who moves one, too. */

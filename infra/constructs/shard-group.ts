@@ -13,6 +13,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { MADE_USERS, type DatabaseUser, type MadeUser } from '../../shared/topology/database-users.ts';
+import { recoveryDays } from './backup-days.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge } from './evidence.ts';
@@ -21,7 +22,7 @@ import { MYSQL_ENGINE, type MysqlParameters } from './mysql-parameters.ts';
 import { keptLog } from './kept-log.ts';
 import type { Network } from './network.ts';
 import { GROUP_TAG, NODE_TAG } from './tags.ts';
-import { shortenSecretName, UserSecrets } from './user-secrets.ts';
+import { shortenSecretName, UserSecrets, type StoreSecrets } from './user-secrets.ts';
 
 export interface ShardGroupProps {
   /** `group-1`: its name in the topology, for good. */
@@ -31,8 +32,8 @@ export interface ShardGroupProps {
   readonly parameters: MysqlParameters;
   /** What the names of its secrets begin with. */
   readonly secretPrefix: string;
-  /** Of who moves shards, the same for all groups. */
-  readonly mover: ISecret;
+  /** Of users that are the same in all groups. */
+  readonly sharedSecrets: StoreSecrets;
   /** Of what it stores, and of its secrets. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
   /** Told by its alarms. */
@@ -92,7 +93,7 @@ export class ShardGroup extends Construct {
       secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
     const users = new UserSecrets(this, 'users', {
       group: props.name,
-      mover: props.mover,
+      shared: props.sharedSecrets,
       prefix: props.secretPrefix,
       encryptionKey: props.encryptionKey,
       isRetained: props.environment.protectedFromDeletion,
@@ -216,6 +217,6 @@ function clusterProps(
     ...(encryptionKey && { storageEncryptionKey: encryptionKey }),
     deletionProtection: environment.protectedFromDeletion,
     removalPolicy: environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    backup: { retention: Duration.days(environment.protectedFromDeletion ? 35 : 1) },
+    backup: { retention: Duration.days(recoveryDays(environment)) },
   };
 }

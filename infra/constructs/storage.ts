@@ -1,7 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { subscribeToEvents, topicsOf, type AlarmTopics, type GivenTopics } from './alarm-topics.ts';
 import { BreakGlass } from './break-glass.ts';
@@ -17,7 +16,7 @@ import { ShardGroup } from './shard-group.ts';
 import { StateTables } from './state-tables.ts';
 import { StoreBackups } from './store-backups.ts';
 import type { StoreEnvironment } from './store-environment.ts';
-import { moverSecret } from './user-secrets.ts';
+import { storeSecrets, type StoreSecrets } from './user-secrets.ts';
 
 export interface SchemalessStorageProps {
   readonly environment: StoreEnvironment;
@@ -54,8 +53,8 @@ export class SchemalessStorage {
   readonly preflight: Preflight | undefined;
   /** Of the names of its secrets. */
   private readonly prefix: string;
-  /** Of who moves shards from group to group. */
-  private readonly mover: ISecret;
+  /** Of users that are the same in all groups. */
+  private readonly secrets: StoreSecrets;
 
   /** @throws an Error that names what does not go together */
   constructor(scope: Construct, props: SchemalessStorageProps) {
@@ -76,7 +75,7 @@ export class SchemalessStorage {
     const { topology, state } = this.tables;
     this.network.allowStore([topology.tableArn, state.tableArn], `${this.prefix}group`);
     const [here, ...elsewhere] = groupsByStack(scope, environment);
-    this.mover = moverSecret(scope, 'mover', {
+    this.secrets = storeSecrets(scope, {
       prefix: this.prefix,
       encryptionKey,
       isRetained: protectedFromDeletion,
@@ -94,7 +93,7 @@ export class SchemalessStorage {
       this.network,
       tables,
       parameters,
-      this.mover,
+      ...Object.values(this.secrets),
       ...groups,
       ...(this.backups ? [this.backups] : []),
     ]);
@@ -106,7 +105,7 @@ export class SchemalessStorage {
   }
 
   private addGroups({ scope, numbers }: GroupsInStack, parameters: MysqlParameters): readonly ShardGroup[] {
-    const { environment, network, encryptionKey, mover, prefix: secretPrefix } = this;
+    const { environment, network, encryptionKey, secrets: sharedSecrets, prefix: secretPrefix } = this;
     return numbers.map((number) => {
       const name = `group-${number}`;
       return new ShardGroup(scope, name, {
@@ -115,7 +114,7 @@ export class SchemalessStorage {
         network,
         parameters,
         secretPrefix,
-        mover,
+        sharedSecrets,
         encryptionKey,
       });
     });

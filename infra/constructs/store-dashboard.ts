@@ -16,7 +16,7 @@ export interface StoreDashboardProps {
 }
 
 const OPTIONS = { period: Duration.minutes(1) };
-const OUTCOMES = ['stored', 'stored_before', 'buffered', 'conflict', 'unavailable'] as const;
+const OUTCOMES = ['stored', 'stored_before', 'buffered', 'conflict', 'erased', 'unavailable'] as const;
 
 /**
  * What happens in an environment, on one page: those who ask, what became of writes, the buffer, the groups, the

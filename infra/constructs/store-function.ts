@@ -115,6 +115,11 @@ export class StoreFunction extends LambdaFunction {
     grantTableKey(this, this.storage.encryptionKey, 'write');
   }
 
+  /** May look through the state for items that it knows no keys of: it sees all of them. */
+  grantStateScan(): void {
+    this.storage.tables.state.grant(this, 'dynamodb:Scan');
+  }
+
   /** May read and write all of the state: who deletes a datastore looks for whatever belongs to it. */
   grantWholeState(): void {
     this.storage.tables.state.grant(this, ...STATE_ITEMS, 'dynamodb:Scan');

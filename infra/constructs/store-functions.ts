@@ -2,12 +2,14 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { DEFINING_HANDLER, type Route } from '../../shared/api/routes.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { backupDays } from './backup-days.ts';
 import { loopInstances, type Loop } from './connection-budget.ts';
 import { grantAppliedQueues } from './applied-queues.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import {
   DRAIN_ITEMS,
   DRAINED_TOPOLOGY,
+  ERASE_ITEMS,
   MANAGE_ITEMS,
   MANAGED_MOVES,
   MOVE_ITEMS,
@@ -58,11 +60,18 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
       description: 'Schemaless: shows and steers moves of shards',
       databaseUser: 'read',
     }),
+    'erase-cells': add('erase-cells', {
+      description: 'Schemaless: erases cells, and shows what was erased',
+      databaseUser: 'erase',
+    }),
   };
   for (const name of ['write-cells', 'read-cells', 'query-index'] as const) functions[name].grantOpenCircuits();
   functions['manage-triggers'].grantState(MANAGE_ITEMS);
   functions['manage-moves'].grantState(MANAGED_MOVES);
   functions['manage-moves'].grantTopologyWrites(MOVED_TOPOLOGY);
+  functions['erase-cells'].grantState(ERASE_ITEMS);
+  functions['erase-cells'].grantStateScan();
+  tellBackupDays(functions['erase-cells'], props.environment);
   if (!definedByApi) return functions;
   grantAppliedQueues(functions['manage-triggers'], props.environment, 'manage');
   const defining = add(DEFINING_HANDLER, {
@@ -114,11 +123,17 @@ export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps
   const keptSeconds = 60 * (props.environment.keepCopiesMinutes ?? 0);
   functions['drain-buffer'].addEnvironment(ENVIRONMENT_VARIABLES.keepCopies, String(keptSeconds));
   functions['repair-indexes'].grantState(REPAIR_ITEMS);
+  tellBackupDays(functions['repair-indexes'], props.environment);
   // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
   functions['repair-indexes'].grantTopologyWrites(REPAIRED_TOPOLOGY);
   functions['move-shards'].grantState(MOVE_ITEMS);
   functions['move-shards'].grantTopologyWrites(MOVED_TOPOLOGY);
   return functions;
+}
+
+/** Whoever records an erasure says until when backups may still hold what was erased. */
+function tellBackupDays(fn: StoreFunction, environment: StoreEnvironment): void {
+  fn.addEnvironment(ENVIRONMENT_VARIABLES.backupDays, String(backupDays(environment)));
 }
 
 function addFunction(

@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import { ROUTES, type Operation } from '../../shared/api/routes.ts';
 import { VERSION } from '../../shared/version.ts';
 import type { GivenTopics } from './alarm-topics.ts';
-import { CLIENT, MOVES, READS } from './caller-policies.ts';
+import { CLIENT, ERASURES, MOVES, READS } from './caller-policies.ts';
 import { readyMade, type FunctionCode } from './function-code.ts';
 import { definitionsOf, type GivenDatastore } from './given-definitions.ts';
 import { grantCalls } from './grant-calls.ts';
@@ -128,7 +128,7 @@ export class SchemalessStore extends Construct {
     return found;
   }
 
-  /** May read all datastores, and look at triggers, buffers and health, not at moves. */
+  /** May read all datastores, and look at triggers, buffers and health, not at moves or erasures. */
   grantRead(grantee: IGrantable): Grant {
     return this.grant(grantee, READS);
   }
@@ -141,6 +141,11 @@ export class SchemalessStore extends Construct {
   /** May move shards of all datastores between groups, and see where they are. */
   grantMove(grantee: IGrantable): Grant {
     return this.grant(grantee, MOVES);
+  }
+
+  /** May erase cells of all datastores for good, and see what was erased. */
+  grantErase(grantee: IGrantable): Grant {
+    return this.grant(grantee, ERASURES);
   }
 
   /** May do all that the API does: steer triggers, decide about buffered writes. */

@@ -2,7 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct } from 'constructs';
-import { MADE_USERS, userName, type MadeUser } from '../../shared/topology/database-users.ts';
+import { MADE_USERS, userName, type MadeUser, type StoreUser } from '../../shared/topology/database-users.ts';
 import { acknowledge } from './evidence.ts';
 
 export interface UserSecretProps {
@@ -17,30 +17,31 @@ export interface UserSecretProps {
 export interface UserSecretsProps extends UserSecretProps {
   /** `group-1` */
   readonly group: string;
-  /** That of who moves shards from group to group, as `moverSecret` makes it. */
-  readonly mover: ISecret;
+  readonly shared: StoreSecrets;
 }
+
+/** What those log in with who have one secret for all groups, as `storeSecrets` makes them. */
+export type StoreSecrets = Readonly<Record<StoreUser, ISecret>>;
 
 /** A secret with a password for each user that the functions log in to a group as; the migration makes the users. */
 export class UserSecrets extends Construct {
   readonly secrets: Readonly<Record<MadeUser, ISecret>>;
 
-  constructor(scope: Construct, id: string, { group, mover, ...props }: UserSecretsProps) {
+  constructor(scope: Construct, id: string, { group, shared, ...props }: UserSecretsProps) {
     super(scope, id);
+    const given: Readonly<Partial<Record<MadeUser, ISecret>>> = shared;
     const made = MADE_USERS.map((user): readonly [MadeUser, ISecret] => [
       user,
-      user === 'move' ? mover : makeSecret(this, user, { ...props, user, of: group }),
+      given[user] ?? makeSecret(this, user, { ...props, user, of: group }),
     ]);
     this.secrets = Object.fromEntries(made) as Record<MadeUser, ISecret>;
   }
 }
 
-/**
- * The secret of who moves shards: one for all groups of a store, each of which it has to reach. With one for each, forty
- * groups would be more than a stack has outputs, and the role of the migration policies.
- */
-export function moverSecret(scope: Construct, id: string, props: UserSecretProps): ISecret {
-  return makeSecret(scope, id, { ...props, user: 'move', of: ALL });
+/** The secrets of `STORE_USERS`: one each for all groups of a store. */
+export function storeSecrets(scope: Construct, props: UserSecretProps): StoreSecrets {
+  const make = (id: string, user: StoreUser): ISecret => makeSecret(scope, id, { ...props, user, of: ALL });
+  return { move: make('mover', 'move'), erase: make('eraser', 'erase') };
 }
 
 /** Names of secrets begin alike, see `allowStore` of the network. */

@@ -1,7 +1,9 @@
 import { decodeSized, JSON_GROWTH, plainBytesOf, unpackSized } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
 import { unpacked } from '../body/packed-body.ts';
+import { jsonHashOf } from '../body/erased-body.ts';
 import { LIMITS, type Cell, type Json } from '../cell.ts';
+import { scopeOf, targetAt, type ErasureTarget } from '../erasure-name.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
 import type { AnswerRoom, Sized } from '../contract/answer-room.ts';
@@ -25,8 +27,11 @@ export function decodeCell(stored: StoredCell): Cell {
  */
 export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell {
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
-  if (stored.body === null)
-    return withSize({ row_key, column_name, ref_key, body: null, added_id, shard, created_at, erased: true }, 0);
+  if (stored.body === null) {
+    const body_sha256 = stored.erased && jsonHashOf(stored.erased);
+    const cell = { row_key, column_name, ref_key, body: null, added_id, shard, created_at, erased: true } as const;
+    return withSize({ ...cell, ...(body_sha256 !== undefined && { body_sha256 }) }, 0);
+  }
   let decoded: { readonly body: Json; readonly plainBytes: number };
   try {
     decoded = packed ? unpackSized(stored.body) : decodeSized(stored.body);
@@ -42,10 +47,16 @@ export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell
       },
     );
   }
-  return withSize(
-    { row_key, column_name, ref_key, body: decoded.body, added_id, shard, created_at },
-    decoded.plainBytes,
-  );
+  const cell = { row_key, column_name, ref_key, body: decoded.body, added_id, shard, created_at };
+  const target = targetAt(cell);
+  return withSize(target ? erasureAsRead(cell, target) : cell, decoded.plainBytes);
+}
+
+/** An erasure, as logs tell of it. */
+function erasureAsRead(cell: Cell, target: ErasureTarget): Cell {
+  const { id = '', reason = '' } = (unpacked(cell.body) ?? {}) as Partial<Record<'id' | 'reason', string>>;
+  const { column_name = '' } = target;
+  return { ...cell, column_name, body: null, erasure: { id, scope: scopeOf(target), reason } };
 }
 
 /** What a cell adds to an answer besides its body: names, address, times. */

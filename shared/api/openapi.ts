@@ -3,6 +3,7 @@ import { BATCHES } from './describe/batches.ts';
 import { CELLS } from './describe/cells.ts';
 import { DEFINITIONS } from './describe/definitions.ts';
 import type { Description } from './describe/description.ts';
+import { ERASURES } from './describe/erasures.ts';
 import { INDEXES } from './describe/indexes.ts';
 import { MOVES } from './describe/moves.ts';
 import { SERVICE } from './describe/service.ts';
@@ -14,7 +15,7 @@ import { ROUTES, type Operation, type Route } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** Goes up with every change of the API that its users can see; the first number with those that break them. */
-export const API_VERSION = '1.9.0';
+export const API_VERSION = '1.10.0';
 
 /** A new route without a description does not compile. */
 const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
@@ -24,6 +25,7 @@ const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
   ...INDEXES,
   ...TRIGGERS,
   ...MOVES,
+  ...ERASURES,
   ...DEFINITIONS,
   ...SERVICE,
 };

@@ -29,6 +29,11 @@ export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   shard: { schema: schema('Shard'), description: 'The number of the shard.', example: 233 },
   index: { schema: { type: 'string' }, description: 'The name of the index.', example: 'driver_partner_index' },
   trigger: { schema: { type: 'string' }, description: 'The name of the trigger.', example: 'bill_rider' },
+  erasure: {
+    schema: schema('ErasureId'),
+    description: 'The id of the record.',
+    example: 'b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11',
+  },
 };
 
 /** The query parameters, by the names that `describe/` gives them. */
@@ -108,6 +113,18 @@ export const QUERY_PARAMETERS = {
     schema: { type: 'string' },
     description: 'Go on beyond this place: `next` of the page before.',
     example: '233/17',
+  },
+  open: {
+    name: 'open',
+    schema: { enum: ['true', 'false'], default: 'false' },
+    description: 'Only those that are not done everywhere yet.',
+    example: 'true',
+  },
+  afterErasure: {
+    name: 'after',
+    schema: schema('ErasureId'),
+    description: 'Go on beyond this id: `next` of the page before.',
+    example: 'b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11',
   },
   since: {
     name: 'since',

@@ -50,7 +50,8 @@ export function responsesOf(description: Description): Readonly<Record<string, J
       },
     };
   }
-  for (const [status, codes] of byStatus(description.problems)) {
+  const { statuses = {} } = description;
+  for (const [status, codes] of byStatus(description.problems, statuses)) {
     responses[status] = withProblems(responses[status], status, codes);
   }
   for (const [status, means] of Object.entries(OF_GATEWAY))
@@ -81,8 +82,11 @@ function withProblems(answer: Response | undefined, status: number, codes: reado
   };
 }
 
-function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly ErrorCode[]> {
-  return Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
+function byStatus(
+  codes: readonly ErrorCode[],
+  statuses: NonNullable<Description['statuses']>,
+): ReadonlyMap<number, readonly ErrorCode[]> {
+  return Map.groupBy(new Set(codes), (code) => statuses[code] ?? ERRORS[code].status);
 }
 
 function exampleOf(code: ErrorCode): Json {

@@ -110,6 +110,9 @@ export const ROUTES = [
   },
   { operation: 'cancelMove', method: 'POST', path: '/v1/{datastore}/moves/{shard}/cancel', handler: 'manage-moves' },
   { operation: 'verifyMove', method: 'POST', path: '/v1/{datastore}/moves/{shard}/verify', handler: 'manage-moves' },
+  { operation: 'listErasures', method: 'GET', path: '/v1/{datastore}/erasures', handler: 'erase-cells' },
+  { operation: 'eraseCells', method: 'POST', path: '/v1/{datastore}/erasures', handler: 'erase-cells' },
+  { operation: 'getErasure', method: 'GET', path: '/v1/{datastore}/erasures/{erasure}', handler: 'erase-cells' },
   { operation: 'getBuffer', method: 'GET', path: '/v1/{datastore}/buffer', handler: 'read-cells' },
   { operation: 'listBufferConflicts', method: 'GET', path: '/v1/{datastore}/buffer/conflicts', handler: 'read-cells' },
   {

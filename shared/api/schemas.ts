@@ -1,6 +1,7 @@
 import { LIMITS } from '../cell.ts';
 import { FIELD_TYPES } from '../definitions/definitions.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { ERASURE_SCHEMAS } from './erasure-schemas.ts';
 import { MOVE_SCHEMAS } from './move-schemas.ts';
 import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
 import { TRIGGER_SCHEMAS } from './trigger-schemas.ts';
@@ -14,6 +15,23 @@ const CELL = {
   shard: schema('Shard'),
   created_at: schema('Time'),
   erased: { const: true, description: 'Only there when the body was erased: it is null then.' },
+  body_sha256: {
+    ...schema('Digest'),
+    description: 'Only there when the body was erased: the SHA-256 of its JSON, for the digest of the log.',
+  },
+};
+
+const NOTE = {
+  id: schema('ErasureId'),
+  scope: { enum: ['row', 'column', 'versions', 'cell'] },
+  reason: { type: 'string' },
+};
+
+/** An erasure stands in logs at its own place. */
+const ERASURE = {
+  ...objectOf(NOTE),
+  description:
+    'Only in logs: this is no cell but an erasure, of the cells of its row and column up to its ref key; of a row the column name is empty.',
 };
 
 /** In lists and logs a damaged cell keeps its place; reading it alone is an error. */
@@ -70,7 +88,9 @@ const PARTICULARS = {
     ]),
     description: 'The cell concerned; without ref_key, the latest of its column.',
   },
-  outcome: { enum: ['conflict', 'unavailable'], description: 'How the write ended.' },
+  outcome: { enum: ['conflict', 'erased', 'unavailable'], description: 'How the write ended.' },
+  cell: { ...schema('Cell'), description: 'What is left of a cell that was erased.' },
+  erasure: { ...schema('ErasedBy'), description: 'By which erasure, and when.' },
   group: { type: 'string', description: 'The group that could not answer.' },
   index: { type: 'string', description: 'The index that is being built.' },
   progress: { ...PROGRESS, description: 'How far its build is; null while nobody knows.' },
@@ -96,6 +116,12 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     maxLength: LIMITS.columnNameBytes,
     description: `1 to ${LIMITS.columnNameBytes} bytes of UTF-8, compared byte for byte.`,
   },
+  ErasedBy: objectOf({ ...NOTE, erased_at: schema('Time') }),
+  LoggedColumn: {
+    type: 'string',
+    maxLength: LIMITS.columnNameBytes,
+    description: 'The column of the cell; empty of the erasure of a row.',
+  },
   RefKey: {
     type: 'integer',
     minimum: 0,
@@ -112,8 +138,13 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   },
   Shard: { type: 'integer', minimum: 0 },
   Time: { type: 'string', format: 'date-time', description: 'RFC 3339 with zone; answered in UTC with six decimals.' },
-  Cell: objectOf({ ...CELL, error: DAMAGE }, ['erased', 'error']),
-  ReadCell: objectOf({ ...CELL, ...SERVED }, ['erased']),
+  Cell: objectOf({ ...CELL, column_name: schema('LoggedColumn'), error: DAMAGE, erasure: ERASURE }, [
+    'erased',
+    'body_sha256',
+    'error',
+    'erasure',
+  ]),
+  ReadCell: objectOf({ ...CELL, ...SERVED }, ['erased', 'body_sha256']),
   CellPut: objectOf(
     {
       outcome: { enum: ['stored', 'stored_before'] },
@@ -136,6 +167,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     oneOf: [
       objectOf({ outcome: { enum: ['stored', 'stored_before'] }, ...WHERE_AND_WHEN }, ['created_at']),
       objectOf({ outcome: { const: 'conflict' }, ...WHERE }),
+      objectOf({ outcome: { const: 'erased' }, shard: schema('Shard') }),
       objectOf({ outcome: { const: 'buffered' }, shard: schema('Shard'), copies: { type: 'integer', minimum: 1 } }),
       objectOf({ outcome: { const: 'unavailable' }, shard: schema('Shard'), reason: { type: 'string' } }),
     ],
@@ -289,6 +321,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   ...TRIGGER_SCHEMAS,
   ...MOVE_SCHEMAS,
+  ...ERASURE_SCHEMAS,
   GroupBuffer: {
     oneOf: [
       objectOf({

@@ -7,7 +7,7 @@ import { packedBody } from './packed-body.ts';
 
 /**
  * How a body is stored: one byte that names the format, then the value. Formats are never renumbered, and new ones may
- * be added without rewriting old cells.
+ * be added without rewriting old cells. 0 is that of a body that was erased: see `erased-body.ts`.
  */
 export const FORMAT = {
   /** MessagePack, zlib. The default. */

@@ -11,13 +11,16 @@ export const EMPTY_DIGEST = '0'.repeat(64);
  *
  * What is hashed is what the API answers, so that a digest means the same on every server, in an export and in any
  * language, however bodies are encoded: the SHA-256 of `BEFORE ADDED_ID ROW_KEY REF_KEY CREATED_AT BODY COLUMN_NAME` in
- * UTF-8, in hexadecimal, where BODY is the SHA-256 of the body's JSON: no white space, keys in their order.
+ * UTF-8, in hexadecimal, where BODY is the SHA-256 of the body's JSON: no white space, keys in their order. Of a body that
+ * was erased that is what is left: so a digest stays what it was. Of an erasure it is that of what the log says of it.
  *
  * @param before the digest of the log up to the cell before, `EMPTY_DIGEST` for the first
  */
 export function nextDigest(before: string, cell: Omit<Cell, 'shard'>): string {
   const { added_id, row_key, ref_key, created_at, column_name } = cell;
-  const body = hash('sha256', stringifyJson(cell.body));
+  const { erasure } = cell;
+  const json = erasure ? { id: erasure.id, scope: erasure.scope, reason: erasure.reason } : cell.body;
+  const body = cell.body_sha256 ?? hash('sha256', stringifyJson(json));
   // A column name may contain anything, so it comes last.
   return hash('sha256', `${before} ${added_id} ${row_key} ${ref_key} ${created_at} ${body} ${column_name}`);
 }

@@ -57,10 +57,10 @@ export function toServed({ served_by, stale }: { readonly [member: string]: unkn
   return { served_by: served_by === 'reader' ? 'reader' : 'writer', stale: stale === true };
 }
 
+/** Without the cell that was sent, and what is known of the request. */
 export function toPutResult(json: { readonly [member: string]: unknown }): PutResult {
-  const { outcome, shard, added_id, created_at, copies, reason } = json;
-  const members = { outcome, shard, added_id, created_at, copies, reason };
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as unknown as PutResult;
+  const { row_key: _row, column_name: _column, ref_key: _ref, body: _body, request_id: _id, ...result } = json;
+  return result as unknown as PutResult;
 }
 
 /** A list, of whose items the errors are made again. */

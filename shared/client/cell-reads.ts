@@ -88,14 +88,15 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
   };
 }
 
-/** One cell of the path; none is an answer, too. */
+/** One cell of the path; none, or what is left of one that was erased, is an answer, too. */
 async function findCell(send: Connection, path: Call['path'], query: Call['query'] = {}): Promise<Found> {
   try {
     return toFound(await send({ method: 'GET', path, joins: 'batch-read', query }));
   } catch (error) {
-    if (error instanceof SchemalessError && error.code === 'cell_not_found')
-      return { cell: null, ...toServed(error.details.more ?? {}) };
-    throw error;
+    if (!(error instanceof SchemalessError) || (error.code !== 'cell_not_found' && error.code !== 'erased'))
+      throw error;
+    const { cell = null, erasure, ...served } = (error.details.more ?? {}) as Partial<Found>;
+    return { cell, ...toServed(served), ...(erasure && { erasure }) };
   }
 }
 

@@ -43,10 +43,7 @@ export function cellWrites(
         return resultOf(reply.json);
       } catch (error) {
         if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined)
-          return resultOf({
-            reason: error.code === 'unavailable' ? error.message : undefined,
-            ...error.details.more,
-          });
+          return resultOf({ ...(error.code === 'unavailable' && { reason: error.message }), ...error.details.more });
         throw error;
       }
     },

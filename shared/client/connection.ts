@@ -163,10 +163,11 @@ function textOf(bytes: Uint8Array): string {
 function readProblem(text: string): Reply['json'] {
   try {
     const json = parseJson(text);
-    return isJsonObject(json) ? json : { message: text.slice(0, 200) };
+    if (isJsonObject(json)) return json;
   } catch {
-    return { message: text.slice(0, 200) };
+    // As text.
   }
+  return { message: text.slice(0, 200) };
 }
 
 function queryString(query: Call['query'] = {}): string {

@@ -1,4 +1,4 @@
-import type { Cell } from '../cell.ts';
+import type { Cell, ErasureScope } from '../cell.ts';
 import type { FieldValue, IndexEntry, IndexQuery } from '../contract/index-query.ts';
 import type { ValueByType } from '../definitions/field-value.ts';
 import type { DeclaredIndex, OtherFields, Where } from './declared-index.ts';
@@ -66,7 +66,7 @@ export type NewCellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> 
 
 /**
  * A cell of one of these columns, of whichever `column_name` says. Its body has this type unless the cell is `erased`, or
- * has an `error` since it cannot be decoded: then it is null.
+ * has an `error` since it cannot be decoded, or, of `tail`, is an `erasure`: then it is null.
  */
 export type CellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> = ColumnOf<D>> = {
   [Name in Column]: Omit<Cell, 'column_name' | 'body'> & { readonly column_name: Name; readonly body: BodyOf<D, Name> };
@@ -86,6 +86,8 @@ export type MessageOf<D extends DatastoreDefinition, Trigger extends TriggerOf<D
   readonly created_at: string;
   readonly replay: boolean;
   readonly generation?: number;
+  /** Of an erasure: what was erased. There is no cell to read then. */
+  readonly erasure?: ErasureScope;
 };
 
 type IndexNamed<D extends DatastoreDefinition, Index extends IndexOf<D>> = NonNullable<D['indexes']>[Index];

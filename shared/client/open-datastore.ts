@@ -60,7 +60,7 @@ export interface OpenedDatastore<D extends DatastoreDefinition> {
     index: Index,
     query: QueryOf<D, Index, Field, Column>,
   ): Promise<Omit<IndexAnswer, 'entries'> & { readonly entries: readonly EntryOf<D, Index, Field, Column>[] }>;
-  /** As `tail`; cells of columns that are not declared are passed over. */
+  /** As `tail`; cells of columns that are not declared are passed over, and so are erasures of rows. */
   tail(options?: TailOptions): AsyncGenerator<{ readonly cell: CellOf<D>; readonly offset: TailOffset }, void>;
 }
 
@@ -121,7 +121,7 @@ function overClient(
     return schema;
   };
   const read = async (cell: Cell): Promise<Cell> =>
-    validateReads && cell.error === undefined && cell.erased !== true
+    validateReads && (cell.error ?? cell.erased ?? cell.erasure) === undefined
       ? { ...cell, body: await validate(schemaOf(cell.column_name), cell.body) }
       : cell;
   const found = async ({ cell, ...served }: Found): Promise<Found> => ({ cell: cell && (await read(cell)), ...served });

@@ -34,11 +34,11 @@ export function errorOf(problem: JsonObject, status?: number, requestId: string 
     ...more
   } = problem;
   const details: ErrorDetails = {
-    ...(typeof field === 'string' ? { field } : {}),
-    ...(typeof wanted === 'string' ? { wanted } : {}),
-    ...(typeof got === 'string' ? { got } : {}),
-    ...(isJsonObject(address) ? { address: address as unknown as CellAddress } : {}),
-    ...(isRetry(retry) ? { retry } : {}),
+    ...(typeof field === 'string' && { field }),
+    ...(typeof wanted === 'string' && { wanted }),
+    ...(typeof got === 'string' && { got }),
+    ...(isJsonObject(address) && { address: address as unknown as CellAddress }),
+    ...(isRetry(retry) && { retry }),
     more: requestId === null ? more : { request_id: requestId, ...more },
   };
   if (typeof code === 'string' && isErrorCode(code)) return new SchemalessError(code, String(detail), details);
@@ -50,7 +50,7 @@ export function errorOf(problem: JsonObject, status?: number, requestId: string 
     `Answered ${status ?? 'an item'} ${String(code ?? '')}: ${String(message)}`,
     {
       // What is refused as it is will be refused again.
-      ...(known === undefined && status !== undefined && status < 500 ? { retry: 'never' as const } : {}),
+      ...(known === undefined && status !== undefined && status < 500 && { retry: 'never' as const }),
       ...details,
       more: { ...details.more, answered: status },
     },

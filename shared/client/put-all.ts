@@ -34,7 +34,9 @@ export interface PutAllResult {
   readonly stored_before: number;
   readonly buffered: number;
   readonly conflict: number;
-  /** Every cell that is not there: what is in conflict, was refused, or was not confirmed. Empty: all is done. */
+  /** Those to where nothing may be written any more. */
+  readonly erased: number;
+  /** Every cell that is not there: what is in conflict, or erased, was refused, or not confirmed. Empty: all is done. */
   readonly undone: readonly { readonly cell: NewCell; readonly position: number; readonly error: SchemalessError }[];
 }
 
@@ -164,7 +166,7 @@ class Lane {
 class Writer {
   readonly #client: Pick<SchemalessClient, 'batchPut'>;
   readonly #options: PutAllOptions;
-  readonly #counts = { stored: 0, stored_before: 0, buffered: 0, conflict: 0 };
+  readonly #counts = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, erased: 0 };
   readonly #undone: PutAllResult['undone'][number][] = [];
   /** What the caller's own function has thrown. */
   readonly mistakes: unknown[] = [];
@@ -267,6 +269,7 @@ function isResult(end: unknown): end is PutResult {
 /** Why a cell is not there; undefined where it is, or will be. */
 function errorOf(cell: NewCell, end: unknown): SchemalessError | undefined {
   if (!isResult(end)) return asError(end, NOT_CONFIRMED);
-  if (end.outcome !== 'conflict') return undefined;
-  return new SchemalessError('conflict', 'Another body is at this address', { address: parseAddress(cell) });
+  const { outcome } = end;
+  if (outcome !== 'conflict' && outcome !== 'erased') return undefined;
+  return new SchemalessError(outcome, 'The address is taken', { address: parseAddress(cell) });
 }

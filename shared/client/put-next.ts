@@ -1,10 +1,12 @@
-import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
-import { invalidField, SchemalessError } from '../errors.ts';
+import { parseAddress } from '../address.ts';
+import type { NewCell, PutResult } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
 import type { Datastore, PutOptions } from '../contract/datastore.ts';
 
 /**
  * Writes a cell at the column's next ref key: the latest one's and 1, or 0 where the column is empty. When another
- * writer takes that ref key first, the next one is tried.
+ * writer takes that ref key first, the next one is tried. Where all of the column was erased, or versions up to a higher
+ * one, the result is `erased`.
  *
  * Not for bodies that may be equal to each other: two writers that add an equal body at the same moment add one cell.
  * And while the column's primary is down, two writers can be given the same ref key: what is `buffered` is not
@@ -41,12 +43,12 @@ export function putNextOver({ put, getLatest }: Pick<Datastore, 'put' | 'getLate
     const { row_key, column_name, body } = cell;
     let ref_key = 0;
     for (let tries = 1; ; tries += 1) {
+      // One that was erased keeps its ref key.
       const { cell: latest } = await getLatest({ row_key, column_name });
       // The latest may be one that is behind: then at least the ref key known to be taken is passed.
-      ref_key = Math.max(ref_key, latest === null ? 0 : latest.ref_key + 1);
-      if (ref_key > LIMITS.refKey)
-        throw invalidField('ref_key', 'a column whose latest ref key is below 2^53-1', latest?.ref_key);
-      const address = { row_key, column_name, ref_key };
+      ref_key = Math.max(ref_key, (latest?.ref_key ?? -1) + 1);
+      // Behind the highest there is none.
+      const address = parseAddress({ row_key, column_name, ref_key });
       const result = await put({ ...address, body }, options).catch((error: unknown) => {
         if (!(error instanceof SchemalessError)) throw error;
         throw new SchemalessError(error.code, error.message, { ...error.details, address });

@@ -3,6 +3,7 @@ import type {
   CellAddress,
   CellKey,
   DigestRange,
+  ErasedBy,
   Json,
   Location,
   NewCell,
@@ -142,6 +143,8 @@ export interface LogOptions {
 
 export interface Found extends Served {
   readonly cell: Cell | null;
+  /** Of a cell that was erased: by which erasure, as far as that can still be read. */
+  readonly erasure?: ErasedBy;
 }
 
 /** Cells, and where to go on (`after`), or null at the end. */

@@ -1,9 +1,10 @@
 import { addressKey } from '../address.ts';
+import { isErasureName } from '../erasure-name.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import { SqlError } from '../sql/client.ts';
 import { isRestored } from '../sql/statements/append-cells.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
-import { appendToPrimary } from '../store/append.ts';
+import { appendToPrimary, type AppendResult } from '../store/append.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { OpenRow } from './open-rows.ts';
 
@@ -15,11 +16,13 @@ export interface RefusedRow {
 
 /** What became of rows of one shard that were to be appended. */
 export interface AppendedRows {
-  /** Rows that were judged: stored now or before, or a conflict. */
+  /** Rows that were judged: stored now or before, a conflict, or erased. */
   taken: number;
   /** Of them, those that were stored now. */
   appended: number;
   readonly conflicts: WaitingRow[];
+  /** Of them, those whose addresses were erased. */
+  readonly erased: WaitingRow[];
   readonly refused: RefusedRow[];
 }
 
@@ -46,12 +49,13 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
     done.taken += results.length;
     for (const [position, { outcome }] of results.entries()) {
       if (outcome === 'conflict') done.conflicts.push(first[position] as OpenRow);
+      else if (outcome === 'erased') done.erased.push(first[position] as OpenRow);
       else if (outcome === 'stored') done.appended += 1;
     }
     await keepEntries(
       context,
       head.datastore,
-      first.filter((_, position) => results[position]?.outcome !== 'conflict'),
+      first.filter((_, position) => isThere(results[position])),
     );
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
@@ -61,13 +65,25 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
   await appendRows(context, later, done);
 }
 
-/** The first row of each address, of those that are restored or new as the first one is; and the others. */
+/** Whether what was appended is in the log, now or before. */
+export function isThere(result: AppendResult | undefined): boolean {
+  return result?.outcome === 'stored' || result?.outcome === 'stored_before';
+}
+
+/**
+ * The first row of each address, of those that are restored or new as the first one is; and the others. Erasures by
+ * themselves: a statement does not see what it appends itself.
+ */
 function firstTogether(rows: readonly OpenRow[]): readonly [OpenRow[], OpenRow[]] {
   const addresses = new Set<string>();
+  const [head] = rows;
+  const isLike = (row: OpenRow): boolean =>
+    !head ||
+    (isRestored(row) === isRestored(head) && isErasureName(row.column_name) === isErasureName(head.column_name));
   const [first, later]: [OpenRow[], OpenRow[]] = [[], []];
   for (const row of rows) {
     const address = addressKey(row);
-    const isApart = addresses.has(address) || isRestored(row) !== isRestored(rows[0] ?? row);
+    const isApart = addresses.has(address) || !isLike(row);
     (isApart ? later : first).push(row);
     addresses.add(address);
   }

@@ -1,6 +1,8 @@
 import { addressKey } from '../address.ts';
+import { isErasureName, targetAt } from '../erasure-name.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
+import { shardDatabase } from '../shard.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { isRestored } from '../sql/statements/append-cells.ts';
 import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
@@ -8,9 +10,11 @@ import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { tableOf } from '../sql/statements/select-unanswered.ts';
 import { markUndecided } from '../sql/statements/undecided-copies.ts';
 import { appendToPrimary } from '../store/append.ts';
+import { eraseBodies } from '../store/erase-bodies.ts';
 import { pageBytes } from '../access/ask-parts.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decideAddress, thoseThatCount, type CountedCopy } from './decide.ts';
+import { isThere } from './append-rows.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import { copiesAt, copyPages, mergedPages, type Copy, type Holder } from './unanswered-copies.ts';
 import type { UndecidedLook } from './undecided-since.ts';
@@ -27,6 +31,8 @@ export interface BringingBack {
   readonly datastore: string;
   readonly shard: number;
   readonly look: Pick<UndecidedLook, 'hasWaited'>;
+  /** Its log was set back in time. @default false */
+  readonly isSetBack?: boolean;
 }
 
 /** What was done for a shard. */
@@ -170,24 +176,32 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
     );
 }
 
+/**
+ * Where the log was set back, what is brought back of erasures is done at once: their records say that they are done, and
+ * the bodies have come back. What indexes have of them goes with the comparison that a set-back log is followed by.
+ * Elsewhere they are not done yet, and whoever goes on with them has to find the bodies to know what indexes have.
+ */
 async function append(
-  { context, datastore, shard }: BringingBack,
+  { context, writer, datastore, shard, isSetBack = false }: BringingBack,
   rows: readonly OpenRow[],
   done: Done,
 ): Promise<void> {
   // Restored cells keep their times, new ones get that of now: behind them restored ones would get it, too.
-  const [restored, others] = [rows.filter(isRestored), rows.filter((row) => !isRestored(row))];
-  for (const alike of [restored, others]) {
+  // Erasures come before what they may be of: a statement does not see what it appends itself.
+  const [erasures, cells] = [rows.filter(isErasure), rows.filter((row) => !isErasure(row))];
+  const [restored, others] = [cells.filter(isRestored), cells.filter((row) => !isRestored(row))];
+  for (const alike of [erasures, restored, others]) {
     if (alike.length === 0) continue;
     const { results } = await appendToPrimary(context, datastore, shard, alike, { anyWriter: true });
     done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
-    await keepEntries(
-      context,
-      datastore,
-      alike.filter((_, position) => results[position]?.outcome !== 'conflict'),
-    );
+    const there = alike.filter((_, position) => isThere(results[position]));
+    const targets = isSetBack ? there.flatMap((row) => targetAt(row) ?? []) : [];
+    for (const target of targets) await eraseBodies(writer, shardDatabase(datastore, shard), target);
+    await keepEntries(context, datastore, there);
   }
 }
+
+const isErasure = ({ column_name }: OpenRow): boolean => isErasureName(column_name);
 
 /**
  * Leaves the address to an operator: its copies are listed, and nothing is done with them until one is chosen. Two that

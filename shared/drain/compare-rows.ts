@@ -1,4 +1,4 @@
-import { byItem } from '../sql/cell-rows.ts';
+import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { sameBody } from '../store/append.ts';
@@ -47,9 +47,12 @@ async function shownAt(client: SqlClient, target: Target, rows: readonly OpenRow
     shard,
   }));
   const found = byItem(await client.select(selectCells(datastore, keys, false), target), rows.length);
-  return found.map(({ cells: [cell] }, position) =>
-    cell ? (sameBody(cell, rows[position] as OpenRow) ? 'same' : 'contrary') : 'missing',
-  );
+  return found.map(({ cells: [cell] }, position) => (cell ? shownAs(cell, rows[position] as OpenRow) : 'missing'));
+}
+
+function shownAs(cell: StoredCell, row: OpenRow): Shown {
+  if (cell.body === null) return 'erased';
+  return sameBody(cell, row) ? 'same' : 'contrary';
 }
 
 function silentUnlessBug(error: unknown): undefined {

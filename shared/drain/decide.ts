@@ -31,10 +31,10 @@ export function decideHome(home: Home): HomeAction {
 
 /**
  * What a node shows at a copy's address: the copy's bytes, another encoding of an equal value or of who knows what
- * (`unlike`, until both are compared), another value (`contrary`), no cell; or it says nothing of this shard
- * (`silent`).
+ * (`unlike`, until both are compared), another value (`contrary`), what is left of a body that was erased, no cell; or
+ * it says nothing of this shard (`silent`).
  */
-export type Shown = 'same' | 'unlike' | 'contrary' | 'missing' | 'silent';
+export type Shown = 'same' | 'unlike' | 'contrary' | 'erased' | 'missing' | 'silent';
 
 /** What one node of the primary says of a copy. */
 export interface NodeWord {
@@ -48,9 +48,10 @@ export interface NodeWord {
  * - `append`: the writer lacks the cell.
  * - `compare`: the bytes differ; whether the values do has to be looked at.
  * - `conflict`: another value is at the address, and cells never change.
+ * - `forget`: what was there was erased, and the copy is to go, too.
  * - `wait`: something is not known yet, or not everywhere.
  */
-export type CopyAction = 'drain' | 'append' | 'compare' | 'conflict' | 'wait';
+export type CopyAction = 'drain' | 'append' | 'compare' | 'conflict' | 'forget' | 'wait';
 
 /**
  * What to do with one copy.
@@ -65,6 +66,7 @@ export type CopyAction = 'drain' | 'append' | 'compare' | 'conflict' | 'wait';
 export function decideCopy(writer: Shown, nodes: readonly NodeWord[]): CopyAction {
   if (writer === 'missing') return 'append';
   if (writer === 'contrary') return 'conflict';
+  if (writer === 'erased') return 'forget';
   if (writer === 'unlike') return 'compare';
   const isHeard = nodes.length > 0 && nodes.filter(({ writable }) => writable).length <= 1;
   if (writer === 'silent' || !isHeard) return 'wait';

@@ -146,7 +146,7 @@ async function write(
   misplaced: readonly FaultyRow[],
   settled: Settled | undefined,
 ): Promise<void> {
-  const { drained = [], conflicts = [], faulty = [], refused = [], appended = 0 } = settled ?? {};
+  const { drained = [], conflicts = [], erased = [], faulty = [], refused = [], appended = 0 } = settled ?? {};
   if (drained.length > 0) {
     // Twice for a moment, or after a crash in between, rather than in neither.
     const kept = keepsCopies ? drained : [];
@@ -154,6 +154,7 @@ async function write(
       await holder.change(keepDrained(kept.slice(start, start + KEPT_ROWS)));
     await holder.change(deleteBuffered(drained));
   }
+  if (erased.length > 0) await holder.change(deleteBuffered(erased));
   if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
   for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message))
     await holder.change(

@@ -13,6 +13,8 @@ import { openRows, type FaultyRow, type OpenRow } from './open-rows.ts';
 export interface Settled {
   readonly drained: WaitingRow[];
   readonly conflicts: WaitingRow[];
+  /** What they hold was erased: they go, and nothing is kept of them. */
+  readonly erased: WaitingRow[];
   readonly faulty: FaultyRow[];
   /** The server refused them by themselves. */
   readonly refused: RefusedRow[];
@@ -40,7 +42,15 @@ export async function settlePrimary(
   settling: Settling,
   shards: readonly ShardRows[],
 ): Promise<Settled> {
-  const settled: Settled = { drained: [], conflicts: [], faulty: [], refused: [], failed: new Map(), appended: 0 };
+  const settled: Settled = {
+    drained: [],
+    conflicts: [],
+    erased: [],
+    faulty: [],
+    refused: [],
+    failed: new Map(),
+    appended: 0,
+  };
   const client = await context.groups.client(settling.primary);
   const answers = await askNodes(client, shards);
   let start = 0;
@@ -94,11 +104,13 @@ async function settleShard(
         const row = some[position] as OpenRow;
         if (action === 'drain') settled.drained.push(row);
         else if (action === 'conflict') settled.conflicts.push(row);
+        else if (action === 'forget') settled.erased.push(row);
       }
     }
   }
 
-  const done: AppendedRows = { taken: 0, appended: 0, conflicts: settled.conflicts, refused: [] };
+  const { conflicts, erased } = settled;
+  const done: AppendedRows = { taken: 0, appended: 0, conflicts, erased, refused: [] };
   try {
     for await (const page of openRows(holder, missing)) {
       settled.faulty.push(...page.faulty);

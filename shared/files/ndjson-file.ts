@@ -46,7 +46,19 @@ export function ndjsonFile(path: string, compression: Compression): CellFile {
   };
 }
 
-/** Where the body cannot be decoded, or was erased, it is null, and the line says so. */
-function lineOf({ row_key, column_name, ref_key, body, added_id, created_at, erased, error }: Cell): string {
-  return stringifyJson({ row_key, column_name, ref_key, body, added_id, created_at, erased, error: error?.code });
+/** Where the body cannot be decoded, or was erased, or this is an erasure, it is null, and the line says so. */
+function lineOf(cell: Cell): string {
+  const { row_key, column_name, ref_key, body, added_id, created_at, erased, body_sha256, erasure, error } = cell;
+  return stringifyJson({
+    row_key,
+    column_name,
+    ref_key,
+    body,
+    added_id,
+    created_at,
+    erased,
+    body_sha256,
+    erasure,
+    error: error?.code,
+  });
 }

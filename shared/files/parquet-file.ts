@@ -62,8 +62,9 @@ export async function parquetFile(path: string, typed: readonly TypedColumn[]): 
   };
 }
 
-function hasBody({ erased, error }: Cell): boolean {
-  return erased !== true && error === undefined;
+/** Erasures are rows, too, so that added ids have no holes. */
+function hasBody({ erased, erasure, error }: Cell): boolean {
+  return erased !== true && erasure === undefined && error === undefined;
 }
 
 function columnsOf(typed: readonly TypedColumn[], bodyText: () => string): readonly Column[] {

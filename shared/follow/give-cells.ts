@@ -1,3 +1,4 @@
+import { targetAt } from '../erasure-name.ts';
 import type { StoredLogEntry } from '../sql/statements/select-log-entries.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Follower, LogEntry } from './follower.ts';
@@ -32,8 +33,7 @@ export interface CellsDone {
  * @throws HandleError when the handler throws, or claims cells that it was not given
  */
 export async function giveCells(follower: Follower, group: string, logs: readonly ShardCells[]): Promise<CellsDone[]> {
-  const columns = follower.columns && new Set(follower.columns);
-  const isWanted = ({ column_name }: StoredLogEntry): boolean => !columns || columns.has(column_name);
+  const isWanted = wantedBy(follower);
   const cells = logs.flatMap(({ shard, generation, entries }) =>
     entries
       .filter(isWanted)
@@ -50,6 +50,17 @@ export async function giveCells(follower: Follower, group: string, logs: readonl
     const count = undone < 0 ? entries.length : undone;
     return { count, given: id };
   });
+}
+
+/** What a follower is given: the cells of its columns, and what is erased of them. */
+function wantedBy({ columns: names }: Follower): (entry: StoredLogEntry) => boolean {
+  if (!names) return () => true;
+  const columns = new Set(names);
+  return (entry) => {
+    if (columns.has(entry.column_name)) return true;
+    const target = targetAt(entry);
+    return target !== undefined && (target.column_name === undefined || columns.has(target.column_name));
+  };
 }
 
 async function handle(

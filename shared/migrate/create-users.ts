@@ -16,6 +16,8 @@ const GRANTS: Readonly<Record<MadeUser, { readonly control: readonly string[]; r
     control: ['SELECT ON `schemaless`.*', 'SELECT, INSERT, UPDATE, DELETE ON `schemaless`.shard'],
     shards: 'SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER',
   },
+  // Cells and entries stay where they are, emptied; buffered copies of what is erased are deleted.
+  erase: { control: ['SELECT, INSERT, UPDATE, DELETE ON `schemaless`.*'], shards: 'SELECT, INSERT, UPDATE' },
 };
 
 /** Letters and digits alone, since neither `CREATE USER` nor `ALTER USER` takes a bound value. */

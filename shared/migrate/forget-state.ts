@@ -18,6 +18,8 @@ const NAMED: Readonly<Record<string, number>> = {
   verifying: 1,
   writer: 1,
   move: 1,
+  erasure: 1,
+  erasures: 1,
 };
 
 /** Deletes all that the state table keeps of a datastore. Returns whether nothing is left. */

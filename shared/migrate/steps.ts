@@ -81,6 +81,10 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'UNIQUE KEY copy (datastore, row_key, column_name, ref_key, body_hash), ' +
       'KEY place (datastore, shard, id)) ENGINE=InnoDB',
   ],
+  [
+    // Something of the shard was erased: its appends look for that, and those of all others need not.
+    'ALTER TABLE `schemaless`.shard ADD COLUMN heeds TINYINT UNSIGNED NOT NULL DEFAULT 0',
+  ],
 ];
 
 /** What the database of a shard needs, step by step. */

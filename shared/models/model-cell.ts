@@ -141,7 +141,8 @@ export class ModelCell<Body> {
    * Writes the next version with the changes made by `set`, or nothing where none differs. What is not confirmed
    * (`unavailable`) is to be saved again: it is there once, whatever became of it, with what an `update` made, too.
    *
-   * @throws ModelError `version_conflict`; SchemalessError `invalid_body`, what the datastore refuses, `unavailable`
+   * @throws ModelError `version_conflict`; SchemalessError `invalid_body`, what the datastore refuses, `unavailable`;
+   *   `erased` where the whole column, or its row, was
    */
   async save(options: SaveOptions = {}): Promise<this> {
     const [changes, open] = [this.#changes, this.#unconfirmed];
@@ -254,6 +255,7 @@ export class ModelCell<Body> {
           }),
           open,
         );
+      if (result.outcome === 'erased') throw this.#erased(ref_key);
       if (result.outcome !== 'conflict') return this.#saved(versionOf(ref_key, body, result), set);
       const latest = await this.#latest();
       if (!rebase || tries >= MOST_TRIES) throw this.#conflict(ref_key, latest);
@@ -289,6 +291,14 @@ export class ModelCell<Body> {
     const { datastore, row_key, column_name } = this.#column;
     const { cell } = await datastore.getLatest({ row_key, column_name });
     return cell === null ? null : storedVersion(cell);
+  }
+
+  #erased(ref_key: number): SchemalessError {
+    const { row_key, column_name } = this.#column;
+    return new SchemalessError('erased', `${this.name}: version ${ref_key} was erased for good, and is not saved`, {
+      address: { row_key, column_name, ref_key },
+      status: 409,
+    });
   }
 
   #conflict(ref_key: number, latest: StoredVersion | null): ModelError {

@@ -1,5 +1,5 @@
 import { parseCount } from '../address.ts';
-import { LIMITS } from '../cell.ts';
+import { LIMITS, type ErasureNote } from '../cell.ts';
 import { shardDatabase } from '../shard.ts';
 import { SchemalessError } from '../errors.ts';
 import type { CellJson } from './model-cell.ts';
@@ -52,11 +52,13 @@ export interface LatestCells {
 /** A cell of the log. */
 export interface LoggedCell extends CellJson {
   readonly id: number;
-  /** The name of the model's cell: `base`. */
+  /** The name of the model's cell: `base`. Empty of the erasure of a row, of whichever model it was. */
   readonly cell: string;
   readonly shard: number;
   /** Its body was erased, and is null. */
   readonly erased?: true;
+  /** This is no version but an erasure: of those of the cell up to `ref_key`, or of the whole record. */
+  readonly erasure?: ErasureNote;
   /** Why its body, which is null then, cannot be decoded: those behind it come all the same. */
   readonly error?: SchemalessError;
 }
@@ -79,11 +81,11 @@ export async function latestCells(
   const after = parseCount(cursor, 'cursor', 0, Number.MAX_SAFE_INTEGER);
   const { cells, next, more } = await readLog(datastore, { shard, after }, limit);
   const own = cells.flatMap((cell): LoggedCell[] => {
-    const name = names.get(cell.column_name);
+    const { row_key: uuid, added_id: id, created_at, column_name, ref_key, body, erased, erasure, error } = cell;
+    const name = erasure?.scope === 'row' ? '' : names.get(column_name);
     if (name === undefined) return [];
-    const { row_key: uuid, added_id: id, created_at, column_name, ref_key, body, erased, error } = cell;
     const logged = { id, uuid, created_at, column_name, ref_key, body, cell: name, shard };
-    return [{ ...logged, ...(erased && { erased }), ...(error && { error }) }];
+    return [{ ...logged, ...(erased && { erased }), ...(erasure && { erasure }), ...(error && { error }) }];
   });
   return { cells: own, cursor: next, more };
 }

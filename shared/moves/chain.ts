@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isErasedBody, storedHashOf } from '../body/erased-body.ts';
 import { EMPTY_DIGEST } from '../body/log-digest.ts';
 import { withCheckpoint, type Checkpoint } from '../follow/checkpoints.ts';
 import type { RawCell } from './statements/raw-cells.ts';
@@ -14,7 +15,8 @@ interface ChainPlace extends Checkpoint {
  * the bytes of bodies.
  *
  * It is not the digest that the API answers, which is the same however bodies are encoded: a copy keeps every byte, and
- * one that cannot be decoded, or was erased, is copied like any other.
+ * one that cannot be decoded is copied like any other. A body that is erased leaves the chain as it was: what is left of
+ * it says what its bytes were hashed to.
  */
 export interface Chain {
   readonly at: number;
@@ -54,7 +56,7 @@ export function goBackTo(chain: Chain, holds: (place: Checkpoint) => boolean): C
 }
 
 function rowHash({ added_id, row_key, column_name, ref_key, body, created_at }: RawCell): string {
-  const ofBody = body === null ? '-' : hash('sha256', body);
+  const ofBody = body === null ? '-' : isErasedBody(body) ? storedHashOf(body) : hash('sha256', body);
   const [row, column] = [row_key, column_name].map((bytes) => Buffer.from(bytes).toString('hex'));
   return hash('sha256', `${added_id} ${row} ${column} ${ref_key} ${created_at} ${ofBody}`);
 }

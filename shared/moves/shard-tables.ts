@@ -78,5 +78,6 @@ async function openHome(context: StoreContext, move: Move, home: ShardHome, sour
   if (row?.state === 'moving') await source.change(reopenShard(move, row.epoch));
   if (row && row.state !== 'arriving' && row.state !== 'moved') return;
   await source.change(arriveShard(move, home.epoch, { first_id: row?.first_id ?? 1, step: SHARD_STEPS.length }));
-  await source.change(openShard(move, home.epoch, (await isBound(context, move.from)) ? 'nobody' : false));
+  // Whether something was erased meanwhile the row may not know: to look for it harms nothing.
+  await source.change(openShard(move, home.epoch, (await isBound(context, move.from)) ? 'nobody' : false, true));
 }

@@ -256,12 +256,16 @@ async function finishSwitch(
 ): Promise<Switched> {
   const { source, target } = clients;
   const [shard, copy] = [shardDatabase(move.datastore, move.shard), copyDatabase(move.datastore, move.shard)];
-  await target.change(renameTables(copy, shard, tables.ofCopy));
+  const [rows] = await Promise.all([
+    source.select(selectShardState(move), 'writer'),
+    target.change(renameTables(copy, shard, tables.ofCopy)),
+  ]);
+  const heeds = toShardState(rows)?.heeds !== false;
   const isSwitched = await switchHome(switching.topologyTable, move, seen);
   // It was another's, or it was written, and the answer lost.
   if (!isSwitched) return resumeSwitch(switching, move, clients);
   await source.change(renameTables(shard, copy, tables.ofShard));
-  await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to)));
+  await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), heeds));
   const closedMs = performance.now() - since;
   await source.change(leaveShard(move, move.epoch));
   return { isDone: true, move: switched(move), closedMs };
@@ -273,7 +277,8 @@ async function settle(context: StoreContext, move: Move, { source, target }: Mov
   await renameAll(target, copy, shard);
   await source.change(createDatabase(copy));
   await renameAll(source, shard, copy);
-  await target.change(openShard(move, move.epoch, await isBound(context, move.to)));
+  // The old group may not be there to say whether something was erased: to look for it harms nothing.
+  await target.change(openShard(move, move.epoch, await isBound(context, move.to), true));
   await source.change(leaveShard(move, move.epoch));
   return switched(move);
 }

@@ -1,15 +1,19 @@
 import { rowKeyOf } from '../address.ts';
+import { isErasedBody } from '../body/erased-body.ts';
 import { fromSqlTime } from '../time.ts';
 import type { SqlRow, SqlValue } from './client.ts';
 
-/** A cell as it lies in its table: the body still encoded, null once erased. */
+/** A cell as it lies in its table: the body still encoded. */
 export interface StoredCell {
   readonly shard: number;
   readonly added_id: number;
   readonly row_key: string;
   readonly column_name: string;
   readonly ref_key: number;
+  /** Null once erased. */
   readonly body: Uint8Array | null;
+  /** What is left of a body that was erased: its hashes. */
+  readonly erased?: Uint8Array;
   readonly created_at: string;
   /** Bytes of the whole body, where no more than some were asked for: `body` may be its beginning alone. */
   readonly bodyBytes?: number;
@@ -76,14 +80,17 @@ export function byItem(rows: readonly SqlRow[], items: number): ItemRows[] {
 
 function toStoredCell(row: SqlRow): StoredCell {
   const bytes = row[8];
+  const body = row[6] === null ? null : toBytes(row[6]);
+  const isErased = body !== null && isErasedBody(body);
   return {
     shard: toNumber(row[1]),
     added_id: toNumber(row[2]),
     row_key: rowKeyOf(toBytes(row[3])),
     column_name: toText(row[4]),
     ref_key: toNumber(row[5]),
-    body: row[6] === null ? null : toBytes(row[6]),
+    body: isErased ? null : body,
     created_at: fromSqlTime(String(row[7])),
+    ...(isErased && { erased: body }),
     ...(bytes === undefined || bytes === null ? {} : { bodyBytes: toNumber(bytes) }),
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalJson } from '../body/equal.ts';
 import type { PutResult } from '../cell.ts';
+import { isErasureName } from '../erasure-name.ts';
 import { SchemalessError } from '../errors.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlChange, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
@@ -13,15 +14,18 @@ import {
   type ShardFence,
 } from '../sql/statements/append-cells.ts';
 import { dropBells, ringBells, RINGS_A_DROP } from '../sql/statements/ring-bells.ts';
+import { heedErasures, selectHeeds } from '../sql/statements/heed-erasures.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
+import { selectErasures } from '../sql/statements/select-erasures.ts';
+import { unionOf } from '../sql/union.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decodeCell } from '../access/decode.ts';
-import { requireDatastore, homeOf } from '../access/groups.ts';
+import { requireDatastore, homeOf, type Groups } from '../access/groups.ts';
 import { isGone } from '../sql/gone.ts';
 import { whenOpened } from './when-opened.ts';
 
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
-export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' }>;
+export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>;
 
 /** What became of cells, in their order. */
 export interface Appended {
@@ -68,14 +72,22 @@ export async function appendToPrimary(
   { anyWriter = false, thenSelect, shards }: AppendOptions = {},
 ): Promise<Appended> {
   const isFollowed = (await context.topology.triggers(datastore)).length > 0;
+  const heeding = heedingShards(context, datastore);
+  const isErasing = cells.some(({ column_name }) => isErasureName(column_name));
   const opening = whenOpened(context, datastore, shard);
   let failures = 0;
   for (let isRepeated = false; ; isRepeated = true) {
     const home = homeOf(await requireDatastore(context.topology, datastore, shards), shard);
-    const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter };
+    const heeds = isErasing || heeding.has(shard);
+    const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter, heeds };
     try {
       const client = await context.groups.client(home.group);
+      if (isErasing) await client.change(heedErasures(fence));
       const done = await appendOnce(client, fence, cells, { thenSelect, isFollowed, isRepeated });
+      if (done === 'heed') {
+        heeding.add(shard);
+        continue;
+      }
       if (done) return { ...done, group: home.group };
     } catch (error) {
       if (!isGone(error)) {
@@ -100,13 +112,30 @@ interface AppendOnce {
 
 type AppendedHere = Omit<Appended, 'group'>;
 
-/** One append; undefined when this group does not own the shard at this epoch. */
+/**
+ * The shards of which somebody has erased something, as far as this instance has met that: they are few, and stay so for
+ * ever.
+ */
+function heedingShards({ groups }: StoreContext, datastore: string): Set<number> {
+  let known = heeding.get(groups);
+  if (!known) heeding.set(groups, (known = new Map()));
+  let shards = known.get(datastore);
+  if (!shards) known.set(datastore, (shards = new Set()));
+  return shards;
+}
+
+const heeding = new WeakMap<Groups, Map<string, Set<number>>>();
+
+/**
+ * One append; undefined when this group does not own the shard at this epoch, `heed` when something of the shard was
+ * erased, and the append has not looked for that.
+ */
 async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
   cells: readonly EncodedCell[],
   { thenSelect, isFollowed, isRepeated }: AppendOnce,
-): Promise<AppendedHere | undefined> {
+): Promise<AppendedHere | 'heed' | undefined> {
   const append = statementOf(fence, cells);
   const isToRing = isFollowed && client.abilities.hasBells === true;
   const change = await client.change({
@@ -132,7 +161,8 @@ async function appendOnce(
   }
   for (let look = 1; look <= LOOKS; look += 1) {
     if (look > 1) await sleep(LOOK_PAUSE_MS * look);
-    const found = await lookUp(client, fence, cells);
+    const { found, heeds } = await lookUp(client, fence, cells);
+    if (heeds && fence.heeds !== true && change.affectedRows === 0) return 'heed';
     if (found.every((cell) => cell !== undefined)) {
       const results = found.map((cell, position) => judge(cell, cells[position] as EncodedCell, change));
       // What else was read came before this look.
@@ -163,19 +193,48 @@ async function ring(client: SqlClient, moved: Moved): Promise<void> {
     client.change(dropBells(change.insertId)).catch(() => undefined);
 }
 
+/** What an append has met. */
+interface Met {
+  /** At the addresses of its cells: the cell, or else an erasure that was there before it. */
+  readonly found: readonly (StoredCell | undefined)[];
+  /** Appends of the shard have to look for erasures. */
+  readonly heeds: boolean;
+}
+
 async function lookUp(
   client: SqlClient,
-  fence: ShardFence,
+  { datastore, shard }: ShardFence,
   cells: readonly EncodedCell[],
-): Promise<readonly (StoredCell | undefined)[]> {
-  const keys = cells.map((key) => ({ key, shard: fence.shard }));
-  const rows = await client.select(selectCells(fence.datastore, keys, false), 'writer');
-  return byItem(rows, cells.length).map(({ cells: [cell] }) => cell);
+): Promise<Met> {
+  const rows = await client.select(
+    selectCells(
+      datastore,
+      cells.map((key) => ({ key, shard })),
+      false,
+    ),
+    'writer',
+  );
+  const there = byItem(rows, cells.length).map(({ cells: [cell] }) => cell);
+  const missing = [...there.keys()].filter((position) => there[position] === undefined);
+  if (missing.length === 0) return { found: there, heeds: false };
+  const erasures = missing.flatMap((position) =>
+    selectErasures(datastore, shard, cells[position] as EncodedCell, position),
+  );
+  const last = cells.length;
+  const met = await client.select(unionOf([...erasures, selectHeeds(datastore, shard, last)]), 'writer');
+  const erased = byItem(met, last + 1);
+  return {
+    found: there.map((cell, position) => cell ?? erased[position]?.cells[0]),
+    heeds: (erased[last]?.head ?? 0) > 0,
+  };
 }
 
 function judge(found: StoredCell | undefined, cell: EncodedCell, change: SqlChange): AppendResult {
   if (!found) throw new Error('judged a cell that was not found');
   const { shard, added_id, created_at } = found;
+  // By an erasure that stands elsewhere in its row, or in its own place.
+  const isElsewhere = found.column_name !== cell.column_name || found.ref_key !== cell.ref_key;
+  if (isElsewhere || found.erased !== undefined) return { outcome: 'erased', shard };
   if (added_id > change.insertId - change.affectedRows && added_id <= change.insertId)
     return { outcome: 'stored', shard, added_id, created_at };
   if (!sameBody(found, cell)) return { outcome: 'conflict', shard, added_id };

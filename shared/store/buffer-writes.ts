@@ -64,8 +64,8 @@ export async function bufferOn(
 }
 
 /**
- * Takes back the copies of cells that turned out to conflict, or whose datastore is gone, before the client is told so.
- * Best effort: what is left behind the drain judges a conflict again, and keeps, or deletes with all of its datastore.
+ * Takes back the copies of cells that turned out to conflict, or to be erased, or whose datastore is gone, before the
+ * client is told so. Best effort: what is left behind the drain judges again, and keeps as a conflict, or deletes.
  */
 export async function withdrawCopies(
   context: StoreContext,

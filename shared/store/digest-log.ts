@@ -58,11 +58,12 @@ export function digestReads(context: StoreContext, name: string, shards: number)
 
 /** Throws `undecodable_body`. */
 function decodeWhole(stored: StoredCell): Cell {
-  if (stored.body !== null) return decodeCell(stored);
+  const cell = decodeCell(stored);
+  if (cell.erased !== true || cell.body_sha256 !== undefined) return cell;
   const { shard, added_id, row_key, column_name, ref_key } = stored;
   throw new SchemalessError(
     'undecodable_body',
-    `the body of ${row_key}/${column_name}/${ref_key} (shard ${shard}, added id ${added_id}) was erased: the log has no digest from there on`,
+    `the body of ${row_key}/${column_name}/${ref_key} (shard ${shard}, added id ${added_id}) was erased, and could not be decoded before: the log has no digest from there on`,
     { address: { row_key, column_name, ref_key }, more: { shard, added_id } },
   );
 }

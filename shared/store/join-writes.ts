@@ -197,5 +197,5 @@ async function withMissingTimes(
 type Stored = Extract<AppendResult, { outcome: 'stored' | 'stored_before' }>;
 
 function lacksTime(result: AppendResult): result is Stored {
-  return result.outcome !== 'conflict' && result.created_at === undefined;
+  return result.outcome !== 'conflict' && result.outcome !== 'erased' && result.created_at === undefined;
 }

@@ -7,22 +7,24 @@ import {
   parseLimit,
   parseRead,
 } from '../address.ts';
-import { LIMITS, type CellKey, type Role, type Served } from '../cell.ts';
+import { LIMITS, type Cell, type CellKey, type ErasedBy, type Role, type Served } from '../cell.ts';
 import { invalidField } from '../errors.ts';
 import { shardOf } from '../shard.ts';
-import type { ItemRows } from '../sql/cell-rows.ts';
+import { byItem, type ItemRows } from '../sql/cell-rows.ts';
 import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
+import { selectErasures } from '../sql/statements/select-erasures.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
+import { unionOf } from '../sql/union.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { AnswerRoom } from '../contract/answer-room.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore, Found, Page, ReadOptions } from '../contract/datastore.ts';
-import { decodeSizedCell, decodeUntilFull, noRoomLeft } from '../access/decode.ts';
+import { decodeCell, decodeSizedCell, decodeUntilFull, noRoomLeft } from '../access/decode.ts';
 import { joinedByKey } from '../access/joined.ts';
 import { readGroup, type GroupItem } from '../access/read-group.ts';
-import { pageBytes } from '../access/ask-parts.ts';
+import { askEither, pageBytes } from '../access/ask-parts.ts';
 import { readBatch } from './read-batch.ts';
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
@@ -132,8 +134,23 @@ function cellLookUps(
     const { cells, served_by, stale } = found;
     const decoded = cells[0] && decodeSizedCell(cells[0], options.packed);
     if (decoded && options.room?.take(decoded) === false) throw noRoomLeft();
-    return { cell: decoded?.cell ?? null, served_by, stale };
+    const erasure =
+      decoded?.cell.erased === true ? await erasedBy(context, { name, group, read }, decoded.cell) : undefined;
+    return { cell: decoded?.cell ?? null, served_by, stale, ...(erasure && { erasure }) };
   };
+}
+
+/** Why the body of a cell is gone, and since when, as far as that can still be read. */
+async function erasedBy(
+  context: StoreContext,
+  { name, group, read }: { readonly name: string; readonly group: string; readonly read: Role },
+  cell: Cell,
+): Promise<ErasedBy | undefined> {
+  const statement = unionOf(selectErasures(name, cell.shard, cell, 0));
+  const { rows } = await askEither(await context.groups.client(group), group, read, statement);
+  const [first] = (byItem(rows, 1)[0]?.cells ?? []).toSorted((one, other) => one.added_id - other.added_id);
+  const { created_at: erased_at = '', erasure } = first ? decodeCell(first) : {};
+  return erasure && { ...erasure, erased_at };
 }
 
 function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Promise<GroupItem> {

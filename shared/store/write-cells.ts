@@ -93,6 +93,24 @@ export function cellWrites(
 }
 
 /**
+ * Writes to addresses that no application has: erasures. The same way as any write, but for the check of the name.
+ */
+export async function reservedWrites(
+  context: StoreContext,
+  name: string,
+): Promise<(cell: NewCell) => Promise<PutResult>> {
+  const { shards } = await requireDatastore(context.topology, name);
+  const writes: WriteContext = { ...context, datastore: name, shards, ...joinWrites(context, name, shards) };
+  return async (cell) => {
+    const shard = shardOf(cell.row_key, shards);
+    const { group } = homeOf(await requireDatastore(context.topology, name, shards), shard);
+    const prepared = { ...cell, encoded: encodeBody(cell.body), shard };
+    const [result] = (await admitToGroup(writes, group, [prepared], {})) as readonly [PutResult];
+    return result;
+  };
+}
+
+/**
  * Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached
  * alike.
  */
@@ -184,7 +202,7 @@ async function writeToGroup(
       withdrawCopies(
         context,
         datastore,
-        whose(({ outcome }) => outcome === 'conflict'),
+        whose(({ outcome }) => outcome === 'conflict' || outcome === 'erased'),
         holders,
       ),
       keepEntries(context, datastore, whose(isStored), found),

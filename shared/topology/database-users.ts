@@ -7,13 +7,28 @@
  * - `write`: appends cells, buffers them, keeps index entries; creates and drops nothing.
  * - `repair`: as `write`, and drops the tables of indexes that are not wished any more.
  * - `move`: as `write` in the databases of shards, of which it makes and drops copies; closes and opens shards.
+ * - `erase`: empties bodies of cells and what entries hold of them, and deletes buffered copies; no row of a shard.
  */
-export const DATABASE_USERS = ['owner', 'read', 'tail', 'write', 'repair', 'move'] as const;
+export const DATABASE_USERS = ['owner', 'read', 'tail', 'write', 'repair', 'move', 'erase'] as const;
 export type DatabaseUser = (typeof DATABASE_USERS)[number];
 
 /** Those that the migration makes. */
-export const MADE_USERS = ['read', 'tail', 'write', 'repair', 'move'] as const satisfies readonly DatabaseUser[];
+export const MADE_USERS = [
+  'read',
+  'tail',
+  'write',
+  'repair',
+  'move',
+  'erase',
+] as const satisfies readonly DatabaseUser[];
 export type MadeUser = (typeof MADE_USERS)[number];
+
+/**
+ * Those of whom one secret each is for all groups of a store. With one for each group, forty groups would be more than a
+ * stack has outputs, and the role of the migration policies.
+ */
+export const STORE_USERS = ['move', 'erase'] as const satisfies readonly MadeUser[];
+export type StoreUser = (typeof STORE_USERS)[number];
 
 /** What a user is called on the servers. */
 export function userName(user: DatabaseUser): string {

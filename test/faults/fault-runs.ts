@@ -4,6 +4,7 @@ import { buildRun } from './build/build-run.ts';
 import { conflictsRun } from './conflicts/conflicts-run.ts';
 import { damageRun } from './damage/damage-run.ts';
 import { dataApiRun } from './data-api/data-api-run.ts';
+import { erasuresRun } from './erasures/erasures-run.ts';
 import type { FaultRun } from './fault-run.ts';
 import { freezeRun } from './freeze/freeze-run.ts';
 import { haltedRun } from './halted/halted-run.ts';
@@ -56,6 +57,7 @@ export const FAULT_RUNS: readonly FaultRun[] = [
   outageRun,
   awayRun,
   readersDownRun,
+  erasuresRun,
   pausedRun,
   lockedRun,
   freezeRun,

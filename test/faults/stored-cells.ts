@@ -123,6 +123,8 @@ export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLo
   let doubled = 0;
   for (const { ids, marks } of logs) {
     for (const [position, mark] of marks.entries()) {
+      // What was erased has no mark.
+      if (mark < 0) continue;
       if (addedIds.has(mark)) doubled += 1;
       addedIds.set(mark, ids[position] ?? 0);
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from './support/fake-deployment.ts';
+import { AWAY, ERASED, fakeErasures } from './support/fake-erasures.ts';
 import { fakeMoves } from './support/fake-moves.ts';
 import { fakeTriggers } from './support/fake-triggers.ts';
 import { gateway, type GatewayRequest } from './support/gateway.ts';
@@ -20,6 +21,7 @@ const STATUS: Readonly<Record<string, number>> = {
   body_too_large: 413,
   request_too_large: 413,
   unknown_datastore: 404,
+  unknown_erasure: 404,
   unknown_index: 404,
   unknown_move: 404,
   unknown_shard: 404,
@@ -351,6 +353,47 @@ const MOVES: readonly Refusal[] = [
   ['an unknown member', move({ from: 'group-1' }), 'unknown_field from', 'shard, to, switch', 'from'],
 ];
 
+const erasures = '/v1/trips/erasures';
+const WHY = 'in 1 to 500 characters';
+const UNKNOWN = ERASED.id.replace('b7', 'b8');
+const erase = (changes: object): GatewayRequest =>
+  post(erasures, JSON.stringify({ row_key: ROW, column_name: AWAY, reason: 'request 4711', ...changes }));
+const ERASURES: readonly Refusal[] = [
+  ['a datastore that is not there', get('/v1/nope/erasures'), 'unknown_datastore datastore', 'trips', 'nope'],
+  ['a limit over 1000', get(`${erasures}?limit=1001`), 'invalid_field limit', '1 to 1000', '1001'],
+  ['those that are half open', get(`${erasures}?open=half`), 'invalid_field open', 'true or false', '"half"'],
+  ['a place to go on after that is none', get(`${erasures}?after=first`), 'invalid_field after', 'id', '"first"'],
+  ['a parameter of one', get(`${erasures}/${ERASED.id}?open=true`), 'unknown_field open', 'none', 'open'],
+  ['an id that is none', get(`${erasures}/first`), 'invalid_field erasure', 'id of an erasure', '"first"'],
+  ['an id that nobody has', get(`${erasures}/${UNKNOWN}`), 'unknown_erasure erasure', 'id of an erasure', UNKNOWN],
+  ['nothing to erase', post(erasures), 'missing_field body', 'JSON', 'nothing'],
+  ['an erasure that is none', post(erasures, '[]'), 'invalid_field body', 'row_key, column_name', 'an array'],
+  ['an erasure of no row', erase({ row_key: undefined }), 'missing_field row_key', 'UUID', 'nothing'],
+  ['an erasure of what is no row', erase({ row_key: 'x' }), 'invalid_field row_key', 'UUID', '"x"'],
+  ['an erasure of an empty column', erase({ column_name: '' }), 'invalid_field column_name', '1 to 255', '""'],
+  [
+    'an erasure of an erasure',
+    erase({ column_name: '\0BASE' }),
+    'invalid_field column_name',
+    'the first above 0x01',
+    'BASE',
+  ],
+  ['an erasure of half a version', erase({ ref_key: 0.5 }), 'invalid_field ref_key', 'integer', '0.5'],
+  ['an erasure up to a text', erase({ up_to: '3' }), 'invalid_field up_to', 'integer', '"3"'],
+  ['an erasure of one, and up to it', erase({ up_to: 3, ref_key: 3 }), 'invalid_field up_to', 'ref_key', 'both'],
+  [
+    'an erasure of a version of no column',
+    erase({ column_name: undefined, ref_key: 3 }),
+    'missing_field column_name',
+    'column',
+    'nothing',
+  ],
+  ['an erasure without a reason', erase({ reason: undefined }), 'missing_field reason', WHY, 'nothing'],
+  ['a blank reason', erase({ reason: ' ' }), 'invalid_field reason', WHY, '" "'],
+  ['too long a reason', erase({ reason: 'x'.repeat(501) }), 'invalid_field reason', WHY, 'xxx'],
+  ['another member', erase({ because: 'x' }), 'unknown_field because', 'reason', 'because'],
+];
+
 describe('a name that is nearly right', () => {
   it.each([
     ['GET', `${index}?${DRIVER}&limt=1`, 'limit'],
@@ -383,12 +426,13 @@ describe.each([
   ['index queries', QUERIES],
   ['requests for triggers', TRIGGERS],
   ['requests for moves', MOVES],
+  ['requests for erasures', ERASURES],
 ])('%s', (_name, refusals) => {
   it.each(refusals)('with %s are refused', async (_what, request, problem, wanted, got) => {
     const [code = '', field] = problem.split(' ');
     const status = STATUS[code] ?? 400;
     const asked: unknown[][] = [];
-    const deployment = fakeDeployment({ ...fakeTriggers(asked), ...fakeMoves(asked) });
+    const deployment = fakeDeployment({ ...fakeTriggers(asked), ...fakeMoves(asked), ...fakeErasures(asked) });
     const answer = await gateway(deployment)(request);
     expect(answer).toMatchObject({
       status,

@@ -59,7 +59,7 @@ function eventOf({ host, port }: Endpoint): CdkCustomResourceIsCompleteEvent {
           reader: endpoint,
           nodes: [endpoint],
           secret: SECRET,
-          userSecrets: { read: SECRET, tail: SECRET, write: SECRET, repair: SECRET, move: SECRET },
+          userSecrets: { read: SECRET, tail: SECRET, write: SECRET, repair: SECRET, move: SECRET, erase: SECRET },
           sharedStorage: 'false',
         },
       ],

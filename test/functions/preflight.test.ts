@@ -92,7 +92,7 @@ describe('a first deployment', { timeout: 60_000 }, () => {
     const said = messageOf(ended);
     expect(said).toMatch(/^this account does not take the deployment, for 5 reasons: 1\) /u);
     expect(said).toContain('taken: schemaless-prod-group-3');
-    expect(said).toContain('381 to reserve, 100 to be left, found 10 unreserved of 10; Ask AWS for 481 or more');
+    expect(said).toContain('383 to reserve, 100 to be left, found 10 unreserved of 10; Ask AWS for 483 or more');
     expect(said).toContain('RDS: DB clusters: wanted 8 more, found 39 of 40 used; Ask AWS for 47 or more');
     expect(said).toContain('RDS: DB instances: wanted 24 more');
     expect(said).toMatch(/engine version: wanted aurora-mysql [^)]*found not offered/u);

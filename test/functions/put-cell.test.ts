@@ -95,6 +95,14 @@ describe('PUT of a cell', () => {
     });
   });
 
+  it('answers 409 where nothing may be written any more', async () => {
+    const answer = await answered({ outcome: 'erased', shard: 3 });
+    expect(answer).toMatchObject({
+      status: 409,
+      json: { code: 'erased', outcome: 'erased', status: 409, retry: 'never', shard: 3 },
+    });
+  });
+
   it('answers 503 with Retry-After when it was not confirmed', async () => {
     const answer = await answered({ outcome: 'unavailable', shard: 3, reason: 'no secondary was reached' });
     expect(answer).toMatchObject({

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
+import { erasuresClient } from '../../shared/client/erasures-client.ts';
 import { movesClient } from '../../shared/client/moves-client.ts';
 
 /** Has a function of a running stack do all that it does, as far as one machine lets it. */
@@ -20,8 +21,8 @@ async function ask(stack: LocalStack, method: string, path: string, body?: objec
   return response.json();
 }
 
-const putTrip = async (stack: LocalStack): Promise<unknown> =>
-  ask(stack, 'PUT', `${BASE}/cells/${randomUUID()}/BASE/1`, {
+const putTrip = async (stack: LocalStack, row_key: string = randomUUID()): Promise<unknown> =>
+  ask(stack, 'PUT', `${BASE}/cells/${row_key}/BASE/1`, {
     driver_partner_uuid: randomUUID(),
     rider_uuid: randomUUID(),
     city: 'Lisbon',
@@ -74,6 +75,16 @@ async function move(stack: LocalStack): Promise<void> {
     await step().catch(() => undefined);
     await sleep(1000);
   }
+}
+
+/** A row of its own is erased, and looked up; what fails for a missing right keeps nothing else from being asked. */
+async function erase(stack: LocalStack): Promise<void> {
+  const erasures = erasuresClient({ url: stack.url, datastore: 'trips', retryBudget: false });
+  const row_key = randomUUID();
+  await putTrip(stack, row_key);
+  const erased = await erasures.erase({ row_key, reason: 'tried' }).catch(() => undefined);
+  await erasures.erasures({ open: true }).catch(() => undefined);
+  await erasures.erasure(erased?.id ?? randomUUID()).catch(() => undefined);
 }
 
 /** As a schedule calls it. One call goes on for minutes, and is made anew when it has failed. */
@@ -134,6 +145,7 @@ export function exercises(folder: string): Readonly<Record<string, Exercise>> {
       await define(stack).catch(() => undefined);
     },
     'manage-moves': (stack) => move(stack).catch(() => undefined),
+    'erase-cells': erase,
     'define-datastores': (stack) => define(stack).catch(() => undefined),
     'drain-buffer': loop('drain-buffer'),
     'repair-indexes': loop('repair-indexes'),

@@ -94,6 +94,7 @@ async function answerOf(
   const request: HttpRequest = {
     id: whole.id,
     isSigned: whole.isSigned,
+    caller: whole.caller,
     packed: whole.packed,
     header: whole.header,
     ...(whole.room && { room: whole.room }),

@@ -26,7 +26,15 @@ function answerFound(
   found: Found,
   packed: boolean,
 ): Answer {
-  const { cell, served_by, stale } = found;
+  const { cell, served_by, stale, erasure } = found;
+  if (cell?.erased === true)
+    throw new SchemalessError(
+      'erased',
+      `The cell at ${cell.row_key}, ${cell.column_name}, ${cell.ref_key} was erased`,
+      {
+        more: { cell, served_by, stale, ...(erasure && { erasure }) },
+      },
+    );
   if (cell !== null) return { status: 200, body: { ...cell, served_by, stale }, packed };
   const { row_key, column_name, ref_key } = address;
   const where = ref_key === undefined ? `${row_key}, ${column_name}` : `${row_key}, ${column_name}, ${ref_key}`;

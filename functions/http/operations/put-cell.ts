@@ -41,6 +41,14 @@ function answerPut(address: CellAddress, result: PutResult): Answer {
         { address, more },
       );
     }
+    case 'erased': {
+      const more = { outcome: 'erased', shard: result.shard };
+      throw new SchemalessError(
+        'erased',
+        `${row_key}, ${column_name}, ${ref_key} was erased for good; nothing was changed`,
+        { address, more, status: 409 },
+      );
+    }
     case 'unavailable': {
       const more = { outcome: 'unavailable', shard: result.shard };
       throw new SchemalessError('unavailable', `Not confirmed, repeat it: ${result.reason}`, { address, more });

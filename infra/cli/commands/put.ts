@@ -14,12 +14,15 @@ const ENDINGS: Readonly<Record<PutResult['outcome'], Ending>> = {
   stored_before: 'ok',
   buffered: 'ok',
   conflict: 'conflict',
+  erased: 'conflict',
   unavailable: 'unavailable',
 };
 
 const CURES: Partial<Record<PutResult['outcome'], string>> = {
   buffered: 'buffered: kept by other groups, and not readable until its primary is back',
   conflict: 'conflict: another body is at this address, and cells never change: write a higher ref key',
+  erased:
+    'erased: what was at this address, or all of its column or row, was erased for good: nothing is written there',
   unavailable: 'unavailable: not confirmed',
 };
 

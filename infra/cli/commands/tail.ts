@@ -130,6 +130,11 @@ function keeper(file: OffsetsFile | undefined): Keeper {
   };
 }
 
+/** The erasure of a row is of all columns. */
+function isOf(columns: readonly string[], { column_name, erasure }: Cell): boolean {
+  return columns.includes(column_name) || erasure?.scope === 'row';
+}
+
 /** Cells that are wanted; a page counts as done once the next one is asked for, which is when it was printed. */
 async function* printed(
   pages: AsyncIterable<LogPage>,
@@ -138,7 +143,7 @@ async function* printed(
 ): AsyncGenerator<readonly Cell[]> {
   let left = limit;
   for await (const { shard, cells, next } of pages) {
-    const wanted = column === undefined ? cells : cells.filter(({ column_name }) => column.includes(column_name));
+    const wanted = column === undefined ? cells : cells.filter((cell) => isOf(column, cell));
     const some = wanted.slice(0, left);
     left -= some.length;
     if (some.length > 0) yield some;

@@ -21,7 +21,7 @@ export interface ClonedShard {
   readonly at: number;
 }
 
-/** The log of the target is another one, or other cells came into it meanwhile. */
+/** The log of the target is another one, or other cells came into it meanwhile; or that of the source has erasures. */
 export class OtherLog extends Error {}
 
 /** Bodies that go with one request, as JSON; the API takes four times as much. */
@@ -77,8 +77,19 @@ async function nextCells(
   const damaged = log.cells.find(({ error }) => error !== undefined);
   if (damaged?.error) throw damaged.error;
   const cells = log.cells.filter(({ added_id }) => added_id <= to);
+  refuseErased(cells);
   if (cells.length === 0) throw new SchemalessError('unavailable', `shard ${shard} shows no cell behind ${after}`);
   return cells;
+}
+
+/** Nobody can write what was erased, nor the erasure at its place: what comes behind would have other added ids. */
+function refuseErased(cells: readonly Cell[]): void {
+  const gone = cells.find(({ erased, erasure }) => erased === true || erasure !== undefined);
+  if (gone === undefined) return;
+  const what = gone.erasure ? 'is an erasure' : 'was erased';
+  throw new OtherLog(
+    `shard ${gone.shard} cannot be cloned: what has the added id ${gone.added_id} ${what}. Export it and import that: the cells come without their added ids, and without what was erased`,
+  );
 }
 
 function* inBatches(cells: readonly Cell[]): Generator<readonly Cell[]> {
@@ -102,11 +113,15 @@ async function restore(target: Cloning['target'], batch: readonly Cell[]): Promi
     const results = await target.batchRestore(batch);
     const other = results.findIndex(
       (result, position) =>
-        result.outcome === 'conflict' || ('added_id' in result && result.added_id !== batch[position]?.added_id),
+        result.outcome === 'conflict' ||
+        result.outcome === 'erased' ||
+        ('added_id' in result && result.added_id !== batch[position]?.added_id),
     );
     if (other >= 0)
       throw new OtherLog(
-        `shard ${batch[other]?.shard} is written to by somebody else: the cell of added id ${batch[other]?.added_id} has another place`,
+        results[other]?.outcome === 'erased'
+          ? `shard ${batch[other]?.shard} cannot take the cell of added id ${batch[other]?.added_id}: its address was erased there`
+          : `shard ${batch[other]?.shard} is written to by somebody else: the cell of added id ${batch[other]?.added_id} has another place`,
       );
     const refused = results.find(({ outcome }) => outcome === 'unavailable' || outcome === 'buffered');
     if (!refused) return;

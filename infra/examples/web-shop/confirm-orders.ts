@@ -7,10 +7,13 @@ const store = openDatastore(shop, { url: process.env['SCHEMALESS_API_URL'] ?? 'h
 
 const confirmOrder = triggerHandler<MessageOf<typeof shop, 'confirm_order'>>(
   'confirm_order',
-  async (rowKey, { ref_key }) => {
+  async (rowKey, { ref_key, erasure }) => {
+    // An order was erased: nobody is written to.
+    if (erasure !== undefined) return;
     const { cell: order } = await store.get({ row_key: rowKey, column_name: 'ORDER', ref_key });
     // It was told of too early, by a reader that is behind: the cell comes again.
     if (!order) throw new Error(`order ${rowKey} cannot be read yet`);
+    if (order.erased === true) return;
     // Nothing that is tried again would help: it is set aside at once, for somebody to look at.
     if (order.body.items.includes('gunpowder')) throw new PermanentFailure('not for sale');
 

@@ -26,14 +26,15 @@ export const CELLS = {
         example: { outcome: 'buffered', ...ADDRESS, shard: 233, copies: 2 },
       },
     },
-    problems: [...OF_DATASTORE, ...OF_BODY, 'conflict', 'body_too_large', 'undecodable_body'],
+    problems: [...OF_DATASTORE, ...OF_BODY, 'conflict', 'erased', 'body_too_large', 'undecodable_body'],
+    statuses: { erased: 409 },
   },
   getCell: {
     bodies: true,
     summary: 'Read one cell',
     query: ['read', 'minAddedId'],
     answers: { 200: { means: 'The cell.', schema: schema('ReadCell'), example: { ...CELL, ...SERVED } } },
-    problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'undecodable_body'],
+    problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'erased', 'undecodable_body'],
   },
   getLatestCell: {
     bodies: true,
@@ -42,7 +43,7 @@ export const CELLS = {
     answers: {
       200: { means: 'The cell with the highest ref key.', schema: schema('ReadCell'), example: { ...CELL, ...SERVED } },
     },
-    problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'undecodable_body'],
+    problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'erased', 'undecodable_body'],
   },
   listVersions: {
     bodies: true,

@@ -21,6 +21,8 @@ export interface Description {
   readonly bodies?: boolean;
   /** The codes of the problems that can come. */
   readonly problems: readonly ErrorCode[];
+  /** Of those whose status is another one here than their code's. @default none */
+  readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
 /** Problems of every operation. */

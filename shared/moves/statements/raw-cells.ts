@@ -10,7 +10,7 @@ export interface RawCell {
   readonly column_name: Uint8Array;
   /** As MySQL writes it. */
   readonly ref_key: string;
-  /** Null once erased. */
+  /** As it is stored, or what was left of it. */
   readonly body: Uint8Array | null;
   /** As MySQL writes it: six decimals. */
   readonly created_at: string;

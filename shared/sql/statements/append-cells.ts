@@ -1,5 +1,6 @@
 import { rowKeyBytes } from '../../address.ts';
-import type { NewCell } from '../../cell.ts';
+import { LIMITS, type NewCell } from '../../cell.ts';
+import { CELL_MARK, RANGE_MARK } from '../../erasure-name.ts';
 import { toSqlTime } from '../../time.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
@@ -31,6 +32,11 @@ export interface ShardFence {
   readonly epoch: number;
   /** Also a writer that may lack acknowledged cells: for who brings them back. @default only one that has them all */
   readonly anyWriter?: boolean;
+  /**
+   * Looks for erasures, which takes an append some 8 % more time. @default false: nothing is appended where something of
+   * the shard was erased
+   */
+  readonly heeds?: boolean;
 }
 
 /**
@@ -48,7 +54,8 @@ function sharing({ anyWriter = false }: ShardFence): Pick<Statement, 'mayShareCo
 
 /**
  * Appends cells to their shard's log, in one statement: takes the shard's lock row, checks that this group still owns
- * the shard, leaves out the cells that exist, numbers the rest without holes and inserts them.
+ * the shard, leaves out the cells that exist, and those that were erased before they came where the fence says to heed
+ * that, numbers the rest without holes and inserts them.
  *
  * - The lock row is held to the commit, its own or that of its transaction, so ids become visible in their own order;
  *   and as nothing burns an id, a reader that meets a hole knows that it is a commit not visible yet. AUTO_INCREMENT
@@ -70,12 +77,13 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
 /**
  * Appends one cell to its shard's log: `appendCells` without the parts that only several cells need.
  *
- * The result's insert id is the cell's added id. No row changed: the cell exists; or the shard is closed, has moved,
- * has another epoch or a writer that is not known to have all its cells.
+ * The result's insert id is the cell's added id. No row changed: the cell exists, or was erased; or the shard is closed,
+ * has moved, has another epoch or a writer that is not known to have all its cells.
  */
 export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   const entity = entityTable(fence.datastore, fence.shard);
-  const texts = fence.anyWriter === true ? anyWriterTexts : writerTexts;
+  const { anyWriter = false, heeds = false } = fence;
+  const texts = anyWriter ? (heeds ? heedingRecoveryTexts : recoveryTexts) : heeds ? heedingTexts : writerTexts;
   let sql = texts.get(entity);
   if (sql === undefined) texts.set(entity, (sql = textOf(entity, fence)));
   const [rowKey, columnName] = [rowKeyBytes(cell.row_key), Buffer.from(cell.column_name)];
@@ -91,6 +99,7 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
       rowKey,
       columnName,
       cell.ref_key,
+      ...(heeds ? [rowKey, rowKey, columnName, cell.ref_key, rowKey, columnName, cell.ref_key] : []),
       fence.datastore,
       fence.shard,
       fence.epoch,
@@ -99,7 +108,17 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
 }
 
 /** By table: a text is made of a dozen pieces, and is the same for each cell of a shard. */
-const [writerTexts, anyWriterTexts] = [new Map<string, string>(), new Map<string, string>()];
+const [writerTexts, heedingTexts, recoveryTexts, heedingRecoveryTexts] = Array.from(
+  { length: 4 },
+  () => new Map<string, string>(),
+) as [Map<string, string>, Map<string, string>, Map<string, string>, Map<string, string>];
+
+/** Nor is there an erasure of the row, of the column up to a version that is not before the cell, or of the cell. */
+const NOT_ERASED = ' AND gone.added_id IS NULL AND past.added_id IS NULL AND lone.added_id IS NULL';
+
+function erasureFence({ heeds = false }: ShardFence): string {
+  return heeds ? NOT_ERASED : ' AND log.heeds = 0';
+}
 
 function textOf(entity: string, fence: ShardFence): string {
   return [
@@ -110,7 +129,14 @@ function textOf(entity: string, fence: ShardFence): string {
     `LEFT JOIN ${entity} AS last ON last.added_id =`,
     `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE)`,
     `LEFT JOIN ${entity} AS old ON old.row_key = ? AND old.column_name = ? AND old.ref_key = ?`,
-    `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL FOR UPDATE`,
+    ...(fence.heeds === true
+      ? [
+          `LEFT JOIN ${entity} AS gone ON gone.row_key = ? AND gone.column_name = ${RANGE_MARK} AND gone.ref_key = ${LIMITS.refKey}`,
+          `LEFT JOIN ${entity} AS past ON past.row_key = ? AND past.column_name = CONCAT(${RANGE_MARK}, ?) AND past.ref_key >= ?`,
+          `LEFT JOIN ${entity} AS lone ON lone.row_key = ? AND lone.column_name = CONCAT(${CELL_MARK}, ?) AND lone.ref_key = ?`,
+        ]
+      : []),
+    `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL${erasureFence(fence)} FOR UPDATE`,
   ].join(' ');
 }
 
@@ -174,7 +200,15 @@ function appendRows(
       `JOIN (${rows.join(' UNION ALL ')}) AS new ` +
       `LEFT JOIN ${entity} AS old ` +
       `ON old.row_key = new.row_key AND old.column_name = new.column_name AND old.ref_key = new.ref_key ` +
-      `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL FOR UPDATE`,
+      (fence.heeds === true
+        ? `LEFT JOIN ${entity} AS gone ` +
+          `ON gone.row_key = new.row_key AND gone.column_name = ${RANGE_MARK} AND gone.ref_key = ${LIMITS.refKey} ` +
+          `LEFT JOIN ${entity} AS past ` +
+          `ON past.row_key = new.row_key AND past.column_name = CONCAT(${RANGE_MARK}, new.column_name) AND past.ref_key >= new.ref_key ` +
+          `LEFT JOIN ${entity} AS lone ` +
+          `ON lone.row_key = new.row_key AND lone.column_name = CONCAT(${CELL_MARK}, new.column_name) AND lone.ref_key = new.ref_key `
+        : '') +
+      `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL${erasureFence(fence)} FOR UPDATE`,
     parameters: [...cells.flat(), fence.datastore, fence.shard, fence.epoch],
   };
 }

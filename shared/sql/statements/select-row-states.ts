@@ -1,4 +1,5 @@
 import { rowKeyBytes } from '../../address.ts';
+import { isErasedBody } from '../../body/erased-body.ts';
 import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
@@ -88,6 +89,10 @@ export function selectRowsOfShard(
   return { sql: selects.join(' UNION ALL '), parameters, table };
 }
 
+function unlessErased(body: Uint8Array): Uint8Array | null {
+  return isErasedBody(body) ? null : body;
+}
+
 /**
  * By row, in the order of `wanted`.
  *
@@ -109,7 +114,7 @@ export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard
       ref_key: toNumber(ref_key),
       added_id: toNumber(added_id),
       createdAt: String(createdAt),
-      body: body === null || body === undefined ? (bytes === null ? null : 'left_out') : toBytes(body),
+      body: body === null || body === undefined ? (bytes === null ? null : 'left_out') : unlessErased(toBytes(body)),
     };
     if (ofColumn) ofColumn.push(cell);
     else state.cells.set(column, [cell]);

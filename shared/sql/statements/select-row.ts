@@ -1,6 +1,7 @@
 import { rowKeyBytes } from '../../address.ts';
 import { cellColumns, headRow } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
+import { FIRST_NAME } from '../../erasure-name.ts';
 import { entityTable } from '../names.ts';
 
 export interface RowRange {
@@ -17,7 +18,8 @@ export interface RowRange {
 export function selectRow(datastore: string, shard: number, range: RowRange, heads: boolean, item = 0): Statement {
   const entity = entityTable(datastore, shard);
   const parameters: SqlParameter[] = [rowKeyBytes(range.row_key)];
-  let which = '';
+  // Erasures of the row are among its cells, with names that come before all others.
+  let which = range.columns === undefined && range.after === undefined ? ` AND column_name >= ${FIRST_NAME}` : '';
   if (range.columns !== undefined) {
     which += ` AND column_name IN (${range.columns.map(() => '?').join(', ')})`;
     parameters.push(...range.columns.map((column) => Buffer.from(column)));

@@ -1,5 +1,5 @@
-import { fingerprintOf } from '../../follow/fingerprint.ts';
 import { isFurther, type ConsumedLocation } from '../state/consumed-marks.ts';
+import { fingerprintOfMessage } from '../state/queue-message.ts';
 import type { TriggerMessage } from '../state/message.ts';
 import { TOLD_IN_TIME } from '../state/queue-limits.ts';
 import type { TriggerStore } from '../state/trigger-store.ts';
@@ -61,7 +61,7 @@ export function consumedNotes(
       const { shard, generation, added_id } = message;
       // Of one whose generation is not known nothing can be said that a later resend could rely on.
       if (generation === undefined) return;
-      const location = { generation, added_id, fingerprint: fingerprintOf(message) };
+      const location = { generation, added_id, fingerprint: fingerprintOfMessage(message) };
       if (isFurther(location, noted.get(shard))) noted.set(shard, location);
     },
     async keep() {

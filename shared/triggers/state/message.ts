@@ -1,10 +1,15 @@
-import type { CellAddress } from '../../cell.ts';
+import type { CellAddress, ErasureScope } from '../../cell.ts';
 
 /**
  * What a trigger's queue carries for each cell: a pointer; the consumer fetches what else it needs. JSON, in this
  * order.
  */
 export interface TriggerMessage extends CellAddress {
+  /**
+   * This is of no cell, but of an erasure, in its place in the log: of the row (the column name is empty), of its column,
+   * of the versions up to the ref key, or of the cell. @default it is of a cell
+   */
+  readonly erasure?: ErasureScope;
   readonly datastore: string;
   readonly trigger: string;
   readonly shard: number;

@@ -1,4 +1,6 @@
 import { parseAddress, parseCount } from '../../address.ts';
+import type { ErasureScope } from '../../cell.ts';
+import { erasureName, scopeOf, targetAt } from '../../erasure-name.ts';
 import { DATASTORE_NAME, MAX_SHARDS, TRIGGER_NAME } from '../../definitions/definitions.ts';
 import { invalidField, missingField, SchemalessError } from '../../errors.ts';
 import { fingerprintOf } from '../../follow/fingerprint.ts';
@@ -20,6 +22,7 @@ export function toMessage(
   replayedTo: number,
 ): TriggerMessage {
   const { shard, added_id, row_key, column_name, ref_key, created_at, generation } = cell;
+  const erased = targetAt(cell);
   const replay = generation > 0 && added_id <= replayedTo;
   return {
     datastore: trigger.datastore,
@@ -27,12 +30,21 @@ export function toMessage(
     shard,
     added_id,
     row_key,
-    column_name,
+    column_name: erased ? (erased.column_name ?? '') : column_name,
     ref_key,
     created_at,
     replay,
     generation,
+    ...(erased && { erasure: scopeOf(erased) }),
   };
+}
+
+/** The fingerprint of what a message is of, as its log has it. */
+export function fingerprintOfMessage(message: TriggerMessage): string {
+  const { erasure, column_name } = message;
+  return fingerprintOf(
+    erasure === undefined ? message : { ...message, column_name: erasureName(erasure, column_name) },
+  );
 }
 
 /**
@@ -52,6 +64,7 @@ export function encodeMessage({
   created_at,
   replay,
   generation,
+  erasure,
 }: TriggerMessage): string {
   const text = JSON.stringify({
     datastore,
@@ -64,6 +77,7 @@ export function encodeMessage({
     created_at,
     replay,
     generation,
+    erasure,
   });
   return text.replaceAll(REFUSED, (unit) => String.raw`\u` + unit.charCodeAt(0).toString(16));
 }
@@ -75,9 +89,11 @@ export function encodeMessage({
  */
 export function parseMessage(text: string): TriggerMessage {
   const fields = parseObject(text);
+  const erasure = parseScope(fields['erasure']);
   const { row_key, column_name, ref_key } = parseAddress({
     row_key: fields['row_key'],
-    column_name: fields['column_name'],
+    // That of a row is none.
+    column_name: erasure === 'row' ? 'all' : fields['column_name'],
     ref_key: fields['ref_key'],
   });
   return {
@@ -86,8 +102,9 @@ export function parseMessage(text: string): TriggerMessage {
     shard: parseCount(fields['shard'], 'shard', 0, MAX_SHARDS - 1),
     added_id: parseCount(fields['added_id'], 'added_id', 1, Number.MAX_SAFE_INTEGER),
     row_key,
-    column_name,
+    column_name: erasure === 'row' ? '' : column_name,
     ref_key,
+    ...(erasure !== undefined && { erasure }),
     created_at: parseTime(fields['created_at'], 'created_at'),
     replay: parseReplay(fields['replay']),
     // Messages of an earlier version do not say it.
@@ -130,7 +147,7 @@ export function retryDeduplicationId(
   { message, parked_at = '' }: Pick<FailingCell, 'message' | 'parked_at'>,
   round: number,
 ): string {
-  return `${message.shard}-${message.added_id}-${fingerprintOf(message)}-p${parked_at.replaceAll(/\D/gu, '')}-r${round}`;
+  return `${message.shard}-${message.added_id}-${fingerprintOfMessage(message)}-p${parked_at.replaceAll(/\D/gu, '')}-r${round}`;
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {
@@ -150,6 +167,14 @@ function parseName(value: unknown, field: string, pattern: RegExp): string {
   if (value === undefined) throw missingField(field, wanted);
   if (typeof value !== 'string' || !pattern.test(value)) throw invalidField(field, wanted, value);
   return value;
+}
+
+const SCOPES: readonly ErasureScope[] = ['row', 'column', 'versions', 'cell'];
+
+function parseScope(value: unknown): ErasureScope | undefined {
+  const scope = SCOPES.find((one) => one === value);
+  if (value !== undefined && scope === undefined) throw invalidField('erasure', SCOPES.join(', '), value);
+  return scope;
 }
 
 function parseReplay(value: unknown): boolean {

@@ -4,6 +4,7 @@ import { functionPool } from '../../../infra/local/lambda/function-pool.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import { erasuresClient } from '../../../shared/client/erasures-client.ts';
 import { movesClient } from '../../../shared/client/moves-client.ts';
 import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
 import { baseBody } from '../../support/trips/base.ts';
@@ -29,6 +30,7 @@ export async function callables(stack: LocalStack, seed: string): Promise<readon
   const base: NewCell = { row_key: tripRowKey(seed, 0), column_name: 'BASE', ref_key: 1, body: trip };
   const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
   const moves = movesClient({ url: stack.url, datastore: 'trips' });
+  const erasures = erasuresClient({ url: stack.url, datastore: 'trips' });
   const drivers = [String(trip['driver_partner_uuid'])];
   // A column that no trigger looks at.
   const note: NewCell = {
@@ -57,6 +59,7 @@ export async function callables(stack: LocalStack, seed: string): Promise<readon
     ),
     ofRoute('manage-triggers', () => trips.triggers()),
     ofRoute('manage-moves', () => moves.moves()),
+    ofRoute('erase-cells', () => erasures.erasures()),
     await ofTrigger(stack, 'bill_rider', { client: trips, cell: base }),
     await ofTrigger(stack, 'echo', {
       client: schemalessClient({ url: stack.url, datastore: 'smoke' }),

@@ -120,7 +120,10 @@ function addresses(rows: readonly SqlRow[]): readonly string[] {
 
 async function heads(client: SqlClient, target: Target): Promise<Heads> {
   const owned = await client.select(
-    { sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ? ORDER BY shard', parameters: [DATASTORE] },
+    {
+      sql: "SELECT shard FROM `schemaless`.shard WHERE datastore = ? AND state NOT IN ('moved', 'arriving') ORDER BY shard",
+      parameters: [DATASTORE],
+    },
     target,
   );
   const perShard = owned.map(

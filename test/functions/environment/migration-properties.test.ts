@@ -24,7 +24,7 @@ const TRIGGERS: readonly DeployedTrigger[] = [
   },
 ];
 
-const USER_SECRETS = { read: 'r', tail: 't', write: 'w', repair: 'x', move: 'm' };
+const USER_SECRETS = { read: 'r', tail: 't', write: 'w', repair: 'x', move: 'm', erase: 'e' };
 
 /** As CloudFormation hands it over: every value a string. */
 function properties(datastore: object): object {
@@ -68,10 +68,10 @@ describe('the properties of a migration', () => {
   });
 
   it('may know no user that came later: it has no secret then', () => {
-    const { move: _move, ...before } = USER_SECRETS;
+    const { move: _move, erase: _erase, ...before } = USER_SECRETS;
     const { Groups: groups, ...rest } = properties({}) as { readonly Groups: readonly object[] };
     const [group] = readWish({ ...rest, Groups: groups.map((one) => ({ ...one, userSecrets: before })) }).groups;
-    expect(group?.userSecrets).toEqual({ ...before, move: '' });
+    expect(group?.userSecrets).toEqual({ ...before, move: '', erase: '' });
   });
 
   it('leave triggers as they are, and have no indexes, where they say nothing of them', () => {

@@ -4,8 +4,8 @@ import { secretOf } from '../../../functions/environment/connect/connector.ts';
 import { userPasswords } from '../../../functions/environment/user-passwords.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 
-const BEFORE = { read: 'r', tail: 't', write: 'w', repair: 'x' };
-const SECRETS: NonNullable<GroupAddress['userSecrets']> = { ...BEFORE, move: 'm' };
+const BEFORE = { read: 'r', tail: 't', write: 'w', repair: 'x', move: 'm' };
+const SECRETS: NonNullable<GroupAddress['userSecrets']> = { ...BEFORE, erase: 'e' };
 const endpoint = { host: 'db', port: 3306 };
 const groupWith = (userSecrets: object): GroupAddress => ({
   name: 'group-1',
@@ -27,19 +27,19 @@ const client = {
 
 describe('a user that came later than a group was last deployed', () => {
   it('has no password yet, and keeps nobody else from having one', async () => {
-    const passwords = { read: 'of r', tail: 'of t', write: 'of w', repair: 'of x' };
-    expect(await userPasswords(client)(groupWith(SECRETS))).toEqual({ ...passwords, move: 'of m' });
-    for (const secrets of [BEFORE, { ...BEFORE, move: '' }])
+    const passwords = { read: 'of r', tail: 'of t', write: 'of w', repair: 'of x', move: 'of m' };
+    expect(await userPasswords(client)(groupWith(SECRETS))).toEqual({ ...passwords, erase: 'of e' });
+    for (const secrets of [BEFORE, { ...BEFORE, erase: '' }])
       expect(await userPasswords(client)(groupWith(secrets))).toEqual(passwords);
   });
 
   it('cannot log in there, and everybody else can', () => {
-    for (const secrets of [BEFORE, { ...BEFORE, move: '' }]) {
+    for (const secrets of [BEFORE, { ...BEFORE, erase: '' }]) {
       expect(secretOf(groupWith(secrets), 'write')).toBe('w');
-      expect(() => secretOf(groupWith(secrets), 'move')).toThrow(
-        'group-1: wanted a secret of schemaless_move, which the next migration makes, got none',
+      expect(() => secretOf(groupWith(secrets), 'erase')).toThrow(
+        'group-1: wanted a secret of schemaless_erase, which the next migration makes, got none',
       );
     }
-    expect(secretOf(groupWith(SECRETS), 'move')).toBe('m');
+    expect(secretOf(groupWith(SECRETS), 'erase')).toBe('e');
   });
 });

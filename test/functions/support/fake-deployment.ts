@@ -3,21 +3,24 @@ import type { IndexStatus } from '../../../shared/contract/index-status.ts';
 import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '../../../shared/contract/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
+import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import type { MoveManagement } from '../../../shared/moves/move-management.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
+import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
 import type { SizeOperations } from '../../../shared/contract/shard-plan.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { fakeDefinitions } from './fake-definitions.ts';
+import { fakeErasures } from './fake-erasures.ts';
 import { fakeMoves } from './fake-moves.ts';
 import { fakeTriggers } from './fake-triggers.ts';
 
 export const SHARDS = 4;
 
 /** What all handlers together work on. */
-export type Everything = Deployment & TriggerManagement & MoveManagement & DefinitionManagement;
+export type Everything = Deployment & TriggerManagement & MoveManagement & ErasureManagement & DefinitionManagement;
 
 export interface FakeDeployment extends Everything {
   /** The store behind `trips`, to look into. */
@@ -51,12 +54,18 @@ const INDEXES: IndexOperations = {
 };
 
 /**
- * A deployment of one datastore, `trips`, in memory, with the indexes of the suite, a trigger and a move. `changes`
- * replaces what should behave otherwise.
+ * A deployment of one datastore, `trips`, in memory, with the indexes of the suite, a trigger, a move and erasures.
+ * `changes` replaces what should behave otherwise.
  */
 export function fakeDeployment(
   changes: Partial<
-    Datastore & BufferOperations & IndexOperations & TriggerOperations & MoveOperations & SizeOperations
+    Datastore &
+      BufferOperations &
+      IndexOperations &
+      TriggerOperations &
+      MoveOperations &
+      ErasureOperations &
+      SizeOperations
   > = {},
   health: readonly GroupHealth[] = [],
 ): FakeDeployment {
@@ -86,6 +95,10 @@ export function fakeDeployment(
       check(name);
       return { ...fakeMoves(), ...changes };
     },
+    async erasures(name, caller) {
+      check(name);
+      return { ...fakeErasures([], caller), ...changes };
+    },
     async datastore(name) {
       check(name);
       return { ...trips, ...buffer, ...INDEXES, ...changes };
@@ -105,6 +118,7 @@ export function failingDeployment(error: unknown): Everything {
   return {
     triggers: fail,
     moves: fail,
+    erasures: fail,
     datastore: fail,
     datastores: fail,
     health: fail,

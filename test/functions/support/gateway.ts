@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { makeDefinitionsHandler } from '../../../functions/define-datastores.ts';
+import { makeErasuresHandler } from '../../../functions/erase-cells.ts';
 import { makeMovesHandler } from '../../../functions/manage-moves.ts';
 import { makeTriggersHandler } from '../../../functions/manage-triggers.ts';
 import { makeQueryHandler } from '../../../functions/query-index.ts';
@@ -50,6 +51,7 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
   const open = typeof deployment === 'function' ? deployment : () => deployment;
   const handlers = {
     'define-datastores': makeDefinitionsHandler(open),
+    'erase-cells': makeErasuresHandler(open),
     'manage-moves': makeMovesHandler(open),
     'manage-triggers': makeTriggersHandler(open),
     'query-index': makeQueryHandler(open),
@@ -70,7 +72,9 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
       requestContext: {
         requestId: `request-${requests}`,
         http: { method, path: rawPath },
-        ...(signedBy === undefined ? {} : { authorizer: { iam: { accessKey: signedBy } } }),
+        ...(signedBy !== undefined && {
+          authorizer: { iam: { accessKey: signedBy, userArn: `arn:aws:iam::123456789012:user/${signedBy}` } },
+        }),
       },
       isBase64Encoded: body instanceof Uint8Array,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body).toString('base64') }),

@@ -62,7 +62,7 @@ describe('a plan', () => {
     expect(lineOf(plan, 'Aurora: capacity')).toBeCloseTo(8 * 3 * 1 * 0.12 * 730, 6);
     expect(lineOf(plan, 'RDS Proxy')).toBeCloseTo(8 * 8 * 0.015 * 730 + 8 * 2 * 0.01 * 730, 6);
     expect(lineOf(plan, 'Network: endpoints, traffic between zones')).toBeCloseTo(2 * 2 * 0.01 * 730, 6);
-    expect(lineOf(plan, 'Secrets Manager')).toBeCloseTo((8 * 5 + 1) * 0.4, 6);
+    expect(lineOf(plan, 'Secrets Manager')).toBeCloseTo((8 * 5 + 2) * 0.4, 6);
     expect(lineOf(plan, 'HTTP API')).toBe(0);
     expect(lineOf(plan, 'Aurora: storage')).toBe(0);
     // Four tailers and the repair with 1,769 MB, the drain with 512; the mover is only started.

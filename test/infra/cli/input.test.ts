@@ -73,6 +73,7 @@ describe('exit codes', () => {
       403: 'denied',
       404: 'notFound',
       409: 'conflict',
+      410: 'notFound',
       413: 'usage',
       500: 'internal',
       503: 'unavailable',

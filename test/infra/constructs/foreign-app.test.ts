@@ -211,8 +211,8 @@ describe('a store to rely on', () => {
     for (const { resources } of uses) for (const one of resources) expect(one).toMatch(/Platform:\w+Key/u);
     const encrypting = uses.filter(({ actions }) => actions.includes('kms:Encrypt')).map(({ role }) => role);
     const ofStore = words(`
-      exporttripsparquet drainbuffer managemoves managetriggers moveshards queryindex readcells repairindexes
-      tailshards writecells migrationisComplete`);
+      exporttripsparquet drainbuffer erasecells managemoves managetriggers moveshards queryindex readcells
+      repairindexes tailshards writecells migrationisComplete`);
     expect(new Set(encrypting)).toEqual(new Set(['BillRider', ...ofStore.map((name) => `Store${name}`)]));
   });
 

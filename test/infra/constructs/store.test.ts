@@ -162,7 +162,7 @@ it('has the edge and the backups that it is told to have', () => {
   // A stage that names a route which is not there yet is refused.
   expect(Object(stage).DependsOn).toEqual(expect.arrayContaining([expect.stringMatching(/POSTv1datastorelog/u)]));
   const aliases = resourcesOf(stacks, 'AWS::Lambda::Alias');
-  expect(aliases).toHaveLength(5);
+  expect(aliases).toHaveLength(6);
   expect(aliases.every((alias) => 'CodeDeployLambdaAliasUpdate' in Object(Object(alias).UpdatePolicy))).toBe(true);
   expect(propertiesOf(stacks, 'AWS::CodeDeploy::DeploymentGroup')).toMatchObject(
     aliases.map(() => ({
@@ -397,7 +397,7 @@ describe('a store', { timeout: 60_000 }, () => {
     const secrets = stacks.flatMap(({ template }) =>
       Object.entries(template.Resources).filter(([, { Type }]) => Type === 'AWS::SecretsManager::Secret'),
     );
-    expect(secrets).toHaveLength(12);
+    expect(secrets).toHaveLength(14);
     for (const [logicalId] of secrets) expect(logicalId.length).toBeLessThanOrEqual(22);
   });
 

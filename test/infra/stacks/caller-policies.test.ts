@@ -42,16 +42,24 @@ const OF_MOVERS = words(`
   listShardSizes getHealth`);
 /** Of those, what belongs to nobody else but operators. */
 const MOVES = OF_MOVERS.filter((operation) => operation.endsWith('Move') || operation.endsWith('Moves'));
+const OF_ERASERS = words('eraseCells listErasures getErasure');
 
 describe('the policies of callers', () => {
-  it.each(ROUTES)('let readers call $operation only if it changes nothing, and is no matter of moves', (route) => {
-    const wanted = ![...WRITES, ...MOVES].includes(route.operation);
-    expect(allows(patternsOf('reads every datastore'), route, 'trips')).toBe(wanted);
-  });
+  it.each(ROUTES)(
+    'let readers call $operation only if it changes nothing, and is no matter of moves or erasures',
+    (route) => {
+      const wanted = ![...WRITES, ...MOVES, ...OF_ERASERS].includes(route.operation);
+      expect(allows(patternsOf('reads every datastore'), route, 'trips')).toBe(wanted);
+    },
+  );
 
   it.each(ROUTES)('let movers call $operation only if moving shards takes it', (route) => {
     const patterns = patternsOf('moves shards between groups');
     expect(allows(patterns, route, 'trips')).toBe(OF_MOVERS.includes(route.operation));
+  });
+
+  it.each(ROUTES)('let erasers call $operation only if it is of erasures', (route) => {
+    expect(allows(patternsOf('erases cells'), route, 'trips')).toBe(OF_ERASERS.includes(route.operation));
   });
 
   it.each(ROUTES)('let the clients of one datastore call $operation of no other', (route) => {

@@ -88,6 +88,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       ['group1clusteraE37D33B1', 'AWS::RDS::DBInstance'],
       ['Secretgroup1', 'AWS::SecretsManager::Secret'],
       ['Secretgroup1write', 'AWS::SecretsManager::Secret'],
+      ['Secretgroupsmove', 'AWS::SecretsManager::Secret'],
       ['networkvpcFB59E56F', 'AWS::EC2::VPC'],
     ] as const)
       expect([id, storage?.template.Resources[id]?.Type]).toEqual([id, type]);
@@ -227,6 +228,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     expect(Object.fromEntries(writable.filter(([, tables]) => tables.length > 0))).toEqual({
       ...(ENVIRONMENTS[environment].definedByApi && { definedatastores: ['state', 'topology'] }),
       drainbuffer: ['state', 'topology'],
+      erasecells: ['state'],
       managemoves: ['state', 'topology'],
       managetriggers: ['state'],
       migrationisComplete: ['state', 'topology'],
@@ -237,6 +239,18 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
         triggerFunctions.map(({ datastore, name }) => [`trigger${datastore}${name.replaceAll('_', '')}`, ['state']]),
       ),
     });
+  });
+
+  it('tells who records erasures how long backups are kept', () => {
+    const told = properties('AWS::Lambda::Function').flatMap(({ Description, Environment }) => {
+      const days: unknown = Object(Object(Environment).Variables).SCHEMALESS_BACKUP_DAYS;
+      return days === undefined ? [] : [[Description, days]];
+    });
+    const days = { local: '0', dev: '1', small: '35', staging: '1', prod: '90' }[environment];
+    expect(told.sort()).toEqual([
+      ['Schemaless: completes, builds and drops indexes', days],
+      ['Schemaless: erases cells, and shows what was erased', days],
+    ]);
   });
 
   it('throttles its API, and logs who asked what, for as long as it says', () => {

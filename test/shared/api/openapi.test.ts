@@ -10,6 +10,7 @@ import { PARKED, SUMMARY } from '../../functions/support/fake-triggers.ts';
 import type { DeleteOptions } from '../../../shared/contract/definition-operations.ts';
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import { fakeDefinitions } from '../../functions/support/fake-definitions.ts';
+import { AWAY, ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
 import { MOVE } from '../../functions/support/fake-moves.ts';
 import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { answerCheck, operationsOf, schemaCheck, type Document } from './support/answer-check.ts';
@@ -28,14 +29,28 @@ const DAMAGE = new SchemalessError('undecodable_body', 'cannot decode it', {
   more: { shard: 0, added_id: 1 },
 });
 const CELL: Cell = { ...ADDRESS, body: null, added_id: 1, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
+const ERASURE = { id: ERASED.id, reason: ERASED.reason } as const;
+const GONE = new SchemalessError('erased', 'it was erased', {
+  address: ADDRESS,
+  more: {
+    cell: { ...CELL, body: null, erased: true },
+    erasure: { id: ERASED.id, scope: ERASED.scope, reason: ERASED.reason, erased_at: CELL.created_at },
+  },
+});
 const CELLS: readonly Cell[] = [
   { ...CELL, erased: true },
+  { ...CELL, erased: true, body_sha256: 'ab'.repeat(32) },
   { ...CELL, error: DAMAGE },
+];
+const ERASURES: readonly Cell[] = [
+  { ...CELL, erasure: { ...ERASURE, scope: 'versions' } },
+  { ...CELL, column_name: '', ref_key: Number.MAX_SAFE_INTEGER, erasure: { ...ERASURE, scope: 'row' } },
 ];
 const PUT_RESULTS: readonly PutResult[] = [
   { outcome: 'stored', shard: 0, added_id: 1 },
   { outcome: 'stored_before', shard: 0, added_id: 1, created_at: '2026-01-31T08:00:00.000000Z' },
   { outcome: 'conflict', shard: 0, added_id: 1 },
+  { outcome: 'erased', shard: 0 },
   { outcome: 'buffered', shard: 0, copies: 1 },
   { outcome: 'unavailable', shard: 0, reason: 'no secondary was reached' },
 ];
@@ -107,6 +122,9 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   completeMove: post('moves/2/complete'),
   cancelMove: post('moves/2/cancel'),
   verifyMove: post('moves/2/verify'),
+  eraseCells: post('erasures', { row_key: ROW, column_name: 'BASE', up_to: 3, reason: 'request 4711' }),
+  listErasures: get(`erasures?open=false&limit=1&after=${ERASING.id}`),
+  getErasure: get(`erasures/${ERASED.id}`),
   listShardSizes: get('shards/sizes'),
   getBuffer: get('buffer'),
   listBufferConflicts: get('buffer/conflicts'),
@@ -144,7 +162,7 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       batchRestore: async () => PUT_RESULTS,
       batchGet: async () => [{ error: DAMAGE }, { error: UNAVAILABLE }],
       log: async () => [
-        { shard: 0, cells: CELLS, next: 2, more: true, ...SERVED },
+        { shard: 0, cells: [...CELLS, ...ERASURES], next: 2, more: true, ...SERVED },
         { shard: 1, error: UNAVAILABLE },
       ],
       heads: async () => [{ shard: 0, group: 'group-1', error: UNAVAILABLE }],
@@ -247,6 +265,9 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     if (path.includes('/moves/'))
       for (const shard of ['first', SHARDS, 1, 3])
         answers.push(await ask({ method, path: path.replace('/2', `/${shard}`), body }));
+    if (path.includes('/erasures/'))
+      for (const id of ['first', ERASED.id.replace('b7', 'b8')])
+        answers.push(await ask({ method, path: path.replace(ERASED.id, id), body }));
     if (path.includes('/trips')) answers.push(await ask({ method, path: path.replace('trips', 'nope'), body }));
     if (body !== undefined) {
       answers.push(
@@ -304,6 +325,12 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
   }
   for (const body of ['{"shard":2,"to":"group-1"}', `{"shard":${SHARDS},"to":"group-2"}`, '{"shard":2}'])
     answers.push(await ask({ method: 'POST', path: '/v1/trips/moves', body }));
+  const away = JSON.stringify({ row_key: ROW, column_name: AWAY, reason: 'request 4711' });
+  for (const body of [away, away.replace(ROW, 'x')])
+    answers.push(await ask({ method: 'POST', path: '/v1/trips/erasures', body }));
+  answers.push(await ask({ method: 'GET', path: '/v1/trips/erasures?limit=0' }));
+  const gone = gateway(fakeDeployment({ get: () => Promise.reject(GONE), getLatest: () => Promise.reject(GONE) }));
+  for (const path of [put.path, put.path.replace(/\/1$/u, '')]) answers.push(await gone({ method: 'GET', path }));
   const trigger = '/v1/trips/triggers/bill_rider';
   answers.push(
     await ask({ method: 'GET', path: `${trigger}?limit=0` }),
@@ -392,7 +419,7 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.9.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.10.0' } });
   });
 
   it('asks for signatures where requests are signed, and only there', async () => {

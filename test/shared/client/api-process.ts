@@ -20,6 +20,7 @@ await runAsProcess<ApiProcessInput, never>(async ({ access, port }, { signal, re
     datastores: async () => [store.name],
     triggers: () => Promise.reject(new Error('there are none here')),
     moves: () => Promise.reject(new Error('there are none here')),
+    erasures: () => Promise.reject(new Error('there are none here')),
     health: async () => [],
     close: async () => undefined,
   };

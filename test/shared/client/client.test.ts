@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell, Json } from '../../../shared/cell.ts';
+import { getAll } from '../../../shared/client/get-all.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
@@ -53,6 +54,21 @@ describe('the client', () => {
       put: async () => ({ outcome: 'unavailable', shard: 2, reason: 'no secondary' }),
     }).put({ ...key('A'), ref_key: 0, body: 1 });
     expect(result).toEqual({ outcome: 'unavailable', shard: 2, reason: expect.stringContaining('no secondary') });
+  });
+
+  it('gives what is left of a cell that was erased, and why', async () => {
+    const address = { ...key('BASE'), ref_key: 1 };
+    const at = '2026-01-31T08:00:00.000000Z';
+    const erasure = { id: 'an id', scope: 'cell', reason: 'request 4711', erased_at: at } as const;
+    const cell: Cell = { ...address, body: null, erased: true, added_id: 1, shard: SHARD, created_at: at };
+    const found = { cell, ...SERVED, erasure };
+    const trips = client({
+      get: async () => found,
+      getLatest: async () => found,
+      batchGet: async () => [{ ...cell, ...SERVED }],
+    });
+    for (const read of [() => trips.get(address), () => trips.getLatest(address)]) expect(await read()).toEqual(found);
+    expect(await getAll(trips, [address])).toEqual([{ ...cell, ...SERVED }]);
   });
 
   it('keeps 64 bit integers both ways', async () => {
@@ -213,6 +229,21 @@ describe('putNext', () => {
     expect((await trips.versions(key('STATUS'))).cells.map(({ body }) => Number(body)).sort()).toEqual([
       0, 1, 2, 3, 4, 5, 6, 7,
     ]);
+  });
+
+  it('goes on behind a latest cell that was erased', async () => {
+    const at = '2026-01-31T08:00:00.000000Z';
+    const left = { ...key('STATUS'), ref_key: 4, body: null, erased: true, added_id: 1, shard: SHARD } as const;
+    const trips = client({ getLatest: async () => ({ cell: { ...left, created_at: at }, ...SERVED }) });
+    expect(await trips.putNext({ ...key('STATUS'), body: 'new' })).toMatchObject({ outcome: 'stored', ref_key: 5 });
+  });
+
+  it('says so where nothing may be written any more', async () => {
+    const erased = { outcome: 'erased', shard: SHARD } as const;
+    const trips = client({ put: async () => erased, batchPut: async () => [erased] });
+    expect(await trips.putNext({ ...key('STATUS'), body: 'new' })).toEqual({ ...erased, ref_key: 0 });
+    for (const column of ['STATUS', 'a/b'])
+      expect(await trips.put({ ...key(column), ref_key: 0, body: 1 })).toEqual(erased);
   });
 
   it('gets on although the latest cell that it reads is behind', async () => {

@@ -38,6 +38,7 @@ describe('any number of cells', () => {
       stored_before: 0,
       buffered: 0,
       conflict: 0,
+      erased: 0,
       undone: [],
     });
     expect(overtaken).toEqual([]);
@@ -53,6 +54,12 @@ describe('any number of cells', () => {
       expect(column.map(({ ref_key }) => ref_key)).toEqual(column.map((_, position) => position));
     }
     expect(await putAll(trips, given)).toMatchObject({ stored: 0, stored_before: 1234, undone: [] });
+  });
+
+  it('that were erased are counted, and returned, since nothing brings them back', async () => {
+    const trips = opened({ batchPut: async (some) => some.map(() => ({ outcome: 'erased', shard: 0 })) });
+    const { stored, erased, undone } = await putAll(trips, cells(2));
+    expect([stored, erased, undone.map(({ error }) => error.code)]).toEqual([0, 2, ['erased', 'erased']]);
   });
 
   it('that are refused, in conflict or not confirmed are returned, each alone', async () => {

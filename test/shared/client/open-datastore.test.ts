@@ -131,6 +131,19 @@ describe('a datastore that is declared', () => {
     expect(columns).toEqual(['BASE', 'STATUS']);
   });
 
+  it('tails erasures of columns that are declared as they are, though reads are validated', async () => {
+    const erasure = { id: 'an id', scope: 'column', reason: 'request 4711' } as const;
+    const cell = { row_key, ref_key: 2 ** 53 - 1, body: null, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
+    const cells = [
+      { ...cell, column_name: 'STATUS', added_id: 1, erasure },
+      { ...cell, column_name: '', added_id: 2, erasure: { ...erasure, scope: 'row' as const } },
+    ];
+    const log = [{ shard: 0, cells, next: 2, more: false, served_by: 'writer', stale: false } as const];
+    const fetch = gatewayFetch(gateway(fakeDeployment({ log: async () => log })));
+    const tailed = opened({ fetch, validateReads: true }).tail({ shards: [0], from: 'start', follow: false });
+    expect(await Array.fromAsync(tailed, (one) => one.cell)).toEqual(cells.slice(0, 1));
+  });
+
   it('is refused where the compiler did not look', async () => {
     const key = { row_key, column_name: 'BASIS' as 'BASE' };
     await expect(opened().getLatest(key)).rejects.toMatchObject({ code: 'invalid_field', field: 'column_name' });

@@ -8,6 +8,7 @@ import {
   encodeOffsets,
 } from '../../../shared/follow/encode-offsets.ts';
 import { fingerprintOf } from '../../../shared/follow/fingerprint.ts';
+import { erasureAddress, type ErasureTarget } from '../../../shared/erasure-name.ts';
 import { giveCells } from '../../../shared/follow/give-cells.ts';
 import { adaptivePause, type PassEnd, type Pauses } from '../../../shared/follow/pace.ts';
 import { shareOf, type Worker } from '../../../shared/follow/share.ts';
@@ -195,6 +196,41 @@ describe('giving cells', () => {
     expect(await give(7)).toEqual([{ count: 5, given: 7 }]);
     expect(await give(5)).toEqual([{ count: 3, given: 5 }]);
     expect(await give(undefined)).toEqual([{ count: 1, given: undefined }]);
+  });
+
+  it('gives what is erased of the columns that are wanted, of rows too, in its place', async () => {
+    const erasure = (added_id: number, target: Omit<ErasureTarget, 'row_key'>) => {
+      const { row_key } = entry(0, '');
+      return { ...entry(added_id, ''), ...erasureAddress({ row_key, ...target }) };
+    };
+    const given: number[] = [];
+    await giveCells(
+      {
+        name: 'f',
+        datastore: 'd',
+        start: 'start',
+        columns: ['BASE'],
+        handle: async (_group, cells) => {
+          given.push(...cells.map(({ added_id }) => added_id));
+          return new Map();
+        },
+      },
+      'group-1',
+      [
+        {
+          shard: 3,
+          generation: 0,
+          entries: [
+            erasure(4, {}),
+            entry(5, 'BASE'),
+            erasure(6, { column_name: 'NOTES' }),
+            erasure(7, { column_name: 'BASE', up_to: 5 }),
+            erasure(8, { column_name: 'BASE', ref_key: 1 }),
+          ],
+        },
+      ],
+    );
+    expect(given).toEqual([4, 5, 7, 8]);
   });
 
   it('refuses added ids that were not given', async () => {

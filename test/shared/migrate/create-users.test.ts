@@ -22,6 +22,7 @@ const passwords: Record<MadeUser, string> = {
   write: password(),
   repair: password(),
   move: password(),
+  erase: password(),
 };
 const [group] = inject('servers').groups;
 let topologyTable: DynamoTable;
@@ -80,20 +81,30 @@ const append = (): Statement =>
   );
 /** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR. */
 const DENIED = expect.toBeOneOf([1044, 1142, 1227]);
-const ALL: readonly MadeUser[] = ['read', 'tail', 'write', 'repair', 'move'];
+const ALL: readonly MadeUser[] = ['read', 'tail', 'write', 'repair', 'move', 'erase'];
 
 describe('the users of the functions', () => {
   it.each([
     ['reads cells', () => plain(`SELECT * FROM ${database}.entity`), ALL],
     ['reads the control tables', () => plain('SELECT COUNT(*) FROM schemaless.shard'), ALL],
-    ['appends a cell', append, ['write', 'repair', 'move']],
-    ['buffers', () => plain(`DELETE FROM schemaless.buffer WHERE datastore = '${datastore}'`), ['write', 'repair']],
+    ['appends a cell', append, ['write', 'repair', 'move', 'erase']],
+    [
+      'empties a body',
+      () => plain(`UPDATE ${database}.entity SET body = '' WHERE added_id = 0`),
+      ['write', 'repair', 'move', 'erase'],
+    ],
+    ['deletes a cell', () => plain(`DELETE FROM ${database}.entity WHERE added_id = 0`), ['write', 'repair', 'move']],
+    [
+      'buffers',
+      () => plain(`DELETE FROM schemaless.buffer WHERE datastore = '${datastore}'`),
+      ['write', 'repair', 'erase'],
+    ],
     [
       'writes index entries',
       () => plain(`INSERT INTO ${database}.by_driver VALUES (1, 1) ON DUPLICATE KEY UPDATE b = b + 1`),
-      ['write', 'repair', 'move'],
+      ['write', 'repair', 'move', 'erase'],
     ],
-    ['raises an epoch', () => raiseShardEpoch(datastore, 0, 1), ['tail', 'write', 'repair', 'move']],
+    ['raises an epoch', () => raiseShardEpoch(datastore, 0, 1), ['tail', 'write', 'repair', 'move', 'erase']],
     ['drops the table of an index', () => plain(`DROP TABLE IF EXISTS ${database}.by_rider`), ['repair', 'move']],
     ['creates a table', () => plain(`CREATE TABLE IF NOT EXISTS ${database}.more (a INT)`), ['move']],
     ['creates a copy', () => plain(`CREATE DATABASE IF NOT EXISTS ${database}_copy`), ['move']],
@@ -119,9 +130,9 @@ describe('the users of the functions', () => {
   });
 
   it('are left out where nobody has their password, as of one that came later', async () => {
-    const { move: _move, ...before } = passwords;
+    const { erase: _erase, ...before } = passwords;
     await createUsers(owner, before, [datastore]);
-    expect(await outcome('move', plain('SELECT 1'))).toBe('done');
+    expect(await outcome('erase', plain('SELECT 1'))).toBe('done');
   });
 
   it('get no password that would have to be quoted, and nobody is told which it was', async () => {

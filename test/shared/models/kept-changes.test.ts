@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Cell, PutResult } from '../../../shared/cell.ts';
@@ -175,5 +176,36 @@ describe('a cell that cannot be read costs itself alone', () => {
     expect([erased?.ref_key, erased?.body]).toEqual([0, {}]);
     const again = await accounts.put({ owner: 1, balance: 2 });
     expect([again.ref_key, again.body]).toEqual([1, { owner: 1, balance: 2 }]);
+    await erased?.update({ balance: 3 }, { rebase: true });
+    expect([erased?.ref_key, erased?.body.balance]).toEqual([2, 3]);
+  });
+
+  it('of a record that may not be written any more: a save says so, and is not done', async () => {
+    let isErased = false;
+    const accounts = accountsIn(
+      opened((real) => ({
+        put: (cell, options) => (isErased ? Promise.resolve({ outcome: 'erased', shard: 0 }) : real.put(cell, options)),
+      })),
+    );
+    const account = await accounts.put({ owner: 1, balance: 1 });
+    isErased = true;
+    await expect(account.update({ balance: 2 })).rejects.toMatchObject({ code: 'erased', retry: 'never' });
+    expect(account.ref_key).toBe(0);
+  });
+
+  it('of a log: an erasure comes at its place, also that of a whole record', async () => {
+    const erasure = { id: 'an id', scope: 'column', reason: 'request 4711' } as const;
+    const cell = { row_key: randomUUID(), body: null, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
+    const cells: readonly Cell[] = [
+      { ...cell, column_name: 'base', ref_key: 4, added_id: 1, erasure },
+      { ...cell, column_name: 'another', ref_key: 4, added_id: 2, erasure },
+      { ...cell, column_name: '', ref_key: 4, added_id: 3, erasure: { ...erasure, scope: 'row' } },
+    ];
+    const log = [{ shard: 0, cells, next: 3, more: false, served_by: 'writer', stale: false } as const];
+    const found = await accountsIn(opened({ log: async () => log })).fetchLatestCells({ shard: 0 });
+    expect(found.cells.map((one) => [one.id, one.cell, one.body, one.erasure?.scope])).toEqual([
+      [1, 'base', null, 'column'],
+      [3, '', null, 'row'],
+    ]);
   });
 });

@@ -23,6 +23,12 @@ import { rowsRead } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
+import { countLeft } from '../../../shared/erasures/statements/count-left.ts';
+import { selectBodies } from '../../../shared/sql/statements/select-bodies.ts';
+import { selectErasures } from '../../../shared/sql/statements/select-erasures.ts';
+import { shardDatabase } from '../../../shared/shard.ts';
+import { unionOf } from '../../../shared/sql/union.ts';
+
 /**
  * How many rows each statement reads, on a shard that is large enough to tell. A plan that scans the shard shows as
  * thousands; the figures are the servers' own handler counters, so that they mean the same on every engine.
@@ -31,6 +37,8 @@ const CELLS = 3000;
 const COLUMNS = ['BASE', 'NOTES', 'STATUS'];
 
 const { trips, name: datastore, groupOf, entity } = await sharedTrips(4);
+const DATABASE = shardDatabase(datastore, 1);
+const HEEDING = { datastore, shard: 1, heeds: true };
 // Many versions of the same few columns: an aggregate over them has to skip from column to column.
 const rows = rowsOfShard(1, 4, 3);
 const connection = await connectionTo(groupOf(1));
@@ -79,6 +87,19 @@ describe('rows read', () => {
 
   it.each<[string, () => Statement, number]>([
     ['append of one cell', () => appendCell({ datastore, shard: 1, epoch: 1 }, newCells(1)[0] as EncodedCell), 12],
+    ['… that looks for erasures', () => appendCell({ ...HEEDING, epoch: 1 }, newCells(1)[0] as EncodedCell), 16],
+    [
+      'append of 100 cells that looks for erasures',
+      () => appendCells({ ...HEEDING, epoch: 1 }, newCells(100)),
+      12 + 1300,
+    ],
+    ['erasures of a cell', () => unionOf(selectErasures(datastore, 1, cellOf({ row_key: rows[1] ?? '' }), 0)), 12],
+    [
+      'a page of bodies to erase',
+      () => selectBodies(DATABASE, { row_key: rows[1] ?? '' }, undefined, 10, 1e6),
+      10 * 14,
+    ],
+    ['whether bodies are left', () => countLeft(DATABASE, { row_key: rows[1] ?? '', column_name: 'NOTES' }), 12],
     ['append of 100 cells', () => appendCells({ datastore, shard: 1, epoch: 1 }, newCells(100)), 12 + 100 * 9],
     ['append of a restored cell', () => appendRestored({ datastore, shard: 1, epoch: 1 }, restored(1)), 12 + 9],
     ['append of 100 restored cells', () => appendRestored({ datastore, shard: 1, epoch: 1 }, restored(100)), 12 + 900],

@@ -80,8 +80,12 @@ describe('reads of a store whose bodies stay packed', () => {
     expect(await expectSame(get(`cells/${ROW}/${column}`), PACK)).toMatchObject({ column_name: column });
   });
 
-  it('answer an erased cell, and refuse damaged ones as they do in JSON', async () => {
-    expect(await expectSame(get(`cells/${ROW}/ERASED`), PACK)).toMatchObject({ body: null, erased: true });
+  it('refuse erased and damaged cells as they do in JSON', async () => {
+    expect(await expectSame(get(`cells/${ROW}/ERASED`), 'application/problem+json')).toMatchObject({
+      status: 410,
+      code: 'erased',
+      cell: { body: null, erased: true },
+    });
     for (const column of ['CHECKED', 'UNCHECKED', 'BROKEN'])
       expect(await expectSame(get(`cells/${ROW}/${column}/0`), 'application/problem+json')).toMatchObject({
         code: 'undecodable_body',

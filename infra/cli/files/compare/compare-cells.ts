@@ -24,7 +24,7 @@ export interface CellDifference extends CellAddress {
 export interface Comparison {
   /** Cells of the input. */
   readonly compared: number;
-  /** Lines of cells that were erased before they were exported: there is no body to compare. */
+  /** Cells that the datastore has erased; lines of cells that were before they were exported, and of erasures. */
   readonly erased: number;
   /** Lines that are no cells, as an import would reject them. */
   readonly unreadable: number;
@@ -51,6 +51,8 @@ const CELLS = 800;
 const BYTES = 4 * 1024 * 1024;
 /** Batches under way at once. */
 const CONCURRENCY = 8;
+/** Rejects of lines that no datastore is to have. */
+const OF_ERASURES: readonly string[] = ['erased', 'erasure'];
 
 /**
  * Looks for every cell of some sources in a datastore, and stores nothing: which cells of an export a store lacks that
@@ -74,7 +76,8 @@ export async function compareCells(
     for (const [position, cell] of some.entries()) {
       const difference = differenceOf(cell, items[position] ?? null);
       counts.compared += 1;
-      if (!difference) continue;
+      if (difference === 'erased') counts.erased += 1;
+      if (difference === undefined || difference === 'erased') continue;
       counts[difference] += 1;
       const { row_key, column_name, ref_key, created_at } = cell;
       await found({ row_key, column_name, ref_key, ...(created_at !== undefined && { created_at }), difference });
@@ -93,7 +96,7 @@ export async function compareCells(
         if (item.cell) {
           cells.push(item.cell.unpack());
           bytes += item.bytes;
-        } else counts[item.reject.code === 'erased' ? 'erased' : 'unreadable'] += 1;
+        } else counts[OF_ERASURES.includes(item.reject.code) ? 'erased' : 'unreadable'] += 1;
         if (cells.length === CELLS || bytes >= BYTES) await compare();
       }
     }
@@ -117,8 +120,13 @@ function sizeOf(sources: readonly CellSource[]): number | undefined {
   return sizes.includes(undefined) ? undefined : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
 }
 
-function differenceOf({ body }: SourceCell, item: Awaited<ReturnType<typeof getAll>>[number]): Difference | undefined {
+/** `erased` is none: nothing is to bring that back. */
+function differenceOf(
+  { body }: SourceCell,
+  item: Awaited<ReturnType<typeof getAll>>[number],
+): Difference | 'erased' | undefined {
   if (item === null) return 'missing';
   if ('error' in item && item.error) return 'unanswered';
+  if ('erased' in item && item.erased === true) return 'erased';
   return 'body' in item && equalJson(item.body, body) ? undefined : 'other_body';
 }

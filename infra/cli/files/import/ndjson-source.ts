@@ -21,7 +21,19 @@ const LINE_BYTES = 6 * LIMITS.bodyBytes + 64 * 1024;
 const SHOWN = 200;
 
 /** Members of a line. Those behind `body` are what exports write besides; nothing is made of them. */
-const MEMBERS = ['row_key', 'column_name', 'ref_key', 'body', 'added_id', 'shard', 'created_at', 'erased', 'error'];
+const MEMBERS = [
+  'row_key',
+  'column_name',
+  'ref_key',
+  'body',
+  'added_id',
+  'shard',
+  'created_at',
+  'erased',
+  'body_sha256',
+  'erasure',
+  'error',
+];
 
 /** The ref key of lines without one: a number, or the number of the line. */
 export type DefaultRefKey = number | 'line';
@@ -102,7 +114,9 @@ function readCell(bytes: Buffer, defaultRefKey: number | undefined, isTimeKept: 
     throw invalidField('line', 'an object with row_key, column_name, ref_key, body', json);
   const members = json as { readonly [member: string]: Json | undefined };
   for (const name of Object.keys(members)) if (!MEMBERS.includes(name)) throw unknownField(name, MEMBERS);
-  const { row_key, column_name, ref_key = defaultRefKey, body, created_at, erased, error } = members;
+  const { row_key, column_name, ref_key = defaultRefKey, body, created_at, erased, erasure, error } = members;
+  // Of a row it names no column.
+  if (erasure !== undefined) return rejectOf('erasure');
   const address = parseAddress({ row_key, column_name, ref_key });
   if (erased === true) return rejectOf('erased');
   if (error !== undefined) return rejectOf('undecodable_body');

@@ -91,15 +91,25 @@ function endOf(cell: SourceCell, result: PutResult): Settlement | undefined {
   switch (result.outcome) {
     case 'unavailable':
       return undefined;
-    case 'conflict': {
-      const { row_key, column_name, ref_key } = cell;
-      const reason = `Another body is at ${row_key}/${column_name}/${ref_key}; cells never change`;
-      return { end: 'rejected', reject: { code: 'conflict', reason } };
-    }
+    case 'conflict':
+      return rejectedAs('conflict', `Another body is at ${addressText(cell)}; cells never change`);
+    case 'erased':
+      return rejectedAs(
+        'erased',
+        `${addressText(cell)} was erased for good from the datastore; it is not stored again`,
+      );
     default: {
       const time = result.outcome === 'buffered' ? undefined : result.created_at;
       const hasNewTime = cell.created_at !== undefined && cell.created_at !== time;
       return { end: result.outcome, ...(hasNewTime && { hasNewTime }) };
     }
   }
+}
+
+function rejectedAs(code: string, reason: string): Settlement {
+  return { end: 'rejected', reject: { code, reason } };
+}
+
+function addressText({ row_key, column_name, ref_key }: SourceCell): string {
+  return `${row_key}/${column_name}/${ref_key}`;
 }

@@ -25,6 +25,7 @@ export const REJECT_CODES = {
   line_too_long: 'The line is longer than a cell can be',
   not_utf8: 'The line, or the record, is not UTF-8',
   erased: 'The cell was erased before it was exported: there is no body to import',
+  erasure: 'This is an erasure, not a cell: ask for it with `schemaless erase`',
   undecodable_body: 'The body could not be decoded when the cell was exported',
   csv_record: 'The record is not CSV as the file has it otherwise',
   csv_value: 'The value is not of the type that the mapping says',

@@ -27,6 +27,7 @@ export function planAppend(sql: string): Plan | undefined {
     byWriter: sql.includes('(log.writer_id IS NULL OR log.writer_id = @@server_id)'),
     leavesOut,
     bindsAddressTwice: isOne && leavesOut,
+    bindsErasures: isOne && sql.includes('past.added_id IS NULL'),
   };
   return { kind: 'append', shards: [shard], write: (execution) => append(execution, shard, one) };
 }
@@ -36,6 +37,8 @@ interface Append extends Readonly<Record<'byEpoch' | 'byState' | 'byWriter' | 'l
   readonly cells: number;
   /** As the statement that appends one cell does, to leave it out where it exists. */
   readonly bindsAddressTwice: boolean;
+  /** The same for erasures, of which there are none here. */
+  readonly bindsErasures: boolean;
 }
 
 function append(execution: Execution, shard: number, guards: Append): Written {
@@ -45,6 +48,7 @@ function append(execution: Execution, shard: number, guards: Append): Written {
     return { rowKey, columnName, ref_key, body };
   });
   if (guards.bindsAddressTwice) values.some('bytes', 'bytes', 'number');
+  if (guards.bindsErasures) values.some('bytes', 'bytes', 'bytes', 'number', 'bytes', 'bytes', 'number');
   values.some('text', 'number');
   const epoch = guards.byEpoch ? values.number() : undefined;
   const log = cellsOf(execution, shard);

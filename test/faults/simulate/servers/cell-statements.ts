@@ -35,6 +35,7 @@ export function planCellRead(sql: string): Plan | undefined {
     return undefined;
   const branches = sql.split(' UNION ALL ').map((branch, position): CellBranch => {
     const [, item = '', shard = ''] = /^\(SELECT (\d+), (\d+)/.exec(branch) ?? [];
+    if (HEEDS.test(branch)) return { item: Number(item), shard: Number(shard), most: undefined, what: 'heeds' };
     if (item === '' || shardsIn(branch)[0] !== shards[position]) throw new Error(`not understood: ${branch}`);
     const most = / (?:LEFT\(body, |IF\(LENGTH\(body\) > )(\d+)(?:\)|, X'', body\)), /.exec(branch)?.[1];
     return {
@@ -50,12 +51,15 @@ export function planCellRead(sql: string): Plan | undefined {
 const HEAD =
   /\(SELECT \d+, \d+, COALESCE\(MAX\(added_id\), 0\), NULL, NULL, NULL, NULL, NULL(?:, NULL)? FROM [^()]*\)$/;
 
+/** Whether something was erased: nothing is here. */
+const HEEDS = /^\(SELECT \d+, \d+, heeds, /;
+
 interface CellBranch {
   readonly item: number;
   readonly shard: number;
   /** Of longer bodies only so many bytes come. */
   readonly most: number | undefined;
-  readonly what: 'head' | 'latest' | 'exact';
+  readonly what: 'head' | 'latest' | 'exact' | 'heeds';
 }
 
 export function cellRow(item: number, cell: KeptCell, most?: number): SqlRow {
@@ -72,6 +76,10 @@ function cells(execution: Execution, branches: readonly CellBranch[]): SqlRow[] 
   const values = bound(execution.parameters);
   return branches.flatMap(({ item, shard, most, what }): SqlRow[] => {
     if (what === 'head') return [headRow(execution, item, shard)];
+    if (what === 'heeds') {
+      values.some('text', 'number');
+      return [[item, shard, 0, null, null, null, null, null]];
+    }
     const [rowKey, columnName] = [values.bytes(), values.bytes()];
     const found =
       what === 'exact'

@@ -15,7 +15,7 @@ import { leases } from '../../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
 import { forgetFollower } from '../../../../shared/follow/rewind-follower.ts';
-import { MOVES_LEASE } from '../../../../shared/granted-names.ts';
+import { ERASURES_LEASE, MOVES_LEASE } from '../../../../shared/granted-names.ts';
 import { buildName } from '../../../../shared/index/repair/build-follower.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { forgetTrigger } from '../../../../shared/triggers/state/trigger-items.ts';
@@ -45,6 +45,7 @@ it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Pro
   ['repair-indexes', 'forget a build', REPAIR_ITEMS, (state) => forgetFollower(state, build)],
   ['repair-indexes', 'keep migrations out', REPAIR_ITEMS, lease('migrate')],
   ['repair-indexes', 'look after a datastore alone', REPAIR_ITEMS, lease('repair/trips')],
+  ['repair-indexes', 'finish erasures alone', REPAIR_ITEMS, lease(ERASURES_LEASE)],
   ['drain-buffer', 'drain a group alone', DRAIN_ITEMS, lease('drain/group-1')],
   ['move-shards', 'move shards alone', MOVE_ITEMS, lease(MOVES_LEASE)],
   ['move-shards', 'keep migrations out', MOVE_ITEMS, lease('migrate')],

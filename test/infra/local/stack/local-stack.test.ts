@@ -72,7 +72,7 @@ describe('a local stack', () => {
           sharedStorage: 'false',
           clusterArn: 'arn:aws:rds:us-east-1:000000000000:cluster:group-1',
           secret: SECRET,
-          userSecrets: { read: SECRET, tail: SECRET, write: SECRET, repair: SECRET, move: SECRET },
+          userSecrets: { read: SECRET, tail: SECRET, write: SECRET, repair: SECRET, move: SECRET, erase: SECRET },
         },
       ],
       Datastores: [

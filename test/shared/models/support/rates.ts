@@ -3,6 +3,7 @@ import type { IndexDefinition } from '../../../../shared/definitions/definitions
 import type { ModelDatastore } from '../../../../shared/models/declaration.ts';
 import { defineModel } from '../../../../shared/models/model.ts';
 import { fakeDefinitions } from '../../../functions/support/fake-definitions.ts';
+import { fakeErasures } from '../../../functions/support/fake-erasures.ts';
 import { fakeMoves } from '../../../functions/support/fake-moves.ts';
 import { fakeTriggers } from '../../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../../functions/support/gateway.ts';
@@ -86,6 +87,7 @@ export async function openRates(options: Omit<RealStoreOptions, 'datastores' | '
           ...fakeDefinitions(),
           triggers: async () => fakeTriggers(),
           moves: async () => fakeMoves(),
+          erasures: async () => fakeErasures(),
         }),
       ),
     }),

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../shared/cell.ts';
+import { erasureAddress } from '../../../../shared/erasure-name.ts';
+import { fingerprintOf } from '../../../../shared/follow/fingerprint.ts';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
 import { sqsQueues } from '../../../../shared/triggers/send/sqs-queues.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import {
   deduplicationId,
   encodeMessage,
+  fingerprintOfMessage,
   groupId,
   parseMessage,
   retryDeduplicationId,
@@ -46,6 +50,22 @@ describe('a trigger message', () => {
     // Rewound, but not this shard.
     expect(toMessage(cell, name, 4096).replay).toBe(false);
   });
+
+  it.each([
+    ['row', {}, '', LIMITS.refKey],
+    ['column', { column_name: 'BASE' }, 'BASE', LIMITS.refKey],
+    ['versions', { column_name: 'BASE', up_to: 4 }, 'BASE', 4],
+    ['cell', { column_name: 'BASE', ref_key: 4 }, 'BASE', 4],
+  ] as const)(
+    'of the erasure of a %s says what it is of, and is known by its place in the log',
+    (scope, of, column_name, ref_key) => {
+      const logged = { ...cell, ...erasureAddress({ row_key: cell.row_key, ...of }) };
+      const erased = toMessage(logged, name, 0);
+      expect(erased).toMatchObject({ erasure: scope, row_key: cell.row_key, column_name, ref_key });
+      expect(parseMessage(encodeMessage(erased))).toEqual(erased);
+      expect(fingerprintOfMessage(erased)).toBe(fingerprintOf(logged));
+    },
+  );
 
   it('of an earlier version has no generation, and so is never void', () => {
     const { generation: _generation, ...rest } = message;
@@ -109,7 +129,7 @@ describe('SQS', () => {
   it('takes messages of any column name, and says of each whether it took it', async () => {
     const queueUrl = await sqs.newQueue();
     const queues = sqsQueues(sqs.client);
-    const odd: TriggerMessage[] = ['\uFFFE\uFFFF', '\u0000\u001F\u007F', '"\\/', '💶 <&>', ' '].map((column_name) => ({
+    const odd: TriggerMessage[] = ['\uFFFE\uFFFF', '\u001F\u0000\u007F', '"\\/', '💶 <&>', ' '].map((column_name) => ({
       ...message,
       column_name,
     }));
@@ -138,7 +158,8 @@ describe('SQS', () => {
   it('gets back every message that was encoded', () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
+        // Those of erasures begin so.
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }).filter((name) => name >= '\u0002'),
         fc.maxSafeNat(),
         fc.boolean(),
         (column_name, ref_key, replay) => {

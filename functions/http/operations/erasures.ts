@@ -1,0 +1,53 @@
+import { REASON_LENGTH } from '../../../shared/api/erasure-schemas.ts';
+import type { Json } from '../../../shared/cell.ts';
+import type { Erasure } from '../../../shared/contract/erasure-operations.ts';
+import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
+import { invalidField, missingField } from '../../../shared/errors.ts';
+import { logger } from '../../environment/log.ts';
+import { readMembers } from '../members.ts';
+import { readLimit } from '../parameters.ts';
+import type { HttpOperation } from './operation.ts';
+
+type Erasures = HttpOperation<ErasureManagement>;
+
+/** POST /erasures `{row_key, column_name, ref_key, up_to, reason}`: erases, and answers the record. */
+export const eraseCells: Erasures = async (request, management) => {
+  request.query();
+  const members = readMembers(request.json(), ['row_key', 'column_name', 'ref_key', 'up_to', 'reason']);
+  const reason = parseReason(members.reason);
+  const operations = await management.erasures(request.path('datastore'), request.caller);
+  // What a member may be the operations say: they refuse what is none.
+  const target = members as unknown as { readonly row_key: string };
+  const erasure = await operations.erase({ ...target, reason });
+  audit('eraseCells', request.caller, erasure);
+  return { status: erasure.state === 'erased' ? 200 : 202, body: { ...erasure } };
+};
+
+/** GET /erasures: the records. */
+export const listErasures: Erasures = async (request, management) => {
+  const query = request.query({ once: ['open', 'limit', 'after'] });
+  const open = query.choice('open', ['true', 'false']) === 'true';
+  const options = { open, limit: readLimit(query), after: query.text('after') };
+  const operations = await management.erasures(request.path('datastore'), request.caller);
+  return { status: 200, body: { ...(await operations.erasures(options)) } };
+};
+
+/** GET /erasures/{erasure}: one record. */
+export const getErasure: Erasures = async (request, management) => {
+  request.query();
+  const operations = await management.erasures(request.path('datastore'), request.caller);
+  return { status: 200, body: { ...(await operations.erasure(request.path('erasure'))) } };
+};
+
+function parseReason(value: Json | undefined): string {
+  const wanted = `why, in 1 to ${REASON_LENGTH} characters`;
+  if (value === undefined) throw missingField('reason', wanted);
+  if (typeof value !== 'string' || value.trim() === '' || value.length > REASON_LENGTH || !value.isWellFormed())
+    throw invalidField('reason', wanted, value);
+  return value;
+}
+
+/** Who has what erased is in the log, whatever becomes of the record. */
+function audit(operation: string, caller: string, { id, scope, shard, state, cells }: Erasure): void {
+  logger.info('erasure', { operation, caller, id, scope, shard, state, cells });
+}

@@ -1,0 +1,116 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Command } from 'commander';
+import { parseColumnName, parseRowKey } from '../../../shared/address.ts';
+import { LIMITS } from '../../../shared/cell.ts';
+import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { action, examples } from '../cli.ts';
+import { badUsage } from '../command-error.ts';
+import { confirmed } from '../confirm.ts';
+import type { Ending } from '../exit-codes.ts';
+import { untilInterrupted } from '../files/interrupt.ts';
+import { wholeNumberFlag } from '../flags.ts';
+import { printable } from '../output/printable.ts';
+import type { Session } from '../session.ts';
+
+interface EraseFlags {
+  readonly refKey?: number;
+  readonly upTo?: number;
+  readonly reason: string;
+  /** Seconds. */
+  readonly wait: number;
+  readonly yes?: true;
+}
+
+/** Between two looks at an erasure that goes on. */
+const LOOK_MS = 1000;
+
+/** `schemaless erase`. */
+export function erase(): Command {
+  return new Command('erase')
+    .description('erases a row, a column of it, versions of it or one cell, for good: nothing is written there again')
+    .argument('<row-key>', 'a UUID')
+    .argument('[column]', 'its name (default: all of the row)')
+    .addOption(wholeNumberFlag('--ref-key <ref-key>', 'one version alone', 0, LIMITS.refKey).conflicts('upTo'))
+    .addOption(wholeNumberFlag('--up-to <ref-key>', 'that version and all before it', 0, LIMITS.refKey))
+    .requiredOption('--reason <text>', 'kept for good, and shown: nothing that is itself to be forgotten')
+    .addOption(wholeNumberFlag('--wait <seconds>', 'until it is done everywhere', 0, 3600).default(30))
+    .option('--yes', 'without asking')
+    .addHelpText(
+      'after',
+      `${examples(
+        [`schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 --reason 'request 4711'`, 'the whole row'],
+        [`schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 NOTES --reason 'request 4711'`, 'a column of it'],
+        [
+          `schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --up-to 3 --reason 'request 4711'`,
+          'what it was so far: version 4 can be written',
+        ],
+        [
+          `schemaless erase 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE --ref-key 2 --reason 'a slip' --yes`,
+          'one version, without being asked',
+        ],
+      )}
+
+Prints the record of the erasure. Ends with 5 where it is not done everywhere after --wait, as while a group is away:
+it is recorded, and goes on by itself; the same command, or \`schemaless erasure ID\`, tells how far it is.`,
+    )
+    .action(
+      action<[rowKey: string, column: string | undefined], EraseFlags>(async (session, [rowKey, column], flags) => {
+        const target = readTarget(rowKey, column, flags);
+        if (await confirmed(`Erase ${textOf(target)} for good?`, flags.yes === true))
+          return eraseAndWait(session, target, flags.wait);
+        session.note('nothing was erased');
+        return 'ok';
+      }),
+    );
+}
+
+function readTarget(rowKey: string, column: string | undefined, { refKey, upTo, reason }: EraseFlags): ErasureRequest {
+  const row_key = parseRowKey(rowKey);
+  if (column !== undefined)
+    return { row_key, column_name: parseColumnName(column), ref_key: refKey, up_to: upTo, reason };
+  const version = refKey === undefined ? '--up-to' : '--ref-key';
+  if (refKey !== undefined || upTo !== undefined) throw badUsage('column', `the one that ${version} is of`, 'none');
+  return { row_key, reason };
+}
+
+function textOf({ row_key, column_name, ref_key, up_to }: ErasureRequest): string {
+  if (column_name === undefined) return `all of row ${row_key}`;
+  const versions = up_to === undefined ? 'all versions' : `the versions up to ${up_to}`;
+  return `${ref_key === undefined ? versions : `version ${ref_key}`} of ${printable(column_name)} of row ${row_key}`;
+}
+
+async function eraseAndWait(session: Session, target: ErasureRequest, seconds: number): Promise<Ending> {
+  const interrupt = untilInterrupted();
+  try {
+    const erasures = await session.erasures({ signal: interrupt.afterwards });
+    const seen = await untilErased(erasures, await erasures.erase(target), seconds, interrupt.signal);
+    await session.output.record(seen);
+    if (seen.state === 'erased') return 'ok';
+    session.note(`it is recorded, and goes on by itself: ${seen.waits_for ?? 'not everywhere yet'}`);
+    return interrupt.signal.aborted ? 'interrupted' : 'unavailable';
+  } finally {
+    interrupt.end();
+  }
+}
+
+/** What was last seen of it. */
+async function untilErased(
+  erasures: ErasureOperations,
+  asked: Erasure,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Erasure> {
+  const end = performance.now() + seconds * 1000;
+  let seen = asked;
+  while (seen.state === 'erasing' && performance.now() < end && !signal.aborted) {
+    await wait(Math.min(LOOK_MS, end - performance.now()), undefined, { signal }).catch(() => undefined);
+    try {
+      seen = await erasures.erasure(seen.id);
+    } catch (error) {
+      // It is recorded all the same.
+      if (!(error instanceof SchemalessError) || error.retry === 'never') throw error;
+    }
+  }
+  return seen;
+}

@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { parseTime } from '../../../shared/time.ts';
+import { action, commandGroup, examples } from '../cli.ts';
+import { badUsage } from '../command-error.ts';
+import { endingOf } from '../ending-of.ts';
+import type { Ending } from '../exit-codes.ts';
+import { limitFlag } from '../flags.ts';
+import type { Column } from '../output/output.ts';
+import { pagesOf } from '../pages.ts';
+import type { Session } from '../session.ts';
+
+/** `schemaless erasures`: lists them where nothing else is said. */
+export function erasures(): Command {
+  return commandGroup('erasures', 'lists what was erased, and has it erased again', [])
+    .addCommand(list(), { isDefault: true })
+    .addCommand(again());
+}
+
+/** `schemaless erasure`. */
+export function erasure(): Command {
+  return new Command('erasure')
+    .description('shows the record of an erasure: what, by whom and why, and which places are clean')
+    .argument('<id>', 'its id')
+    .addHelpText('after', examples(['schemaless erasure b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11', 'all that is known']))
+    .action(
+      action<[id: string]>(async (session, [id]) =>
+        session.output.record(await (await session.erasures()).erasure(id)),
+      ),
+    );
+}
+
+interface ListFlags {
+  readonly open?: true | undefined;
+  readonly limit?: number | undefined;
+}
+
+function list(): Command {
+  return new Command('list')
+    .description('lists the records of erasures, in no order')
+    .option('--open', 'those that are not done everywhere yet')
+    .addOption(limitFlag('records'))
+    .addHelpText(
+      'after',
+      examples(
+        ['schemaless erasures', 'all of them'],
+        ['schemaless erasures --open', 'what they wait for'],
+        ['schemaless erasures --format ndjson > erasures.ndjson', 'kept, for when everything is set back'],
+      ),
+    )
+    .action(
+      action<[], ListFlags>(async (session, _none, { open, limit }) => {
+        await session.output.list(recordsOf(await session.erasures(), { open, limit }), COLUMNS);
+      }),
+    );
+}
+
+interface AgainFlags {
+  readonly since: string;
+  readonly until?: string;
+  readonly records?: string;
+}
+
+function again(): Command {
+  return new Command('again')
+    .description('has erased once more what was erased since a time: after a group was set back, or a backup restored')
+    .requiredOption('--since <time>', 'erasures that were asked for, or became done, then or later')
+    .option('--until <time>', 'and were asked for before that (default: now)')
+    .option('--records <file>', 'those that `schemaless erasures --format ndjson` printed (default: all there are)')
+    .addHelpText(
+      'after',
+      `${examples(
+        ['schemaless erasures again --since 2026-01-31T08:00:00Z', 'what a group that was set back to then has again'],
+        [
+          'schemaless erasures again --since 2026-01-31T08:00:00Z --records erasures.ndjson',
+          'where the records were set back, too',
+        ],
+      )}
+
+Each is asked for with its own reason. What is gone already stays gone, so that this can be repeated. Ends with 5 where
+one failed, or is not done everywhere yet.`,
+    )
+    .action(action<[], AgainFlags>(async (session, _none, flags) => eraseAgain(session, flags)));
+}
+
+async function eraseAgain(session: Session, flags: AgainFlags): Promise<Ending> {
+  const since = readTime('--since', flags.since);
+  const until = flags.until === undefined ? undefined : readTime('--until', flags.until);
+  const kept = flags.records === undefined ? undefined : readRecords(flags.records);
+  const operations = await session.erasures();
+  const counts = { asked: 0, erased: 0, erasing: 0 };
+  const failed: { readonly id: string; readonly code: string; readonly message: string }[] = [];
+  let ending: Ending | undefined;
+  for await (const page of kept === undefined ? recordsOf(operations) : [kept])
+    for (const record of page) {
+      if (lastTimeOf(record) < since || (until !== undefined && asTime(record.requested_at) >= until)) continue;
+      counts.asked += 1;
+      try {
+        counts[(await operations.erase(requestOf(record))).state] += 1;
+      } catch (error) {
+        if (!(error instanceof SchemalessError)) throw error;
+        ending ??= endingOf(error);
+        failed.push({ id: record.id, code: error.code, message: error.message });
+      }
+    }
+  await session.output.record({ ...counts, failed });
+  if (counts.erasing > 0) session.note(`${counts.erasing} go on by themselves: schemaless erasures --open lists them`);
+  return ending ?? (counts.erasing > 0 ? 'unavailable' : 'ok');
+}
+
+function recordsOf(
+  operations: ErasureOperations,
+  { open, limit: most }: ListFlags = {},
+): AsyncGenerator<readonly Erasure[]> {
+  return pagesOf(async (limit, after: string | undefined) => {
+    const { erasures: items, next } = await operations.erasures({ open, limit, after });
+    return { items, next };
+  }, most);
+}
+
+function requestOf({ row_key, column_name, ref_key, up_to, reason }: Erasure): ErasureRequest {
+  return {
+    row_key,
+    ...(column_name !== null && { column_name }),
+    ...(ref_key !== null && { ref_key }),
+    ...(up_to !== null && { up_to }),
+    reason,
+  };
+}
+
+/** When it was last worked on: one that goes on may have been done in part alone by any time. */
+function lastTimeOf({ state, requested_at, cleaned }: Erasure): string {
+  if (state === 'erasing') return LATER;
+  return [requested_at, ...Object.values(cleaned)].map(asTime).reduce((last, time) => (time > last ? time : last));
+}
+
+/** After any time that is written. */
+const LATER = 'Z';
+
+/** Times of records have three decimals, which do not compare with six. */
+function asTime(time: string | null): string {
+  return time === null ? '' : parseTime(time, 'requested_at');
+}
+
+/** Throws a CommandError. */
+function readTime(flag: string, text: string): string {
+  try {
+    return parseTime(text, flag);
+  } catch {
+    throw badUsage(flag, 'a time with zone like 2026-01-31T08:00:00Z', JSON.stringify(text.slice(0, 60)));
+  }
+}
+
+/** Throws a CommandError. */
+function readRecords(path: string): readonly Erasure[] {
+  const wanted = 'records as NDJSON, as `schemaless erasures --format ndjson` prints them';
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    throw badUsage('--records', wanted, `${path}, which cannot be read`);
+  }
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line, position) => {
+    const record = toRecord(line);
+    if (record === undefined) throw badUsage('--records', wanted, `line ${position + 1} of ${path}`);
+    return record;
+  });
+}
+
+/** Undefined where a line is none. */
+function toRecord(line: string): Erasure | undefined {
+  try {
+    const record = JSON.parse(line) as Erasure;
+    lastTimeOf(record);
+    const { row_key, reason, id } = record;
+    return [row_key, reason, id].every((member) => typeof member === 'string') ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const COLUMNS: readonly Column<Erasure>[] = [
+  { header: 'ID', value: ({ id }) => id, width: 36 },
+  { header: 'STATE', value: ({ state }) => state, width: 7 },
+  { header: 'SCOPE', value: ({ scope }) => scope, width: 8 },
+  { header: 'ROW KEY', value: ({ row_key }) => row_key, width: 36 },
+  { header: 'COLUMN', value: ({ column_name }) => column_name, width: 8 },
+  { header: 'REF', value: ({ ref_key, up_to }) => ref_key ?? up_to, width: 3 },
+  { header: 'ASKED', value: ({ requested_at }) => requested_at.replace(/\.\d+/u, ''), width: 20 },
+  { header: 'BY', value: ({ requested_by }) => requested_by, wide: true },
+  { header: 'SHARD', value: ({ shard }) => shard, wide: true },
+  { header: 'ADDED', value: ({ added_id }) => added_id, wide: true },
+  { header: 'CELLS', value: ({ cells }) => cells },
+  { header: 'BYTES', value: ({ bytes }) => bytes, wide: true },
+  { header: 'BACKUPS UNTIL', value: ({ backups_until }) => backups_until, wide: true },
+  { header: 'REASON', value: ({ reason }) => reason, wide: true },
+  { header: 'WAITS FOR', value: ({ waits_for }) => waits_for },
+];

@@ -1,0 +1,71 @@
+import { objectOf, orNull, schema, type Schema } from './schema.ts';
+
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+/** Of what happened in the functions, whose clocks count milliseconds. */
+const WHEN: Schema = { type: 'string', format: 'date-time' };
+
+/** From the widest to the narrowest. */
+const SCOPES = ['row', 'column', 'versions', 'cell'] as const;
+
+/** The most characters of a reason. */
+export const REASON_LENGTH = 500;
+
+const REASON: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: REASON_LENGTH,
+  description: 'Kept for good, and shown to who reads the row: nothing that is itself to be forgotten.',
+};
+
+/** What an erasure is asked for with. */
+export const ERASURE_REQUEST: Schema = objectOf(
+  {
+    row_key: schema('RowKey'),
+    column_name: { ...schema('ColumnName'), description: 'Of that column alone. All of the row when left out.' },
+    ref_key: { ...schema('RefKey'), description: 'Of one version alone.' },
+    up_to: { ...schema('RefKey'), description: 'Of that version and all before it. Not together with `ref_key`.' },
+    reason: REASON,
+  },
+  ['column_name', 'ref_key', 'up_to'],
+);
+
+/** The schemas of erasures, by name. */
+export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
+  ErasureId: { type: 'string', format: 'uuid', description: 'The same for the same target, whenever it is asked for.' },
+  Erasure: objectOf({
+    id: schema('ErasureId'),
+    scope: { enum: SCOPES, description: 'What was erased: a row, a column, versions of it up to one, or a cell.' },
+    row_key: schema('RowKey'),
+    column_name: { ...orNull(schema('ColumnName')), description: 'Null of a row.' },
+    ref_key: { ...orNull(schema('RefKey')), description: 'Of one cell; else null.' },
+    up_to: { ...orNull(schema('RefKey')), description: 'Of versions: the last one that was erased; else null.' },
+    shard: schema('Shard'),
+    reason: REASON,
+    requested_by: { type: 'string', description: 'The caller as IAM knows it; `anybody` where calls are not signed.' },
+    requested_at: WHEN,
+    state: { enum: ['erasing', 'erased'], description: '`erasing`: `waits_for` says what is missing.' },
+    added_id: {
+      ...orNull(schema('AddedId')),
+      description:
+        "The erasure's own place in the log; null as long as it is buffered, or where a wider one came before.",
+    },
+    cells: { ...COUNT, description: 'Bodies that were erased.' },
+    bytes: { ...COUNT, description: 'Of them, as they were stored.' },
+    cleaned: {
+      ...objectOf({
+        bodies: orNull(WHEN),
+        entries: orNull(WHEN),
+        copies: orNull(WHEN),
+        parked: orNull(WHEN),
+        nodes: orNull(WHEN),
+      }),
+      description:
+        'When which places were clean: the bodies on the writer, index entries, buffered copies, parked cells, every node that could become the writer.',
+    },
+    waits_for: { ...orNull({ type: 'string' }), description: 'What is not clean yet, and why.' },
+    backups_until: {
+      ...orNull(WHEN),
+      description: 'Until when backups and binary logs may hold what was erased; null where nobody knows.',
+    },
+  }),
+};

@@ -1,0 +1,100 @@
+import type { ErasureScope } from '../cell.ts';
+
+/**
+ * The operator's view of what was erased from one datastore, and who has it erased: the real one, and a client's over
+ * HTTP. Types only.
+ *
+ * An erasure takes bodies away for good: those of a row, of a column of it, of its versions up to one, or of one cell.
+ * Their places in the log stay, so that added ids, offsets and digests are what they were, and nothing is ever written
+ * there again: a write is answered `erased`. It has a place in the log itself, in order, so that who follows the log, and
+ * every trigger of the column, hears of it.
+ *
+ * All throw `unavailable` when the state cannot be reached, and may be repeated then.
+ */
+export interface ErasureOperations {
+  /**
+   * Erases, and answers as soon as it is done everywhere, or after some seconds: what is left is done in the background,
+   * which the record tells. Asked again for the same, it answers the same record, and looks once more whether anything
+   * has come back.
+   *
+   * @throws SchemalessError `invalid_field`, `missing_field`
+   */
+  erase(target: ErasureRequest): Promise<Erasure>;
+  /** Throws `unknown_erasure`. */
+  erasure(id: string): Promise<Erasure>;
+  /** All of them, in no order. */
+  erasures(options?: ErasuresOptions): Promise<ErasurePage>;
+}
+
+/** What is to be erased: a row; with `column_name` a column of it; with `up_to` its versions up to that one; with `ref_key` one cell. */
+export interface ErasureRequest {
+  readonly row_key: string;
+  readonly column_name?: string | undefined;
+  readonly ref_key?: number | undefined;
+  readonly up_to?: number | undefined;
+  /** Kept for good, and shown to who reads the row: nothing that is itself to be forgotten. 1 to 500 characters. */
+  readonly reason: string;
+}
+
+export interface ErasuresOptions {
+  /** Those that are not done everywhere yet. @default all */
+  readonly open?: boolean | undefined;
+  /** 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** The id of the last one seen. */
+  readonly after?: string | undefined;
+}
+
+export interface ErasurePage {
+  readonly erasures: readonly Erasure[];
+  readonly next: string | null;
+}
+
+/**
+ * The record of an erasure. Times are RFC 3339, UTC, by the clock of who did it; null until it is done.
+ */
+export interface Erasure {
+  /** The same for the same target, whenever it is asked for. */
+  readonly id: string;
+  readonly scope: ErasureScope;
+  readonly row_key: string;
+  /** Null of a row. */
+  readonly column_name: string | null;
+  /** Of one cell. */
+  readonly ref_key: number | null;
+  /** Of versions: the last one that was erased. */
+  readonly up_to: number | null;
+  readonly shard: number;
+  readonly reason: string;
+  /** Who asked: the caller as IAM knows it; `anybody` where calls are not signed. */
+  readonly requested_by: string;
+  readonly requested_at: string;
+  /** `erasing`: `waits_for` says what is missing. */
+  readonly state: 'erasing' | 'erased';
+  /** The place of the erasure in the shard's log; null as long as it is buffered, or where a wider one came before it. */
+  readonly added_id: number | null;
+  /** Bodies that were erased, and their bytes as they were stored. */
+  readonly cells: number;
+  readonly bytes: number;
+  /** When which places were clean. */
+  readonly cleaned: ErasureTimes;
+  readonly waits_for: string | null;
+  /**
+   * Until when backups, and the binary logs of the servers, may still hold what was erased; null where nobody knows, as on
+   * one machine.
+   */
+  readonly backups_until: string | null;
+}
+
+export interface ErasureTimes {
+  /** On the shard's writer: no read shows them, and no write comes there any more. */
+  readonly bodies: string | null;
+  /** Of the indexes: what is left is a tombstone with the shard field alone, for a day. */
+  readonly entries: string | null;
+  /** Buffered writes, kept conflicts, and copies that were kept for a primary that is set back. */
+  readonly copies: string | null;
+  /** What triggers kept of cells that they failed on. */
+  readonly parked: string | null;
+  /** Every node that could become the writer, and the copy of a shard that is being moved. */
+  readonly nodes: string | null;
+}

@@ -1,0 +1,243 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoreContext } from '../access/context.ts';
+import { homeOf, requireDatastore, sharesStorage } from '../access/groups.ts';
+import type { Erasure, ErasureTimes } from '../contract/erasure-operations.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { covers, type ErasureTarget } from '../erasure-name.ts';
+import { SchemalessError } from '../errors.ts';
+import { copyDatabase, shardDatabase } from '../shard.ts';
+import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
+import { isGone } from '../sql/gone.ts';
+import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
+import { eraseBodies, type ErasedBodies } from '../store/erase-bodies.ts';
+import { troubledShards } from '../triggers/state/troubled-shards.ts';
+import { placeErasure, targetOf, type Placed } from './erasure-cell.ts';
+import type { ErasureProgress } from './erasure-record.ts';
+import { EntriesMissed, entriesOfRow, type EntriesOfRow } from './forget-entries.ts';
+import { countLeft, toLeft } from './statements/count-left.ts';
+import { deleteCopies, DELETED_COPIES } from './statements/delete-copies.ts';
+
+/** What an erasure is carried out with. */
+export interface ErasureWork {
+  readonly context: StoreContext;
+  readonly stateTable: DynamoTable;
+  /** How long backups are kept at most; 0: there are none. */
+  readonly backupDays: number;
+}
+
+/** How long somebody stays at it. */
+export interface Patience {
+  /** Asked before each page of bodies. */
+  readonly mayGoOn: () => boolean;
+  /** Milliseconds between looks whether all servers show it. */
+  readonly looksMs: readonly number[];
+}
+
+/** Of one that was only asked for. */
+export const NOT_CLEANED: ErasureTimes = { bodies: null, entries: null, copies: null, parked: null, nodes: null };
+const DAY_MS = 86_400_000;
+
+/** A step that is not done, and why. */
+class NotYet extends Error {}
+
+/**
+ * Does what is to be done for an erasure, all of it, whatever was done before: everything can be repeated.
+ *
+ * 1. It gets its place in the log. From then on nothing is appended to what it is of.
+ * 2. The bodies go, each page of them behind what the indexes have of it: once a body is gone, nobody can say where its
+ *    entries are.
+ * 3. What was buffered of it on any group goes.
+ * 4. What triggers keep of cells that they failed on goes.
+ * 5. It is done when every node that could be the writer shows it: one that was promoted without it would bring the bodies
+ *    back. The copy of a shard that is being moved has them as its mover found them: they go there, too, once it has come
+ *    to the erasure.
+ *
+ * A step that fails keeps none of the others waiting but those that need it.
+ */
+export function carryOut(
+  work: ErasureWork,
+  datastore: string,
+  erasure: Erasure,
+  patience: Patience,
+): Promise<ErasureProgress> {
+  return new CarryingOut(work, datastore, erasure, patience).run();
+}
+
+class CarryingOut {
+  readonly #work: ErasureWork;
+  readonly #datastore: string;
+  readonly #erasure: Erasure;
+  readonly #target: ErasureTarget;
+  readonly #patience: Patience;
+  readonly #cleaned: Record<keyof ErasureTimes, string | null> = { ...NOT_CLEANED };
+  readonly #waiting: string[] = [];
+  readonly #erased: ErasedBodies = { cells: 0, bytes: 0 };
+
+  constructor(work: ErasureWork, datastore: string, erasure: Erasure, patience: Patience) {
+    this.#work = work;
+    this.#datastore = datastore;
+    this.#erasure = erasure;
+    this.#target = targetOf(erasure);
+    this.#patience = patience;
+  }
+
+  async run(): Promise<ErasureProgress> {
+    const placed = await placeErasure(this.#work.context, this.#datastore, this.#erasure);
+    const isPlaced = placed.at === 'log' || placed.at === 'wider';
+    if (isPlaced) await this.#takeBodies(placed);
+    else this.#waiting.push(`log: ${placed.why}`);
+    await this.#step('copies', () => this.#forgetCopies());
+    await this.#step('parked', () => this.#forgetParked());
+    if (this.#cleaned.bodies !== null) await this.#step('nodes', () => this.#requireGone(placed.at === 'log'));
+
+    const isDone = isPlaced && this.#waiting.length === 0;
+    const { backupDays } = this.#work;
+    return {
+      state: isDone ? 'erased' : 'erasing',
+      added_id: placed.at === 'log' ? placed.added_id : null,
+      erased: this.#erased,
+      cleaned: this.#cleaned,
+      waits_for: isDone ? null : this.#waiting.join('; ').slice(0, 500),
+      backups_until: isDone && backupDays > 0 ? new Date(Date.now() + backupDays * DAY_MS).toISOString() : null,
+    };
+  }
+
+  async #step(name: keyof ErasureTimes, run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+      this.#cleaned[name] = new Date().toISOString();
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      this.#waiting.push(`${name}: ${error.message}`);
+    }
+  }
+
+  async #takeBodies(placed: Placed): Promise<void> {
+    let entries: EntriesOfRow | undefined;
+    await this.#step('bodies', async () => {
+      const { context } = this.#work;
+      const { shard } = this.#erasure;
+      const added_id = placed.at === 'log' ? placed.added_id : await this.#head();
+      const forgetting = { context, datastore: this.#datastore, target: this.#target, shard, added_id };
+      const ofRow = (entries = await entriesOfRow(forgetting));
+      await this.#onPrimary((client) =>
+        eraseBodies(client, this.#database, this.#target, this.#erased, async (page) => {
+          if (!this.#patience.mayGoOn()) throw new NotYet('there are many, which are erased in the background');
+          await ofRow.takeAway(page);
+        }),
+      );
+    });
+    if (this.#cleaned.bodies !== null) await this.#step('entries', async () => entries?.bringBack());
+  }
+
+  get #database(): string {
+    return shardDatabase(this.#datastore, this.#erasure.shard);
+  }
+
+  /** The last added id of the shard: no less than that of an erasure that came before. */
+  async #head(): Promise<number> {
+    const { shard } = this.#erasure;
+    let head = 0;
+    await this.#onPrimary(async (client) => {
+      head = toHeads(await client.select(selectHeads(this.#datastore, [shard]), 'writer')).get(shard) ?? 0;
+    });
+    return head;
+  }
+
+  /** Where the shard has just moved, or is about to, it is looked for again. */
+  async #onPrimary(run: (client: SqlClient) => Promise<unknown>): Promise<void> {
+    const { topology, groups } = this.#work.context;
+    for (let look = 1; ; look += 1) {
+      const { group } = homeOf(await requireDatastore(topology, this.#datastore), this.#erasure.shard);
+      try {
+        return void (await run(await groups.client(group)));
+      } catch (error) {
+        if (!isGone(error) || look === LOOKS) throw error;
+        topology.refresh();
+      }
+    }
+  }
+
+  /** On every group, first what waits: what the drain keeps of it meanwhile is deleted behind that. */
+  async #forgetCopies(): Promise<void> {
+    const { groups } = this.#work.context;
+    const names = await groups.names();
+    const ends = await Promise.allSettled(
+      names.map(async (group) => {
+        const client = await groups.client(group);
+        for (const table of ['buffer', 'drained'] as const)
+          for (let deleted = DELETED_COPIES; deleted === DELETED_COPIES;)
+            deleted = (await client.change(deleteCopies(table, this.#datastore, this.#target))).affectedRows;
+      }),
+    );
+    const failed = names.flatMap((group, position) => {
+      const end = ends[position];
+      if (end?.status !== 'rejected') return [];
+      if (!isExpected(end.reason)) throw end.reason;
+      return [`${group}: ${end.reason.message}`];
+    });
+    if (failed.length > 0) throw new NotYet(failed.join(', '));
+  }
+
+  /** What triggers keep of a cell they failed on may quote it. */
+  async #forgetParked(): Promise<void> {
+    const { context, stateTable } = this.#work;
+    for (const { definition } of await context.topology.triggers(this.#datastore)) {
+      const name = { datastore: this.#datastore, trigger: definition.name };
+      await troubledShards(stateTable, name).change(this.#erasure.shard, (before) => {
+        const cells = before.cells.filter(
+          ({ message }) => message.erasure !== undefined || !covers(this.#target, message),
+        );
+        return cells.length === before.cells.length
+          ? { result: undefined }
+          : { result: undefined, next: { ...before, cells } };
+      });
+    }
+  }
+
+  /**
+   * Throws as long as a node that could be the writer shows a body, or not the erasure, and so for a copy of the shard.
+   *
+   * @param isLogged the erasure itself is in the log, and not one that is wider
+   */
+  async #requireGone(isLogged: boolean): Promise<void> {
+    const { topology, groups } = this.#work.context;
+    const { shard } = this.#erasure;
+    const home = homeOf(await requireDatastore(topology, this.#datastore), shard);
+    await this.#requireGoneFrom(home.group, this.#database, isLogged);
+    // A move that begins from here on finds no body any more.
+    topology.refresh();
+    const now = homeOf(await requireDatastore(topology, this.#datastore), shard);
+    if (now.group !== home.group) throw new NotYet('the shard is being moved');
+    if (!now.copy) return;
+    const copy = copyDatabase(this.#datastore, shard);
+    await eraseBodies(await groups.client(now.copy.group), copy, this.#target);
+    await this.#requireGoneFrom(now.copy.group, copy, isLogged);
+  }
+
+  async #requireGoneFrom(group: string, database: string, isLogged: boolean): Promise<void> {
+    const { context } = this.#work;
+    const client = await context.groups.client(group);
+    const isOne =
+      !client.abilities.survivesDiskLoss || client.nodes < 2 || (await sharesStorage(context.topology, group));
+    const nodes: readonly Target[] = isOne ? ['writer'] : Array.from({ length: client.nodes }, (_, node) => ({ node }));
+    const statement = countLeft(database, this.#target);
+    for (const pauseMs of this.#patience.looksMs) {
+      await sleep(pauseMs);
+      const answers = await Promise.all(nodes.map(async (node) => toLeft(await client.select(statement, node))));
+      if (answers.every(({ hasBodies, hasErasure }) => !hasBodies && (hasErasure || !isLogged))) return;
+    }
+    throw new NotYet(`not every server of ${group} shows that ${database} has none of it any more`);
+  }
+}
+
+const LOOKS = 3;
+
+function isExpected(error: unknown): error is Error {
+  return (
+    error instanceof SqlError ||
+    error instanceof SchemalessError ||
+    error instanceof NotYet ||
+    error instanceof EntriesMissed
+  );
+}

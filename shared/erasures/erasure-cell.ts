@@ -1,0 +1,49 @@
+import type { StoreContext } from '../access/context.ts';
+import type { Erasure } from '../contract/erasure-operations.ts';
+import { erasureAddress, type ErasureTarget } from '../erasure-name.ts';
+import { reservedWrites } from '../store/write-cells.ts';
+
+/** What a record is of. */
+export function targetOf({ row_key, column_name, ref_key, up_to }: Erasure): ErasureTarget {
+  return {
+    row_key,
+    ...(column_name !== null && { column_name }),
+    ...(ref_key !== null && { ref_key }),
+    ...(up_to !== null && { up_to }),
+  };
+}
+
+/** Where the erasure is: in the log, covered by a wider one that is, on other groups until its primary is back, nowhere yet. */
+export type Placed =
+  | { readonly at: 'log'; readonly added_id: number }
+  | { readonly at: 'wider' }
+  | { readonly at: 'buffers' | 'nowhere'; readonly why: string };
+
+/**
+ * Gives an erasure its place in the log, by the same way as every write: with a copy on another group before, and
+ * buffered where its primary is away.
+ */
+export async function placeErasure(context: StoreContext, datastore: string, erasure: Erasure): Promise<Placed> {
+  const { id, reason, requested_by } = erasure;
+  const cell = { ...erasureAddress(targetOf(erasure)), body: { id, reason, requested_by } };
+  const put = await reservedWrites(context, datastore);
+  const result = await put(cell);
+  switch (result.outcome) {
+    case 'stored':
+    case 'stored_before':
+      return { at: 'log', added_id: result.added_id };
+    case 'conflict':
+      // The same, asked for with another reason, or by another caller.
+      return result.added_id === undefined
+        ? { at: 'nowhere', why: 'not confirmed' }
+        : { at: 'log', added_id: result.added_id };
+    case 'erased':
+      return { at: 'wider' };
+    case 'buffered':
+      return { at: 'buffers', why: 'its primary does not take it yet' };
+    case 'unavailable':
+      return { at: 'nowhere', why: result.reason };
+    default:
+      return result satisfies never;
+  }
+}

@@ -1,0 +1,162 @@
+import { ScanCommand, type AttributeValue, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
+import type { Erasure } from '../contract/erasure-operations.ts';
+import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
+import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { erasureAddress, type ErasureTarget } from '../erasure-name.ts';
+import { uuidV5 } from '../uuid-v5.ts';
+
+/**
+ * The records of erasures: `erasure#trips#ID` of the state table, each for good. Those that are not done are listed in
+ * `erasures#trips`, too, before they are begun, so that whoever dies over one leaves it to others.
+ */
+
+/** Erasures of a datastore that may be under way at once: the ids of more would not fit into one item. */
+export const MOST_OPEN = 5000;
+
+/** The namespace of ids: the same target has the same one. */
+const NAMESPACE = '5e0c7a8e-6f0a-4a5b-9d55-3f6f4e0f2b61';
+
+export function idOf(datastore: string, target: ErasureTarget): string {
+  const { row_key, column_name, ref_key } = erasureAddress(target);
+  return uuidV5(NAMESPACE, JSON.stringify([datastore, row_key, column_name, ref_key]));
+}
+
+const keyOf = (datastore: string, id: string): string => `erasure#${datastore}#${id}`;
+const openKey = (datastore: string): string => `erasures#${datastore}`;
+
+export async function readErasure(table: DynamoTable, datastore: string, id: string): Promise<Erasure | undefined> {
+  return toErasure(await readState(table, keyOf(datastore, id)));
+}
+
+/**
+ * Begins an erasure, or one that was done once more.
+ *
+ * @returns the record as it is then; undefined where too many are under way
+ */
+export async function beginErasure(
+  table: DynamoTable,
+  datastore: string,
+  erasure: Erasure,
+): Promise<Erasure | undefined> {
+  if (!(await list(table, datastore, erasure.id))) return undefined;
+  return changeErasure(table, datastore, erasure.id, (seen) =>
+    seen ? { ...seen, state: 'erasing', cleaned: erasure.cleaned, waits_for: null, backups_until: null } : erasure,
+  );
+}
+
+/** Returns false where too many are listed. */
+async function list(table: DynamoTable, datastore: string, id: string): Promise<boolean> {
+  const listed = await updateState(table, {
+    key: openKey(datastore),
+    update: 'ADD #open :id',
+    condition: `attribute_not_exists(#open) OR size(#open) < :most OR contains(#open, :one)`,
+    values: { ':id': { SS: [id] }, ':one': { S: id }, ':most': { N: String(MOST_OPEN) } },
+  });
+  return listed !== undefined;
+}
+
+/** What a run has done of an erasure. */
+export interface ErasureProgress extends Pick<
+  Erasure,
+  'state' | 'added_id' | 'cleaned' | 'waits_for' | 'backups_until'
+> {
+  /** In this run alone. */
+  readonly erased: Pick<Erasure, 'cells' | 'bytes'>;
+}
+
+/** Writes what was done. An erasure that is done everywhere is taken from the list. */
+export async function writeProgress(
+  table: DynamoTable,
+  datastore: string,
+  begun: Erasure,
+  { erased, added_id, ...progress }: ErasureProgress,
+): Promise<Erasure> {
+  const written = await changeErasure(
+    table,
+    datastore,
+    begun.id,
+    (seen) =>
+      // Gone with its datastore: nothing is made of it anew.
+      seen && {
+        ...seen,
+        ...progress,
+        added_id: added_id ?? seen.added_id,
+        cells: seen.cells + erased.cells,
+        bytes: seen.bytes + erased.bytes,
+      },
+  );
+  if (!written) return begun;
+  if (progress.state === 'erased') await forgetOpen(table, datastore, begun.id);
+  // Somebody beside may have found it done, and taken it from the list.
+  else await list(table, datastore, begun.id);
+  return written;
+}
+
+/** The ids of those that are not done. */
+export async function openErasures(table: DynamoTable, datastore: string): Promise<readonly string[]> {
+  return (await readState(table, openKey(datastore)))?.['open']?.SS ?? [];
+}
+
+/** Takes an id from the list: its erasure is done, or its record was never written, and whoever began it has told nobody. */
+export async function forgetOpen(table: DynamoTable, datastore: string, id: string): Promise<void> {
+  await updateState(table, {
+    key: openKey(datastore),
+    update: 'DELETE #open :id',
+    condition: 'attribute_exists(#open)',
+    values: { ':id': { SS: [id] } },
+  });
+}
+
+/**
+ * A page of all records: the state table is read from end to end, as few ask for it.
+ *
+ * @returns where to go on; undefined at the end
+ */
+export async function listErasures(
+  { client, table }: DynamoTable,
+  datastore: string,
+  after: string | undefined,
+  limit: number,
+): Promise<{ readonly erasures: readonly Erasure[]; readonly next: string | undefined }> {
+  const erasures: Erasure[] = [];
+  let start: Record<string, AttributeValue> | undefined =
+    after === undefined ? undefined : { pk: { S: keyOf(datastore, after) } };
+  for (;;) {
+    const page: ScanCommandOutput = await client.send(
+      new ScanCommand({
+        TableName: table,
+        ConsistentRead: true,
+        FilterExpression: 'begins_with(pk, :prefix)',
+        ExpressionAttributeValues: { ':prefix': { S: keyOf(datastore, '') } },
+        ExclusiveStartKey: start,
+      }),
+    );
+    for (const item of page.Items ?? []) {
+      const erasure = toErasure(item);
+      if (!erasure) continue;
+      if (erasures.length === limit) return { erasures, next: erasures.at(-1)?.id };
+      erasures.push(erasure);
+    }
+    start = page.LastEvaluatedKey;
+    if (!start) return { erasures, next: undefined };
+  }
+}
+
+function changeErasure<Made extends Erasure | undefined>(
+  table: DynamoTable,
+  datastore: string,
+  id: string,
+  make: (seen: Erasure | undefined) => Made,
+): Promise<Made> {
+  return changeItem(table, keyOf(datastore, id), (item): ItemChange<Made> => {
+    const erasure = make(toErasure(item));
+    if (!erasure) return { result: erasure };
+    return { values: { record: { S: JSON.stringify(erasure) } }, result: erasure };
+  });
+}
+
+function toErasure(item: StateItem | undefined): Erasure | undefined {
+  const text = item?.['record']?.S;
+  return text === undefined ? undefined : (JSON.parse(text) as Erasure);
+}

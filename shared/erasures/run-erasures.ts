@@ -1,0 +1,135 @@
+import type { Leases } from '../dynamo/lease.ts';
+import { underLease } from '../dynamo/under-lease.ts';
+import type { Erasure } from '../contract/erasure-operations.ts';
+import { ERASURES_LEASE } from '../granted-names.ts';
+import { pauseFor } from '../pause-for.ts';
+import { carryOut, type ErasureWork } from './carry-out.ts';
+import { forgetOpen, openErasures, readErasure, writeProgress } from './erasure-record.ts';
+
+export interface ErasureRun extends ErasureWork {
+  readonly leases: Leases;
+  /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
+  readonly deadline: number;
+  /** An erasure was done, or waits for something else. @default nobody wants to know */
+  readonly report?: (datastore: string, erasure: Erasure) => void;
+  readonly failed?: (error: unknown) => void;
+  readonly signal?: AbortSignal;
+  /** Between looks. @default 5000 */
+  readonly lookMs?: number;
+}
+
+const RENEW_MS = 2000;
+const TAKE_PAUSE_MS = 500;
+/** Of what is open, so many are worked on side by side. */
+const SIDE_BY_SIDE = 4;
+/** Whoever was asked for an erasure is likely still at work on it. */
+const YOUNG_MS = 15_000;
+
+/**
+ * Goes on with the erasures of all datastores that are not done, in the background, until a successor has taken over, or
+ * the deadline.
+ */
+export async function runErasures(run: ErasureRun): Promise<void> {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const deadline = setTimeout(end, Math.max(0, run.deadline - Date.now()));
+  run.signal?.addEventListener('abort', end, { once: true });
+  if (run.signal?.aborted === true) end();
+  try {
+    const leased = {
+      leases: run.leases,
+      name: ERASURES_LEASE,
+      renewMs: RENEW_MS,
+      takeEveryMs: TAKE_PAUSE_MS,
+      isPatient: true,
+      signal: ending.signal,
+    };
+    await underLease(leased, (signal) => goOn(run, signal));
+  } finally {
+    clearTimeout(deadline);
+    run.signal?.removeEventListener('abort', end);
+  }
+}
+
+/** What a run knows of one that it could not finish. */
+interface Tried {
+  /** By `performance.now()`. */
+  readonly nextAt: number;
+  readonly pauseMs: number;
+}
+
+/** Between looks at one erasure that waits for something: the first time, and at most. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+/** Bodies of one row are erased for so long before others have their turn. */
+const TURN_MS = 10_000;
+
+async function goOn(run: ErasureRun, signal: AbortSignal): Promise<void> {
+  const { lookMs = 5000, failed = () => undefined } = run;
+  const tried = new Map<string, Tried>();
+  /** Ids that were found done, or without a record: whoever begins one may be about to write it. */
+  const seen = new Set<string>();
+  while (!signal.aborted) {
+    try {
+      await Promise.all(
+        (await run.context.topology.datastores()).map((datastore) => lookAt(run, { datastore, tried, seen, signal })),
+      );
+    } catch (error) {
+      failed(error);
+    }
+    await pauseFor(lookMs, signal);
+  }
+}
+
+interface Look {
+  readonly datastore: string;
+  readonly tried: Map<string, Tried>;
+  readonly seen: Set<string>;
+  readonly signal: AbortSignal;
+}
+
+/** One look at all that is open of a datastore. What fails waits for a later one, and keeps no other waiting. */
+async function lookAt(run: ErasureRun, look: Look): Promise<void> {
+  const { datastore, tried, signal } = look;
+  const ids = await openErasures(run.stateTable, datastore);
+  const due = ids.filter((id) => (tried.get(id)?.nextAt ?? 0) <= performance.now());
+  const work = async (): Promise<void> => {
+    for (let id = due.pop(); id !== undefined && !signal.aborted; id = due.pop())
+      try {
+        await finish(run, look, id);
+      } catch (error) {
+        later(tried, id);
+        run.failed?.(error);
+      }
+  };
+  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, due.length) }, work));
+}
+
+function later(tried: Map<string, Tried>, id: string): void {
+  const pauseMs = Math.min(LONGEST_PAUSE_MS, (tried.get(id)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2);
+  tried.set(id, { pauseMs, nextAt: performance.now() + pauseMs });
+}
+
+async function finish(run: ErasureRun, { datastore, tried, seen, signal }: Look, id: string): Promise<void> {
+  const erasure = await readErasure(run.stateTable, datastore, id);
+  if (erasure?.state !== 'erasing') {
+    // Only once it was found so twice: whoever begins it anew lists it first.
+    if (!seen.has(id)) return void seen.add(id);
+    seen.delete(id);
+    return forgetOpen(run.stateTable, datastore, id);
+  }
+  seen.delete(id);
+  // Whoever was asked for it is likely still at work on it.
+  if (erasure.waits_for === null && Date.now() - Date.parse(erasure.requested_at) < YOUNG_MS) return;
+  const until = performance.now() + TURN_MS;
+  const patience = { mayGoOn: () => performance.now() < until && !signal.aborted, looksMs: [0] };
+  const after = await writeProgress(
+    run.stateTable,
+    datastore,
+    erasure,
+    await carryOut(run, datastore, erasure, patience),
+  );
+  if (after.state === 'erased') tried.delete(id);
+  else later(tried, id);
+  if (after.state === 'erased' || after.waits_for !== erasure.waits_for) run.report?.(datastore, after);
+}

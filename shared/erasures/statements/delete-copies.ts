@@ -1,0 +1,19 @@
+import type { ErasureTarget } from '../../erasure-name.ts';
+import type { Statement } from '../../sql/client.ts';
+import { CONTROL } from '../../sql/names.ts';
+import { rangeOf } from '../../sql/statements/erasure-range.ts';
+
+/** Copies that are deleted with one statement. */
+export const DELETED_COPIES = 50;
+
+/**
+ * Deletes copies of the cells of a target, whatever became of them: waiting, kept as conflicts, undecided, parked; or,
+ * in the other table, kept for a primary that is set back. Never the copy of an erasure.
+ */
+export function deleteCopies(table: 'buffer' | 'drained', datastore: string, target: ErasureTarget): Statement {
+  const range = rangeOf(target);
+  return {
+    sql: `DELETE FROM ${CONTROL}.${table} WHERE datastore = ? AND ${range.sql} LIMIT ${DELETED_COPIES}`,
+    parameters: [datastore, ...range.parameters],
+  };
+}

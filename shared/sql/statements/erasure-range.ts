@@ -1,0 +1,18 @@
+import { rowKeyBytes } from '../../address.ts';
+import { FIRST_NAME, type ErasureTarget } from '../../erasure-name.ts';
+import type { SqlParameter } from '../client.ts';
+
+/** The condition that the cells of a target meet, and no erasure, in a table that has addresses. */
+export function rangeOf({ row_key, column_name, ref_key, up_to }: ErasureTarget): {
+  readonly sql: string;
+  readonly parameters: readonly SqlParameter[];
+} {
+  const row = rowKeyBytes(row_key);
+  if (column_name === undefined) return { sql: `row_key = ? AND column_name >= ${FIRST_NAME}`, parameters: [row] };
+  const column = [row, Buffer.from(column_name)];
+  if (ref_key !== undefined)
+    return { sql: 'row_key = ? AND column_name = ? AND ref_key = ?', parameters: [...column, ref_key] };
+  return up_to === undefined
+    ? { sql: 'row_key = ? AND column_name = ?', parameters: column }
+    : { sql: 'row_key = ? AND column_name = ? AND ref_key <= ?', parameters: [...column, up_to] };
+}

@@ -1,0 +1,33 @@
+import type { Statement } from '../client.ts';
+import { quoteName } from '../names.ts';
+import type { ErasureTarget } from '../../erasure-name.ts';
+import { rangeOf } from './erasure-range.ts';
+
+/** What is to stand in the place of a body. */
+export interface ErasedBody {
+  readonly added_id: number;
+  readonly left: Uint8Array;
+}
+
+/**
+ * Puts what is left of bodies into their places: the one statement that changes a cell. It takes no lock but of these
+ * cells, whose bodies nobody else changes. Never those of others: a server that was promoted meanwhile, without the last
+ * cells, may have given their places to other rows.
+ *
+ * @param database of the shard, or of its copy
+ */
+export function replaceBodies(database: string, target: ErasureTarget, bodies: readonly ErasedBody[]): Statement {
+  const entity = `${quoteName(database)}.\`entity\``;
+  const range = rangeOf(target);
+  return {
+    table: entity,
+    sql:
+      `UPDATE ${entity} SET body = CASE added_id ${bodies.map(() => 'WHEN ? THEN ?').join(' ')} ELSE body END ` +
+      `WHERE added_id IN (${bodies.map(() => '?').join(', ')}) AND ${range.sql}`,
+    parameters: [
+      ...bodies.flatMap(({ added_id, left }) => [added_id, left]),
+      ...bodies.map(({ added_id }) => added_id),
+      ...range.parameters,
+    ],
+  };
+}

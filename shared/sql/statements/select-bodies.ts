@@ -1,0 +1,54 @@
+import { toBytes, toNumber, toText } from '../cell-rows.ts';
+import type { SqlRow, Statement } from '../client.ts';
+import { quoteName } from '../names.ts';
+import type { ErasureTarget } from '../../erasure-name.ts';
+import { rangeOf } from './erasure-range.ts';
+
+/** A body that is to be erased. */
+export interface BodyToErase {
+  readonly added_id: number;
+  readonly column_name: string;
+  readonly ref_key: number;
+  readonly body: Uint8Array;
+}
+
+/** There is a body, and it was not erased. */
+export const HAS_BODY = "body IS NOT NULL AND LEFT(body, 1) <> X'00'";
+
+/**
+ * The next bodies of a target that were not erased yet, in the order of the unique key `cell`: at most `limit`, and
+ * `bytes` of them once there is one. As they are at this moment, past every snapshot: one may hide the last commit for a
+ * while (MariaDB), and whoever has looked does not look again.
+ *
+ * @param database of the shard, or of its copy
+ * @param after the last one that was done @default from the first
+ */
+export function selectBodies(
+  database: string,
+  target: ErasureTarget,
+  after: Pick<BodyToErase, 'column_name' | 'ref_key'> | undefined,
+  limit: number,
+  bytes: number,
+): Statement {
+  const entity = `${quoteName(database)}.\`entity\``;
+  const range = rangeOf(target);
+  const beyond = after ? ' AND (column_name > ? OR (column_name = ? AND ref_key > ?))' : '';
+  const column = after && Buffer.from(after.column_name);
+  return {
+    table: entity,
+    sql:
+      `SELECT added_id, column_name, ref_key, body FROM (SELECT added_id, SUM(bytes) OVER (ORDER BY column_name, ref_key) - bytes AS taken FROM ` +
+      `(SELECT added_id, column_name, ref_key, LENGTH(body) AS bytes FROM ${entity} WHERE ${range.sql}${beyond} AND ${HAS_BODY} ` +
+      `ORDER BY column_name, ref_key LIMIT ? FOR UPDATE) AS page) AS sized JOIN ${entity} USING (added_id) WHERE taken < ? ORDER BY column_name, ref_key FOR UPDATE`,
+    parameters: [...range.parameters, ...(after && column ? [column, column, after.ref_key] : []), limit, bytes],
+  };
+}
+
+export function toBodyToErase([added_id, column_name, ref_key, body]: SqlRow): BodyToErase {
+  return {
+    added_id: toNumber(added_id),
+    column_name: toText(column_name),
+    ref_key: toNumber(ref_key),
+    body: toBytes(body),
+  };
+}

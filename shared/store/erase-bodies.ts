@@ -1,0 +1,54 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { erasedBody } from '../body/erased-body.ts';
+import type { ErasureTarget } from '../erasure-name.ts';
+import type { SqlClient } from '../sql/client.ts';
+import { replaceBodies } from '../sql/statements/replace-bodies.ts';
+import { selectBodies, toBodyToErase, type BodyToErase } from '../sql/statements/select-bodies.ts';
+
+/** Bodies of a page: one statement reads them, one replaces them. */
+const PAGE_CELLS = 100;
+const PAGE_BYTES = 1024 * 1024;
+
+export interface ErasedBodies {
+  cells: number;
+  /** As they were stored. */
+  bytes: number;
+}
+
+/**
+ * Erases the bodies of a target in one database, page by page. Can be repeated: what is erased already is passed over.
+ * Complete where the erasure has its place in the log before: nothing is appended there any more.
+ *
+ * @param database of the shard, or of its copy
+ * @param done what was erased is added to it, whatever comes then
+ * @param before what is done with the bodies of a page while they can still be read; what it throws leaves them there
+ *   @default nothing
+ */
+export async function eraseBodies(
+  client: SqlClient,
+  database: string,
+  target: ErasureTarget,
+  done: ErasedBodies = { cells: 0, bytes: 0 },
+  before: (page: readonly BodyToErase[]) => Promise<void> = async () => undefined,
+): Promise<ErasedBodies> {
+  const bytesOfPage = Math.min(PAGE_BYTES, client.abilities.bounds.pageBytes);
+  let after: BodyToErase | undefined;
+  for (;;) {
+    const rows = await client.select(selectBodies(database, target, after, PAGE_CELLS, bytesOfPage), 'writer');
+    const page = rows.map(toBodyToErase);
+    after = page.at(-1);
+    if (!after) return done;
+    await before(page);
+    const erased = [];
+    let bytes = 0;
+    for (const { added_id, body } of page) {
+      // One is decoded at a time, for its hash: it may be a thousand times as large as it is stored.
+      erased.push({ added_id, left: erasedBody(body) });
+      bytes += body.length;
+      if (body.length > PAGE_BYTES / PAGE_CELLS) await nextTurn();
+    }
+    const { affectedRows } = await client.change(replaceBodies(database, target, erased));
+    done.cells += affectedRows;
+    done.bytes += Math.round((bytes * affectedRows) / page.length);
+  }
+}

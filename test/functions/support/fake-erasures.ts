@@ -1,0 +1,93 @@
+import { parseColumnName, parseRefKey, parseRowKey } from '../../../shared/address.ts';
+import type { Erasure, ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
+import { scopeOf } from '../../../shared/erasure-name.ts';
+import { invalidField, missingField, SchemalessError } from '../../../shared/errors.ts';
+
+const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+/** The column whose erasure is never done while somebody waits for it. */
+export const AWAY = 'AWAY';
+
+export const ERASED: Erasure = {
+  id: 'b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11',
+  scope: 'column',
+  row_key: ROW,
+  column_name: 'BASE',
+  ref_key: null,
+  up_to: null,
+  shard: 2,
+  reason: 'request 4711',
+  requested_by: 'anybody',
+  requested_at: '2026-01-31T08:00:00.000Z',
+  state: 'erased',
+  added_id: 17,
+  cells: 3,
+  bytes: 912,
+  cleaned: {
+    bodies: '2026-01-31T08:00:00.041Z',
+    entries: '2026-01-31T08:00:00.055Z',
+    copies: '2026-01-31T08:00:00.061Z',
+    parked: '2026-01-31T08:00:00.070Z',
+    nodes: '2026-01-31T08:00:00.093Z',
+  },
+  waits_for: null,
+  backups_until: null,
+};
+
+export const ERASING: Erasure = {
+  ...ERASED,
+  id: 'c1d5a9de-98d7-5a0c-8f6b-0d9b8f6f4c22',
+  column_name: AWAY,
+  state: 'erasing',
+  added_id: null,
+  cleaned: { bodies: null, entries: null, copies: null, parked: null, nodes: null },
+  waits_for: 'bodies: group-1 does not answer',
+};
+
+const ALL = [ERASED, ERASING];
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
+
+/** Erasures of a datastore of which one is done, and one is not; what was asked of them is kept in `asked`. */
+export function fakeErasures(asked: unknown[][] = [], requested_by = 'anybody'): ErasureOperations {
+  return {
+    async erase({ reason, ...given }) {
+      const row_key = parseRowKey(given.row_key);
+      const column_name = given.column_name === undefined ? undefined : parseColumnName(given.column_name);
+      const ref_key = given.ref_key === undefined ? undefined : parseRefKey(given.ref_key);
+      const up_to = given.up_to === undefined ? undefined : parseRefKey(given.up_to, 'up_to');
+      if (ref_key !== undefined && up_to !== undefined) throw invalidField('up_to', 'either it or ref_key', 'both');
+      if (column_name === undefined && (ref_key ?? up_to) !== undefined)
+        throw missingField('column_name', 'the column whose versions are to be erased');
+      asked.push(['erase', { row_key, column_name, ref_key, up_to, reason }]);
+      return {
+        ...(column_name === AWAY ? ERASING : ERASED),
+        scope: scopeOf({ column_name, ref_key, up_to }),
+        row_key,
+        column_name: column_name ?? null,
+        ref_key: ref_key ?? null,
+        up_to: up_to ?? null,
+        reason,
+        requested_by,
+      };
+    },
+    async erasure(id) {
+      if (!UUID.test(id)) throw invalidField('erasure', 'the id of an erasure', id);
+      const found = ALL.find((one) => one.id === id);
+      if (found === undefined)
+        throw new SchemalessError('unknown_erasure', `no erasure ${id}`, {
+          field: 'erasure',
+          wanted: 'the id of an erasure',
+          got: id,
+        });
+      asked.push(['erasure', id]);
+      return found;
+    },
+    async erasures({ open, limit = 100, after } = {}) {
+      if (after !== undefined && !UUID.test(after)) throw invalidField('after', 'the id of an erasure', after);
+      asked.push(['erasures', { open, limit, after }]);
+      const wanted = ALL.filter(({ state }) => open !== true || state === 'erasing');
+      const from = 1 + wanted.findIndex(({ id }) => id === after);
+      const erasures = wanted.slice(from, from + limit);
+      return { erasures, next: from + limit < wanted.length ? (erasures.at(-1)?.id ?? null) : null };
+    },
+  };
+}

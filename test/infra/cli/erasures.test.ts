@@ -1,0 +1,231 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Erasure } from '../../../shared/contract/erasure-operations.ts';
+import { ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
+import { listen } from '../../support/listen.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
+import { linesOf, runCommand, startCommand, type Ran } from './run-command.ts';
+
+/** A process for each command, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 120_000 });
+
+const folder = folderOfTests();
+const ROUTE = '/v1/trips/erasures';
+const ROW = ERASED.row_key;
+let server: Server;
+let url: string;
+/** What came: method, path, body. */
+let requests: unknown[][] = [];
+/** What an erasure is seen to be, one look after the other, the last one again and again. */
+let seen: readonly Erasure[] = [];
+/** The records, a page each. */
+let pages: readonly (readonly Erasure[])[] = [];
+/** Reasons for which nothing is erased. */
+let refused: readonly string[] = [];
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const { method = '', url: path = '' } = request;
+    const sent = await text(request);
+    const body = sent === '' ? undefined : (JSON.parse(sent) as { readonly reason: string });
+    requests.push([method, path, body]);
+    const send = (status: number, json: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(json));
+    };
+    if (method === 'GET' && /^[^?]*\/erasures(?:\?|$)/u.test(path)) {
+      const page = Number(new URL(path, url).searchParams.get('after') ?? 0);
+      return send(200, { erasures: pages[page] ?? [], next: page + 1 < pages.length ? String(page + 1) : null });
+    }
+    if (body && refused.includes(body.reason))
+      return send(400, { code: 'invalid_field', detail: 'reason: no', field: 'reason', retry: 'never' });
+    const record = seen.length > 1 ? seen[0] : seen.at(-1);
+    seen = seen.length > 1 ? seen.slice(1) : seen;
+    send(method === 'POST' && record?.state === 'erasing' ? 202 : 200, { ...record });
+  });
+  url = await listen(server);
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  requests = [];
+  seen = [ERASED];
+  pages = [[ERASED, ERASING]];
+  refused = [];
+});
+
+const here = { folder: folder.path };
+const parametersOf = (parameters: readonly string[]): string[] => [...parameters, '-d', 'trips', '--url', url];
+const run = (...parameters: string[]): Promise<Ran> => runCommand(parametersOf(parameters), here);
+const reason = ['--reason', 'request 4711'];
+
+describe('erase', () => {
+  it.each([
+    ['a row', [], {}],
+    ['a column', ['BASE'], { column_name: 'BASE' }],
+    ['versions', ['BASE', '--up-to', '3'], { column_name: 'BASE', up_to: 3 }],
+    ['a cell', ['BASE', '--ref-key', '0'], { column_name: 'BASE', ref_key: 0 }],
+  ])('takes %s, and prints the record', async (_what, parameters, target) => {
+    const ran = await run('erase', ROW, ...parameters, ...reason, '--yes');
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(linesOf(ran)).toEqual([ERASED]);
+    expect(requests).toEqual([['POST', ROUTE, { row_key: ROW, ...target, reason: 'request 4711' }]]);
+  });
+
+  it('prints it for people, too', async () => {
+    const { stdout } = await run('erase', ROW, 'BASE', ...reason, '--yes', '--format', 'table');
+    expect(stdout).toMatch(/^id +b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11$/mu);
+    expect(stdout).toMatch(/^state +erased$/mu);
+    expect(stdout).toMatch(/^backups_until +-$/mu);
+  });
+
+  it('waits until it is done everywhere', async () => {
+    seen = [ERASING, ERASING, ERASED];
+    const ran = await run('erase', ROW, 'BASE', ...reason, '--yes');
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(linesOf(ran)).toEqual([ERASED]);
+    expect(requests.map(([method, path]) => `${method} ${path}`)).toEqual([
+      `POST ${ROUTE}`,
+      `GET ${ROUTE}/${ERASING.id}`,
+      `GET ${ROUTE}/${ERASING.id}`,
+    ]);
+  });
+
+  it.each(['0', '1'])('says after %s seconds what is missing, and that it goes on', async (seconds) => {
+    seen = [ERASING];
+    const ran = await run('erase', ROW, 'BASE', ...reason, '--yes', '--wait', seconds);
+    expect(ran).toMatchObject({ code: 5, stderr: expect.stringContaining('group-1 does not answer') });
+    expect(linesOf(ran)).toEqual([ERASING]);
+  });
+
+  it('says what it came to where Ctrl-C ends the wait', async () => {
+    seen = [ERASING];
+    const erasing = startCommand(parametersOf(['erase', ROW, 'BASE', ...reason, '--yes']), here);
+    let printed = '';
+    erasing.stdout?.on('data', (piece: Buffer) => (printed += piece.toString()));
+    while (requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+    erasing.kill('SIGINT');
+    expect(await once(erasing, 'close')).toEqual([130, null]);
+    expect(linesOf({ stdout: printed })).toEqual([ERASING]);
+  });
+
+  it.each([
+    ['nobody says yes', [ROW, ...reason], '--yes: wanted it, since there is nobody to ask'],
+    ['a row key that is none', ['x', ...reason, '--yes'], 'row_key: wanted a UUID'],
+    ['no reason', [ROW, '--yes'], "required option '--reason <text>' not specified"],
+    ['a version of no column', [ROW, '--ref-key', '1', ...reason, '--yes'], 'column: wanted the one that --ref-key'],
+    ['versions of no column', [ROW, '--up-to', '1', ...reason, '--yes'], 'column: wanted the one that --up-to'],
+    ['both', [ROW, 'BASE', '--ref-key', '1', '--up-to', '1', ...reason], 'cannot be used with option'],
+    ['a column of an erasure', [ROW, '\u0001BASE', ...reason, '--yes'], 'the first above 0x01'],
+  ])('is refused before anything is sent: %s', async (_what, parameters, message) => {
+    const ran = await run('erase', ...parameters);
+    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('erasures', () => {
+  it('are listed, page after page', async () => {
+    pages = [[ERASED], [ERASING]];
+    expect(linesOf(await run('erasures'))).toEqual([ERASED, ERASING]);
+    expect(requests.map(([, path]) => path)).toEqual([`${ROUTE}?limit=1000`, `${ROUTE}?limit=1000&after=1`]);
+    const table = await run('erasures', '--format', 'table');
+    expect(table.stdout).toMatch(/^ID +STATE +SCOPE +ROW KEY +COLUMN +REF +ASKED +CELLS +WAITS FOR\n/u);
+    expect(table.stdout).toMatch(/ erased +column +6e3a0f9c\S+ +BASE +- +2026-01-31T08:00:00Z +3 +-$/mu);
+  });
+
+  it('are listed without those that are done', async () => {
+    await run('erasures', '--open', '--limit', '5');
+    expect(requests).toEqual([['GET', `${ROUTE}?open=true&limit=5`, undefined]]);
+  });
+
+  it('are shown', async () => {
+    seen = [ERASING];
+    expect(linesOf(await run('erasure', ERASING.id))).toEqual([ERASING]);
+    expect(requests).toEqual([['GET', `${ROUTE}/${ERASING.id}`, undefined]]);
+  });
+});
+
+describe('erasures again', () => {
+  const records = [
+    { ...ERASED, reason: 'before', requested_at: '2026-01-30T08:00:00.000Z', cleaned: { ...ERASING.cleaned } },
+    {
+      ...ERASED,
+      reason: 'done since',
+      requested_at: '2026-01-30T08:00:00.000Z',
+      cleaned: { ...ERASED.cleaned, nodes: '2026-01-31T09:00:00.000Z' },
+    },
+    { ...ERASED, reason: 'since', scope: 'versions', up_to: 3, requested_at: '2026-01-31T08:00:00.000Z' },
+    { ...ERASED, reason: 'a row', scope: 'row', column_name: null, requested_at: '2026-02-01T08:00:00.000Z' },
+  ] as const satisfies readonly Erasure[];
+  const asked = (): unknown[] => requests.filter(([method]) => method === 'POST').map(([, , body]) => body);
+  const DONE_SINCE = { row_key: ROW, column_name: 'BASE', reason: 'done since' };
+  const SINCE = { row_key: ROW, column_name: 'BASE', up_to: 3, reason: 'since' };
+  const A_ROW = { row_key: ROW, reason: 'a row' };
+
+  it('ask once more for what was asked for, or done, since a time, each with its own reason', async () => {
+    pages = [records.slice(0, 2), records.slice(2)];
+    const ran = await run('erasures', 'again', '--since', '2026-01-31T08:00:00Z');
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(linesOf(ran)).toEqual([{ asked: 3, erased: 3, erasing: 0, failed: [] }]);
+    expect(asked()).toEqual([DONE_SINCE, SINCE, A_ROW]);
+  });
+
+  it('leave out those that were asked for later', async () => {
+    pages = [records];
+    const ran = await run('erasures', 'again', '--since', '2026-01-31T08:00:00Z', '--until', '2026-02-01T08:00:00Z');
+    expect(linesOf(ran)).toMatchObject([{ asked: 2 }]);
+    expect(asked()).toEqual([DONE_SINCE, SINCE]);
+  });
+
+  it('say which failed, and do the others', async () => {
+    pages = [records];
+    refused = ['since'];
+    const ran = await run('erasures', 'again', '--since', '2026-01-31T08:00:00Z');
+    expect(ran.code).toBe(2);
+    expect(linesOf(ran)).toEqual([
+      { asked: 3, erased: 2, erasing: 0, failed: [{ id: ERASED.id, code: 'invalid_field', message: 'reason: no' }] },
+    ]);
+  });
+
+  it('end with 5 where some are not done everywhere', async () => {
+    seen = [ERASED, ERASING];
+    pages = [records];
+    const ran = await run('erasures', 'again', '--since', '2026-01-31T08:00:00Z');
+    expect(ran).toMatchObject({ code: 5, stderr: expect.stringContaining('schemaless erasures --open') });
+    expect(linesOf(ran)).toMatchObject([{ asked: 3, erased: 1, erasing: 2 }]);
+  });
+
+  it('take records that were kept in a file', async () => {
+    const file = join(folder.path, 'erasures.ndjson');
+    writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    const ran = await run('erasures', 'again', '--since', '2026-02-01T00:00:00Z', '--records', file);
+    expect(linesOf(ran)).toMatchObject([{ asked: 1, erased: 1 }]);
+    expect(requests).toEqual([['POST', ROUTE, A_ROW]]);
+  });
+
+  it.each([
+    ['no time', [], "required option '--since <time>' not specified"],
+    ['a time without zone', ['--since', '2026-01-31'], '--since: wanted a time with zone'],
+    ['an end that is none', ['--since', '2026-01-31T08:00:00Z', '--until', 'now'], '--until: wanted a time with zone'],
+    ['a file that is not there', ['--since', '2026-01-31T08:00:00Z', '--records', 'none'], '--records: wanted records'],
+  ])('are refused before anything is sent: %s', async (_what, parameters, message) => {
+    const ran = await run('erasures', 'again', ...parameters);
+    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
+    expect(requests).toEqual([]);
+  });
+
+  it('are refused where a file holds something else', async () => {
+    const file = join(folder.path, 'cells.ndjson');
+    writeFileSync(file, '{"row_key": "x"}\n');
+    const ran = await run('erasures', 'again', '--since', '2026-01-31T08:00:00Z', '--records', file);
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining(`line 1 of ${file}`) });
+    expect(requests).toEqual([]);
+  });
+});

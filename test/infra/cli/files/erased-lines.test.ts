@@ -1,0 +1,123 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { expect, test } from 'vitest';
+import { compareCells, type CellDifference } from '../../../../infra/cli/files/compare/compare-cells.ts';
+import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
+import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
+import { importCells } from '../../../../infra/cli/files/import/import-cells.ts';
+import { newJournal } from '../../../../infra/cli/files/import/journal.ts';
+import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
+import type { Cell } from '../../../../shared/cell.ts';
+import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
+import { exportCells } from '../../../../shared/files/export-cells.ts';
+import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { ERASED } from '../../../functions/support/fake-erasures.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
+
+const folder = folderOfTests();
+const ROW = ERASED.row_key;
+const cell = { row_key: ROW, column_name: 'BASE', shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
+const note = { id: ERASED.id, reason: ERASED.reason };
+/** A log in which something was erased: what is left, what it was of, and the erasures themselves. */
+const LOG: readonly Cell[] = [
+  { ...cell, ref_key: 1, added_id: 1, body: { value: 1 } },
+  { ...cell, ref_key: 2, added_id: 2, body: null, erased: true, body_sha256: 'ab'.repeat(32) },
+  { ...cell, ref_key: 2, added_id: 3, body: null, erasure: { ...note, scope: 'cell' } },
+  {
+    ...cell,
+    column_name: '',
+    ref_key: Number.MAX_SAFE_INTEGER,
+    added_id: 4,
+    body: null,
+    erasure: { ...note, scope: 'row' },
+  },
+];
+const source = {
+  ...referenceStore('trips', 1),
+  heads: async () => [{ shard: 0, group: 'group-1', head: LOG.length }],
+  log: async () => [
+    { shard: 0, cells: LOG, next: LOG.length, more: false, served_by: 'writer', stale: false } as const,
+  ],
+  indexes: async () =>
+    [{ fields: [{ field: 'value', type: 'number', column_key: 'BASE' }] }] as unknown as readonly IndexStatus[],
+};
+
+test('an export says what was erased, and has the erasures at their places', async () => {
+  const path = join(folder.path, 'lines');
+  await exportCells(source, { target: folderTarget(path), format: 'ndjson' });
+  const lines = gunzipSync(readFileSync(join(path, 'part-0001/0000.ndjson.gz')))
+    .toString()
+    .trimEnd()
+    .split('\n');
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(LOG.map(({ shard: _shard, ...line }) => line));
+  expect((await checkExport(folderTarget(path))).faults).toEqual([]);
+});
+
+test('in Parquet these are rows without a body', async () => {
+  const path = join(folder.path, 'columns');
+  await exportCells(source, { target: folderTarget(path), format: 'parquet' });
+  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(join(path, 'part-0001/0000.parquet')) });
+  expect(rows.map((row) => [row['added_id'], row['column_name'], row['erased'], row['body'], row['value']])).toEqual([
+    [1n, 'BASE', false, '{"value":1}', 1],
+    [2n, 'BASE', true, null, null],
+    [3n, 'BASE', false, null, null],
+    [4n, '', false, null, null],
+  ]);
+  expect((await checkExport(folderTarget(path))).faults).toEqual([]);
+});
+
+test('an import stores the other cells, and rejects what is none, and what the datastore has erased', async () => {
+  const path = join(folder.path, 'input.ndjson');
+  const more = { ...cell, ref_key: 3, body: { value: 3 } };
+  writeFileSync(path, [...LOG, more].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const store = referenceStore('trips', 1);
+  const client = {
+    ...store,
+    batchPut: async (cells: Parameters<typeof store.batchPut>[0]) => {
+      const results = await store.batchPut(cells.filter(({ ref_key }) => ref_key !== 3));
+      return cells
+        .map(({ ref_key }) => (ref_key === 3 ? { outcome: 'erased' as const, shard: 0 } : results[0]))
+        .flatMap((result) => result ?? []);
+    },
+  };
+  const { sources, fingerprints, areTimesKept, reading } = await openInput(path, {});
+  const rejectsPath = `${path}.rejects.ndjson`;
+  const report = await importCells(client, {
+    sources,
+    areTimesKept,
+    journal: newJournal({ url: 'here', datastore: 'trips', inputs: fingerprints, reading }),
+    rejectsPath,
+  });
+  expect(report.counts).toEqual({ stored: 1, stored_before: 0, buffered: 0, rejected: 4 });
+  const rejects = readFileSync(rejectsPath, 'utf8').trimEnd().split('\n');
+  expect(rejects.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { line: 2, code: 'erased', reason: expect.stringContaining('before it was exported') },
+    { line: 3, code: 'erasure', reason: expect.stringContaining('`schemaless erase`') },
+    { line: 4, code: 'erasure' },
+    { line: 5, code: 'erased', reason: `${ROW}/BASE/3 was erased for good from the datastore; it is not stored again` },
+  ]);
+});
+
+test('a comparison finds nothing missing of what was erased, before or since', async () => {
+  const path = join(folder.path, 'compared.ndjson');
+  writeFileSync(path, LOG.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const found: CellDifference[] = [];
+  const gone = {
+    ...cell,
+    ref_key: 1,
+    added_id: 1,
+    body: null,
+    erased: true,
+    served_by: 'writer',
+    stale: false,
+  } as const;
+  const client = { batchGet: async () => [gone], with: () => ({ ...client }) } as unknown as Parameters<
+    typeof compareCells
+  >[0];
+  const { sources } = await openInput(path, {});
+  const comparison = await compareCells(client, { sources, found: (difference) => void found.push(difference) });
+  expect(comparison).toMatchObject({ compared: 1, erased: 4, unreadable: 0, missing: 0, other_body: 0, unanswered: 0 });
+  expect(found).toEqual([]);
+});
