@@ -21,9 +21,11 @@ function management(): ErasureManagement {
 
 function open(): ErasureManagement {
   const config = readConfig([...STORE_VARIABLES, 'backupDays']);
+  const client = dynamoClient();
   return erasureManagement({
     context: openContext(deploymentOptions(config)),
-    stateTable: { client: dynamoClient(), table: config.stateTable },
+    topologyTable: { client, table: config.topologyTable },
+    stateTable: { client, table: config.stateTable },
     backupDays: config.backupDays,
   });
 }

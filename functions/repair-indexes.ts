@@ -29,13 +29,14 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
   opened ??= openContext(deploymentOptions(config));
   const client = new DynamoDBClient();
   const stateTable = { client, table: config.stateTable };
+  const topologyTable = { client, table: config.topologyTable };
   const deadline = Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS;
   const owner = randomUUID();
   // Both to their end, whatever becomes of the other: what is frozen with the instance would go on with the next run.
   const ends = await Promise.allSettled([
     runRepair({
       context: opened,
-      topologyTable: { client, table: config.topologyTable },
+      topologyTable,
       stateTable,
       owner,
       deadline,
@@ -43,12 +44,14 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
     }),
     runErasures({
       context: opened,
+      topologyTable,
       stateTable,
       backupDays: config.backupDays,
       leases: leases(stateTable, owner, ERASURES_LEASE_MS),
       deadline,
       report: (datastore, { id, state, waits_for }) => logger.info('erasure', { datastore, id, state, waits_for }),
       failed: (error) => logger.warn('erasures stumbled', { error }),
+      measured: (open, oldest) => gauge({ [METRICS.erasuresOpen]: open, [METRICS.erasuresOldestSeconds]: oldest }),
     }),
   ]);
   client.destroy();

@@ -50,6 +50,9 @@ export const METRICS = {
   /** Moves of shards under way, every half minute while there are any; and what they stumbled over. */
   moves: 'moves',
   moveErrors: 'move_errors',
+  /** Erasures that are not done, and the age of the oldest, every half minute while there are any. */
+  erasuresOpen: 'erasures_open',
+  erasuresOldestSeconds: 'erasures_oldest_seconds',
   /** Holes in logs that did not close, and logs that lost cells. */
   logHole: 'log_hole',
   logCut: 'log_cut',

@@ -27,7 +27,7 @@ const ALARMS_OF_READERS = 1;
  * Of the store: buffer, logs, lags, circuits, moves, API (one of two metrics), functions, triggers as a whole; and of
  * each trigger.
  */
-const ALARMS_OF_THE_STORE = 38;
+const ALARMS_OF_THE_STORE = 39;
 const ALARMS_OF_A_TRIGGER = 4;
 /** Of the function that makes datastores on request, where there is one. */
 const ALARMS_OF_DEFINING = 2;

@@ -35,6 +35,7 @@ const OLDEST_BUFFERED_SECONDS = 300;
 const MOST_INDEX_LAG = 100_000;
 /** A tailer that died is succeeded within seconds, a trigger that is behind sends thousands of cells a second. */
 const OLDEST_UNSENT_SECONDS = 300;
+const OLDEST_ERASURE_SECONDS = 900;
 /** A failing cell is parked before, unless its function takes very long. */
 const OLDEST_UNCONSUMED_SECONDS = 900;
 const MOST_CIRCUITS = 3;
@@ -159,6 +160,13 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
     metric: sum(METRICS.moveErrors).with({ period: FIVE_MINUTES }),
     above: 0,
     periods: 2,
+  });
+  alarms.add('erasures-open', {
+    section: 'erasures-open',
+    what: 'an erasure has not been done for over a quarter of an hour',
+    metric: most(METRICS.erasuresOldestSeconds),
+    above: OLDEST_ERASURE_SECONDS,
+    periods: 3,
   });
   alarms.add('log-hole', {
     section: 'log-hole',

@@ -116,6 +116,10 @@ function logGraphs({ sum, most }: StoreMetrics): readonly IWidget[] {
       sum(METRICS.indexRepaired),
     ]),
     graph('Moves of shards', [most(METRICS.moves), sum(METRICS.moveErrors)]),
+    graph('Erasures that are not done, and the age of the oldest', [
+      most(METRICS.erasuresOpen),
+      most(METRICS.erasuresOldestSeconds),
+    ]),
     graph('Logs: holes and cuts', [sum(METRICS.logHole), sum(METRICS.logCut)]),
   ];
 }

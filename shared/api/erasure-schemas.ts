@@ -51,6 +51,10 @@ export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     cells: { ...COUNT, description: 'Bodies that were erased.' },
     bytes: { ...COUNT, description: 'Of them, as they were stored.' },
+    erased_at: {
+      ...orNull(WHEN),
+      description: 'When it was done everywhere for the first time; it stays when it is asked for again.',
+    },
     cleaned: {
       ...objectOf({
         bodies: orNull(WHEN),
@@ -60,12 +64,13 @@ export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
         nodes: orNull(WHEN),
       }),
       description:
-        'When which places were clean: the bodies on the writer, index entries, buffered copies, parked cells, every node that could become the writer.',
+        'When which places were found clean the last time: the bodies on the writer, index entries, buffered copies, parked cells, every node that could become the writer.',
     },
     waits_for: { ...orNull({ type: 'string' }), description: 'What is not clean yet, and why.' },
     backups_until: {
       ...orNull(WHEN),
-      description: 'Until when backups and binary logs may hold what was erased; null where nobody knows.',
+      description:
+        'Until when backups and binary logs may hold what was erased, counted from when it was last found done; null until it is, and where nobody knows.',
     },
   }),
 };

@@ -1,5 +1,6 @@
 import type { Json } from '../cell.ts';
 import type { Erasure, ErasureOperations } from '../contract/erasure-operations.ts';
+import { missingField } from '../errors.ts';
 import { toItems } from './answers.ts';
 import { connect } from './connection.ts';
 import type { ClientOptions } from './options.ts';
@@ -18,6 +19,9 @@ export function erasuresClient(options: ClientOptions): ErasureOperations {
 
   return {
     async erase(target) {
+      // What is left out makes it wider: who means to say it, and has nothing, is not to erase all.
+      for (const [name, value] of Object.entries(target))
+        if (value === undefined) throw missingField(name, 'a value, or not to be there');
       const { json } = await send({ method: 'POST', path: ['erasures'], body: { ...target } });
       return json as unknown as Erasure;
     },

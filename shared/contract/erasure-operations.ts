@@ -29,9 +29,9 @@ export interface ErasureOperations {
 /** What is to be erased: a row; with `column_name` a column of it; with `up_to` its versions up to that one; with `ref_key` one cell. */
 export interface ErasureRequest {
   readonly row_key: string;
-  readonly column_name?: string | undefined;
-  readonly ref_key?: number | undefined;
-  readonly up_to?: number | undefined;
+  readonly column_name?: string;
+  readonly ref_key?: number;
+  readonly up_to?: number;
   /** Kept for good, and shown to who reads the row: nothing that is itself to be forgotten. 1 to 500 characters. */
   readonly reason: string;
 }
@@ -76,7 +76,9 @@ export interface Erasure {
   /** Bodies that were erased, and their bytes as they were stored. */
   readonly cells: number;
   readonly bytes: number;
-  /** When which places were clean. */
+  /** When it was done everywhere for the first time: it stays when it is asked for again. */
+  readonly erased_at: string | null;
+  /** When which places were found clean the last time. */
   readonly cleaned: ErasureTimes;
   readonly waits_for: string | null;
   /**

@@ -8,10 +8,12 @@ import { SchemalessError } from '../errors.ts';
 import { copyDatabase, shardDatabase } from '../shard.ts';
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
 import { isGone } from '../sql/gone.ts';
-import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { eraseBodies, type ErasedBodies } from '../store/erase-bodies.ts';
+import { readDatastore } from '../topology/dynamo-topology.ts';
+import type { ShardHome } from '../topology/topology.ts';
+import { overState } from '../triggers/manage/state-away.ts';
 import { troubledShards } from '../triggers/state/troubled-shards.ts';
-import { placeErasure, targetOf, type Placed } from './erasure-cell.ts';
+import { placeErasure, targetOf } from './erasure-cell.ts';
 import type { ErasureProgress } from './erasure-record.ts';
 import { EntriesMissed, entriesOfRow, type EntriesOfRow } from './forget-entries.ts';
 import { countLeft, toLeft } from './statements/count-left.ts';
@@ -20,6 +22,7 @@ import { deleteCopies, DELETED_COPIES } from './statements/delete-copies.ts';
 /** What an erasure is carried out with. */
 export interface ErasureWork {
   readonly context: StoreContext;
+  readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
   /** How long backups are kept at most; 0: there are none. */
   readonly backupDays: number;
@@ -82,9 +85,11 @@ class CarryingOut {
   }
 
   async run(): Promise<ErasureProgress> {
+    // Which indexes there are, and groups: what is cached may be a minute old.
+    this.#work.context.topology.refresh();
     const placed = await placeErasure(this.#work.context, this.#datastore, this.#erasure);
     const isPlaced = placed.at === 'log' || placed.at === 'wider';
-    if (isPlaced) await this.#takeBodies(placed);
+    if (isPlaced) await this.#takeBodies();
     else this.#waiting.push(`log: ${placed.why}`);
     await this.#step('copies', () => this.#forgetCopies());
     await this.#step('parked', () => this.#forgetParked());
@@ -112,36 +117,31 @@ class CarryingOut {
     }
   }
 
-  async #takeBodies(placed: Placed): Promise<void> {
+  async #takeBodies(): Promise<void> {
     let entries: EntriesOfRow | undefined;
     await this.#step('bodies', async () => {
       const { context } = this.#work;
       const { shard } = this.#erasure;
-      const added_id = placed.at === 'log' ? placed.added_id : await this.#head();
-      const forgetting = { context, datastore: this.#datastore, target: this.#target, shard, added_id };
-      const ofRow = (entries = await entriesOfRow(forgetting));
+      const ofRow = (entries = entriesOfRow({ context, datastore: this.#datastore, target: this.#target, shard }));
       await this.#onPrimary((client) =>
-        eraseBodies(client, this.#database, this.#target, this.#erased, async (page) => {
-          if (!this.#patience.mayGoOn()) throw new NotYet('there are many, which are erased in the background');
-          await ofRow.takeAway(page);
+        eraseBodies(client, this.#database, this.#target, this.#erased, async (page, areGone) => {
+          if (!areGone) this.#requireTime();
+          // An index may have come meanwhile, whose build has read them.
+          if (areGone) context.topology.refresh();
+          await ofRow.takeAway(client, page);
         }),
       );
     });
-    if (this.#cleaned.bodies !== null) await this.#step('entries', async () => entries?.bringBack());
+    if (this.#cleaned.bodies !== null)
+      await this.#step('entries', () => this.#onPrimary(async (client) => entries?.bringBack(client)));
+  }
+
+  #requireTime(): void {
+    if (!this.#patience.mayGoOn()) throw new NotYet('there is much, which goes on in the background');
   }
 
   get #database(): string {
     return shardDatabase(this.#datastore, this.#erasure.shard);
-  }
-
-  /** The last added id of the shard: no less than that of an erasure that came before. */
-  async #head(): Promise<number> {
-    const { shard } = this.#erasure;
-    let head = 0;
-    await this.#onPrimary(async (client) => {
-      head = toHeads(await client.select(selectHeads(this.#datastore, [shard]), 'writer')).get(shard) ?? 0;
-    });
-    return head;
   }
 
   /** Where the shard has just moved, or is about to, it is looked for again. */
@@ -161,12 +161,12 @@ class CarryingOut {
   /** On every group, first what waits: what the drain keeps of it meanwhile is deleted behind that. */
   async #forgetCopies(): Promise<void> {
     const { groups } = this.#work.context;
-    const names = await groups.names();
+    const names = await groups.namesNow();
     const ends = await Promise.allSettled(
       names.map(async (group) => {
         const client = await groups.client(group);
         for (const table of ['buffer', 'drained'] as const)
-          for (let deleted = DELETED_COPIES; deleted === DELETED_COPIES;)
+          for (let deleted = DELETED_COPIES; deleted === DELETED_COPIES; this.#requireTime())
             deleted = (await client.change(deleteCopies(table, this.#datastore, this.#target))).affectedRows;
       }),
     );
@@ -184,14 +184,16 @@ class CarryingOut {
     const { context, stateTable } = this.#work;
     for (const { definition } of await context.topology.triggers(this.#datastore)) {
       const name = { datastore: this.#datastore, trigger: definition.name };
-      await troubledShards(stateTable, name).change(this.#erasure.shard, (before) => {
-        const cells = before.cells.filter(
-          ({ message }) => message.erasure !== undefined || !covers(this.#target, message),
-        );
-        return cells.length === before.cells.length
-          ? { result: undefined }
-          : { result: undefined, next: { ...before, cells } };
-      });
+      await overState(() =>
+        troubledShards(stateTable, name).change(this.#erasure.shard, (before) => {
+          const cells = before.cells.filter(
+            ({ message }) => message.erasure !== undefined || !covers(this.#target, message),
+          );
+          return cells.length === before.cells.length
+            ? { result: undefined }
+            : { result: undefined, next: { ...before, cells } };
+        }),
+      );
     }
   }
 
@@ -201,18 +203,36 @@ class CarryingOut {
    * @param isLogged the erasure itself is in the log, and not one that is wider
    */
   async #requireGone(isLogged: boolean): Promise<void> {
-    const { topology, groups } = this.#work.context;
-    const { shard } = this.#erasure;
-    const home = homeOf(await requireDatastore(topology, this.#datastore), shard);
-    await this.#requireGoneFrom(home.group, this.#database, isLogged);
+    const { groups } = this.#work.context;
+    const copy = copyDatabase(this.#datastore, this.#erasure.shard);
+    const before = await this.#homeNow();
+    // First: a copy that became the shard with them would show them again, whichever server of the shard is away.
+    if (before.copy) await this.#eraseCopy(await groups.client(before.copy.group), copy);
+    await this.#requireGoneFrom(before.group, this.#database, isLogged);
     // A move that begins from here on finds no body any more.
-    topology.refresh();
-    const now = homeOf(await requireDatastore(topology, this.#datastore), shard);
-    if (now.group !== home.group) throw new NotYet('the shard is being moved');
+    const now = await this.#homeNow();
+    if (now.group !== before.group) throw new NotYet('the shard is being moved');
     if (!now.copy) return;
-    const copy = copyDatabase(this.#datastore, shard);
-    await eraseBodies(await groups.client(now.copy.group), copy, this.#target);
+    await this.#eraseCopy(await groups.client(now.copy.group), copy);
     await this.#requireGoneFrom(now.copy.group, copy, isLogged);
+  }
+
+  async #eraseCopy(client: SqlClient, copy: string): Promise<void> {
+    await eraseBodies(client, copy, this.#target, undefined, async () => this.#requireTime()).catch(
+      (error: unknown) => {
+        // It is about to be made, or dropped.
+        if (!isGone(error)) throw error;
+      },
+    );
+  }
+
+  /** Past every cache. */
+  async #homeNow(): Promise<ShardHome> {
+    const { topologyTable } = this.#work;
+    const topology = await overState(() => readDatastore(topologyTable, this.#datastore));
+    const home = topology?.homes[this.#erasure.shard];
+    if (!home) throw new NotYet('the topology does not say where the shard is');
+    return home;
   }
 
   async #requireGoneFrom(group: string, database: string, isLogged: boolean): Promise<void> {

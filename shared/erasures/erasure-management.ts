@@ -67,6 +67,7 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
           added_id: null,
           cells: 0,
           bytes: 0,
+          erased_at: null,
           cleaned: NOT_CLEANED,
           waits_for: null,
           backups_until: null,

@@ -82,12 +82,13 @@ export async function writeProgress(
         ...seen,
         ...progress,
         added_id: added_id ?? seen.added_id,
+        erased_at: seen.erased_at ?? (progress.state === 'erased' ? new Date().toISOString() : null),
         cells: seen.cells + erased.cells,
         bytes: seen.bytes + erased.bytes,
       },
   );
   if (!written) return begun;
-  if (progress.state === 'erased') await forgetOpen(table, datastore, begun.id);
+  if (progress.state === 'erased') await unlist(table, datastore, begun.id);
   // Somebody beside may have found it done, and taken it from the list.
   else await list(table, datastore, begun.id);
   return written;
@@ -98,8 +99,14 @@ export async function openErasures(table: DynamoTable, datastore: string): Promi
   return (await readState(table, openKey(datastore)))?.['open']?.SS ?? [];
 }
 
+/** Takes an id from the list, unless somebody has begun it anew meanwhile. */
+export async function unlist(table: DynamoTable, datastore: string, id: string): Promise<void> {
+  await forgetOpen(table, datastore, id);
+  if ((await readErasure(table, datastore, id))?.state === 'erasing') await list(table, datastore, id);
+}
+
 /** Takes an id from the list: its erasure is done, or its record was never written, and whoever began it has told nobody. */
-export async function forgetOpen(table: DynamoTable, datastore: string, id: string): Promise<void> {
+async function forgetOpen(table: DynamoTable, datastore: string, id: string): Promise<void> {
   await updateState(table, {
     key: openKey(datastore),
     update: 'DELETE #open :id',

@@ -1,17 +1,23 @@
-import { requireDatastore, homeOf } from '../access/groups.ts';
+import { requireDatastore } from '../access/groups.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decodeBody } from '../body/codec.ts';
 import type { Json } from '../cell.ts';
 import { keyOfValue, readField, shardOfValue, type FieldValue } from '../definitions/field-value.ts';
 import type { IndexField } from '../definitions/definitions.ts';
 import { covers, type ErasureTarget } from '../erasure-name.ts';
+import { SchemalessError } from '../errors.ts';
+import type { Version } from '../index/entry.ts';
 import { maintainedIndexes, type PhysicalIndex } from '../index/index-table.ts';
 import { DEPTH, wantedEntries, writeEntries, type EntryOfShard, type MissedEntries } from '../index/maintain.ts';
+import { depthsOf } from '../index/read-rows.ts';
 import { byItem } from '../sql/cell-rows.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
+import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
+import { selectRowStates, toRowStates, type CellOfRow, type RowState } from '../sql/statements/select-row-states.ts';
+import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import type { BodyToErase } from '../sql/statements/select-bodies.ts';
+import { unionOf } from '../sql/union.ts';
 
 /** What is forgotten in the indexes of one datastore. */
 export interface Forgetting {
@@ -19,8 +25,6 @@ export interface Forgetting {
   readonly datastore: string;
   readonly target: ErasureTarget;
   readonly shard: number;
-  /** Of the erasure: what was computed of the row before it loses against what is written now. */
-  readonly added_id: number;
 }
 
 /** Entries that could not be written, and why. */
@@ -30,105 +34,143 @@ export class EntriesMissed extends Error {
   }
 }
 
-/** The entries of a row, before and after its bodies go. */
+/** The entries of a row, before and after its bodies go. Asked of the writer of its shard. */
 export interface EntriesOfRow {
   /**
-   * Where bodies of a page say that entries are. Throws `EntriesMissed` where not all could be taken away: the bodies have to
-   * stay then, since nothing else says where the entries are.
+   * Where bodies of a page say that entries are, or may be written yet by who has read them: once before they go, since
+   * nothing else says where that is, and once after, since whoever read them until then may have written meanwhile.
+   *
+   * @throws EntriesMissed where not all could be taken away: the bodies have to stay then
    */
-  takeAway(page: readonly BodyToErase[]): Promise<void>;
+  takeAway(writer: SqlClient, page: readonly BodyToErase[]): Promise<void>;
   /** What the row's entries are without them. Throws `EntriesMissed`. */
-  bringBack(): Promise<void>;
+  bringBack(writer: SqlClient): Promise<void>;
 }
+
+/** Bodies of the latest cells of a row that come with one statement. */
+const STATE_BYTES = 1024 * 1024;
 
 /**
- * Puts tombstones where entries of a row are, or may be written yet by who has read it before: they say nothing but the
- * value of the shard field, and are purged when nobody is left who could. The entry that the row keeps is not touched
- * before it is known how it looks then.
+ * Puts tombstones where entries of a row are: they say nothing but the value of the shard field, and are purged when
+ * nobody is left who could write there. The entry that the row keeps is not touched before it is known how it looks then.
+ *
+ * Each has the version of the next cell of the shard: whatever was computed before it loses, whichever cell of the row
+ * was written meanwhile.
  */
-export async function entriesOfRow(forgetting: Forgetting): Promise<EntriesOfRow> {
-  const { context, datastore, target, shard, added_id } = forgetting;
-  const topology = await requireDatastore(context.topology, datastore);
-  const { group, epoch: known } = homeOf(topology, shard);
-  const client = await context.groups.client(group);
-  // The row's own: entries have that, and what is cached may be behind it.
-  const row = toShardRow(await client.select(selectShard(datastore, shard), 'writer'));
-  const epoch = Math.max(known, row?.epoch ?? 0);
-  const indexes = await maintainedIndexes(context.topology, datastore);
-  const kept = await keptValues(client, forgetting, indexes);
-  const write = async (entries: readonly EntryOfShard[]): Promise<void> => {
+export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
+  const { context, datastore, target, shard } = forgetting;
+  const { row_key } = target;
+
+  async function nextVersion(writer: SqlClient): Promise<Version> {
+    const [heads, rows] = await Promise.all([
+      writer.select(selectHeads(datastore, [shard]), 'writer'),
+      writer.select(selectShard(datastore, shard), 'writer'),
+    ]);
+    const row = toShardRow(rows);
+    if (!row) throw new SchemalessError('unavailable', 'the shard has just moved');
+    return { epoch: row.epoch, added_id: (toHeads(heads).get(shard) ?? 0) + 1 };
+  }
+
+  async function write(entries: readonly EntryOfShard[]): Promise<void> {
     const missed = await writeEntries(context, datastore, entries);
     if (missed.length > 0) throw new EntriesMissed(missed);
-  };
+  }
 
   return {
-    async takeAway(page) {
-      const entries: EntryOfShard[] = [];
-      for (const [position, index] of indexes.entries()) {
-        const [field] = index.definition.fields;
-        if (!field) continue;
-        const values = new Map<string, Exclude<FieldValue, null>>();
-        for (const { column_name, body } of page)
-          if (column_name === field.column_key) addValue(values, field, decoded(body));
-        const own = kept[position];
-        if (own !== undefined) values.delete(own);
-        for (const value of values.values())
-          entries.push({
-            index,
-            shard: shardOfValue(value, field.type, topology.shards),
-            row: {
-              row_key: target.row_key,
-              values: [value],
-              tombstone: true,
-              version: { epoch, added_id },
-            },
-          });
-      }
-      await write(entries);
+    async takeAway(writer, page) {
+      const indexes = await maintainedIndexes(context.topology, datastore);
+      const { shards } = await requireDatastore(context.topology, datastore);
+      const values = indexes.map(({ definition: { fields } }) => valuesOf(fields[0], page));
+      if (values.every(({ size }) => size === 0)) return;
+      const kept = await keptValues(writer, forgetting, indexes);
+      const version = await nextVersion(writer);
+      await write(
+        indexes.flatMap((index, position) => {
+          const type = index.definition.fields[0]?.type;
+          if (!type) return [];
+          return [...(values[position] ?? [])].flatMap(([key, value]): readonly EntryOfShard[] =>
+            key === kept[position]
+              ? []
+              : [
+                  {
+                    index,
+                    shard: shardOfValue(value, type, shards),
+                    row: { row_key, values: [value], tombstone: true, version },
+                  },
+                ],
+          );
+        }),
+      );
     },
-    async bringBack() {
-      const rows = [{ row_key: target.row_key, shard }];
-      const { entries, unread } = await wantedEntries(context, { datastore, indexes, depth: DEPTH.recent }, rows);
-      if (unread[0]) throw new EntriesMissed([{ group, entries: [], error: unread[0].error }]);
-      const newer = entries.map((entry): EntryOfShard => {
-        const { version } = entry.row;
-        return {
-          ...entry,
-          row: { ...entry.row, version: { ...version, added_id: Math.max(version.added_id, added_id) } },
-        };
-      });
-      await write(newer);
+    async bringBack(writer) {
+      const indexes = await maintainedIndexes(context.topology, datastore);
+      if (indexes.length === 0) return;
+      const known = await stateWithout(writer, forgetting, indexes);
+      const wanted = { datastore, indexes, depth: DEPTH.recent };
+      const { entries, unread } = await wantedEntries(context, wanted, [{ row_key, shard }], known);
+      if (unread[0]) throw new EntriesMissed([{ group: '', entries: [], error: unread[0].error }]);
+      const version = await nextVersion(writer);
+      await write(entries.map((entry): EntryOfShard => ({ ...entry, row: { ...entry.row, version } })));
     },
   };
 }
 
-function addValue(
-  values: Map<string, Exclude<FieldValue, null>>,
-  { field, type }: IndexField,
-  body: Json | undefined,
-): void {
-  const value = readField(body, field, type) ?? null;
-  if (value !== null) values.set(keyOfValue(value), value);
+/** By their keys, the values that bodies have in a field. */
+function valuesOf(
+  field: IndexField | undefined,
+  page: readonly BodyToErase[],
+): ReadonlyMap<string, Exclude<FieldValue, null>> {
+  const values = new Map<string, Exclude<FieldValue, null>>();
+  if (field)
+    for (const { column_name, body } of page) {
+      if (column_name !== field.column_key) continue;
+      const value = readField(decoded(body), field.field, field.type) ?? null;
+      if (value !== null) values.set(keyOfValue(value), value);
+    }
+  return values;
 }
 
 /** Of each index, the shard field's value that the row keeps: where the latest cell of its column is not erased. */
 async function keptValues(
-  client: SqlClient,
+  writer: SqlClient,
   { datastore, target, shard }: Forgetting,
   indexes: readonly PhysicalIndex[],
 ): Promise<readonly (string | undefined)[]> {
-  if (indexes.length === 0) return [];
   const keys = indexes.map(({ definition: { fields } }) => ({
     shard,
     key: { row_key: target.row_key, column_name: fields[0]?.column_key ?? '' },
   }));
-  const rows = await client.select(selectCells(datastore, keys, false), 'writer');
+  const rows = await writer.select(selectCells(datastore, keys, false), 'writer');
   return byItem(rows, keys.length).map(({ cells: [latest] }, position) => {
     const field = indexes[position]?.definition.fields[0];
     if (!latest || latest.body === null || !field || covers(target, latest)) return undefined;
     const value = readField(decoded(latest.body), field.field, field.type) ?? null;
     return value === null ? undefined : keyOfValue(value);
   });
+}
+
+/**
+ * What the row holds without what is erased, whatever a snapshot shows of that still; none where bodies that it keeps are
+ * too long to come along, which are read one by one then.
+ */
+async function stateWithout(
+  writer: SqlClient,
+  { datastore, target, shard }: Forgetting,
+  indexes: readonly PhysicalIndex[],
+): Promise<ReadonlyMap<string, RowState>> {
+  const rows = [{ row_key: target.row_key, shard }];
+  const columns = depthsOf({ indexes, depth: DEPTH.recent });
+  const bytes = Math.floor(STATE_BYTES / columns.reduce((sum, { cells }) => sum + cells, 0));
+  const found = await writer.select(unionOf(selectRowStates(datastore, rows, columns, bytes)), 'writer');
+  const [state] = toRowStates(found, rows);
+  if (!state) return new Map();
+  const without = (column_name: string, cell: CellOfRow): CellOfRow =>
+    covers(target, { row_key: target.row_key, column_name, ref_key: cell.ref_key }) ? { ...cell, body: null } : cell;
+  const cells = new Map(
+    [...state.cells].map(([column, ofColumn]) => [column, ofColumn.map((cell) => without(column, cell))]),
+  );
+  const isWhole = [...cells.values()].every((ofColumn) => ofColumn.every(({ body }) => body !== 'left_out'));
+  return isWhole ? new Map([[target.row_key, { ...state, cells }]]) : new Map();
 }
 
 /** Undefined of a body that was damaged: no entry can have come of it. */

@@ -4,7 +4,7 @@ import type { Erasure } from '../contract/erasure-operations.ts';
 import { ERASURES_LEASE } from '../granted-names.ts';
 import { pauseFor } from '../pause-for.ts';
 import { carryOut, type ErasureWork } from './carry-out.ts';
-import { forgetOpen, openErasures, readErasure, writeProgress } from './erasure-record.ts';
+import { openErasures, readErasure, unlist, writeProgress } from './erasure-record.ts';
 
 export interface ErasureRun extends ErasureWork {
   readonly leases: Leases;
@@ -13,6 +13,8 @@ export interface ErasureRun extends ErasureWork {
   /** An erasure was done, or waits for something else. @default nobody wants to know */
   readonly report?: (datastore: string, erasure: Erasure) => void;
   readonly failed?: (error: unknown) => void;
+  /** How many are not done, and the age of the oldest, every half minute while there are any. @default nobody wants to know */
+  readonly measured?: (open: number, oldestSeconds: number) => void;
   readonly signal?: AbortSignal;
   /** Between looks. @default 5000 */
   readonly lookMs?: number;
@@ -53,6 +55,8 @@ export async function runErasures(run: ErasureRun): Promise<void> {
 
 /** What a run knows of one that it could not finish. */
 interface Tried {
+  /** When it was asked for, by `Date.now()`. */
+  readonly askedAt: number;
   /** By `performance.now()`. */
   readonly nextAt: number;
   readonly pauseMs: number;
@@ -63,12 +67,14 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Bodies of one row are erased for so long before others have their turn. */
 const TURN_MS = 10_000;
+const MEASURE_MS = 30_000;
 
 async function goOn(run: ErasureRun, signal: AbortSignal): Promise<void> {
   const { lookMs = 5000, failed = () => undefined } = run;
   const tried = new Map<string, Tried>();
   /** Ids that were found done, or without a record: whoever begins one may be about to write it. */
   const seen = new Set<string>();
+  let measuredAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     try {
       await Promise.all(
@@ -76,6 +82,11 @@ async function goOn(run: ErasureRun, signal: AbortSignal): Promise<void> {
       );
     } catch (error) {
       failed(error);
+    }
+    if (tried.size > 0 && performance.now() - measuredAt >= MEASURE_MS) {
+      measuredAt = performance.now();
+      const oldest = Math.min(...[...tried.values()].map(({ askedAt }) => askedAt));
+      run.measured?.(tried.size, Math.round((Date.now() - oldest) / 1000));
     }
     await pauseFor(lookMs, signal);
   }
@@ -95,19 +106,15 @@ async function lookAt(run: ErasureRun, look: Look): Promise<void> {
   const due = ids.filter((id) => (tried.get(id)?.nextAt ?? 0) <= performance.now());
   const work = async (): Promise<void> => {
     for (let id = due.pop(); id !== undefined && !signal.aborted; id = due.pop())
-      try {
-        await finish(run, look, id);
-      } catch (error) {
-        later(tried, id);
-        run.failed?.(error);
-      }
+      await finish(run, look, id).catch((error: unknown) => run.failed?.(error));
   };
   await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, due.length) }, work));
 }
 
-function later(tried: Map<string, Tried>, id: string): void {
-  const pauseMs = Math.min(LONGEST_PAUSE_MS, (tried.get(id)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2);
-  tried.set(id, { pauseMs, nextAt: performance.now() + pauseMs });
+function later(tried: Map<string, Tried>, id: string, askedAt: number): void {
+  const before = tried.get(id);
+  const pauseMs = Math.min(LONGEST_PAUSE_MS, (before?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2);
+  tried.set(id, { pauseMs, nextAt: performance.now() + pauseMs, askedAt: before?.askedAt ?? askedAt });
 }
 
 async function finish(run: ErasureRun, { datastore, tried, seen, signal }: Look, id: string): Promise<void> {
@@ -116,13 +123,16 @@ async function finish(run: ErasureRun, { datastore, tried, seen, signal }: Look,
     // Only once it was found so twice: whoever begins it anew lists it first.
     if (!seen.has(id)) return void seen.add(id);
     seen.delete(id);
-    return forgetOpen(run.stateTable, datastore, id);
+    tried.delete(id);
+    return unlist(run.stateTable, datastore, id);
   }
   seen.delete(id);
   // Whoever was asked for it is likely still at work on it.
   if (erasure.waits_for === null && Date.now() - Date.parse(erasure.requested_at) < YOUNG_MS) return;
   const until = performance.now() + TURN_MS;
   const patience = { mayGoOn: () => performance.now() < until && !signal.aborted, looksMs: [0] };
+  // Whatever comes of it: one that fails waits, too.
+  later(tried, id, Date.parse(erasure.requested_at));
   const after = await writeProgress(
     run.stateTable,
     datastore,
@@ -130,6 +140,5 @@ async function finish(run: ErasureRun, { datastore, tried, seen, signal }: Look,
     await carryOut(run, datastore, erasure, patience),
   );
   if (after.state === 'erased') tried.delete(id);
-  else later(tried, id);
   if (after.state === 'erased' || after.waits_for !== erasure.waits_for) run.report?.(datastore, after);
 }

@@ -19,6 +19,7 @@ import { selectCells } from '../sql/statements/select-cells.ts';
 import { selectErasures } from '../sql/statements/select-erasures.ts';
 import { unionOf } from '../sql/union.ts';
 import type { StoreContext } from '../access/context.ts';
+import { partsOf } from '../access/ask-parts.ts';
 import { decodeCell } from '../access/decode.ts';
 import { requireDatastore, homeOf, type Groups } from '../access/groups.ts';
 import { isGone } from '../sql/gone.ts';
@@ -206,27 +207,19 @@ async function lookUp(
   { datastore, shard }: ShardFence,
   cells: readonly EncodedCell[],
 ): Promise<Met> {
-  const rows = await client.select(
-    selectCells(
-      datastore,
-      cells.map((key) => ({ key, shard })),
-      false,
-    ),
-    'writer',
-  );
-  const there = byItem(rows, cells.length).map(({ cells: [cell] }) => cell);
-  const missing = [...there.keys()].filter((position) => there[position] === undefined);
-  if (missing.length === 0) return { found: there, heeds: false };
+  const last = cells.length;
+  const keys = cells.map((key) => ({ key, shard }));
+  const asked = unionOf([...partsOf(selectCells(datastore, keys, false)), selectHeeds(datastore, shard, last)]);
+  const answers = byItem(await client.select(asked, 'writer'), last + 1);
+  const there = cells.map((_, position) => answers[position]?.cells[0]);
+  const heeds = (answers[last]?.head ?? 0) > 0;
+  const missing = heeds ? [...there.keys()].filter((position) => there[position] === undefined) : [];
+  if (missing.length === 0) return { found: there, heeds };
   const erasures = missing.flatMap((position) =>
     selectErasures(datastore, shard, cells[position] as EncodedCell, position),
   );
-  const last = cells.length;
-  const met = await client.select(unionOf([...erasures, selectHeeds(datastore, shard, last)]), 'writer');
-  const erased = byItem(met, last + 1);
-  return {
-    found: there.map((cell, position) => cell ?? erased[position]?.cells[0]),
-    heeds: (erased[last]?.head ?? 0) > 0,
-  };
+  const erased = byItem(await client.select(unionOf(erasures), 'writer'), last);
+  return { found: there.map((cell, position) => cell ?? erased[position]?.cells[0]), heeds };
 }
 
 function judge(found: StoredCell | undefined, cell: EncodedCell, change: SqlChange): AppendResult {

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { erasedBody } from '../body/erased-body.ts';
 import type { ErasureTarget } from '../erasure-name.ts';
-import type { SqlClient } from '../sql/client.ts';
-import { replaceBodies } from '../sql/statements/replace-bodies.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
+import { replaceBodies, type ErasedBody } from '../sql/statements/replace-bodies.ts';
 import { selectBodies, toBodyToErase, type BodyToErase } from '../sql/statements/select-bodies.ts';
 
 /** Bodies of a page: one statement reads them, one replaces them. */
@@ -21,25 +21,26 @@ export interface ErasedBodies {
  *
  * @param database of the shard, or of its copy
  * @param done what was erased is added to it, whatever comes then
- * @param before what is done with the bodies of a page while they can still be read; what it throws leaves them there
- *   @default nothing
+ * @param beside what is done with the bodies of a page while they can still be read, and once they are gone: what it throws
+ *   leaves them there, or those behind them @default nothing
  */
 export async function eraseBodies(
   client: SqlClient,
   database: string,
   target: ErasureTarget,
   done: ErasedBodies = { cells: 0, bytes: 0 },
-  before: (page: readonly BodyToErase[]) => Promise<void> = async () => undefined,
+  beside: (page: readonly BodyToErase[], areGone: boolean) => Promise<void> = async () => undefined,
 ): Promise<ErasedBodies> {
   const bytesOfPage = Math.min(PAGE_BYTES, client.abilities.bounds.pageBytes);
   let after: BodyToErase | undefined;
   for (;;) {
-    const rows = await client.select(selectBodies(database, target, after, PAGE_CELLS, bytesOfPage), 'writer');
+    const statement = selectBodies(database, target, after, PAGE_CELLS, bytesOfPage);
+    const rows = await patiently(() => client.select(statement, 'writer'));
     const page = rows.map(toBodyToErase);
     after = page.at(-1);
     if (!after) return done;
-    await before(page);
-    const erased = [];
+    await beside(page, false);
+    const erased: ErasedBody[] = [];
     let bytes = 0;
     for (const { added_id, body } of page) {
       // One is decoded at a time, for its hash: it may be a thousand times as large as it is stored.
@@ -47,8 +48,24 @@ export async function eraseBodies(
       bytes += body.length;
       if (body.length > PAGE_BYTES / PAGE_CELLS) await nextTurn();
     }
-    const { affectedRows } = await client.change(replaceBodies(database, target, erased));
+    const { affectedRows } = await patiently(() => client.change(replaceBodies(database, target, erased)));
     done.cells += affectedRows;
     done.bytes += Math.round((bytes * affectedRows) / page.length);
+    await beside(page, true);
+  }
+}
+
+/** An append of the row may be in the way. */
+const TRIES = 3;
+const PAUSE_MS = 20;
+
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof SqlError) || error.failure !== 'contention' || tries === TRIES) throw error;
+      await sleep(PAUSE_MS * (0.5 + Math.random()));
+    }
   }
 }

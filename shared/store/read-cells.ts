@@ -8,7 +8,7 @@ import {
   parseRead,
 } from '../address.ts';
 import { LIMITS, type Cell, type CellKey, type ErasedBy, type Role, type Served } from '../cell.ts';
-import { invalidField } from '../errors.ts';
+import { invalidField, SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import { byItem, type ItemRows } from '../sql/cell-rows.ts';
 import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
@@ -147,7 +147,11 @@ async function erasedBy(
   cell: Cell,
 ): Promise<ErasedBy | undefined> {
   const statement = unionOf(selectErasures(name, cell.shard, cell, 0));
-  const { rows } = await askEither(await context.groups.client(group), group, read, statement);
+  const asked = askEither(await context.groups.client(group), group, read, statement);
+  const { rows } = await asked.catch((error: unknown) => {
+    if (error instanceof SchemalessError) return { rows: [] };
+    throw error;
+  });
   const [first] = (byItem(rows, 1)[0]?.cells ?? []).toSorted((one, other) => one.added_id - other.added_id);
   const { created_at: erased_at = '', erasure } = first ? decodeCell(first) : {};
   return erasure && { ...erasure, erased_at };

@@ -2,6 +2,7 @@ import type { AlarmCase } from './alarm-case.ts';
 import { damagedRow, twoBodies, undecidedBodies, writerHangs } from './breaking/buffers.ts';
 import { crashingInstances, withoutSchedules } from './breaking/functions.ts';
 import { holeInLog, setBack, unreadableRows } from './breaking/logs.ts';
+import { barredErasers } from './breaking/erasures.ts';
 import { barredMover } from './breaking/moves.ts';
 import { dyingWriter, groupHangs, lockedTable } from './breaking/requests.ts';
 import { heldReader, manyConnections } from './breaking/servers.ts';
@@ -54,6 +55,15 @@ const SECOND_GROUP: readonly AlarmCase[] = [
   },
 ];
 
+/** Those who erase may delete no copies on this one; everything else goes on. */
+const ERASING: AlarmCase = {
+  sections: ['erasures-open'],
+  fault: 'those who erase may delete no buffered copies on a group',
+  cure: 'the right is given back',
+  withinMinutes: 30,
+  breaks: (world) => barredErasers(world, 'group-1'),
+};
+
 /** What breaks the third group. */
 const THIRD_GROUP: readonly AlarmCase[] = [
   {
@@ -96,6 +106,7 @@ const APART: readonly (readonly AlarmCase[])[] = [
       breaks: (world) => unreadableRows(world, 'many', MANY_CELLS),
     },
   ],
+  [ERASING],
   [
     {
       sections: ['trigger-send-failed', 'trigger-unsent'],

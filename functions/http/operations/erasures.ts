@@ -1,11 +1,11 @@
 import { REASON_LENGTH } from '../../../shared/api/erasure-schemas.ts';
 import type { Json } from '../../../shared/cell.ts';
-import type { Erasure } from '../../../shared/contract/erasure-operations.ts';
 import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import { invalidField, missingField } from '../../../shared/errors.ts';
 import { logger } from '../../environment/log.ts';
 import { readMembers } from '../members.ts';
 import { readLimit } from '../parameters.ts';
+import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
 type Erasures = HttpOperation<ErasureManagement>;
@@ -15,11 +15,13 @@ export const eraseCells: Erasures = async (request, management) => {
   request.query();
   const members = readMembers(request.json(), ['row_key', 'column_name', 'ref_key', 'up_to', 'reason']);
   const reason = parseReason(members.reason);
+  audit('eraseCells', request);
   const operations = await management.erasures(request.path('datastore'), request.caller);
   // What a member may be the operations say: they refuse what is none.
   const target = members as unknown as { readonly row_key: string };
   const erasure = await operations.erase({ ...target, reason });
-  audit('eraseCells', request.caller, erasure);
+  const { id, scope, shard, state, cells } = erasure;
+  logger.info('erasure', { operation: 'eraseCells', caller: request.caller, id, scope, shard, state, cells });
   return { status: erasure.state === 'erased' ? 200 : 202, body: { ...erasure } };
 };
 
@@ -28,6 +30,7 @@ export const listErasures: Erasures = async (request, management) => {
   const query = request.query({ once: ['open', 'limit', 'after'] });
   const open = query.choice('open', ['true', 'false']) === 'true';
   const options = { open, limit: readLimit(query), after: query.text('after') };
+  audit('listErasures', request);
   const operations = await management.erasures(request.path('datastore'), request.caller);
   return { status: 200, body: { ...(await operations.erasures(options)) } };
 };
@@ -35,6 +38,7 @@ export const listErasures: Erasures = async (request, management) => {
 /** GET /erasures/{erasure}: one record. */
 export const getErasure: Erasures = async (request, management) => {
   request.query();
+  audit('getErasure', request);
   const operations = await management.erasures(request.path('datastore'), request.caller);
   return { status: 200, body: { ...(await operations.erasure(request.path('erasure'))) } };
 };
@@ -47,7 +51,7 @@ function parseReason(value: Json | undefined): string {
   return value;
 }
 
-/** Who has what erased is in the log, whatever becomes of the record. */
-function audit(operation: string, caller: string, { id, scope, shard, state, cells }: Erasure): void {
-  logger.info('erasure', { operation, caller, id, scope, shard, state, cells });
+/** Who asks for what is in the log, whatever becomes of it. */
+function audit(operation: string, { caller }: HttpRequest): void {
+  logger.info('erasure', { operation, caller });
 }

@@ -68,7 +68,13 @@ it is recorded, and goes on by itself; the same command, or \`schemaless erasure
 function readTarget(rowKey: string, column: string | undefined, { refKey, upTo, reason }: EraseFlags): ErasureRequest {
   const row_key = parseRowKey(rowKey);
   if (column !== undefined)
-    return { row_key, column_name: parseColumnName(column), ref_key: refKey, up_to: upTo, reason };
+    return {
+      row_key,
+      column_name: parseColumnName(column),
+      ...(refKey !== undefined && { ref_key: refKey }),
+      ...(upTo !== undefined && { up_to: upTo }),
+      reason,
+    };
   const version = refKey === undefined ? '--up-to' : '--ref-key';
   if (refKey !== undefined || upTo !== undefined) throw badUsage('column', `the one that ${version} is of`, 'none');
   return { row_key, reason };

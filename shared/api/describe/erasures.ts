@@ -18,6 +18,7 @@ const ERASED = {
   added_id: 1042,
   cells: 3,
   bytes: 912,
+  erased_at: '2026-01-31T08:00:00.093Z',
   cleaned: {
     bodies: '2026-01-31T08:00:00.041Z',
     entries: '2026-01-31T08:00:00.055Z',
@@ -32,6 +33,7 @@ const ERASED = {
 const ERASING = {
   ...ERASED,
   state: 'erasing',
+  erased_at: null,
   cleaned: { ...ERASED.cleaned, copies: null, nodes: null },
   waits_for: 'copies: group-2 does not answer',
   backups_until: null,

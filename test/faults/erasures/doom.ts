@@ -102,7 +102,7 @@ export async function doomRows({
 
   /** Until it is answered: an erasure may be repeated. */
   async function erase(target: ErasureTarget): Promise<Erasure | undefined> {
-    const request: ErasureRequest = { ...target, reason: 'a fault run' };
+    const request = { ...target, reason: 'a fault run' } as ErasureRequest;
     while (!signal.aborted) {
       try {
         const erased = await erasures.erase(request);

@@ -184,14 +184,15 @@ async function controls(world: RunWorld): Promise<Erased> {
   return { doomed: rows, aftermath, open, ...(await bodiesBack(stage, rows.rows)) };
 }
 
-const erasuresOf = ({ context, stateTable, name }: OpenStore) =>
-  erasureManagement({ context, stateTable, backupDays: 0 }).erasures(name, 'a fault run');
+const erasuresOf = ({ context, topologyTable, stateTable, name }: OpenStore) =>
+  erasureManagement({ context, topologyTable, stateTable, backupDays: 0 }).erasures(name, 'a fault run');
 
 /** Goes on with what is open, as the scheduled function does. */
-async function goOn({ context, stateTable }: OpenStore, signal: AbortSignal): Promise<void> {
+async function goOn({ context, topologyTable, stateTable }: OpenStore, signal: AbortSignal): Promise<void> {
   while (!signal.aborted)
     await runErasures({
       context,
+      topologyTable,
       stateTable,
       backupDays: 0,
       leases: leases(stateTable, randomUUID(), LEASE_MS),

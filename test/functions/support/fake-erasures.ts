@@ -22,6 +22,7 @@ export const ERASED: Erasure = {
   added_id: 17,
   cells: 3,
   bytes: 912,
+  erased_at: '2026-01-31T08:00:00.093Z',
   cleaned: {
     bodies: '2026-01-31T08:00:00.041Z',
     entries: '2026-01-31T08:00:00.055Z',
@@ -39,6 +40,7 @@ export const ERASING: Erasure = {
   column_name: AWAY,
   state: 'erasing',
   added_id: null,
+  erased_at: null,
   cleaned: { bodies: null, entries: null, copies: null, parked: null, nodes: null },
   waits_for: 'bodies: group-1 does not answer',
 };

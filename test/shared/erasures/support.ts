@@ -18,7 +18,7 @@ export interface Eraser extends AsyncDisposable {
 export async function openEraser(store: RealStore, datastore: string, backupDays = 35): Promise<Eraser> {
   const { context, topologyTable } = store;
   const stateTable = await newTable(topologyTable.client);
-  const work = { context, stateTable, backupDays };
+  const work = { context, topologyTable, stateTable, backupDays };
   const ends: (() => Promise<void>)[] = [];
   return {
     stateTable,
