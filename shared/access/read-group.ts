@@ -35,6 +35,7 @@ export async function readGroup(client: SqlClient, group: string, read: GroupRea
     const error = first.errorOf(item);
     return error ? { error } : withServed(answer, first.roleOf(item), read.minima[item]);
   });
+  if (read.minima.every((minimum) => minimum === undefined)) return items;
   const behind = all.filter((item) => {
     const answer = items[item];
     return answer && !answer.error && answer.served_by === 'reader' && answer.head < (read.minima[item] ?? 0);

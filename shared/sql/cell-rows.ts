@@ -19,6 +19,8 @@ export interface StoredCell {
   readonly bodyBytes?: number;
 }
 
+type Writable<T> = { -readonly [name in keyof T]: T[name] };
+
 /** Rows that answer one item of a statement; `head` is the shard's last added id where it was asked for. */
 export interface ItemRows {
   readonly cells: StoredCell[];
@@ -68,7 +70,8 @@ export function headRow(item: number, shard: number, table: string, bound?: Body
 
 /** Sorts a result by item. Cells of an item keep the order of the result. */
 export function byItem(rows: readonly SqlRow[], items: number): ItemRows[] {
-  const sorted: ItemRows[] = Array.from({ length: items }, () => ({ cells: [], head: 0 }));
+  const sorted: ItemRows[] = [];
+  for (let item = 0; item < items; item += 1) sorted.push({ cells: [], head: 0 });
   for (const row of rows) {
     const answer = sorted[toNumber(row[0])];
     if (!answer) throw new Error(`a row for item ${String(row[0])} of ${items}`);
@@ -81,18 +84,21 @@ export function byItem(rows: readonly SqlRow[], items: number): ItemRows[] {
 function toStoredCell(row: SqlRow): StoredCell {
   const bytes = row[8];
   const body = row[6] === null ? null : toBytes(row[6]);
-  const isErased = body !== null && isErasedBody(body);
-  return {
+  const cell: Writable<StoredCell> = {
     shard: toNumber(row[1]),
     added_id: toNumber(row[2]),
     row_key: rowKeyOf(toBytes(row[3])),
     column_name: toText(row[4]),
     ref_key: toNumber(row[5]),
-    body: isErased ? null : body,
+    body,
     created_at: fromSqlTime(String(row[7])),
-    ...(isErased && { erased: body }),
-    ...(bytes === undefined || bytes === null ? {} : { bodyBytes: toNumber(bytes) }),
   };
+  if (body !== null && isErasedBody(body)) {
+    cell.body = null;
+    cell.erased = body;
+  }
+  if (bytes !== undefined && bytes !== null) cell.bodyBytes = toNumber(bytes);
+  return cell;
 }
 
 /**

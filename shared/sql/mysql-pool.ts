@@ -192,7 +192,7 @@ export class MysqlPool {
       if (isOver) used.losses = this.#losses;
       tell(sorted, undefined, isOver, changes);
     });
-    query.on('result', (header) => changes.push(header as unknown as ResultSetHeader));
+    if (before !== undefined) query.on('result', (header) => changes.push(header as unknown as ResultSetHeader));
   }
 
   /** Runs a small statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */

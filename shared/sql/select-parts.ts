@@ -28,10 +28,19 @@ const known = new WeakMap<SqlClient, Map<Role, LockedTables>>();
  *
  * @throws SqlError where the node does not answer, or no table is locked
  */
-export async function selectParts(client: SqlClient, parts: readonly Statement[], role: Role): Promise<DividedAnswer> {
+export function selectParts(client: SqlClient, parts: readonly Statement[], role: Role): Promise<DividedAnswer> {
   const locked = lockedTablesOf(client, role);
-  if (locked.until.size > 0)
-    for (const table of tablesOf(parts)) if (isLocked(locked, table)) void look(client, role, locked, table);
+  return locked.until.size === 0 ? selectQuick(client, parts, role, locked) : selectAround(client, parts, role, locked);
+}
+
+/** Leaves out what is known to be locked, and looks whether it still is. */
+async function selectAround(
+  client: SqlClient,
+  parts: readonly Statement[],
+  role: Role,
+  locked: LockedTables,
+): Promise<DividedAnswer> {
+  for (const table of tablesOf(parts)) if (isLocked(locked, table)) void look(client, role, locked, table);
   const { quick, late } = divideByLocks(parts, locked);
   if (late.size === 0) return selectQuick(client, parts, role, locked);
   return withLate(

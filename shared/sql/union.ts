@@ -61,17 +61,19 @@ export interface DividedAnswer {
  * @param parts numbered by their own text where it matters which row is whose; none, and nothing is asked
  * @throws SqlError for every other reason: they say nothing of a single part
  */
-export async function selectDivided(
+export function selectDivided(
   client: Pick<SqlClient, 'select'>,
   parts: readonly Statement[],
   target: Target,
 ): Promise<DividedAnswer> {
-  if (parts.length === 0) return { rows: [], refused: NONE };
-  try {
-    return { rows: await client.select(unionOf(parts), target), refused: NONE };
-  } catch (error) {
-    return divide(client, parts, target, onlyRefused(error));
-  }
+  if (parts.length === 0) return Promise.resolve(allOf([]));
+  return client
+    .select(unionOf(parts), target)
+    .then(allOf, (error: unknown) => divide(client, parts, target, onlyRefused(error)));
+}
+
+function allOf(rows: readonly SqlRow[]): DividedAnswer {
+  return { rows, refused: NONE };
 }
 
 /** Of a database, of a table, of a column. */

@@ -164,10 +164,11 @@ function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Prom
       fits: ({ length }) => length < LIMITS.batchCells,
       async run(some) {
         const [{ group, read }] = some;
+        const wanted = some.map((one) => one.wanted);
         const statement = (positions: readonly number[]): Statement =>
           selectCells(
             name,
-            positions.flatMap((position) => some[position]?.wanted ?? []),
+            positions.length === wanted.length ? wanted : positions.map((position) => wanted[position] as ShardKey),
             true,
           );
         return readGroup(await context.groups.client(group), group, {
@@ -188,8 +189,12 @@ function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Prom
 const SHARERS = 8;
 
 /** Arguments are checked in the same turn; a failed check must still reach the caller as a rejection. */
-async function rejectable<T>(work: () => Promise<T>): Promise<T> {
-  return work();
+function rejectable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
 }
 
 interface PageWanted {
