@@ -12,7 +12,7 @@ import { sqsTriggerQueues } from '../shared/triggers/state/sqs-trigger-queues.ts
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { sqsClient } from './environment/sqs.ts';
-import { userPasswords } from './environment/user-passwords.ts';
+import { userLogins } from './environment/user-logins.ts';
 import { applyDefinitions } from './http/operations/apply-definitions.ts';
 import { deleteDatastore, deleteIndex, deleteTrigger } from './http/operations/delete-definitions.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
@@ -40,7 +40,7 @@ function open(): DefinitionManagement {
     stateTable: { client: dynamo, table: config.stateTable },
     owner: randomUUID(),
     connect: connectorOf(config.access).open(config, { statementMs: STATEMENT_MS }),
-    passwords: userPasswords(new SecretsManagerClient()),
+    logins: userLogins(config.databaseAuth, new SecretsManagerClient()),
     bufferCopies: config.bufferCopies,
     queues: appliedQueues(sqs, config.environment),
     depths: sqsTriggerQueues(sqs),

@@ -17,7 +17,7 @@ import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { logger } from './environment/log.ts';
 import { readWish } from './environment/migration-properties.ts';
-import { userPasswords } from './environment/user-passwords.ts';
+import { userLogins } from './environment/user-logins.ts';
 
 /** Constant, so that CloudFormation never thinks that a migration was replaced and the old one has to be deleted. */
 const PHYSICAL_ID = 'schemaless-migration';
@@ -64,7 +64,7 @@ export async function isComplete(
       stateTable: { client: dynamo, table: config.stateTable },
       connect: connectorOf(config.access).open(config, { statementMs: STATEMENT_MS }),
       wish,
-      passwords: userPasswords(new SecretsManagerClient()),
+      logins: userLogins(config.databaseAuth, new SecretsManagerClient()),
       bufferCopies: config.bufferCopies,
       mayGoOn: () => !held.aborted,
     }),

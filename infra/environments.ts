@@ -73,6 +73,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     sharedStorage: true,
     functionsInVpc: false,
     breakGlass: true,
+    passwordDays: 30,
     protectedFromDeletion: false,
     schedules: true,
     // A runaway client is to be noticed, not paid for.
@@ -108,6 +109,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     sharedStorage: true,
     functionsInVpc: false,
     breakGlass: true,
+    passwordDays: 30,
     protectedFromDeletion: true,
     schedules: true,
     throttle: { ratePerSecond: 200, burst: 400 },
@@ -146,6 +148,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     sharedStorage: true,
     functionsInVpc: true,
     breakGlass: true,
+    passwordDays: 30,
     protectedFromDeletion: false,
     schedules: true,
     throttle: { ratePerSecond: 500, burst: 250 },
@@ -190,6 +193,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     sharedStorage: true,
     functionsInVpc: true,
     breakGlass: true,
+    passwordDays: 30,
     // Beyond the 35 days in which clusters and tables can be set back to any second; `-c backupVault=ARN` for another region.
     backups: { keepDays: 90 },
     protectedFromDeletion: true,

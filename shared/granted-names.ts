@@ -6,6 +6,9 @@
 /** Key of the item of opened circuits in the state table: one for all instances, see `access/open-circuits.ts`. */
 export const OPENINGS_KEY = 'circuit-openings';
 
+/** Key of the topology's item that says how groups are reached. */
+export const GROUPS_KEY = 'groups';
+
 /** The lease of whoever moves shards. */
 export const MOVES_LEASE = 'moves';
 

@@ -52,15 +52,17 @@ const properties = z.object({
         // A deployment to which one may be rolled back did not say it.
         clusterArn: z.string().prefault(''),
         secret: z.string().min(1),
-        userSecrets: z.object({
-          read: z.string().min(1),
-          tail: z.string().min(1),
-          write: z.string().min(1),
-          repair: z.string().min(1),
-          // The same.
-          move: z.string().prefault(''),
-          erase: z.string().prefault(''),
-        }),
+        userSecrets: z
+          .object({
+            read: z.string().min(1),
+            tail: z.string().min(1),
+            write: z.string().min(1),
+            repair: z.string().min(1),
+            // The same.
+            move: z.string().prefault(''),
+            erase: z.string().prefault(''),
+          })
+          .exactOptional(),
         sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
       }),
     )

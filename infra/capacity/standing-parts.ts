@@ -1,4 +1,4 @@
-import { DATABASE_USERS, STORE_USERS } from '../../shared/topology/database-users.ts';
+import { MADE_USERS } from '../../shared/topology/database-users.ts';
 import { ZONES_UNNAMED, zonesFor } from '../constructs/zones.ts';
 import type { Load } from './load.ts';
 
@@ -18,8 +18,8 @@ export function zonesIn({ region, zones }: Load['environment']): number {
   return zonesFor(region, zones)?.length ?? ZONES_UNNAMED;
 }
 
-/** Secrets Manager and SQS. */
-const ENDPOINTS = 2;
+/** SQS, and Secrets Manager where functions log in with passwords. */
+const ENDPOINTS = { iam: 1, secret: 2 };
 const ALARMS_OF_A_GROUP = 4;
 const ALARMS_OF_A_PROXY = 1;
 const ALARMS_OF_READERS = 1;
@@ -31,6 +31,8 @@ const ALARMS_OF_THE_STORE = 39;
 const ALARMS_OF_A_TRIGGER = 4;
 /** Of the function that makes datastores on request, where there is one. */
 const ALARMS_OF_DEFINING = 2;
+/** Of the function that changes them, where there is one. */
+const ALARMS_OF_PASSWORDS = 1;
 /** Drain, repair, mover and tailers: that they are started. */
 const LOOPS = 4;
 
@@ -45,14 +47,23 @@ export function standingPartsOf(
   tailers: number,
   triggers: number,
 ): StandingParts {
-  const { readersPerGroup, functionsInVpc, proxy, schedules, definedByApi } = environment;
+  const {
+    readersPerGroup,
+    functionsInVpc,
+    proxy,
+    databaseAuth,
+    schedules,
+    definedByApi,
+    passwordDays = 0,
+  } = environment;
   return {
-    // Of some there is one for all.
-    secrets: groups * (DATABASE_USERS.length - STORE_USERS.length) + STORE_USERS.length,
-    endpoints: functionsInVpc ? ENDPOINTS * zonesIn(environment) : 0,
+    // One of each cluster's owner, and those of functions that have no tokens, for all groups.
+    secrets: groups + (databaseAuth === 'iam' ? 0 : MADE_USERS.length),
+    endpoints: functionsInVpc ? ENDPOINTS[databaseAuth] * zonesIn(environment) : 0,
     alarmMetrics:
       ALARMS_OF_THE_STORE +
       (definedByApi ? ALARMS_OF_DEFINING : 0) +
+      (passwordDays > 0 ? ALARMS_OF_PASSWORDS : 0) +
       triggers * ALARMS_OF_A_TRIGGER +
       groups * (ALARMS_OF_A_GROUP + (proxy ? ALARMS_OF_A_PROXY : 0) + (readersPerGroup > 0 ? ALARMS_OF_READERS : 0)) +
       (schedules ? LOOPS : 0),

@@ -48,8 +48,8 @@ export class BreakGlass extends Construct {
       maxSessionDuration: Duration.hours(1),
     });
     this.role.addToPolicy(runStatements(groups));
-    for (const { secrets } of groups) secrets.owner.grantRead(this.role);
-    grantSecretKey(this.role, encryptionKey);
+    for (const { ownersSecret } of groups) ownersSecret.grantRead(this.role);
+    grantSecretKey(this.role, encryptionKey, 'read');
     this.arn = new CfnOutput(this, 'role-arn', {
       value: this.role.roleArn,
       description: 'For who has to run SQL of the runbook',
@@ -66,7 +66,7 @@ export class BreakGlass extends Construct {
     const part = new Construct(scope, 'break-glass');
     const secrets = new PolicyStatement({
       actions: ['secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret'],
-      resources: groups.map(({ secrets: { owner } }) => owner.secretArn),
+      resources: groups.map(({ ownersSecret }) => ownersSecret.secretArn),
     });
     const policy = new ManagedPolicy(part, 'groups', { statements: [runStatements(groups), secrets] });
     policy.attachToRole(this.role);
@@ -105,7 +105,9 @@ function showCommands(scope: Construct, groups: readonly ShardGroup[]): readonly
   return groups.flatMap(({ name: first }, position) => {
     if (position % COMMANDS_AN_OUTPUT > 0) return [];
     const some = groups.slice(position, position + COMMANDS_AN_OUTPUT);
-    const value = some.map(({ cluster, secrets }) => commandOn(cluster.clusterArn, secrets.owner.secretArn)).join('\n');
+    const value = some
+      .map(({ cluster, ownersSecret }) => commandOn(cluster.clusterArn, ownersSecret.secretArn))
+      .join('\n');
     const named = some.map(({ name }) => name).join(', then of ');
     const description = `Runs a statement on the writer of ${named}, by that role`;
     return [new CfnOutput(scope, `${first}-sql`, { value, description })];

@@ -67,6 +67,15 @@ export function acknowledgePrefix(construct: IConstruct, arn: string): void {
   );
 }
 
+/** Secrets and clusters of one store are named by how their names begin. */
+export function acknowledgeNames(construct: IConstruct, arn: string): void {
+  acknowledge(
+    construct,
+    `IAM5[Resource::${shown(construct, arn)}]`,
+    "The wildcard stands for the numbers of the store's groups, and for the rest of the names of its secrets",
+  );
+}
+
 /** A list of all that there is of a kind is asked for by a wildcard. */
 export function acknowledgeListing(construct: IConstruct, arn: string): void {
   acknowledge(

@@ -21,6 +21,7 @@ export const STORE_FUNCTIONS = [
   'export-cells',
   'migrate',
   'preflight',
+  'rotate-passwords',
 ] as const;
 export type StoreFunctionName = (typeof STORE_FUNCTIONS)[number];
 

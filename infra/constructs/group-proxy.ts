@@ -5,13 +5,14 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   DatabaseProxy,
   DatabaseProxyEndpoint,
+  DefaultAuthScheme,
   ProxyEndpointTargetRole,
   ProxyTarget,
   type DatabaseCluster,
 } from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { userName, type DatabaseUser } from '../../shared/topology/database-users.ts';
+import { MADE_USERS, userName, type DatabaseUser } from '../../shared/topology/database-users.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
 import { PROXY_PERCENT } from './connection-budget.ts';
 import type { StoreEnvironment } from './store-environment.ts';
@@ -19,6 +20,7 @@ import { acknowledge } from './evidence.ts';
 import { grantSecretKey } from './key-uses.ts';
 import { keptLog } from './kept-log.ts';
 import type { Network } from './network.ts';
+import type { UserSecrets } from './user-secrets.ts';
 
 export interface GroupProxyProps {
   /** `group-1` */
@@ -26,8 +28,10 @@ export interface GroupProxyProps {
   readonly environment: StoreEnvironment;
   readonly network: Network;
   readonly cluster: DatabaseCluster;
-  /** Of all users that log in by it. */
-  readonly secrets: readonly ISecret[];
+  /** Of the cluster's owner, who has a password everywhere. */
+  readonly ownersSecret: ISecret;
+  /** Of all others who log in by it, where they have passwords. */
+  readonly userSecrets: UserSecrets | undefined;
   /** Of the secrets. @default a key of Secrets Manager's own */
   readonly encryptionKey?: IKey | undefined;
 }
@@ -48,7 +52,8 @@ export class GroupProxy extends Construct {
 
   constructor(scope: Construct, id: string, props: GroupProxyProps) {
     super(scope, id);
-    const { group, environment, network, cluster, secrets, encryptionKey } = props;
+    const { group, environment, network, cluster, ownersSecret, userSecrets, encryptionKey } = props;
+    const byToken = environment.databaseAuth === 'iam';
     const { vpc, subnets } = network;
     const securityGroup = closedSecurityGroup(this, 'security', vpc, `Proxy of ${group}`);
     // Left out, they would be the constructs' ids, which are alike for all groups.
@@ -58,11 +63,13 @@ export class GroupProxy extends Construct {
     this.proxy = new DatabaseProxy(this, 'proxy', {
       dbProxyName: name,
       proxyTarget: ProxyTarget.fromCluster(cluster),
-      secrets: [...secrets],
+      secrets: [ownersSecret, ...Object.values(userSecrets ?? {})],
       vpc,
       vpcSubnets: subnets,
       securityGroups: [securityGroup],
-      iamAuth: environment.databaseAuth === 'iam',
+      iamAuth: byToken,
+      // Whoever has no secret here logs in to the cluster with a token, too, of the proxy's own role.
+      ...(byToken && { defaultAuthScheme: DefaultAuthScheme.IAM_AUTH }),
       requireTLS: true,
       borrowTimeout: BORROW_TIMEOUT,
       maxConnectionsPercent: PROXY_PERCENT,
@@ -70,7 +77,8 @@ export class GroupProxy extends Construct {
     this.proxy.node.addDependency(log);
     const role = this.proxy.node.findChild('IAMRole');
     if (!(role instanceof Role)) throw new Error(`${group}: wanted a role IAMRole of its proxy, got ${String(role)}`);
-    grantSecretKey(role, encryptionKey);
+    grantSecretKey(role, encryptionKey, 'read');
+    if (byToken) for (const user of MADE_USERS) cluster.grantConnect(role, userName(user));
     const readers = new DatabaseProxyEndpoint(this, 'readers', {
       dbProxy: this.proxy,
       dbProxyEndpointName: `${name}-readers`,

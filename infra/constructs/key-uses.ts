@@ -31,9 +31,9 @@ export function grantQueueKey(grantee: IGrantable, key: IKey | undefined, use: '
   if (key) allow(grantee, key, 'sqs', use === 'send' ? ['kms:GenerateDataKey', 'kms:Decrypt'] : ['kms:Decrypt']);
 }
 
-/** May have Secrets Manager, and nobody else, decrypt with the key. Does nothing where the key is its own. */
-export function grantSecretKey(grantee: IGrantable, key: IKey | undefined): void {
-  if (key) allow(grantee, key, 'secretsmanager', READ_KEY);
+/** May have Secrets Manager, and nobody else, use the key of the secrets. Does nothing where the key is its own. */
+export function grantSecretKey(grantee: IGrantable, key: IKey | undefined, use: 'read' | 'write'): void {
+  if (key) allow(grantee, key, 'secretsmanager', use === 'read' ? READ_KEY : [...READ_KEY, 'kms:GenerateDataKey']);
 }
 
 /** May have S3, and nobody else, encrypt with a bucket's key. Does nothing where the key is S3's own. */

@@ -7,7 +7,6 @@ import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge, acknowledgeLambdaPolicies, acknowledgeTracing, acknowledgeVersions } from './evidence.ts';
 import { keptLog } from './kept-log.ts';
-import { grantSecretKey } from './key-uses.ts';
 import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreFunction } from './store-function.ts';
@@ -118,9 +117,8 @@ function addWork(scope: Construct, { environment, storage, code }: MigrationProp
   });
   work.grantTopologyWrites();
   work.grantWholeState();
-  // It gives the users of the databases their passwords.
-  for (const { secrets } of storage.groups) for (const secret of Object.values(secrets)) secret.grantRead(work);
-  grantSecretKey(work, storage.encryptionKey);
+  // It gives the users of the databases their passwords, where they have any.
+  for (const secret of Object.values(storage.userSecrets ?? {})) secret.grantRead(work);
   return work;
 }
 

@@ -20,7 +20,8 @@ import { TABLE_ACTIONS } from './table-actions.ts';
 export interface NetworkEndpoints {
   readonly dynamodb: GatewayVpcEndpoint;
   readonly s3: GatewayVpcEndpoint;
-  readonly secretsManager: InterfaceVpcEndpoint;
+  /** Where functions log in with passwords. */
+  readonly secretsManager?: InterfaceVpcEndpoint;
   readonly sqs: InterfaceVpcEndpoint;
 }
 
@@ -31,13 +32,15 @@ export interface NetworkEndpointsProps {
   readonly scope: Construct;
   /** Whether the VPC has route tables of others, which get no route to the gateways. */
   readonly isBrought: boolean;
+  /** Whether functions log in with passwords of secrets. */
+  readonly readsSecrets: boolean;
   /** Who may ask the endpoints. */
   readonly clients: SecurityGroup;
 }
 
-/** Gateway endpoints cost nothing; an interface endpoint costs by the hour, so there are only the two needed. */
+/** Gateway endpoints cost nothing; an interface endpoint costs by the hour, so there are only those needed. */
 export function addEndpoints(network: Construct, props: NetworkEndpointsProps): NetworkEndpoints {
-  const { vpc, subnets, scope, isBrought, clients } = props;
+  const { vpc, subnets, scope, isBrought, readsSecrets, clients } = props;
   const securityGroup = closedSecurityGroup(network, 'endpoints', vpc, 'Endpoints of what functions call');
   securityGroup.connections.allowFrom(clients, Port.tcp(443), 'Functions that call AWS');
   const gateway = (id: string, service: GatewayVpcEndpointAwsService): GatewayVpcEndpoint =>
@@ -54,7 +57,9 @@ export function addEndpoints(network: Construct, props: NetworkEndpointsProps): 
   return {
     dynamodb: gateway('dynamodb', GatewayVpcEndpointAwsService.DYNAMODB),
     s3,
-    secretsManager: endpoint('secrets-manager', InterfaceVpcEndpointAwsService.SECRETS_MANAGER),
+    ...(readsSecrets && {
+      secretsManager: endpoint('secrets-manager', InterfaceVpcEndpointAwsService.SECRETS_MANAGER),
+    }),
     sqs,
   };
 }
@@ -77,6 +82,7 @@ export function allowTables({ dynamodb }: NetworkEndpoints, arns: readonly strin
  * may hold.
  */
 export function allowSecrets({ secretsManager }: NetworkEndpoints, prefix: string): void {
+  if (!secretsManager) return;
   const arn = Stack.of(secretsManager).formatArn({
     service: 'secretsmanager',
     resource: `secret:${prefix}*`,

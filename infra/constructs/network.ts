@@ -59,6 +59,7 @@ export class Network extends Construct {
       subnets: this.subnets,
       scope: brought ? this : this.vpc,
       isBrought: brought !== undefined,
+      readsSecrets: environment.databaseAuth === 'secret',
       clients: this.clients,
     });
   }

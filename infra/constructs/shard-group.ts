@@ -12,9 +12,10 @@ import {
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { MADE_USERS, type DatabaseUser, type MadeUser } from '../../shared/topology/database-users.ts';
+import type { MadeUser } from '../../shared/topology/database-users.ts';
 import { recoveryDays } from './backup-days.ts';
 import { closedSecurityGroup } from './closed-security-group.ts';
+import { clusterName } from './cluster-name.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge } from './evidence.ts';
 import { GroupProxy } from './group-proxy.ts';
@@ -22,7 +23,8 @@ import { MYSQL_ENGINE, type MysqlParameters } from './mysql-parameters.ts';
 import { keptLog } from './kept-log.ts';
 import type { Network } from './network.ts';
 import { GROUP_TAG, NODE_TAG } from './tags.ts';
-import { shortenSecretName, UserSecrets, type StoreSecrets } from './user-secrets.ts';
+import type { PasswordRotation } from './password-rotation.ts';
+import { acknowledgeUnrotated, shortenSecretName, type UserSecrets } from './user-secrets.ts';
 
 export interface ShardGroupProps {
   /** `group-1`: its name in the topology, for good. */
@@ -32,8 +34,10 @@ export interface ShardGroupProps {
   readonly parameters: MysqlParameters;
   /** What the names of its secrets begin with. */
   readonly secretPrefix: string;
-  /** Of users that are the same in all groups. */
-  readonly sharedSecrets: StoreSecrets;
+  /** Of the users of all groups, where they log in with passwords. */
+  readonly userSecrets: UserSecrets | undefined;
+  /** Who changes its owner's password. @default nobody does */
+  readonly rotation: PasswordRotation | undefined;
   /** Of what it stores, and of its secrets. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
   /** Told by its alarms. */
@@ -47,7 +51,7 @@ export interface GroupAddressTokens {
   readonly nodes: readonly EndpointTokens[];
   readonly clusterArn: string;
   readonly secret: string;
-  readonly userSecrets: Readonly<Record<MadeUser, string>>;
+  readonly userSecrets?: Readonly<Record<MadeUser, string>>;
   readonly sharedStorage: boolean;
 }
 
@@ -60,8 +64,8 @@ export interface EndpointTokens {
 export class ShardGroup extends Construct {
   readonly name: string;
   readonly cluster: DatabaseCluster;
-  /** What each user of its databases logs in with. */
-  readonly secrets: Readonly<Record<DatabaseUser, ISecret>>;
+  /** What the owner of its databases logs in with. */
+  readonly ownersSecret: ISecret;
   /** Before the cluster, where the environment wants one. */
   readonly proxy?: GroupProxy;
   readonly address: GroupAddressTokens;
@@ -91,21 +95,17 @@ export class ShardGroup extends Construct {
     // A cluster that stays when its stack goes is of no use without its password.
     if (props.environment.protectedFromDeletion && secret instanceof CfnSecret)
       secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
-    const users = new UserSecrets(this, 'users', {
-      group: props.name,
-      shared: props.sharedSecrets,
-      prefix: props.secretPrefix,
-      encryptionKey: props.encryptionKey,
-      isRetained: props.environment.protectedFromDeletion,
-    });
-    this.secrets = { owner: cluster.secret, ...users.secrets };
+    this.ownersSecret = cluster.secret;
+    if (props.rotation) props.rotation.schedule(this, 'new-password', cluster.secret);
+    else acknowledgeUnrotated(cluster);
     if (props.environment.proxy)
       this.proxy = new GroupProxy(this, 'proxy', {
         group: props.name,
         environment: props.environment,
         network: props.network,
         cluster,
-        secrets: Object.values(this.secrets),
+        ownersSecret: cluster.secret,
+        userSecrets: props.userSecrets,
         encryptionKey: props.encryptionKey,
       });
     else cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
@@ -124,21 +124,21 @@ export class ShardGroup extends Construct {
       nodes: props.environment.sharedStorage ? [writer, reader].slice(0, endpoints.length) : endpoints,
       clusterArn: cluster.clusterArn,
       secret: cluster.secret.secretArn,
-      userSecrets: Object.fromEntries(
-        MADE_USERS.map((user): [MadeUser, string] => [user, this.secrets[user].secretArn]),
-      ) as Record<MadeUser, string>,
+      ...(props.userSecrets && { userSecrets: arnsOf(props.userSecrets) }),
       sharedStorage: props.environment.sharedStorage,
     };
   }
 }
 
+function arnsOf(secrets: UserSecrets): Readonly<Record<MadeUser, string>> {
+  return Object.fromEntries(Object.entries(secrets).map(([user, { secretArn }]) => [user, secretArn])) as Record<
+    MadeUser,
+    string
+  >;
+}
+
 /** Says why rules of cdk-nag do not hold for a group's cluster. */
 function acknowledgeCluster(cluster: DatabaseCluster, { protectedFromDeletion }: StoreEnvironment): void {
-  acknowledge(
-    cluster,
-    'SMG4',
-    'Rotated by the owner, with whatever is used for that: functions ask for the secret again once its password does not hold any more',
-  );
   acknowledge(
     cluster,
     'RDS11',
@@ -158,14 +158,6 @@ function acknowledgeCluster(cluster: DatabaseCluster, { protectedFromDeletion }:
  * the bodies of cells.
  */
 const LOG = 'error';
-
-/**
- * A cluster is named after its logical id otherwise, which the CDK makes so long that the RDS Data API, which takes ARNs
- * of 100 characters at most, would refuse the cluster in some regions.
- */
-function clusterName({ name }: StoreEnvironment, group: string): string {
-  return `schemaless-${name}-${group}`;
-}
 
 interface Node {
   readonly letter: string;
@@ -190,7 +182,7 @@ function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] 
 }
 
 function clusterProps(
-  { name, environment, network, parameters, encryptionKey }: ShardGroupProps,
+  { name, environment, network, parameters, encryptionKey, rotation }: ShardGroupProps,
   nodes: readonly Node[],
   securityGroup: SecurityGroup,
 ): DatabaseClusterProps {
@@ -210,7 +202,8 @@ function clusterProps(
     securityGroups: [securityGroup],
     // Databases are made by the migration, one for each shard.
     credentials: Credentials.fromGeneratedSecret('schemaless', { ...(encryptionKey && { encryptionKey }) }),
-    enableDataApi: environment.access === 'data-api' || environment.breakGlass === true,
+    // By which passwords are changed, too.
+    enableDataApi: environment.access === 'data-api' || environment.breakGlass === true || rotation !== undefined,
     // Switched on, it forbids nothing: who logs in by IAM needs a database user of its own kind.
     iamAuthentication: true,
     storageEncrypted: true,

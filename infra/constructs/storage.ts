@@ -11,12 +11,13 @@ import { groupsByStack, type GroupsInStack } from './group-stacks.ts';
 import { keyForStore } from './key-uses.ts';
 import { MysqlParameters } from './mysql-parameters.ts';
 import { Network, type BroughtNetwork } from './network.ts';
+import { PasswordRotation } from './password-rotation.ts';
 import { Preflight, wantsPreflight } from './preflight.ts';
 import { ShardGroup } from './shard-group.ts';
 import { StateTables } from './state-tables.ts';
 import { StoreBackups } from './store-backups.ts';
 import type { StoreEnvironment } from './store-environment.ts';
-import { storeSecrets, type StoreSecrets } from './user-secrets.ts';
+import { acknowledgeUnrotated, secretNames, userSecrets, type UserSecrets } from './user-secrets.ts';
 
 export interface SchemalessStorageProps {
   readonly environment: StoreEnvironment;
@@ -26,7 +27,7 @@ export interface SchemalessStorageProps {
   readonly encryptionKey?: IKey | undefined;
   /** Told by the alarms of the storage and its service, when one sounds and when it is over. @default nobody is told */
   readonly alarmTopics?: GivenTopics | undefined;
-  /** Has the account asked, before anything is made, whether it takes it. @default it is not asked */
+  /** Of what asks the account, before anything is made, whether it takes it, and of what changes passwords. @default neither is done */
   readonly code?: FunctionCode | undefined;
 }
 
@@ -53,8 +54,10 @@ export class SchemalessStorage {
   readonly preflight: Preflight | undefined;
   /** Of the names of its secrets. */
   private readonly prefix: string;
-  /** Of users that are the same in all groups. */
-  private readonly secrets: StoreSecrets;
+  /** Of the users of all groups, where they log in with passwords and not with tokens. */
+  readonly userSecrets: UserSecrets | undefined;
+  /** Who changes passwords, where there is code for it and the environment wants it. */
+  private readonly rotation: PasswordRotation | undefined;
 
   /** @throws an Error that names what does not go together */
   constructor(scope: Construct, props: SchemalessStorageProps) {
@@ -73,13 +76,10 @@ export class SchemalessStorage {
     this.network = new Network(scope, 'network', { environment, brought: props.network });
     this.tables = new StateTables(scope, 'tables', { protectedFromDeletion, encryptionKey });
     const { topology, state } = this.tables;
-    this.network.allowStore([topology.tableArn, state.tableArn], `${this.prefix}group`);
+    this.network.allowStore([topology.tableArn, state.tableArn], secretNames(this.prefix));
     const [here, ...elsewhere] = groupsByStack(scope, environment);
-    this.secrets = storeSecrets(scope, {
-      prefix: this.prefix,
-      encryptionKey,
-      isRetained: protectedFromDeletion,
-    });
+    this.rotation = this.addRotation(scope, props);
+    this.userSecrets = environment.databaseAuth === 'iam' ? undefined : this.addUserSecrets(scope);
     const parameters = new MysqlParameters(scope, 'parameters');
     const groups = this.addGroups(here, parameters);
     this.groupsHere = groups;
@@ -93,7 +93,8 @@ export class SchemalessStorage {
       this.network,
       tables,
       parameters,
-      ...Object.values(this.secrets),
+      ...(this.rotation ? [this.rotation] : []),
+      ...Object.values(this.userSecrets ?? {}),
       ...groups,
       ...(this.backups ? [this.backups] : []),
     ]);
@@ -104,8 +105,32 @@ export class SchemalessStorage {
     this.groups = [...groups, ...elsewhere.flatMap((stack) => this.addFurtherGroups(stack))];
   }
 
+  private addRotation(scope: Construct, { code }: SchemalessStorageProps): PasswordRotation | undefined {
+    const { environment, tables, encryptionKey, prefix, alarmTopics } = this;
+    const { passwordDays: days = 0 } = environment;
+    if (!code || days === 0) return undefined;
+    return new PasswordRotation(scope, 'passwords', {
+      environment,
+      tables,
+      prefix,
+      encryptionKey,
+      alarmTopics,
+      code: code.own('rotate-passwords'),
+      days,
+    });
+  }
+
+  private addUserSecrets(scope: Construct): UserSecrets {
+    const { environment, encryptionKey, prefix } = this;
+    const made = userSecrets(scope, { prefix, encryptionKey, isRetained: environment.protectedFromDeletion });
+    for (const [user, secret] of Object.entries(made))
+      if (this.rotation) this.rotation.schedule(this.rotation, user, secret);
+      else acknowledgeUnrotated(secret);
+    return made;
+  }
+
   private addGroups({ scope, numbers }: GroupsInStack, parameters: MysqlParameters): readonly ShardGroup[] {
-    const { environment, network, encryptionKey, secrets: sharedSecrets, prefix: secretPrefix } = this;
+    const { environment, network, encryptionKey, userSecrets, rotation, prefix } = this;
     return numbers.map((number) => {
       const name = `group-${number}`;
       return new ShardGroup(scope, name, {
@@ -113,8 +138,9 @@ export class SchemalessStorage {
         environment,
         network,
         parameters,
-        secretPrefix,
-        sharedSecrets,
+        secretPrefix: prefix,
+        userSecrets,
+        rotation,
         encryptionKey,
       });
     });

@@ -75,6 +75,11 @@ export interface StoreEnvironment {
    */
   readonly breakGlass?: boolean;
   /**
+   * Days after which passwords are changed, those of functions where they have any, and those of the clusters' owners: 1
+   * to 1,000. No request notices. @default 0, never
+   */
+  readonly passwordDays?: number;
+  /**
    * Copies of clusters and tables once a day by AWS Backup, besides their own recovery to any second of the last days.
    * @default none
    */

@@ -75,11 +75,7 @@ export class StoreFunction extends LambdaFunction {
     this.storage = storage;
     storage.tables.topology.grant(this, ...READ_TOPOLOGY);
     grantTableKey(this, storage.encryptionKey, 'read');
-    for (const { proxy, secrets } of storage.groups) {
-      if (environment.databaseAuth === 'iam') proxy?.grantLogin(this, props.databaseUser);
-      else secrets[props.databaseUser].grantRead(this);
-    }
-    if (environment.databaseAuth === 'secret') grantSecretKey(this, storage.encryptionKey);
+    this.grantLogin(props.databaseUser);
     if (environment.access === 'data-api') {
       // The only call there is of the Data API: statements are autocommitted, one at a time.
       this.addToRolePolicy(
@@ -89,6 +85,18 @@ export class StoreFunction extends LambdaFunction {
         }),
       );
     }
+  }
+
+  /** With a token by the proxies, or by a secret: the owner has one of each group, others have one for all groups. */
+  private grantLogin(user: DatabaseUser): void {
+    const { groups, userSecrets, encryptionKey } = this.storage;
+    if (!userSecrets) {
+      for (const { proxy } of groups) proxy?.grantLogin(this, user);
+      return;
+    }
+    const secrets = user === 'owner' ? groups.map(({ ownersSecret }) => ownersSecret) : [userSecrets[user]];
+    for (const secret of secrets) secret.grantRead(this);
+    grantSecretKey(this, encryptionKey, 'read');
   }
 
   /**

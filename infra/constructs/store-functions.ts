@@ -83,8 +83,7 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   defining.grantWholeState();
   grantAppliedQueues(defining, props.environment, 'make');
   // It gives the users of the databases their rights.
-  for (const { secrets } of props.storage.groups)
-    for (const secret of Object.values(secrets)) secret.grantRead(defining);
+  for (const secret of Object.values(props.storage.userSecrets ?? {})) secret.grantRead(defining);
   return { ...functions, [DEFINING_HANDLER]: defining };
 }
 

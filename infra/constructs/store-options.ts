@@ -126,6 +126,13 @@ export interface StoreOptions {
    * reaches MySQL but functions
    */
   readonly breakGlass?: boolean;
+  /**
+   * Days after which passwords are changed, those of functions where they have any, and those of the clusters' owners: 1
+   * to 1,000, or 0 for never. No request notices.
+   *
+   * @default 30
+   */
+  readonly passwordDays?: number;
   /** Days that logs are kept. @default 14 with data-api, 90 with mysql */
   readonly logDays?: RetentionDays;
   /** Shard counts by datastore, in place of those of the definitions. @default those of the definitions */
@@ -236,6 +243,7 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     ...(options.definedByApi && {
       definedByApi: { mostShards: wholeNumber('definedByApi.mostShards', options.definedByApi.mostShards, 1, 65_536) },
     }),
+    passwordDays: wholeNumber('passwordDays', options.passwordDays ?? 30, 0, 1000),
     ...(options.breakGlass === true && { breakGlass: true }),
     logDays: options.logDays ?? defaults.logDays,
     shards: options.shards ?? {},

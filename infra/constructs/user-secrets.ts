@@ -1,8 +1,8 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret, Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { Construct, type IConstruct } from 'constructs';
-import { MADE_USERS, userName, type MadeUser, type StoreUser } from '../../shared/topology/database-users.ts';
+import type { Construct, IConstruct } from 'constructs';
+import { MADE_USERS, userName, type MadeUser } from '../../shared/topology/database-users.ts';
 import { acknowledge } from './evidence.ts';
 
 export interface UserSecretProps {
@@ -14,49 +14,24 @@ export interface UserSecretProps {
   readonly isRetained: boolean;
 }
 
-export interface UserSecretsProps extends UserSecretProps {
-  /** `group-1` */
-  readonly group: string;
-  readonly shared: StoreSecrets;
+/** By what functions log in where tokens do not. */
+export type UserSecrets = Readonly<Record<MadeUser, ISecret>>;
+
+/** A secret for each user that functions log in as, the same on all groups of a store; the migration makes the users. */
+export function userSecrets(scope: Construct, props: UserSecretProps): UserSecrets {
+  return Object.fromEntries(
+    MADE_USERS.map((user): readonly [MadeUser, ISecret] => [user, makeSecret(scope, user, props)]),
+  ) as UserSecrets;
 }
 
-/** What those log in with who have one secret for all groups, as `storeSecrets` makes them. */
-export type StoreSecrets = Readonly<Record<StoreUser, ISecret>>;
-
-/** A secret with a password for each user that the functions log in to a group as; the migration makes the users. */
-export class UserSecrets extends Construct {
-  readonly secrets: Readonly<Record<MadeUser, ISecret>>;
-
-  constructor(scope: Construct, id: string, { group, shared, ...props }: UserSecretsProps) {
-    super(scope, id);
-    const given: Readonly<Partial<Record<MadeUser, ISecret>>> = shared;
-    const made = MADE_USERS.map((user): readonly [MadeUser, ISecret] => [
-      user,
-      given[user] ?? makeSecret(this, user, { ...props, user, of: group }),
-    ]);
-    this.secrets = Object.fromEntries(made) as Record<MadeUser, ISecret>;
-  }
+/** What the names of all secrets of a store begin with, those of the groups' owners, too: see `shortenSecretName`. */
+export function secretNames(prefix: string): string {
+  return `${prefix}group`;
 }
 
-/** The secrets of `STORE_USERS`: one each for all groups of a store. */
-export function storeSecrets(scope: Construct, props: UserSecretProps): StoreSecrets {
-  const make = (id: string, user: StoreUser): ISecret => makeSecret(scope, id, { ...props, user, of: ALL });
-  return { move: make('mover', 'move'), erase: make('eraser', 'erase') };
-}
-
-/** Names of secrets begin alike, see `allowStore` of the network. */
-const ALL = 'groups';
-
-interface MadeSecret extends UserSecretProps {
-  readonly user: MadeUser;
-  /** Whose user: `group-1`, or `ALL`. */
-  readonly of: string;
-}
-
-function makeSecret(scope: Construct, id: string, made: MadeSecret): ISecret {
-  const { user, of, prefix, encryptionKey, isRetained } = made;
-  const secret = new Secret(scope, id, {
-    description: `Schemaless: ${userName(user)} of ${of === ALL ? 'all groups' : of}`,
+function makeSecret(scope: Construct, user: MadeUser, { prefix, encryptionKey, isRetained }: UserSecretProps): ISecret {
+  const secret = new Secret(scope, `user-${user}`, {
+    description: `Schemaless: ${userName(user)} of all groups`,
     ...(encryptionKey && { encryptionKey }),
     // Letters and digits: the statement that makes a user takes no bound value.
     generateSecretString: {
@@ -67,14 +42,18 @@ function makeSecret(scope: Construct, id: string, made: MadeSecret): ISecret {
     },
   });
   if (isRetained) secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
-  shortenSecretName(secret.node.defaultChild, prefix, `${of}-${user}`);
+  shortenSecretName(secret.node.defaultChild, prefix, `groups-${user}`);
+  // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
+  return secret as ISecret;
+}
+
+/** Where nobody changes the passwords of a store by itself. */
+export function acknowledgeUnrotated(secret: IConstruct): void {
   acknowledge(
     secret,
     'SMG4',
-    'Rotated by the owner, with whatever is used for that: the next migration gives the user its new password, and functions ask for the secret again once theirs does not hold any more',
+    'Changed by whoever owns the store, as its options say: functions ask for the secret again once its password does not hold any more',
   );
-  // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
-  return secret as ISecret;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { MadeUser } from '../topology/database-users.ts';
 import type { GroupAddress } from '../topology/topology.ts';
 import type { TriggerQueues } from '../triggers/state/trigger-queues.ts';
 import type { AppliedQueues } from './applied-queues.ts';
+import type { UserLogin } from './create-users.ts';
 
 /** What making and deleting definitions works with. */
 export interface DefinitionParts {
@@ -12,8 +13,8 @@ export interface DefinitionParts {
   readonly stateTable: DynamoTable;
   /** As the owner of the databases. */
   readonly connect: (group: GroupAddress) => SqlClient;
-  /** Of the users that the functions log in to a group as. @default no users are made */
-  readonly passwords?: (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, string>>>>;
+  /** Of the users that functions are on a group's servers. @default no users are made */
+  readonly logins?: (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, UserLogin>>>>;
   /** Of each write, on other groups. */
   readonly bufferCopies: number;
   readonly queues: AppliedQueues;

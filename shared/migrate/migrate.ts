@@ -12,7 +12,7 @@ import type { GroupAddress } from '../topology/topology.ts';
 import { deployTriggers } from './deployed-triggers.ts';
 import type { MadeUser } from '../topology/database-users.ts';
 import { checkWish, noteDeployed, withoutDeleted } from './check-wish.ts';
-import { createUsers } from './create-users.ts';
+import { createUsers, type UserLogin } from './create-users.ts';
 import { createIndexTables, indexTableStatement } from './index-tables.ts';
 import { listWishedVersions } from './index-versions.ts';
 import { sideBySide } from '../side-by-side.ts';
@@ -28,8 +28,8 @@ export interface Migration {
   readonly stateTable?: DynamoTable;
   readonly connect: (group: GroupAddress) => SqlClient;
   readonly wish: MigrationWish;
-  /** Of the users that the functions log in to a group as. @default no users are made */
-  readonly passwords?: (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, string>>>>;
+  /** Of the users that functions are on a group's servers. @default no users are made */
+  readonly logins?: (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, UserLogin>>>>;
   /** Of each write, on other groups. @default 0 */
   readonly bufferCopies?: number;
   /** False once there is no time for another statement: the migration then goes on when called again. */
@@ -93,15 +93,15 @@ export async function migrate(given: Migration): Promise<boolean> {
 }
 
 async function makeUsers(
-  { passwords, wish }: Migration,
+  { logins, wish }: Migration,
   group: GroupAddress,
   clients: ReadonlyMap<string, SqlClient>,
 ): Promise<void> {
   const client = clients.get(group.name);
-  if (passwords && client)
+  if (logins && client)
     await createUsers(
       client,
-      await passwords(group),
+      await logins(group),
       wish.datastores.map(({ name }) => name),
     );
 }

@@ -23,14 +23,18 @@ export const MADE_USERS = [
 ] as const satisfies readonly DatabaseUser[];
 export type MadeUser = (typeof MADE_USERS)[number];
 
-/**
- * Those of whom one secret each is for all groups of a store. With one for each group, forty groups would be more than a
- * stack has outputs, and the role of the migration policies.
- */
-export const STORE_USERS = ['move', 'erase'] as const satisfies readonly MadeUser[];
-export type StoreUser = (typeof STORE_USERS)[number];
-
 /** What a user is called on the servers. */
 export function userName(user: DatabaseUser): string {
   return user === 'owner' ? 'schemaless' : `schemaless_${user}`;
+}
+
+/** Of the name that a user has besides. */
+const OTHER = '_other';
+
+/**
+ * The other of the two names that a made user goes by, with the same rights. Where users have passwords, one name is in
+ * use, and the other one gets the next password: whoever still logs in with the last one can.
+ */
+export function otherName(name: string): string {
+  return name.endsWith(OTHER) ? name.slice(0, -OTHER.length) : `${name}${OTHER}`;
 }

@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
+import { GROUPS_KEY } from '../granted-names.ts';
 import { ageOf, moment, type Moment } from '../time.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readFormer } from './former-datastores.ts';
@@ -34,7 +35,6 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  * One item a datastore: 4096 shards take about 30 KB, a cold instance reads them with one request, and a shard moves
  * by changing one element of two lists.
  */
-const GROUPS = 'groups';
 const DATASTORE = 'datastore#';
 
 /** After this time an instance asks again, so that added groups and datastores become known without a failed write. */
@@ -126,7 +126,7 @@ async function readTopology({ client, table }: DynamoTable): Promise<WholeTopolo
     );
     for (const item of page.Items ?? []) {
       const key = item['pk']?.S ?? '';
-      if (key === GROUPS) groups = toGroups(item);
+      if (key === GROUPS_KEY) groups = toGroups(item);
       else if (key.startsWith(DATASTORE) && !item['deleting'])
         datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
       const index = toIndexCatalogue(item);
@@ -146,7 +146,7 @@ async function readTopology({ client, table }: DynamoTable): Promise<WholeTopolo
 /** Writes how the groups are reached: the one part of the topology that a deploy may change at will. */
 export async function writeGroups({ client, table }: DynamoTable, groups: readonly GroupAddress[]): Promise<void> {
   await client.send(
-    new PutItemCommand({ TableName: table, Item: { pk: { S: GROUPS }, groups: { S: JSON.stringify(groups) } } }),
+    new PutItemCommand({ TableName: table, Item: { pk: { S: GROUPS_KEY }, groups: { S: JSON.stringify(groups) } } }),
   );
 }
 
@@ -154,7 +154,7 @@ export async function writeGroups({ client, table }: DynamoTable, groups: readon
 async function readGroups({ client, table }: DynamoTable): Promise<readonly GroupAddress[]> {
   try {
     const { Item } = await client.send(
-      new GetItemCommand({ TableName: table, Key: { pk: { S: GROUPS } }, ConsistentRead: true }),
+      new GetItemCommand({ TableName: table, Key: { pk: { S: GROUPS_KEY } }, ConsistentRead: true }),
     );
     if (!Item) throw new Error('the table does not say which groups there are');
     return toGroups(Item);

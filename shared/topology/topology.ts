@@ -42,7 +42,7 @@ export interface GroupAddress extends GroupEndpoints {
   readonly clusterArn: string;
   /** ARN or name of the secret `{username, password}` of the cluster's owner. */
   readonly secret: string;
-  /** The same for each user that the migration makes. @default none: the group was deployed before there were any */
+  /** The same for each user that the migration makes. @default none: users log in with tokens */
   readonly userSecrets?: Readonly<Record<MadeUser, string>>;
 }
 

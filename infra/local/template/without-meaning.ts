@@ -35,6 +35,7 @@ export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::RDS::DBProxyTargetGroup': 'functions connect to the local servers themselves',
   'AWS::RDS::DBSubnetGroup': 'everything is on the loopback interface',
   'AWS::RDS::EventSubscription': 'nobody is called from one machine',
+  'AWS::SecretsManager::RotationSchedule': 'secrets keep the passwords that were made at the first start',
   'AWS::SNS::Subscription': 'nobody is called from one machine',
   'AWS::Events::Rule': 'there are no events of AWS on one machine',
   'AWS::SNS::Topic': 'nobody is called from one machine',

@@ -61,8 +61,8 @@ describe('a plan', () => {
     // 8 groups of three nodes at 1 ACU; 8 ACU each at the proxies, with an endpoint for readers in two zones.
     expect(lineOf(plan, 'Aurora: capacity')).toBeCloseTo(8 * 3 * 1 * 0.12 * 730, 6);
     expect(lineOf(plan, 'RDS Proxy')).toBeCloseTo(8 * 8 * 0.015 * 730 + 8 * 2 * 0.01 * 730, 6);
-    expect(lineOf(plan, 'Network: endpoints, traffic between zones')).toBeCloseTo(2 * 2 * 0.01 * 730, 6);
-    expect(lineOf(plan, 'Secrets Manager')).toBeCloseTo((8 * 5 + 2) * 0.4, 6);
+    expect(lineOf(plan, 'Network: endpoints, traffic between zones')).toBeCloseTo(1 * 2 * 0.01 * 730, 6);
+    expect(lineOf(plan, 'Secrets Manager')).toBeCloseTo(8 * 0.4, 6);
     expect(lineOf(plan, 'HTTP API')).toBe(0);
     expect(lineOf(plan, 'Aurora: storage')).toBe(0);
     // Four tailers and the repair with 1,769 MB, the drain with 512; the mover is only started.
@@ -76,7 +76,7 @@ describe('a plan', () => {
   it('is cheap for a young team, and not for nothing over the Data API', () => {
     const atRest = (environment: EnvironmentProps): number =>
       capacityFor(loadOn(environment, environment.shards['trips'] ?? 4096, 0)).monthlyUsd;
-    expect(atRest(small)).toBeLessThan(255);
+    expect(atRest(small)).toBeLessThan(250);
     expect(atRest({ ...small, schedules: false })).toBeLessThan(20);
     const inVpc: EnvironmentProps = { ...small, access: 'mysql', functionsInVpc: true };
     expect(atRest(inVpc)).toBeGreaterThan(atRest(small));

@@ -83,7 +83,7 @@ describe('a store to try out', () => {
     const brought = join(folder.path, 'node_modules/schemaless-functions/dist/data-api');
     const [stack] = stacks;
     for (const name of STORE_FUNCTIONS.filter(
-      (one) => !['migrate', 'preflight', 'define-datastores', 'export-cells'].includes(one),
+      (one) => !['migrate', 'preflight', 'rotate-passwords', 'define-datastores', 'export-cells'].includes(one),
     )) {
       const { Metadata } = find(stacks, 'AWS::Lambda::Function', `Store${name.replaceAll('-', '')}`);
       const asset = join(String(stack?.folder), String(Metadata?.['aws:asset:path']), 'index.mjs');
@@ -172,8 +172,8 @@ describe('a store to rely on', () => {
       expect(resourcesOf(stacks, type)).toEqual(resourcesOf(stack('TripsStorage'), type));
       for (const resource of resourcesOf(stacks, type)) expect(resource).toMatchObject({ DeletionPolicy: 'Retain' });
     }
-    // What asks the account first, and what calls it.
-    expect(resourcesOf(stack('TripsStorage'), 'AWS::Lambda::Function')).toHaveLength(2);
+    // What asks the account first, what calls it, and what changes passwords.
+    expect(resourcesOf(stack('TripsStorage'), 'AWS::Lambda::Function')).toHaveLength(3);
   });
 
   it('is in the network that was brought', () => {
@@ -183,13 +183,14 @@ describe('a store to rely on', () => {
     const ofStore = resourcesOf(stack('TripsService'), 'AWS::Lambda::Function').filter(({ Properties }) =>
       String(Properties?.['Description']).startsWith('Schemaless: '),
     );
-    // What makes datastores without a deployment is not there, nor what asks the account; the migration is two.
-    expect(ofStore).toHaveLength(STORE_FUNCTIONS.length - 1);
+    // What makes datastores without a deployment is not there, nor what asks the account or changes passwords; the migration is
+    // two.
+    expect(ofStore).toHaveLength(STORE_FUNCTIONS.length - 2);
     // An export asks the API, and what starts a migration asks nobody.
     const inVpc = ofStore.filter(({ Properties }) => !/export|starts/u.test(String(Properties?.['Description'])));
-    expect(inVpc).toHaveLength(STORE_FUNCTIONS.length - 3);
+    expect(inVpc).toHaveLength(STORE_FUNCTIONS.length - 4);
     for (const { Properties } of inVpc) expect(JSON.stringify(Properties?.['VpcConfig'])).toContain('dataSubnet');
-    expect(resourcesOf(stack('TripsStorage'), 'AWS::EC2::VPCEndpoint')).toHaveLength(4);
+    expect(resourcesOf(stack('TripsStorage'), 'AWS::EC2::VPCEndpoint')).toHaveLength(3);
   });
 
   it('is encrypted with the key that was brought, which each may use for what is theirs', () => {
@@ -254,7 +255,8 @@ describe('a store to rely on', () => {
     const readers = [...statementsOf(stacks)]
       .filter(([, statements]) => statements.some(({ actions }) => actions.includes('secretsmanager:GetSecretValue')))
       .map(([role]) => role);
-    expect(readers.filter((role) => !/^Storemigration|^Storegroup\dproxy/u.test(role))).toEqual([]);
+    // Those of the owners, who have a password everywhere.
+    expect(readers.filter((role) => !/^Storepasswords|^Storegroup\dproxy/u.test(role))).toEqual([]);
     expect(resourcesOf(stacks, 'AWS::RDS::DBProxy')).toHaveLength(3);
   });
 

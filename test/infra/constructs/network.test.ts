@@ -91,7 +91,7 @@ describe('the network of a store', () => {
       ...propertiesOf(stacks, 'AWS::RDS::DBProxy').map(({ VpcSubnetIds }) => VpcSubnetIds),
       ...propertiesOf(stacks, 'AWS::EC2::VPCEndpoint').flatMap(({ SubnetIds }) => (SubnetIds ? [SubnetIds] : [])),
     ];
-    expect(withSubnets).toHaveLength(4);
+    expect(withSubnets).toHaveLength(3);
     for (const ids of withSubnets) expect(ids).toHaveLength(3);
     expect(manifest).not.toContain('availability-zones');
     expect(manifest).not.toContain('schemaless:zones');
@@ -171,7 +171,7 @@ describe.each([
 });
 
 describe('the endpoints', () => {
-  const { stacks } = synthesis({ access: 'mysql', definedByApi: { mostShards: 16 }, name: 'trips' });
+  const { stacks } = synthesis({ access: 'mysql', proxy: false, definedByApi: { mostShards: 16 }, name: 'trips' });
   const policies = new Map(
     propertiesOf(stacks, 'AWS::EC2::VPCEndpoint').map(({ ServiceName, PolicyDocument }) => [
       /\.([\w-]+)"\]\]\}$/u.exec(JSON.stringify(ServiceName))?.[1] ?? '',
@@ -193,10 +193,18 @@ describe('the endpoints', () => {
     }
   });
 
+  it('are those alone that functions need: with tokens nobody reads a secret', () => {
+    const services = propertiesOf(synthesis({ access: 'mysql', name: 'tokens' }).stacks, 'AWS::EC2::VPCEndpoint').map(
+      ({ ServiceName }) => /\.([\w-]+)"\]\]\}$/u.exec(JSON.stringify(ServiceName))?.[1],
+    );
+    expect(services.toSorted()).toEqual(['dynamodb', 's3', 'sqs']);
+  });
+
   it('allow all that the functions may, and no other action', () => {
     const allowed = [...policies.values()].flat().flatMap(({ Action }) => [Action].flat().map(String));
     const granted = [...statementsOf(stacks).entries()]
-      .filter(([role]) => !role.includes('proxy'))
+      // What changes passwords is in no VPC.
+      .filter(([role]) => !role.includes('passwords'))
       .flatMap(([, statements]) => statements.flatMap(({ actions }) => actions))
       .filter((action) => /^(?:dynamodb|sqs|secretsmanager):/u.test(action));
     expect(granted.length).toBeGreaterThan(10);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
 import { connectionBudget } from '../../../infra/constructs/connection-budget.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
-import { MADE_USERS, STORE_USERS, userName } from '../../../shared/topology/database-users.ts';
+import { MADE_USERS, userName } from '../../../shared/topology/database-users.ts';
 import { statementsOf } from '../support/statements.ts';
 import { propertiesOf, resourcesOf, synthesized } from '../support/synthesized.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
@@ -59,20 +59,23 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     const readable = new Map(allowed('secretsmanager:GetSecretValue').filter(([role]) => role in USERS));
     for (const [role, user] of Object.entries(USERS)) {
       const isMigration = role.startsWith('migration') || role === 'definedatastores';
-      // Of some there is one for all groups; the migration reads the owner's, too.
-      const ofOne = STORE_USERS.some((one) => one === user) ? 1 : groups;
-      const ofAll = groups * (1 + MADE_USERS.length - STORE_USERS.length) + STORE_USERS.length;
-      const wanted = isMigration ? ofAll : databaseAuth === 'iam' ? 0 : ofOne;
+      // One for all groups; the migration reads those of the owners, too.
+      const wanted = databaseAuth === 'iam' ? 0 : isMigration ? groups + MADE_USERS.length : 1;
       const resources = new Set(readable.get(role) ?? []);
       expect([role, resources.size]).toEqual([role, wanted]);
       if (!isMigration)
-        for (const resource of resources)
-          expect(resource).toMatch(new RegExp(`Secret(?:groups|group\\d+)${user}[^a-z]`, 'u'));
+        for (const resource of resources) expect(resource).toMatch(new RegExp(`Secretgroups${user}[^a-z]`, 'u'));
     }
   });
 
   it('log in with a token as nobody else', () => {
-    const granted = new Map(allowed('rds-db:connect'));
+    const all = allowed('rds-db:connect');
+    // Each proxy passes on whom it lets in, to its own cluster alone.
+    const ofProxies = all.filter(([role]) => role.includes('proxy'));
+    expect(ofProxies.map(([, resources]) => resources.length)).toEqual(
+      databaseAuth === 'iam' ? Array.from({ length: groups }, () => MADE_USERS.length) : [],
+    );
+    const granted = new Map(all.filter((one) => !ofProxies.includes(one)));
     expect([...granted.keys()].sort()).toEqual(databaseAuth === 'iam' ? Object.keys(USERS).sort() : []);
     for (const [role, resources] of granted) {
       expect(resources).toHaveLength(groups);
@@ -91,7 +94,9 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     for (const one of proxies ?? []) {
       expect(one).toMatchObject({ EngineFamily: 'MYSQL', RequireTLS: true });
       const auth = Object(one)['Auth'] as readonly object[];
-      expect(auth).toHaveLength(1 + MADE_USERS.length);
+      // With tokens from end to end only the cluster's owner has a password.
+      expect(auth).toHaveLength(databaseAuth === 'iam' ? 1 : 1 + MADE_USERS.length);
+      expect(Object(one)['DefaultAuthScheme']).toBe(databaseAuth === 'iam' ? 'IAM_AUTH' : undefined);
       for (const way of auth)
         expect(way).toMatchObject({ AuthScheme: 'SECRETS', IAMAuth: databaseAuth === 'iam' ? 'REQUIRED' : 'DISABLED' });
     }

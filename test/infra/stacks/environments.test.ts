@@ -87,9 +87,11 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       ['group1clusterA0F6B135', 'AWS::RDS::DBCluster'],
       ['group1clusteraE37D33B1', 'AWS::RDS::DBInstance'],
       ['Secretgroup1', 'AWS::SecretsManager::Secret'],
-      ['Secretgroup1write', 'AWS::SecretsManager::Secret'],
-      ['Secretgroupsmove', 'AWS::SecretsManager::Secret'],
       ['networkvpcFB59E56F', 'AWS::EC2::VPC'],
+      // Functions have passwords where they have no tokens.
+      ...(ENVIRONMENTS[environment].databaseAuth === 'secret'
+        ? ([['Secretgroupswrite', 'AWS::SecretsManager::Secret']] as const)
+        : []),
     ] as const)
       expect([id, storage?.template.Resources[id]?.Type]).toEqual([id, type]);
   });
@@ -171,9 +173,10 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       ({ MaximumRetryAttempts }) => MaximumRetryAttempts,
     );
     expect(new Set(retries)).toEqual(new Set([0]));
-    // Those of the routes, the schedules and the triggers, the two of the migration, and the preflight.
+    // Those of the routes, the schedules and the triggers, the two of the migration, the preflight, and what changes
+    // passwords.
     expect(retries).toHaveLength(
-      apiFunctions(environment).length + LOOPS + triggerFunctions.length + 2 + preflights(environment),
+      apiFunctions(environment).length + LOOPS + triggerFunctions.length + 2 + 2 * preflights(environment),
     );
   });
 
@@ -188,6 +191,8 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     const timeouts = ofStore.map(({ Properties }) => Number(Properties?.['Timeout']));
     expect(timeouts.sort((a, b) => a - b)).toEqual([
       ...apiFunctions(environment).map(() => 28),
+      // What changes passwords.
+      ...(environment === 'local' ? [] : [360]),
       ...Array.from({ length: LOOPS }, () => 900),
     ]);
     for (const { Metadata } of functions) {
@@ -296,7 +301,12 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     const unused = new Set(sections).difference(new Set(named));
     const { readersPerGroup, proxy } = ENVIRONMENTS[environment];
     expect(unused).toEqual(
-      new Set(['export-behind', ...(readersPerGroup === 0 ? ['reader-lag'] : []), ...(proxy ? [] : ['proxy-logins'])]),
+      new Set([
+        'export-behind',
+        ...(readersPerGroup === 0 ? ['reader-lag'] : []),
+        ...(proxy ? [] : ['proxy-logins']),
+        ...(environment === 'local' ? ['password-change'] : []),
+      ]),
     );
     expect(properties('AWS::CloudWatch::Dashboard')).toHaveLength(1);
   });
@@ -347,14 +357,17 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
         .filter(({ actions }) => actions.some((action) => action.startsWith('rds-data:')))
         .map((statement) => ({ ...statement, role })),
     );
-    for (const { actions, resources } of granted) {
+    const [changing, ...further] = granted.filter(({ role }) => role === 'passwordswork');
+    expect([changing?.resources.length, further]).toEqual([environment === 'local' ? undefined : 1, []]);
+    const running = granted.filter((one) => one !== changing);
+    for (const { actions, resources } of running) {
       expect(actions).toEqual(['rds-data:ExecuteStatement']);
       // The role for emergencies reaches what is to take a cluster's place, too.
       expect(resources.filter((resource) => !resource.includes('-new'))).toHaveLength(groups);
       for (const resource of resources) expect(resource).not.toContain('*');
     }
     const people = environment === 'local' ? 0 : 1;
-    expect(granted).toHaveLength((overDataApi ? ofStore.length : 0) + people);
+    expect(running).toHaveLength((overDataApi ? ofStore.length : 0) + people);
   });
 
   it('has nothing that waits for itself in a circle', () => {

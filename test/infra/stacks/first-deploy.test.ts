@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
+import { statementsOf } from '../support/statements.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -75,6 +76,43 @@ describe.each(DEPLOYED)('the clusters of %s', (environment) => {
     const secrets = resourcesOf(stacks, 'AWS::SecretsManager::Secret');
     expect(secrets.length).toBeGreaterThanOrEqual(groups);
     for (const secret of secrets) expect(secret).toMatchObject({ DeletionPolicy: wanted });
+  });
+
+  it('get new passwords, each of them, from a function that reaches no other cluster or secret', () => {
+    const { passwordDays } = ENVIRONMENTS[environment];
+    const ids = stacks.flatMap(({ template }) =>
+      Object.entries(template.Resources).flatMap(([id, { Type, Properties }]): (readonly [string, string])[] =>
+        // That of an owner goes by what attaches it to its cluster.
+        Type === 'AWS::SecretsManager::SecretTargetAttachment'
+          ? [[Object(Properties?.['SecretId']).Ref, id]]
+          : Type === 'AWS::SecretsManager::Secret'
+            ? [[id, id]]
+            : [],
+      ),
+    );
+    const knownAs = new Map(ids);
+    const schedules = resourcesOf(stacks, 'AWS::SecretsManager::RotationSchedule');
+    expect(schedules.map(({ Properties }) => Object(Properties?.['SecretId']).Ref).toSorted()).toEqual(
+      [...knownAs.values()].toSorted(),
+    );
+    for (const { Properties } of schedules)
+      expect(Properties).toMatchObject({
+        RotationRules: { AutomaticallyAfterDays: passwordDays },
+        RotateImmediatelyOnUpdate: false,
+      });
+    const changing = [...statementsOf(stacks)].filter(([, statements]) =>
+      statements.some(({ actions }) => actions.includes('secretsmanager:PutSecretValue')),
+    );
+    expect(changing.map(([role]) => role)).toEqual(['passwordswork']);
+    const reached = changing.flatMap(([, statements]) =>
+      statements
+        .filter(({ actions }) => actions.some((action) => /^(?:rds|secretsmanager)/u.test(action)))
+        .flatMap(({ resources }) => resources),
+    );
+    expect(reached).toEqual([
+      expect.stringContaining(':secret:Secretgroup*'),
+      expect.stringContaining(`:cluster:schemaless-${environment}-group-*`),
+    ]);
   });
 });
 

@@ -1,13 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createUsers } from '../../../shared/migrate/create-users.ts';
+import { createUsers, type UserLogin } from '../../../shared/migrate/create-users.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
+import type { GroupEndpoints } from '../../../shared/sql/endpoints.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { appendCell } from '../../../shared/sql/statements/append-cells.ts';
 import { raiseShardEpoch } from '../../../shared/sql/statements/raise-shard-epoch.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { userName, type MadeUser } from '../../../shared/topology/database-users.ts';
+import { otherName, userName, type MadeUser } from '../../../shared/topology/database-users.ts';
 import { clientTo } from '../../support/connection-to.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
@@ -24,6 +25,10 @@ const passwords: Record<MadeUser, string> = {
   move: password(),
   erase: password(),
 };
+const loginsOf = (given: Readonly<Record<string, string>>): Record<MadeUser, UserLogin> =>
+  Object.fromEntries(
+    Object.entries(given).map(([user, secret]) => [user, { username: userName(user as MadeUser), password: secret }]),
+  ) as Record<MadeUser, UserLogin>;
 const [group] = inject('servers').groups;
 let topologyTable: DynamoTable;
 let owner: SqlClient;
@@ -41,7 +46,7 @@ beforeAll(async () => {
   await migrate({
     topologyTable,
     connect: clientTo,
-    passwords: async () => passwords,
+    logins: async () => loginsOf(passwords),
     wish: { groups: [group], datastores: [{ name: datastore, shards: 1, indexes: [] }] },
     mayGoOn: () => true,
   });
@@ -121,23 +126,60 @@ describe('the users of the functions', () => {
 
   it('have the password that was last given, and no other', async () => {
     const next = { ...passwords, read: password() };
-    await createUsers(owner, next, [datastore]);
+    await createUsers(owner, loginsOf(next), [datastore]);
     const [old, current] = [login('read'), login('read', next.read)];
     await expect(old.select(plain('SELECT 1'), 'writer')).rejects.toMatchObject({ errno: 1045 });
     await expect(current.select(plain('SELECT 1'), 'writer')).resolves.toEqual([[expect.anything()]]);
     await Promise.all([old.close(), current.close()]);
-    await createUsers(owner, passwords, [datastore]);
+    await createUsers(owner, loginsOf(passwords), [datastore]);
+  });
+
+  it('have the same rights under both of their names, and keep the password of the one that is not in use', async () => {
+    const other = otherName(userName('write'));
+    const next = password();
+    await createUsers(owner, { write: { username: other, password: next } }, [datastore]);
+    const client = mysqlClient(group as GroupEndpoints, async () => ({ username: other, password: passwords.write }));
+    await expect(client.select(plain('SELECT 1'), 'writer')).rejects.toMatchObject({ errno: 1045 });
+    const current = mysqlClient(group as GroupEndpoints, async () => ({ username: other, password: next }));
+    for (const one of [current, clients.get('write') as SqlClient]) {
+      await expect(one.select(plain(`SELECT COUNT(*) FROM ${database}.entity`), 'writer')).resolves.toHaveLength(1);
+      await expect(one.change(plain('DROP TABLE schemaless.buffer'))).rejects.toMatchObject({ errno: 1142 });
+    }
+    await Promise.all([client.close(), current.close()]);
+    await expect(
+      createUsers(owner, { write: { username: 'schemaless_read', password: next } }, [datastore]),
+    ).rejects.toThrow('the name of schemaless_write: wanted it or schemaless_write_other, got schemaless_read');
+  });
+
+  it('log in with tokens where Aurora asks IAM: they have no password', async () => {
+    const sent: string[] = [];
+    const client: SqlClient = {
+      ...owner,
+      change: async ({ sql }) => {
+        sent.push(sql);
+        return { affectedRows: 0, insertId: 0 };
+      },
+    };
+    await createUsers(client, { read: 'token' }, [datastore]);
+    expect(sent.slice(0, 2)).toEqual([
+      "CREATE USER IF NOT EXISTS 'schemaless_read'@'%' IDENTIFIED WITH AWSAuthenticationPlugin AS 'RDS'",
+      "ALTER USER 'schemaless_read'@'%' IDENTIFIED WITH AWSAuthenticationPlugin AS 'RDS'",
+    ]);
+    expect(sent.slice(2)).toEqual([
+      "GRANT SELECT ON `schemaless`.* TO 'schemaless_read'@'%'",
+      expect.stringMatching(/^GRANT SELECT ON .* TO 'schemaless_read'@'%'$/u),
+    ]);
   });
 
   it('are left out where nobody has their password, as of one that came later', async () => {
     const { erase: _erase, ...before } = passwords;
-    await createUsers(owner, before, [datastore]);
+    await createUsers(owner, loginsOf(before), [datastore]);
     expect(await outcome('erase', plain('SELECT 1'))).toBe('done');
   });
 
   it('get no password that would have to be quoted, and nobody is told which it was', async () => {
     const wrong = { ...passwords, tail: "a'; DROP TABLE schemaless.shard; -- " };
-    await expect(createUsers(owner, wrong, [datastore])).rejects.toThrow(
+    await expect(createUsers(owner, loginsOf(wrong), [datastore])).rejects.toThrow(
       'the password of schemaless_tail: wanted 20 to 128 letters and digits, got 36 characters',
     );
   });

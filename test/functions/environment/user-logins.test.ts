@@ -1,7 +1,7 @@
 import type { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describe, expect, it } from 'vitest';
 import { secretOf } from '../../../functions/environment/connect/connector.ts';
-import { userPasswords } from '../../../functions/environment/user-passwords.ts';
+import { userLogins } from '../../../functions/environment/user-logins.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 
 const BEFORE = { read: 'r', tail: 't', write: 'w', repair: 'x', move: 'm' };
@@ -27,10 +27,22 @@ const client = {
 
 describe('a user that came later than a group was last deployed', () => {
   it('has no password yet, and keeps nobody else from having one', async () => {
-    const passwords = { read: 'of r', tail: 'of t', write: 'of w', repair: 'of x', move: 'of m' };
-    expect(await userPasswords(client)(groupWith(SECRETS))).toEqual({ ...passwords, erase: 'of e' });
+    const login = (password: string) => ({ username: 'any', password });
+    const logins = {
+      read: login('of r'),
+      tail: login('of t'),
+      write: login('of w'),
+      repair: login('of x'),
+      move: login('of m'),
+    };
+    expect(await userLogins('secret', client)(groupWith(SECRETS))).toEqual({ ...logins, erase: login('of e') });
     for (const secrets of [BEFORE, { ...BEFORE, erase: '' }])
-      expect(await userPasswords(client)(groupWith(secrets))).toEqual(passwords);
+      expect(await userLogins('secret', client)(groupWith(secrets))).toEqual(logins);
+  });
+
+  it('has a token, as all have, where IAM vouches for them', async () => {
+    const none = { send: () => expect.unreachable() };
+    expect(new Set(Object.values(await userLogins('iam', none)(groupWith({}))))).toEqual(new Set(['token']));
   });
 
   it('cannot log in there, and everybody else can', () => {

@@ -1,0 +1,28 @@
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { DatabaseAuth } from '../../shared/environment.ts';
+import type { UserLogin } from '../../shared/migrate/create-users.ts';
+import { MADE_USERS, type MadeUser } from '../../shared/topology/database-users.ts';
+import type { GroupAddress } from '../../shared/topology/topology.ts';
+import { secretOf } from './connect/connector.ts';
+import { secretCredentials } from './credentials.ts';
+
+/**
+ * How the users of a group log in: all with tokens, or by their secrets; none of a user that came with a later release
+ * than the group was last deployed by.
+ */
+export function userLogins(
+  auth: DatabaseAuth,
+  client: Pick<SecretsManagerClient, 'send'>,
+): (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, UserLogin>>>> {
+  return async (group) => {
+    const { userSecrets } = group;
+    const users = MADE_USERS.filter((user) => auth === 'iam' || !userSecrets || Boolean(userSecrets[user]));
+    const known = await Promise.all(
+      users.map(async (user): Promise<readonly [MadeUser, UserLogin]> => [
+        user,
+        auth === 'iam' ? 'token' : await secretCredentials(client, secretOf(group, user))(),
+      ]),
+    );
+    return Object.fromEntries(known);
+  };
+}

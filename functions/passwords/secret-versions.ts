@@ -1,0 +1,89 @@
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  ResourceNotFoundException,
+  UpdateSecretVersionStageCommand,
+  type SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import * as z from 'zod';
+
+const CURRENT = 'AWSCURRENT';
+const PENDING = 'AWSPENDING';
+
+/** What a secret of this store holds; what else it says, as of its cluster, stays. */
+const LOGIN = z.looseObject({ username: z.string().min(1), password: z.string().min(1) });
+export type SecretLogin = z.infer<typeof LOGIN>;
+
+/** The versions of a secret: the one that holds, and the one that is to follow it. */
+export class SecretVersions {
+  private readonly client: Pick<SecretsManagerClient, 'send'>;
+  readonly secret: string;
+
+  constructor(client: Pick<SecretsManagerClient, 'send'>, secret: string) {
+    this.client = client;
+    this.secret = secret;
+  }
+
+  async current(): Promise<SecretLogin> {
+    const { SecretString } = await this.client.send(
+      new GetSecretValueCommand({ SecretId: this.secret, VersionStage: CURRENT }),
+    );
+    return this.parse(SecretString);
+  }
+
+  /** Undefined where there is no such version, or it was never given a value. */
+  async pending(version: string): Promise<SecretLogin | undefined> {
+    try {
+      const { SecretString } = await this.client.send(
+        new GetSecretValueCommand({ SecretId: this.secret, VersionId: version }),
+      );
+      return this.parse(SecretString);
+    } catch (error) {
+      if (error instanceof ResourceNotFoundException) return undefined;
+      throw error;
+    }
+  }
+
+  async addPending(version: string, login: SecretLogin): Promise<void> {
+    await this.client.send(
+      new PutSecretValueCommand({
+        SecretId: this.secret,
+        ClientRequestToken: version,
+        SecretString: JSON.stringify(login),
+        VersionStages: [PENDING],
+      }),
+    );
+  }
+
+  /** Has a version hold. Returns the one that held before, undefined where it is this one. */
+  async promote(version: string): Promise<string | undefined> {
+    const { VersionIdsToStages: versions = {} } = await this.client.send(
+      new DescribeSecretCommand({ SecretId: this.secret }),
+    );
+    const [before] = Object.entries(versions).find(([, stages]) => stages.includes(CURRENT)) ?? [];
+    if (before === version) return undefined;
+    await this.client.send(
+      new UpdateSecretVersionStageCommand({
+        SecretId: this.secret,
+        VersionStage: CURRENT,
+        MoveToVersionId: version,
+        ...(before !== undefined && { RemoveFromVersionId: before }),
+      }),
+    );
+    return before;
+  }
+
+  /** What a secret holds is in no error. */
+  private parse(text: string | undefined): SecretLogin {
+    let value: unknown;
+    try {
+      value = JSON.parse(text ?? '');
+    } catch {
+      value = undefined;
+    }
+    const login = LOGIN.safeParse(value);
+    if (!login.success) throw new Error(`${this.secret}: wanted JSON with the strings username and password`);
+    return login.data;
+  }
+}

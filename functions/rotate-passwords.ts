@@ -1,0 +1,33 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { RDSClient } from '@aws-sdk/client-rds';
+import { RDSDataClient } from '@aws-sdk/client-rds-data';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { SecretsManagerRotationEvent } from 'aws-lambda';
+import { dataApiClient } from '../shared/sql/data-api-client.ts';
+import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
+import { readConfig } from './environment/config.ts';
+import { logger } from './environment/log.ts';
+import { rotatedLogin } from './passwords/rotated-login.ts';
+import { rotatePassword } from './passwords/rotate-password.ts';
+import { SecretVersions } from './passwords/secret-versions.ts';
+
+/** Of MySQL: to give a user a password is done at once, or a cluster wakes first. */
+const STATEMENT_MS = 20_000;
+
+/**
+ * Gives a secret its next password, step by step, as Secrets Manager asks. It reaches the clusters over the RDS Data
+ * API, whichever way the store's own functions go, and is in no network of theirs.
+ */
+export async function handler({ Step, SecretId, ClientRequestToken }: SecretsManagerRotationEvent): Promise<void> {
+  const { topologyTable } = readConfig(['topologyTable']);
+  const groups = await dynamoTopology({ client: new DynamoDBClient(), table: topologyTable }).groupsNow();
+  const data = new RDSDataClient({ maxAttempts: 1 });
+  const login = rotatedLogin(SecretId, {
+    groups,
+    rds: new RDSClient(),
+    connect: ({ clusterArn }, secretArn) =>
+      dataApiClient(data, { resourceArn: clusterArn, secretArn }, { callTimeoutMs: STATEMENT_MS }),
+  });
+  await rotatePassword(Step, new SecretVersions(new SecretsManagerClient(), SecretId), ClientRequestToken, login);
+  logger.info('password_rotated', { step: Step, secret: SecretId, kind: login.kind });
+}

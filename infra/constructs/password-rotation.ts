@@ -1,0 +1,121 @@
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Function as LambdaFunction, type CfnPermission, type Code } from 'aws-cdk-lib/aws-lambda';
+import { CfnRotationSchedule, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import { environmentOf } from '../../shared/environment.ts';
+import { GROUPS_KEY } from '../../shared/granted-names.ts';
+import type { AlarmTopics } from './alarm-topics.ts';
+import { Alarms } from './alarms.ts';
+import { acknowledgeLambdaPolicies, acknowledgeNames, acknowledgeTracing } from './evidence.ts';
+import { clusterName } from './cluster-name.ts';
+import { keptLog } from './kept-log.ts';
+import { grantSecretKey, grantTableKey } from './key-uses.ts';
+import { MACHINE, tracingOf } from './machine.ts';
+import type { StateTables } from './state-tables.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import { grantItems } from './table-actions.ts';
+import { secretNames } from './user-secrets.ts';
+
+export interface PasswordRotationProps {
+  readonly environment: StoreEnvironment;
+  readonly tables: StateTables;
+  /** What the names of the store's secrets begin with. */
+  readonly prefix: string;
+  /** Of the secrets, and of the tables. @default keys of the services' own */
+  readonly encryptionKey?: IKey | undefined;
+  /** Told when a password could not be changed. */
+  readonly alarmTopics: AlarmTopics;
+  readonly code: Code;
+  /** Between two passwords. */
+  readonly days: number;
+}
+
+/**
+ * Gives the users of a store's groups a new password every so many days, by Secrets Manager and a function of the store.
+ *
+ * Clusters and secrets are named in its rights by how their names begin: further groups are in stacks that wait for this
+ * one's.
+ */
+export class PasswordRotation extends Construct {
+  private readonly work: LambdaFunction;
+  private readonly days: number;
+
+  constructor(scope: Construct, id: string, props: PasswordRotationProps) {
+    super(scope, id);
+    const { environment, tables, encryptionKey, alarmTopics, code, days } = props;
+    this.days = days;
+    this.work = new LambdaFunction(this, 'work', {
+      ...MACHINE,
+      description: 'Schemaless: changes passwords of the databases',
+      handler: 'index.handler',
+      code,
+      // Until RDS says that the owner of a cluster has its new one.
+      timeout: Duration.minutes(6),
+      memorySize: 256,
+      logGroup: keptLog(this, 'work', environment),
+      retryAttempts: 0,
+      tracing: tracingOf(environment),
+      environment: environmentOf({ environment: environment.name, topologyTable: tables.topology.tableName }),
+    });
+    acknowledgeLambdaPolicies(this.work);
+    acknowledgeTracing(this.work);
+    grantItems(this.work, tables.topology, ['dynamodb:GetItem'], [GROUPS_KEY]);
+    grantTableKey(this.work, encryptionKey, 'read');
+    grantSecretKey(this.work, encryptionKey, 'write');
+    this.allowChanges(props);
+    this.work.addPermission('secrets', {
+      principal: new ServicePrincipal('secretsmanager.amazonaws.com'),
+      sourceAccount: Stack.of(this).account,
+    });
+    this.addAlarm(alarmTopics);
+  }
+
+  private addAlarm(topics: AlarmTopics): void {
+    new Alarms(this, 'alarms', topics).add('failed', {
+      section: 'password-change',
+      what: 'a password of the databases could not be changed',
+      metric: this.work.metricErrors({ statistic: Stats.SUM, period: Duration.minutes(5) }),
+      above: 0,
+    });
+  }
+
+  /** Has a secret changed, in whatever stack it is. */
+  schedule(scope: Construct, id: string, secret: ISecret): void {
+    const rotation = new CfnRotationSchedule(scope, id, {
+      secretId: secret.secretArn,
+      rotationLambdaArn: this.work.functionArn,
+      rotationRules: { automaticallyAfterDays: this.days },
+      // The clusters may not be there yet, and no user is before the first migration.
+      rotateImmediatelyOnUpdate: false,
+    });
+    rotation.node.addDependency(this.work.node.findChild('secrets') as CfnPermission);
+  }
+
+  private allowChanges({ environment, prefix }: PasswordRotationProps): void {
+    const stack = Stack.of(this);
+    const secrets = stack.formatArn({ service: 'secretsmanager', resource: `secret:${secretNames(prefix)}*` });
+    const clusters = stack.formatArn({
+      service: 'rds',
+      resource: 'cluster',
+      resourceName: clusterName(environment, 'group-*'),
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    const allow = (actions: readonly string[], arn: string): void => {
+      this.work.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [arn] }));
+      acknowledgeNames(this.work, arn);
+    };
+    allow(
+      [
+        'secretsmanager:DescribeSecret',
+        'secretsmanager:GetSecretValue',
+        'secretsmanager:PutSecretValue',
+        'secretsmanager:UpdateSecretVersionStage',
+      ],
+      secrets,
+    );
+    allow(['rds-data:ExecuteStatement', 'rds:DescribeDBClusters', 'rds:ModifyDBCluster'], clusters);
+  }
+}

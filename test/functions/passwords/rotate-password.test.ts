@@ -1,0 +1,261 @@
+import { RDSDataClient } from '@aws-sdk/client-rds-data';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { secretCredentials } from '../../../functions/environment/credentials.ts';
+import { ROTATION_STEPS, rotatePassword, type RotatedLogin } from '../../../functions/passwords/rotate-password.ts';
+import { rotatedLogin } from '../../../functions/passwords/rotated-login.ts';
+import { SecretVersions } from '../../../functions/passwords/secret-versions.ts';
+import { startDataApi, type DataApi } from '../../../infra/local/data-api/data-api.ts';
+import { createUsers, passwordStatements } from '../../../shared/migrate/create-users.ts';
+import { stepControl } from '../../../shared/migrate/step-control.ts';
+import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
+import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { otherName, userName, type MadeUser } from '../../../shared/topology/database-users.ts';
+import type { GroupAddress } from '../../../shared/topology/topology.ts';
+import { clientTo } from '../../support/connection-to.ts';
+import { versionedSecrets, type VersionedSecrets } from '../support/versioned-secrets.ts';
+
+// Of groups whose users no other file makes.
+const servers = inject('servers').groups.slice(1, 3);
+const READS = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Secretgroupsread';
+const OF = (user: MadeUser): string => READS.replace('read', user);
+const SELECT = { sql: 'SELECT COUNT(*) FROM schemaless.shard', parameters: [] };
+const password = (): string => randomBytes(15).toString('hex');
+
+let secrets: VersionedSecrets;
+let api: DataApi;
+let sdk: RDSDataClient;
+let groups: readonly GroupAddress[];
+
+const overDataApi = ({ clusterArn }: GroupAddress, secretArn: string): SqlClient =>
+  dataApiClient(sdk, { resourceArn: clusterArn, secretArn });
+const loginOf = (secret: string): RotatedLogin =>
+  rotatedLogin(secret, { groups, rds: { send: () => expect.unreachable() }, connect: overDataApi });
+
+/** All steps of one rotation, as Secrets Manager asks for them. */
+async function rotate(secret: string, login = loginOf(secret), version = randomUUID()): Promise<void> {
+  for (const step of ROTATION_STEPS)
+    await rotatePassword(step, new SecretVersions(secrets.client, secret), version, login);
+}
+
+beforeAll(async () => {
+  secrets = versionedSecrets();
+  api = await startDataApi({
+    clusters: servers.map(({ clusterArn: resourceArn, writer }) => ({
+      resourceArn,
+      ...writer,
+      secretArn: async (arn) => JSON.parse(secrets.current(arn)),
+    })),
+  });
+  sdk = new RDSDataClient({
+    endpoint: api.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
+    maxAttempts: 1,
+  });
+});
+afterAll(async () => {
+  sdk.destroy();
+  await api.stop();
+});
+
+beforeEach(async () => {
+  groups = servers.map((server) => ({ ...server, userSecrets: { ...NOBODYS, read: READS } }));
+  for (const { secret, user, password: of } of servers) secrets.add(secret, { username: user, password: of });
+  const login = { username: userName('read'), password: password() };
+  secrets.add(READS, login);
+  for (const server of servers) {
+    const owner = clientTo(server);
+    await stepControl(owner);
+    await createUsers(owner, { read: login }, []);
+    await owner.close();
+  }
+});
+afterEach(async () => {
+  for (const server of servers) {
+    const owner = clientTo(server);
+    for (const name of [userName('read'), otherName(userName('read'))])
+      await owner.change({ sql: `DROP USER IF EXISTS '${name}'@'%'`, parameters: [] });
+    await owner.close();
+  }
+});
+
+const NOBODYS = { read: '', tail: '', write: '', repair: '', move: '', erase: '' };
+
+/** Requests of functions that log in anew all the time, and of some that stay: each failure. */
+async function load(
+  until: Promise<unknown>,
+): Promise<{ readonly done: number; readonly failures: readonly unknown[] }> {
+  const failures: unknown[] = [];
+  let done = 0;
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  until.then(end, end);
+  const ask = async (client: SqlClient): Promise<void> => {
+    try {
+      await client.select(SELECT, 'writer');
+      done += 1;
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  // A month between two passwords is some seconds here, and ten seconds are a few milliseconds.
+  const now = (): number => performance.now() * 100;
+  const overMysql = (group: GroupAddress): SqlClient =>
+    mysqlClient(group, secretCredentials(secrets.client, READS, now));
+  const stays = groups.map((group) => {
+    const login = secretCredentials(secrets.client, READS, now);
+    return async (): Promise<void> => {
+      // Another pool for each of its requests, as where connections come and go, with what it knows of the secret.
+      const client = mysqlClient(group, login);
+      await ask(client);
+      await client.close();
+    };
+  });
+  const comes = groups.map((group) => async (): Promise<void> => {
+    const client = overMysql(group);
+    await ask(client);
+    await client.close();
+  });
+  const pooled = groups.map(overMysql);
+  const workers = [
+    ...stays,
+    ...comes,
+    ...pooled.map((client) => () => ask(client)),
+    ...groups.map((group) => () => ask(overDataApi(group, READS))),
+  ];
+  await Promise.all(
+    workers.map(async (work) => {
+      while (!over.signal.aborted) {
+        await work();
+        await sleep(1);
+      }
+    }),
+  );
+  await Promise.all(pooled.map((client) => client.close()));
+  return { done, failures };
+}
+
+describe('a new password', { timeout: 60_000 }, () => {
+  it('of a user that functions log in as fails no request, again and again', async () => {
+    const rotations = (async () => {
+      for (let round = 0; round < 12; round += 1) {
+        await rotate(READS);
+        // So long that whoever knew the password asks again.
+        await sleep(250);
+      }
+    })();
+    const { done, failures } = await load(rotations);
+    await rotations;
+    expect(failures).toEqual([]);
+    expect(done).toBeGreaterThan(500);
+    expect(JSON.parse(secrets.current(READS)).username).toBe(userName('read'));
+  });
+
+  it('fails requests where the user has one name: what the load would show', async () => {
+    const single: RotatedLogin = { ...loginOf(READS), kind: 'single' };
+    const rotations = (async () => {
+      for (let round = 0; round < 12; round += 1) await rotate(READS, single);
+    })();
+    const { failures } = await load(rotations);
+    await rotations;
+    expect(failures.length).toBeGreaterThan(0);
+  });
+
+  it('holds after each step that was asked for again, and the last one holds until the next', async () => {
+    const before = JSON.parse(secrets.current(READS));
+    const version = randomUUID();
+    for (const step of ROTATION_STEPS)
+      for (let time = 0; time < 2; time += 1)
+        await rotatePassword(step, new SecretVersions(secrets.client, READS), version, loginOf(READS));
+    const after = JSON.parse(secrets.current(READS));
+    expect(after).toMatchObject({ username: otherName(before.username), password: expect.stringMatching(/^\w{40}$/u) });
+    for (const login of [before, after])
+      for (const group of groups) {
+        const client = mysqlClient(group, async () => login);
+        await expect(client.select(SELECT, 'writer')).resolves.toHaveLength(1);
+        await client.close();
+      }
+  });
+
+  it('is not taken where one group does not have it: the last one holds on all of them', async () => {
+    const before = secrets.current(READS);
+    const login = loginOf(READS);
+    const [first, second] = login.places;
+    if (!first || !second) throw new Error('wanted two places');
+    const away: RotatedLogin = { ...login, places: [first, { ...second, set: async () => {} }] };
+    await expect(rotate(READS, away)).rejects.toThrow(/denied/u);
+    expect(secrets.current(READS)).toBe(before);
+    const broken: RotatedLogin = {
+      ...login,
+      places: [first, { ...second, set: () => Promise.reject(new Error('away')) }],
+    };
+    await expect(rotate(READS, broken)).rejects.toThrow('away');
+    expect(secrets.current(READS)).toBe(before);
+    for (const group of groups) await overDataApi(group, READS).select(SELECT, 'writer');
+  });
+
+  it('is for the secret of a user, and for no other', () => {
+    expect(() => loginOf(OF('write'))).toThrow(`${OF('write')}: wanted a secret of a group's user, got one of nobody`);
+  });
+});
+
+describe("a new password of a cluster's owner", { timeout: 60_000 }, () => {
+  const name = `owner_${randomBytes(4).toString('hex')}`;
+  const [server] = servers;
+  if (!server) throw new Error('no group');
+  const SECRET = `${server.secret}-owner`;
+
+  it('is given by RDS, waited for, and gone on with after the function was cut off', async () => {
+    const owner = clientTo(server);
+    const old = password();
+    for (const sql of passwordStatements(name, old)) await owner.change({ sql, parameters: [] });
+    secrets.add(SECRET, { username: name, password: old, engine: 'mysql' });
+    groups = [{ ...server, secret: SECRET }];
+    let looks = 0;
+    const asked: unknown[] = [];
+    const rds = {
+      // RDS sets the password of a cluster's owner by a way of its own, in its own time.
+      send: async ({ input }: { readonly input: { readonly MasterUserPassword?: string } }) => {
+        asked.push(Object.keys(input));
+        if (input.MasterUserPassword === undefined) {
+          looks += 1;
+          return {
+            DBClusters: [
+              looks < 3
+                ? { Status: 'resetting-master-credentials' }
+                : { Status: 'available', PendingModifiedValues: {} },
+            ],
+          };
+        }
+        const [, alter] = passwordStatements(name, input.MasterUserPassword);
+        await owner.change({ sql: alter, parameters: [] });
+        return {};
+      },
+    };
+    const login = rotatedLogin(SECRET, {
+      groups,
+      rds: rds as never,
+      connect: overDataApi,
+      lookEveryMs: 10,
+    });
+    const versions = new SecretVersions(secrets.client, SECRET);
+    const version = randomUUID();
+    await rotatePassword('createSecret', versions, version, login);
+    await rotatePassword('setSecret', versions, version, login);
+    // Cut off here: the server has a password that the secret does not say yet.
+    await expect(
+      overDataApi(groups[0] as GroupAddress, SECRET).select({ sql: 'SELECT 1', parameters: [] }, 'writer'),
+    ).rejects.toThrow(/denied/u);
+    for (const step of ROTATION_STEPS) await rotatePassword(step, versions, version, login);
+    expect(looks).toBe(3);
+    expect(JSON.parse(secrets.current(SECRET))).toMatchObject({ username: name, engine: 'mysql' });
+    await expect(
+      overDataApi(groups[0] as GroupAddress, SECRET).select({ sql: 'SELECT 1', parameters: [] }, 'writer'),
+    ).resolves.toHaveLength(1);
+    await owner.change({ sql: `DROP USER '${name}'@'%'`, parameters: [] });
+    await owner.close();
+  });
+});
