@@ -1,3 +1,4 @@
+import { nextDigest } from '../body/log-digest.ts';
 import type { Cell, Role } from '../cell.ts';
 import type { SchemalessClient } from '../client/client.ts';
 import { ENDING, type Compression } from './compression.ts';
@@ -116,6 +117,15 @@ async function exportAlone(
 
 const NOTHING_NEW = { part: undefined, cells: 0, bytes: 0, complete: true, left: 0, silent: 0 } as const;
 
+/** The file of a shard that is being written. */
+interface OpenFile {
+  readonly file: CellFile;
+  readonly scratch: string;
+  last: Cell;
+  /** Of the log up to there, where that of its beginning is known. */
+  digest: string | undefined;
+}
+
 /** A part as it is written. */
 class PartWriting {
   readonly #part: string;
@@ -123,7 +133,7 @@ class PartWriting {
   readonly #options: ExportOptions;
   readonly #done: Map<number, ExportedShard>;
   readonly #silent = new Set<number>();
-  readonly #open = new Map<number, { readonly file: CellFile; readonly scratch: string; last: Cell }>();
+  readonly #open = new Map<number, OpenFile>();
   readonly #total: number;
   #cells = 0;
   #toldAt = performance.now();
@@ -159,16 +169,19 @@ class PartWriting {
     return { cells, bytes, left: this.#total - cells, silent: this.#silent.size + (this.#plan.unknown?.length ?? 0) };
   }
 
-  async cells({ shard }: Range, cells: readonly Cell[]): Promise<boolean> {
+  async cells({ shard, after_digest }: Range, cells: readonly Cell[]): Promise<boolean> {
     const last = cells.at(-1);
     if (!last) return true;
     let open = this.#open.get(shard);
     if (!open) {
       const scratch = await this.#options.target.scratch(this.#pathOf(shard));
-      open = { file: await this.#newFile(scratch), scratch, last };
+      open = { file: await this.#newFile(scratch), scratch, last, digest: after_digest };
       this.#open.set(shard, open);
     }
     open.last = last;
+    for (const cell of cells)
+      // Of a body that cannot be decoded nobody knows what it was.
+      open.digest = open.digest === undefined || cell.error ? undefined : nextDigest(open.digest, cell);
     await open.file.write(cells);
     this.#cells += cells.length;
     this.#options.progress?.tell({ cells: this.#cells, totalCells: this.#total });
@@ -182,7 +195,7 @@ class PartWriting {
   async done(range: Range): Promise<void> {
     const open = this.#open.get(range.shard);
     if (!open) throw new Error(`shard ${range.shard} is done without a cell`);
-    const { file, scratch, last } = open;
+    const { file, scratch, last, digest } = open;
     const path = this.#pathOf(range.shard);
     const sum = await file.finish();
     await this.#options.target.store(scratch, path);
@@ -193,6 +206,7 @@ class PartWriting {
       to: last.added_id,
       cells: last.added_id - range.after,
       to_created_at: last.created_at,
+      ...(digest !== undefined && { to_digest: digest }),
       file: { name, ...sum },
     });
     // What this does not say yet is written once more, and is the same then.
@@ -211,7 +225,14 @@ class PartWriting {
     const { target } = this.#options;
     const { ranges, unknown: _, ...content } = this.#plan;
     const shards = ranges.map((range): ExportedShard => {
-      const nothing = { ...range, to: range.after, cells: 0, to_created_at: range.after_created_at };
+      const { after, after_created_at, after_digest } = range;
+      const nothing = {
+        ...range,
+        to: after,
+        cells: 0,
+        to_created_at: after_created_at,
+        ...(after_digest !== undefined && { to_digest: after_digest }),
+      };
       return this.#done.get(range.shard) ?? nothing;
     });
     const manifest: Manifest = {

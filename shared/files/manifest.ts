@@ -15,6 +15,11 @@ export const PLAN = '_plan.json';
 export const DONE = '_done.json';
 
 const count = z.int().nonnegative();
+/** Of a log, see `log-digest.ts`; missing where a part before it is of a version that did not say it. */
+const digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/u)
+  .optional();
 
 /** Of one shard the cells behind `after`, up to `to`. */
 const rangeSchema = z.object({
@@ -23,12 +28,16 @@ const rangeSchema = z.object({
   to: count,
   /** When the cell at `after` was stored: another time there means that the log was cut since. */
   after_created_at: z.string().nullable(),
+  /** Of the log up to `after`. */
+  after_digest: digest,
 });
 
 const shardSchema = rangeSchema.extend({
   cells: count,
   /** When the cell at `to` was stored; null where the log is empty. */
   to_created_at: z.string().nullable(),
+  /** Of the log up to `to`. */
+  to_digest: digest,
   /** Missing where the range is empty. */
   file: z.object({ name: z.string(), bytes: count, sha256: z.string() }).optional(),
 });

@@ -1,3 +1,4 @@
+import { EMPTY_DIGEST } from '../body/log-digest.ts';
 import type { SchemalessClient } from '../client/client.ts';
 import { HAS_ZSTD, requireZstd, type Compression } from './compression.ts';
 import { FilesError } from './files-error.ts';
@@ -98,7 +99,8 @@ function rangeOf({ shard, head }: { readonly shard: number; readonly head: numbe
 function nothingOf(shard: number, last: Part | undefined): Range {
   const before = last?.manifest.shards.find((one) => one.shard === shard);
   const { to: after = 0, to_created_at: after_created_at = null } = before ?? {};
-  return { shard, after, to: after, after_created_at };
+  const after_digest = after === 0 ? EMPTY_DIGEST : before?.to_digest;
+  return { shard, after, to: after, after_created_at, ...(after_digest !== undefined && { after_digest }) };
 }
 
 type Content = Pick<Plan, 'datastore' | 'format' | 'compression'>;

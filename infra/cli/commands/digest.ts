@@ -58,7 +58,10 @@ export function digest(): Command {
       (value: string, before: readonly number[] = []): readonly number[] => [...before, wholeNumber(value, 0, 65_535)],
     )
     .addOption(wholeNumberFlag('--at <id>', 'up to this added id (default: the last one)', 0, 2 ** 53 - 1))
-    .option('--compare <file>', 'of NDJSON that this command printed: prints the shards whose logs differ from it')
+    .option(
+      '--compare <file>',
+      'of NDJSON that this command printed, or the folder of an export: prints the shards whose logs differ from it',
+    )
     .addOption(readFlag())
     .addHelpText(
       'after',
@@ -67,6 +70,7 @@ export function digest(): Command {
         ['schemaless digest > digests.ndjson', 'of all shards'],
         ['schemaless digest --compare digests.ndjson --read reader', 'whether readers have the same'],
         ['schemaless digest --compare digests.ndjson --profile copy', 'whether a copy has'],
+        ['schemaless digest --compare exported', 'whether what was exported is still there, as it was'],
       )}
 
 Reads every cell up to there. With --compare it prints nothing where all are equal, and ends with 8 where one differs;
@@ -106,7 +110,7 @@ interface Comparing {
 }
 
 async function wantedOf(session: Session, { file, shards, read }: Comparing) {
-  const known = readKnownDigests(file);
+  const known = await readKnownDigests(file);
   const missing = shards?.find((shard) => !known.some((one) => one.shard === shard));
   if (missing !== undefined) throw badUsage('shard', `one that ${file} lists`, String(missing));
   const client = await session.connect();

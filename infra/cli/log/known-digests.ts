@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
+import { readManifests } from '../../../shared/files/manifest.ts';
+import { folderTarget } from '../files/export/folder-target.ts';
 import { badUsage, type CommandError } from '../command-error.ts';
 
 const line = z.object({
@@ -14,16 +16,31 @@ const failure = z.object({ shard: z.int().nonnegative(), error: z.object({}) });
 export type KnownDigest = z.infer<typeof line>;
 
 /**
- * Those that a file lists, as `schemaless digest` prints them, but for shards that could not be read then.
+ * Those that a file lists, as `schemaless digest` prints them, but for shards that could not be read then; or those of an
+ * export, as its last part says them.
  *
- * @throws CommandError also where there is none
+ * @param file or the folder of an export
+ * @throws CommandError also where there is none; FilesError `bad_manifest`
  */
-export function readKnownDigests(file: string): readonly KnownDigest[] {
-  const known = textOf(file)
-    .split('\n')
-    .flatMap((text, position) => toKnown(text, `line ${position + 1} of ${file}`));
+export async function readKnownDigests(file: string): Promise<readonly KnownDigest[]> {
+  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const known = isFolder ? await digestsOfExport(file) : digestsOfFile(file);
   if (known.length === 0) throw notPrinted(`${file}, which lists none`);
   return known;
+}
+
+function digestsOfFile(file: string): readonly KnownDigest[] {
+  return textOf(file)
+    .split('\n')
+    .flatMap((text, position) => toKnown(text, `line ${position + 1} of ${file}`));
+}
+
+/** An export of a version that did not say them has none. */
+async function digestsOfExport(folder: string): Promise<readonly KnownDigest[]> {
+  const last = (await readManifests(folderTarget(folder))).at(-1);
+  return (last?.manifest.shards ?? []).flatMap(({ shard, to, to_digest }) =>
+    to_digest === undefined ? [] : [{ shard, at: to, digest: to_digest }],
+  );
 }
 
 function toKnown(text: string, place: string): readonly KnownDigest[] {
@@ -52,5 +69,5 @@ function jsonOf(text: string): unknown {
 }
 
 function notPrinted(got: string): CommandError {
-  return badUsage('--compare', 'digests as NDJSON, as schemaless digest prints them', got);
+  return badUsage('--compare', 'digests as NDJSON, as schemaless digest prints them, or the folder of an export', got);
 }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
+import { nextDigest } from '../../../../shared/body/log-digest.ts';
+import { parseJson } from '../../../../shared/body/json.ts';
+import { LIMITS, type Cell } from '../../../../shared/cell.ts';
 import { compressionOf, decompressor } from '../../../../shared/files/compression.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import { readLines } from '../import/read-lines.ts';
@@ -23,7 +26,8 @@ export interface CheckReport {
 
 /**
  * Looks at all parts of an export: that each range begins where the one before ended, that each file has the size, the
- * SHA-256 and the cells that its manifest says, and that their added ids have no hole.
+ * SHA-256 and the cells that its manifest says, that their added ids have no hole, and, of NDJSON, that its cells have the
+ * digest.
  *
  * @param signal ends it: then nothing is returned. @default nothing does
  * @throws FilesError `bad_manifest`; `bad_input` where there is no export
@@ -78,7 +82,7 @@ async function checkFile(
     path,
     signal,
   }: { readonly target: ExportTarget; readonly path: string; readonly signal?: AbortSignal | undefined },
-  { after, to, cells, file }: ExportedShard,
+  { after, to, cells, file, after_digest, to_digest }: ExportedShard,
   { format }: Manifest,
 ): Promise<string | undefined> {
   const sum = createHash('sha256');
@@ -90,7 +94,7 @@ async function checkFile(
     bytes += piece.length;
   });
   stream.pause();
-  const ids = format === 'parquet' ? idsOfParquet(stream, target, path) : idsOfLines(stream, path);
+  const ids = format === 'parquet' ? idsOfParquet(stream, target, path) : idsOfLines(stream, path, after_digest);
   const found = await ids.catch((error: unknown) => {
     // Nothing came of it. Of what is damaged the sums say more.
     if (bytes === 0) throw error;
@@ -103,6 +107,8 @@ async function checkFile(
   if (found.cells !== cells) return `wanted ${cells} cells, got ${found.cells}`;
   if (found.first !== undefined && (found.first !== after + 1 || found.last !== to || found.hole !== undefined))
     return `wanted the added ids ${after + 1} to ${to}, got ${found.first} to ${found.last}${found.hole === undefined ? '' : `, with a hole at ${found.hole}`}`;
+  if (found.digest !== undefined && to_digest !== undefined && found.digest !== to_digest)
+    return `wanted the digest ${to_digest}, got ${found.digest}`;
   return undefined;
 }
 
@@ -113,6 +119,8 @@ interface FoundIds {
   readonly last?: number | undefined;
   /** The first added id that is not where it should be. */
   readonly hole?: number | undefined;
+  /** Of the log up to the last one; undefined where that before the first is not known, or cells were not read whole. */
+  readonly digest?: string | undefined;
 }
 
 /** Looks at added ids, in the order of the file. */
@@ -121,6 +129,7 @@ class Ids implements FoundIds {
   first: number | undefined;
   last: number | undefined;
   hole: number | undefined;
+  digest: string | undefined;
 
   add(id: number): void {
     if (this.last !== undefined && id !== this.last + 1) this.hole ??= this.last + 1;
@@ -130,14 +139,19 @@ class Ids implements FoundIds {
   }
 }
 
-async function idsOfLines(stream: Readable, path: string): Promise<FoundIds> {
+/** A body is a value of its line. */
+const LINE = { field: 'line', maxDepth: LIMITS.bodyDepth + 1 } as const;
+
+async function idsOfLines(stream: Readable, path: string, before: string | undefined): Promise<FoundIds> {
   const transform = decompressor(compressionOf(path));
   stream.on('error', (error) => transform?.destroy(error));
   const ids = new Ids();
+  ids.digest = before;
   for await (const lines of readLines(transform ? stream.pipe(transform) : stream, Number.MAX_SAFE_INTEGER)) {
     for (const { bytes } of lines) {
-      const { added_id } = JSON.parse(String(bytes)) as { added_id: number };
-      ids.add(added_id);
+      const cell = parseJson(String(bytes), LINE) as unknown as Cell;
+      ids.add(cell.added_id);
+      if (ids.digest !== undefined) ids.digest = nextDigest(ids.digest, cell);
     }
   }
   return ids;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -13,6 +14,8 @@ import { HAS_ZSTD } from '../../../../shared/files/compression.ts';
 import { importCells, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
 import { newJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
+import { digestLog } from '../../../../infra/cli/log/digest-log.ts';
+import { readKnownDigests } from '../../../../infra/cli/log/known-digests.ts';
 import type { Cell } from '../../../../shared/cell.ts';
 import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
@@ -31,7 +34,7 @@ let count = 0;
 
 beforeAll(async () => {
   store = await openRealStore({
-    datastores: { readings: SHARDS, copies: SHARDS, fresh: SHARDS, others: OTHER_SHARDS },
+    datastores: { readings: SHARDS, copies: SHARDS, fresh: SHARDS, again: SHARDS, others: OTHER_SHARDS },
   });
   readingsStore = await store.deployment.datastore(store.nameOf('readings'));
   await write(2000);
@@ -175,6 +178,31 @@ test('the next part holds what came since, and nothing is written when nothing d
   expect(await check()).toMatchObject({ cells: before + 300, faults: [] });
 });
 
+test('each part says the digests of the logs as far as it goes: those of the store, and of a store that imported it', async () => {
+  await exported({ sinceLast: true });
+  await write(200);
+  await exported({ sinceLast: true });
+  const known = await readKnownDigests(target);
+  expect(known.map(({ shard }) => shard)).toEqual([0, 1, 2, 3]);
+  const again = await store.deployment.datastore(store.nameOf('again'));
+  await importInto(again);
+  for (const datastore of [readingsStore, again])
+    for (const { shard, at, digest } of known)
+      expect(await digestLog(datastore, { shard, at })).toMatchObject({ at, digest });
+  expect(known.reduce((sum, { at }) => sum + at, 0)).toBe((await logOf(readingsStore)).length);
+});
+
+test('of a part behind one that does not say them there are none, and all else is as it was', async () => {
+  await exported({ sinceLast: true });
+  const path = join(target, 'part-0001/_manifest.json');
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replaceAll(/,\s*"(?:after|to)_digest": "\w+"/gu, ''));
+  await write(100);
+  await exported({ sinceLast: true });
+  expect((await check()).faults).toEqual([]);
+  await expect(readKnownDigests(target)).rejects.toThrow(`got ${target}, which lists none`);
+});
+
 test('a whole export is not written over another one, nor gone on with in another format', async () => {
   await exported();
   await expect(exported()).rejects.toMatchObject({ code: 'other_export' });
@@ -276,6 +304,23 @@ test('the check finds a file that lacks a line, one that is gone, a part that is
   const lines = String(gunzipSync(good)).split('\n');
   writeFileSync(path, gzipSync(lines.toSpliced(3, 1).join('\n')));
   expect((await check()).faults).toEqual([expect.stringMatching(/^part-0001\/0001\.ndjson\.gz: wanted \d+ bytes/u)]);
+
+  // Sums that somebody made anew for other cells.
+  const manifest = join(target, 'part-0001/_manifest.json');
+  const said = readFileSync(manifest, 'utf8');
+  const other = gzipSync(lines.with(3, (lines[3] ?? '').replace(/"value":/u, '"valve":')).join('\n'));
+  const { file } = (JSON.parse(said) as { shards: { file: { bytes: number; sha256: string } }[] }).shards[1] ?? {};
+  writeFileSync(path, other);
+  writeFileSync(
+    manifest,
+    said
+      .replace(String(file?.sha256), hash('sha256', other))
+      .replace(`"bytes": ${file?.bytes}`, `"bytes": ${other.length}`),
+  );
+  expect((await check()).faults).toEqual([
+    expect.stringMatching(/^part-0001\/0001\.ndjson\.gz: wanted the digest \w{64}, got \w{64}$/u),
+  ]);
+  writeFileSync(manifest, said);
 
   rmSync(path);
   expect((await check()).faults).toEqual([expect.stringContaining('ENOENT')]);
