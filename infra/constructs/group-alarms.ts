@@ -22,10 +22,7 @@ const MEMORY_ENOUGH = 0;
 /** Readers of one storage lag by some tens of milliseconds. */
 const MOST_LAG_MS = 1000;
 
-/**
- * The alarms of one group. Those of the storage's own stack have theirs in the service's, so that the former has room for
- * more groups; the others have them in their stack, see `group-stacks.ts`.
- */
+/** The alarms of one group, in its stack. */
 export function addGroupAlarms(scope: Construct, { group, environment, topics }: GroupAlarmsProps): void {
   const { name, cluster, proxy } = group;
   const alarms = new Alarms(scope, `${name}-alarms`, topics);

@@ -8,7 +8,6 @@ import { startEachMinute, startRegularly } from './each-minute.ts';
 import { ExportFunction } from './export-function.ts';
 import { exportOptions, type ExportOptions } from './export-options.ts';
 import type { FunctionCode } from './function-code.ts';
-import { addGroupAlarms } from './group-alarms.ts';
 import { Migration } from './migration.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { StoreAlarms } from './store-alarms.ts';
@@ -70,7 +69,6 @@ export class SchemalessService {
     const { api } = this.api;
     const { alarmTopics: topics } = storage;
     this.alarms = new StoreAlarms(scope, 'alarms', { environment, api, topics });
-    for (const group of storage.groupsHere) addGroupAlarms(scope, { group, environment, topics });
     this.dashboard = new StoreDashboard(scope, 'dashboard', { environment, api, groups: storage.groups });
     const always = {
       drain: looping['drain-buffer'],

@@ -40,8 +40,6 @@ export class SchemalessStorage {
   readonly network: Network;
   /** All of them, in whatever stack. */
   readonly groups: readonly ShardGroup[];
-  /** Those that the storage's own stack has: their alarms are of the service. */
-  readonly groupsHere: readonly ShardGroup[];
   readonly tables: StateTables;
   /** As `keyForStore` gives it. */
   readonly encryptionKey: IKey | undefined;
@@ -82,7 +80,6 @@ export class SchemalessStorage {
     this.userSecrets = environment.databaseAuth === 'iam' ? undefined : this.addUserSecrets(scope);
     const parameters = new MysqlParameters(scope, 'parameters');
     const groups = this.addGroups(here, parameters);
-    this.groupsHere = groups;
     const { backups } = environment;
     const { tables, alarmTopics } = this;
     this.backups = backups
@@ -130,10 +127,10 @@ export class SchemalessStorage {
   }
 
   private addGroups({ scope, numbers }: GroupsInStack, parameters: MysqlParameters): readonly ShardGroup[] {
-    const { environment, network, encryptionKey, userSecrets, rotation, prefix } = this;
+    const { environment, network, encryptionKey, userSecrets, rotation, prefix, alarmTopics: topics } = this;
     return numbers.map((number) => {
       const name = `group-${number}`;
-      return new ShardGroup(scope, name, {
+      const group = new ShardGroup(scope, name, {
         name,
         environment,
         network,
@@ -143,17 +140,18 @@ export class SchemalessStorage {
         rotation,
         encryptionKey,
       });
+      addGroupAlarms(scope, { group, environment, topics });
+      return group;
     });
   }
 
   /** What belongs to them is in their stack: the storage's own knows nothing of it. */
   private addFurtherGroups(stack: GroupsInStack): readonly ShardGroup[] {
-    const { environment, alarmTopics: topics } = this;
+    const { alarmTopics: topics } = this;
     const groups = this.addGroups(stack, new MysqlParameters(stack.scope, 'parameters'));
     this.backups?.addGroups(stack.scope, groups);
     subscribeToEvents(stack.scope, clustersOf(groups), topics);
     this.breakGlass?.addGroups(stack.scope, groups);
-    for (const group of groups) addGroupAlarms(stack.scope, { group, environment, topics });
     return groups;
   }
 }

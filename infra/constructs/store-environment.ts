@@ -11,7 +11,7 @@ export interface StoreEnvironment {
   readonly groups: number;
   /**
    * Groups that the storage's own stack takes; those after them are in stacks of their own, see `group-stacks.ts`. Fixed
-   * once there are as many. @default 16
+   * once there are as many. @default 12
    */
   readonly groupsInFirstStack?: number;
   /** Readers of each group, besides its writer. */

@@ -27,7 +27,7 @@ export interface StoreOptions {
    * Groups that the storage's stack takes: 1 to 40. Those after them are in further stacks of twelve each, which needs a
    * `storageScope` in another stack than the store. Fixed once there are as many.
    *
-   * @default 16
+   * @default 12
    */
   readonly groupsInFirstStack?: number;
   /** Readers of each group, besides its writer: 0 to 5. @default none with data-api, 1 with mysql */

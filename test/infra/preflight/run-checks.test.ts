@@ -45,7 +45,7 @@ it('needs of prod what prod is described with', async () => {
     'RDS: DB clusters': '8 more',
     'RDS: DB instances': '24 more',
     'RDS: Proxies': '8 more',
-    'VPC: Interface VPC endpoints per VPC': '2 more',
+    'VPC: Interface VPC endpoints per VPC': '1 more',
     'names of clusters': 'schemaless-prod-group-1 and 7 more free',
     'engine version': expect.stringMatching(/^aurora-mysql 8\.0\.mysql_aurora\.3\.10\.\d+, 1 to 16 ACU$/u),
     'CDK bootstrap': expect.stringMatching(/^version \d+ or later$/u),

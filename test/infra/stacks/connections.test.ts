@@ -152,11 +152,6 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
   });
 });
 
-it('sixteen groups have no more addresses than a stack can export', () => {
-  const stacks = synthesized(join(folder.path, 'sixteen'), { environment: 'prod' }, { environment: { groups: 16 } });
-  for (const { template } of stacks) expect(Object.keys(template.Outputs ?? {}).length).toBeLessThanOrEqual(200);
-});
-
 describe('the connections of an environment', () => {
   it('fit into what a node takes, with every one of them pinned', () => {
     const budget = connectionBudget(ENVIRONMENTS.prod);

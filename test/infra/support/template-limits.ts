@@ -6,7 +6,7 @@ import type { LoadedStack, ResourceAddress } from '../../../infra/local/template
  * for later. The others are AWS's own.
  */
 const MOST = {
-  resources: 485,
+  resources: 450,
   outputs: 200,
   parameters: 200,
   bytes: 1_000_000,
