@@ -6,10 +6,14 @@ import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { eraseCells, getErasure, listErasures } from './http/operations/erasures.ts';
+import { getRetention, listHolds, purgeSpace, putHold, releaseHold } from './http/operations/retention.ts';
 
-/** The routes of erasures. */
+/** The routes of erasures, of retention and holds. */
 export function makeErasuresHandler(management: () => ErasureManagement): HttpHandler {
-  return httpHandler<'erase-cells', ErasureManagement>({ eraseCells, listErasures, getErasure }, management);
+  return httpHandler<'erase-cells', ErasureManagement>(
+    { eraseCells, listErasures, getErasure, getRetention, listHolds, putHold, releaseHold, purgeSpace },
+    management,
+  );
 }
 
 let opened: ErasureManagement | undefined;

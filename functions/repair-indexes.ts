@@ -21,8 +21,8 @@ const ERASURES_LEASE_MS = 10_000;
 let opened: StoreContext | undefined;
 
 /**
- * Started every minute; completes, builds and drops the indexes of all datastores, and goes on with erasures that are not
- * done, until the next run has taken over.
+ * Started every minute; completes, builds and drops the indexes of all datastores, goes on with erasures that are not
+ * done, erases what is out of its retention, and purges, until the next run has taken over.
  */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig([...STORE_VARIABLES, 'backupDays']);
@@ -51,6 +51,14 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
       deadline,
       report: (datastore, { id, state, waits_for }) => logger.info('erasure', { datastore, id, state, waits_for }),
       failed: (error) => logger.warn('erasures stumbled', { error }),
+      retained: (datastore, { erasures, cells, bytes, open, behindSeconds }) => {
+        gauge({ [METRICS.retentionBehindSeconds]: behindSeconds });
+        if (cells === 0 && open === 0) return;
+        countTimes(new Map([[METRICS.retentionErased, cells]]));
+        logger.info('retention', { datastore, erasures, cells, bytes, open });
+      },
+      purged: (datastore, { state, tables, of, bytes_before, bytes_after }) =>
+        logger.info('purge', { datastore, state, tables, of, bytes_before, bytes_after }),
       measured: (open, oldest) => gauge({ [METRICS.erasuresOpen]: open, [METRICS.erasuresOldestSeconds]: oldest }),
     }),
   ]);

@@ -49,7 +49,10 @@ export interface Cell extends NewCell {
    * decimals. Never goes back within a shard.
    */
   readonly created_at: string;
-  /** Present (true) when the body was erased: `body` is then null and the cell keeps its place in the log. */
+  /**
+   * Present (true) when the body was erased, or is out of its retention and will be: `body` is then null and the cell
+   * keeps its place in the log.
+   */
   readonly erased?: true;
   /** Of one that was erased: the SHA-256 of its body's JSON, in hexadecimal, for the digest of its log. */
   readonly body_sha256?: string;
@@ -73,6 +76,16 @@ export interface ErasureNote {
   readonly id: string;
   readonly scope: ErasureScope;
   readonly reason: string;
+  /** Nobody asked for it: the cells were out of their retention. */
+  readonly why?: 'retention';
+}
+
+/** The rule that a cell is out of, as it is shown. */
+export interface ShownRetention {
+  /** `*`: each column without a rule of its own. */
+  readonly column: string;
+  readonly keep_versions?: number;
+  readonly keep_for_seconds?: number;
 }
 
 /** By which erasure a cell was erased, and when. */

@@ -21,6 +21,8 @@ export interface ErasureTarget {
   readonly ref_key?: number | undefined;
   /** That version and all before it. */
   readonly up_to?: number | undefined;
+  /** All up to this one were erased before: with `up_to`, they are not looked at again. @default all are */
+  readonly beyond?: number | undefined;
 }
 
 /** With which the column names of erasures begin: of a range, and of a single cell. */

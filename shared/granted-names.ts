@@ -12,7 +12,7 @@ export const GROUPS_KEY = 'groups';
 /** The lease of whoever moves shards. */
 export const MOVES_LEASE = 'moves';
 
-/** The lease of whoever goes on with erasures. */
+/** The lease of whoever goes on with erasures, those of what is out of its retention among them. */
 export const ERASURES_LEASE = 'erasures';
 
 /**

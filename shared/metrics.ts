@@ -53,6 +53,12 @@ export const METRICS = {
   /** Erasures that are not done, and the age of the oldest, every half minute while there are any. */
   erasuresOpen: 'erasures_open',
   erasuresOldestSeconds: 'erasures_oldest_seconds',
+  /**
+   * Of each datastore with rules of retention, after each round: bodies that were erased, and by how much the look for
+   * more is overdue.
+   */
+  retentionErased: 'retention_erased',
+  retentionBehindSeconds: 'retention_behind_seconds',
   /** Holes in logs that did not close, and logs that lost cells. */
   logHole: 'log_hole',
   logCut: 'log_cut',

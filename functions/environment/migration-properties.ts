@@ -12,6 +12,14 @@ const index = z.object({
   keys: z.array(z.array(z.string().min(1))),
 });
 
+const retention = z.array(
+  z.object({
+    column: z.string().min(1),
+    keepVersions: z.number().int().min(1).exactOptional(),
+    keepForMs: z.number().int().min(1).exactOptional(),
+  }),
+);
+
 const trigger = z.object({
   definition: z.object({
     name: z.string().min(1),
@@ -74,6 +82,7 @@ const properties = z.object({
       // Deployments that knew no indexes or triggers, and to which one may be rolled back, have none.
       indexes: jsonText(z.array(index)).prefault('[]'),
       triggers: jsonText(z.array(trigger)).optional(),
+      retention: jsonText(retention).exactOptional(),
     }),
   ),
 });

@@ -12,14 +12,17 @@ import { erase } from './commands/erase.ts';
 import { erasure, erasures } from './commands/erasures.ts';
 import { explain } from './commands/explain.ts';
 import { get } from './commands/get.ts';
+import { holds } from './commands/holds.ts';
 import { latest } from './commands/latest.ts';
 import { move } from './commands/move.ts';
 import { parked } from './commands/parked.ts';
 import { ping } from './commands/ping.ts';
 import { profile } from './commands/profile.ts';
+import { purge } from './commands/purge.ts';
 import { put } from './commands/put.ts';
 import { query } from './commands/query.ts';
 import { drainGroup, rebalance } from './commands/rebalance.ts';
+import { retention } from './commands/retention.ts';
 import { row } from './commands/row.ts';
 import { shards } from './commands/shards.ts';
 import { tail } from './commands/tail.ts';
@@ -51,6 +54,9 @@ const COMMANDS: readonly CommandOf[] = [
   erase,
   erasures,
   erasure,
+  holds,
+  retention,
+  purge,
   importCommand,
   exportCommand,
   compareCommand,

@@ -69,8 +69,17 @@ export const MOVES = [
   'getHealth',
 ] as const satisfies readonly Operation[];
 
-/** What it takes to erase, and to show that it was done. */
-export const ERASURES = ['eraseCells', 'listErasures', 'getErasure'] as const satisfies readonly Operation[];
+/** What it takes to erase, to hold back from that, and to show that it was done. */
+export const ERASURES = [
+  'eraseCells',
+  'listErasures',
+  'getErasure',
+  'getRetention',
+  'listHolds',
+  'putHold',
+  'releaseHold',
+  'purgeSpace',
+] as const satisfies readonly Operation[];
 
 export interface CallerPoliciesProps {
   readonly environment: StoreEnvironment;

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { checkRetention } from '../../shared/definitions/check-retention.ts';
 import { checkIndex } from '../../shared/definitions/check-index.ts';
 import { checkTrigger } from '../../shared/definitions/check-trigger.ts';
 import { DefinitionFile } from '../../shared/definitions/definition-file.ts';
@@ -43,7 +44,7 @@ export function definitionsOf(given: string | readonly GivenDatastore[], warn: (
   const datastores = given.flatMap(({ indexes = [], triggers = [], ...datastore }, position): DatastoreDefinition[] => {
     const of = `datastores[${position}]`;
     const owned = { datastore: datastore.datastore };
-    const made = check(of, datastore, datastoreYaml);
+    const made = check(of, datastore, datastoreYaml, checkRetention);
     const parts = {
       indexes: indexes.flatMap(
         (index, at) => check(`${of}.indexes[${at}]`, { ...index, ...owned }, indexYaml, checkIndex) ?? [],

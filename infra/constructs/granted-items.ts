@@ -12,8 +12,21 @@ const follower = (name: string): readonly string[] =>
 /** Leases by group, and where each drain stands. */
 export const DRAIN_ITEMS = [OPENINGS_KEY, 'lease#drain/*', 'drain#*'];
 
-/** Records of erasures and what lists them, and what triggers keep of cells that may be erased. */
-const ERASED = ['erasure#*', 'erasures#*', 'trigger#*', 'troubled#*'];
+/**
+ * Records of erasures and what lists them, what triggers keep of cells that may be erased, what is held, how far what is
+ * out of its retention was looked for and what was erased of it, and purges.
+ */
+const ERASED = [
+  'erasure#*',
+  'erasures#*',
+  'trigger#*',
+  'troubled#*',
+  'hold#*',
+  'held#*',
+  'retention#*',
+  'retained#*',
+  'purge#*',
+];
 
 /** Who erases. It has to find records by no key: it may read the whole table besides. */
 export const ERASE_ITEMS = [OPENINGS_KEY, ...ERASED];

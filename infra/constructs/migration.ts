@@ -65,10 +65,11 @@ export class Migration extends Construct {
         // Indexes and triggers as text: empty lists, numbers and names with points arrive as they are.
         Datastores: Lazy.any({
           produce: () =>
-            definitions().datastores.map(({ name, shards, indexes }) => ({
+            definitions().datastores.map(({ name, shards, indexes, retention }) => ({
               name,
               shards,
               indexes: JSON.stringify(indexes),
+              ...(retention && { retention: JSON.stringify(retention) }),
               triggers: Stack.of(this).toJsonString(
                 triggers()
                   .filter(({ datastore }) => datastore === name)

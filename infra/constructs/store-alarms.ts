@@ -36,6 +36,8 @@ const MOST_INDEX_LAG = 100_000;
 /** A tailer that died is succeeded within seconds, a trigger that is behind sends thousands of cells a second. */
 const OLDEST_UNSENT_SECONDS = 300;
 const OLDEST_ERASURE_SECONDS = 900;
+/** It is looked for once a day at least: a group that is away for an hour is no reason to look. */
+const LATEST_RETENTION_SECONDS = 21_600;
 /** A failing cell is parked before, unless its function takes very long. */
 const OLDEST_UNCONSUMED_SECONDS = 900;
 const MOST_CIRCUITS = 3;
@@ -166,6 +168,13 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
     what: 'an erasure has not been done for over a quarter of an hour',
     metric: most(METRICS.erasuresOldestSeconds),
     above: OLDEST_ERASURE_SECONDS,
+    periods: 3,
+  });
+  alarms.add('retention-behind', {
+    section: 'retention-behind',
+    what: 'erasing what is out of its retention is overdue by over six hours',
+    metric: most(METRICS.retentionBehindSeconds),
+    above: LATEST_RETENTION_SECONDS,
     periods: 3,
   });
   alarms.add('log-hole', {

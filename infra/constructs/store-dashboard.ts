@@ -120,6 +120,11 @@ function logGraphs({ sum, most }: StoreMetrics): readonly IWidget[] {
       most(METRICS.erasuresOpen),
       most(METRICS.erasuresOldestSeconds),
     ]),
+    graph(
+      'Bodies erased by retention, and by how many seconds that is overdue',
+      [sum(METRICS.retentionErased)],
+      [most(METRICS.retentionBehindSeconds)],
+    ),
     graph('Logs: holes and cuts', [sum(METRICS.logHole), sum(METRICS.logCut)]),
   ];
 }

@@ -37,7 +37,11 @@ export const ROOMS: readonly Room[] = [
   { path: 'triggers/manage', holds: 'what operators do with triggers' },
   { path: 'triggers/send', holds: 'cells from the logs to the queues' },
   { path: 'triggers/consume', holds: 'messages from the queues to the functions' },
-  { path: 'erasures', holds: 'bodies taken away for good, from every place that has them, and the records of it' },
+  {
+    path: 'erasures',
+    holds:
+      'bodies taken away for good, from every place that has them, and the records of it; what is kept how long, and what is held; purges',
+  },
   { path: 'migrate', holds: 'schemas and catalogues brought to what is deployed' },
   { path: 'moves', holds: 'a shard copied to another group, compared, switched over, and back' },
 ];

@@ -1,8 +1,8 @@
 import { decodeSized, JSON_GROWTH, plainBytesOf, unpackSized } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
 import { unpacked } from '../body/packed-body.ts';
-import { jsonHashOf } from '../body/erased-body.ts';
-import { LIMITS, type Cell, type Json } from '../cell.ts';
+import { erasedBody, jsonHashOf } from '../body/erased-body.ts';
+import { LIMITS, type Cell, type ErasureNote, type Json } from '../cell.ts';
 import { scopeOf, targetAt, type ErasureTarget } from '../erasure-name.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
@@ -28,7 +28,7 @@ export function decodeCell(stored: StoredCell): Cell {
 export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell {
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
   if (stored.body === null) {
-    const body_sha256 = stored.erased && jsonHashOf(stored.erased);
+    const body_sha256 = hashOfJson(stored);
     const cell = { row_key, column_name, ref_key, body: null, added_id, shard, created_at, erased: true } as const;
     return withSize({ ...cell, ...(body_sha256 !== undefined && { body_sha256 }) }, 0);
   }
@@ -52,11 +52,23 @@ export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell
   return withSize(target ? erasureAsRead(cell, target) : cell, decoded.plainBytes);
 }
 
+/** Of bodies that are out of their retention, longer ones are not decoded for the hash of what nobody is shown. */
+const HASHED_BYTES = 65_536;
+
+/** The hash of a body that is not shown; undefined where it cannot be known. */
+function hashOfJson({ erased, hidden, bodyBytes = 0 }: StoredCell): string | undefined {
+  if (erased) return jsonHashOf(erased);
+  if (!hidden || bodyBytes > hidden.length || hidden.length > HASHED_BYTES) return undefined;
+  return jsonHashOf(erasedBody(hidden));
+}
+
 /** An erasure, as logs tell of it. */
 function erasureAsRead(cell: Cell, target: ErasureTarget): Cell {
-  const { id = '', reason = '' } = (unpacked(cell.body) ?? {}) as Partial<Record<'id' | 'reason', string>>;
+  const said = (unpacked(cell.body) ?? {}) as Partial<Record<'id' | 'reason' | 'why', string>>;
+  const { id = '', reason = '', why } = said;
   const { column_name = '' } = target;
-  return { ...cell, column_name, body: null, erasure: { id, scope: scopeOf(target), reason } };
+  const erasure: ErasureNote = { id, scope: scopeOf(target), reason, ...(why === 'retention' && { why }) };
+  return { ...cell, column_name, body: null, erasure };
 }
 
 /** What a cell adds to an answer besides its body: names, address, times. */

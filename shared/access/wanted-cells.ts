@@ -1,6 +1,6 @@
 import { LIMITS, type Role } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { leftOutBytes, type BodyBound, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
+import { bytesCome, leftOutBytes, type BodyBound, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
 import type { Statement } from '../sql/client.ts';
 import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
@@ -30,7 +30,8 @@ export interface Wanting<Item extends { readonly shard: number }> {
 export function wantingCells({ name, ...of }: ReadOf): Wanting<ShardKey> {
   return {
     ...of,
-    statement: (keys, bound) => selectCells(name, keys, true, bound.bytes < LIMITS.answerBytes ? bound : undefined),
+    statement: (keys, bound) =>
+      selectCells(name, keys, true, bound.bytes < LIMITS.answerBytes ? bound : undefined, of.topology.retention),
     minimumOf: ({ key }) => key.min_added_id,
     leftOut: ({ cells: [cell] }) => cell && leftOutBytes(cell),
   };
@@ -43,12 +44,14 @@ export function wantingRows({ name, ...of }: ReadOf): Wanting<{ readonly row_key
     ...of,
     statement: (rows, { bytes }) =>
       unionOf(
-        rows.map(({ row_key, shard }, item) => selectRow(name, shard, { ...range, row_key, bytes }, false, item)),
+        rows.map(({ row_key, shard }, item) =>
+          selectRow(name, shard, { ...range, row_key, bytes }, false, { item, rules: of.topology.retention }),
+        ),
       ),
     minimumOf: () => undefined,
     // How much longer a row is than what came of it, nobody knows.
     leftOut: ({ cells }, most) =>
-      cells.length > LIMITS.listCells || cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0) >= most
+      cells.length > LIMITS.listCells || cells.reduce((sum, cell) => sum + bytesCome(cell), 0) >= most
         ? LIMITS.bodyBytes
         : undefined,
   };

@@ -6,6 +6,7 @@ import type { Description } from './describe/description.ts';
 import { ERASURES } from './describe/erasures.ts';
 import { INDEXES } from './describe/indexes.ts';
 import { MOVES } from './describe/moves.ts';
+import { RETENTION } from './describe/retention.ts';
 import { SERVICE } from './describe/service.ts';
 import { SHARDS } from './describe/shards.ts';
 import { TRIGGERS } from './describe/triggers.ts';
@@ -15,7 +16,7 @@ import { ROUTES, type Operation, type Route } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** Goes up with every change of the API that its users can see; the first number with those that break them. */
-export const API_VERSION = '1.10.0';
+export const API_VERSION = '1.11.0';
 
 /** A new route without a description does not compile. */
 const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
@@ -26,6 +27,7 @@ const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
   ...TRIGGERS,
   ...MOVES,
   ...ERASURES,
+  ...RETENTION,
   ...DEFINITIONS,
   ...SERVICE,
 };

@@ -113,6 +113,11 @@ export const ROUTES = [
   { operation: 'listErasures', method: 'GET', path: '/v1/{datastore}/erasures', handler: 'erase-cells' },
   { operation: 'eraseCells', method: 'POST', path: '/v1/{datastore}/erasures', handler: 'erase-cells' },
   { operation: 'getErasure', method: 'GET', path: '/v1/{datastore}/erasures/{erasure}', handler: 'erase-cells' },
+  { operation: 'getRetention', method: 'GET', path: '/v1/{datastore}/retention', handler: 'erase-cells' },
+  { operation: 'listHolds', method: 'GET', path: '/v1/{datastore}/holds', handler: 'erase-cells' },
+  { operation: 'putHold', method: 'PUT', path: '/v1/{datastore}/holds', handler: 'erase-cells' },
+  { operation: 'releaseHold', method: 'DELETE', path: '/v1/{datastore}/holds', handler: 'erase-cells' },
+  { operation: 'purgeSpace', method: 'POST', path: '/v1/{datastore}/purge', handler: 'erase-cells' },
   { operation: 'getBuffer', method: 'GET', path: '/v1/{datastore}/buffer', handler: 'read-cells' },
   { operation: 'listBufferConflicts', method: 'GET', path: '/v1/{datastore}/buffer/conflicts', handler: 'read-cells' },
   {

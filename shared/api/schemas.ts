@@ -1,7 +1,8 @@
 import { LIMITS } from '../cell.ts';
-import { FIELD_TYPES } from '../definitions/definitions.ts';
+import { FIELD_TYPES, MOST_KEPT_VERSIONS } from '../definitions/definitions.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { ERASURE_SCHEMAS } from './erasure-schemas.ts';
+import { RETENTION_SCHEMAS } from './retention-schemas.ts';
 import { MOVE_SCHEMAS } from './move-schemas.ts';
 import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
 import { TRIGGER_SCHEMAS } from './trigger-schemas.ts';
@@ -25,11 +26,15 @@ const NOTE = {
   id: schema('ErasureId'),
   scope: { enum: ['row', 'column', 'versions', 'cell'] },
   reason: { type: 'string' },
+  why: {
+    const: 'retention',
+    description: 'Only there when nobody asked for it: the cells were out of their retention.',
+  },
 };
 
 /** An erasure stands in logs at its own place. */
 const ERASURE = {
-  ...objectOf(NOTE),
+  ...objectOf(NOTE, ['why']),
   description:
     'Only in logs: this is no cell but an erasure, of the cells of its row and column up to its ref key; of a row the column name is empty.',
 };
@@ -91,6 +96,9 @@ const PARTICULARS = {
   outcome: { enum: ['conflict', 'erased', 'unavailable'], description: 'How the write ended.' },
   cell: { ...schema('Cell'), description: 'What is left of a cell that was erased.' },
   erasure: { ...schema('ErasedBy'), description: 'By which erasure, and when.' },
+  why: { const: 'retention', description: 'The cell is out of its retention: erased, or hidden until it is.' },
+  rule: { ...schema('RetentionRule'), description: 'The rule by which it is.' },
+  hold: { ...schema('HoldName'), description: 'The hold that is in the way, the first of them.' },
   group: { type: 'string', description: 'The group that could not answer.' },
   index: { type: 'string', description: 'The index that is being built.' },
   progress: { ...PROGRESS, description: 'How far its build is; null while nobody knows.' },
@@ -116,7 +124,19 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     maxLength: LIMITS.columnNameBytes,
     description: `1 to ${LIMITS.columnNameBytes} bytes of UTF-8, compared byte for byte.`,
   },
-  ErasedBy: objectOf({ ...NOTE, erased_at: schema('Time') }),
+  ErasedBy: objectOf({ ...NOTE, erased_at: schema('Time') }, ['why']),
+  RetentionRule: {
+    ...objectOf(
+      {
+        column: { type: 'string' },
+        keep_versions: { type: 'integer', minimum: 1, maximum: MOST_KEPT_VERSIONS },
+        keep_for_seconds: { type: 'number', minimum: 1 },
+      },
+      ['keep_versions', 'keep_for_seconds'],
+    ),
+    description:
+      'How long cells are kept; what either bound drops is dropped. Column *: all without a rule of their own.',
+  },
   LoggedColumn: {
     type: 'string',
     maxLength: LIMITS.columnNameBytes,
@@ -322,6 +342,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...TRIGGER_SCHEMAS,
   ...MOVE_SCHEMAS,
   ...ERASURE_SCHEMAS,
+  ...RETENTION_SCHEMAS,
   GroupBuffer: {
     oneOf: [
       objectOf({

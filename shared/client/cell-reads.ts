@@ -95,8 +95,8 @@ async function findCell(send: Connection, path: Call['path'], query: Call['query
   } catch (error) {
     if (!(error instanceof SchemalessError) || (error.code !== 'cell_not_found' && error.code !== 'erased'))
       throw error;
-    const { cell = null, erasure, ...served } = (error.details.more ?? {}) as Partial<Found>;
-    return { cell, ...toServed(served), ...(erasure && { erasure }) };
+    const { cell = null, erasure, why, rule, ...served } = (error.details.more ?? {}) as Partial<Found>;
+    return { cell, ...toServed(served), ...(erasure && { erasure }), ...(why && { why }), ...(rule && { rule }) };
   }
 }
 

@@ -12,6 +12,7 @@ import type {
   RestoredCell,
   Role,
   Served,
+  ShownRetention,
 } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
 import type { AnswerRoom } from './answer-room.ts';
@@ -145,6 +146,10 @@ export interface Found extends Served {
   readonly cell: Cell | null;
   /** Of a cell that was erased: by which erasure, as far as that can still be read. */
   readonly erasure?: ErasedBy;
+  /** It is out of its retention; erased, where there is an `erasure`, and else only hidden yet. */
+  readonly why?: 'retention';
+  /** The rule for its column, where there is one. */
+  readonly rule?: ShownRetention;
 }
 
 /** Cells, and where to go on (`after`), or null at the end. */

@@ -12,7 +12,24 @@ export interface DatastoreDefinition {
   readonly indexes: readonly IndexDefinition[];
   /** By name; none where there are none. */
   readonly triggers: readonly TriggerDefinition[];
+  /** One a column at most. @default cells are kept for good */
+  readonly retention?: readonly RetentionRule[];
 }
+
+/** How long the cells of a column are kept: what either bound drops is dropped. One bound at least. */
+export interface RetentionRule {
+  /** `*`: each column that has no rule of its own. */
+  readonly column: string;
+  /** So many cells of a row with the highest ref keys: 1 to 1000. */
+  readonly keepVersions?: number;
+  /** So long from when they were stored: 1000 to 3,153,600,000,000, a hundred years. */
+  readonly keepForMs?: number;
+}
+
+/** The column of a rule for all that have none of their own. */
+export const EVERY_COLUMN = '*';
+/** What `keepVersions` may be: each read of a column looks so many cells up. */
+export const MOST_KEPT_VERSIONS = 1000;
 
 /**
  * What a field of an index holds: `string` up to 255 bytes, `integer` signed with 64 bits, `number` a double,

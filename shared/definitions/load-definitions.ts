@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { checkIndex } from './check-index.ts';
+import { checkRetention } from './check-retention.ts';
 import { checkTrigger } from './check-trigger.ts';
 import { DefinitionFiles } from './definition-files.ts';
 import { folderSource, type DefinitionSource } from './definition-source.ts';
@@ -8,7 +9,7 @@ import { DefinitionsError, type Problem } from './definitions-error.ts';
 import { hasMisnamedDatastore, misplacedDatastores, misplacedParts } from './misplaced.ts';
 import { datastoreYaml, indexYaml, triggerYaml } from './yaml-schemas.ts';
 
-const DATASTORE = { noun: 'datastore', key: 'datastore', schema: datastoreYaml };
+const DATASTORE = { noun: 'datastore', key: 'datastore', schema: datastoreYaml, check: checkRetention };
 const INDEX = { noun: 'index', key: 'table', schema: indexYaml, check: checkIndex };
 const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
 

@@ -7,7 +7,9 @@ import {
   FIELD_TYPES,
   INDEX_NAME,
   MAX_SHARDS,
+  MOST_KEPT_VERSIONS,
   TRIGGER_NAME,
+  type RetentionRule,
   type TriggerDefinition,
 } from './definitions.ts';
 import { QUERY_WORDS } from './query-words.ts';
@@ -65,14 +67,43 @@ const owner = z
   .string('the name of its folder')
   .meta({ pattern: DATASTORE_NAME.source, description: 'The datastore that it belongs to: the name of its folder.' });
 
+const SECOND_MS = 1000;
+const LONGEST_KEPT_MS = 36_500 * 86_400_000;
+
+const retentionRule = mapping(
+  {
+    column: columnName.describe("The column, or '*' for each that has no rule of its own."),
+    keep_versions: count(MOST_KEPT_VERSIONS)
+      .exactOptional()
+      .describe('So many cells of a row are kept: those with the highest ref keys.'),
+    keep_for: duration('a time from 1s to 36500d, like 12h or 90d', (ms) => ms >= SECOND_MS && ms <= LONGEST_KEPT_MS)
+      .exactOptional()
+      .describe('How long cells are kept from when they were stored: 1s to 36500d.'),
+  },
+  'a mapping of column and keep_versions or keep_for, or both',
+);
+
 export const datastoreYaml = mapping({
   datastore: nameOf(DATASTORE_NAME, 48).describe('Its name, which is that of its folder.'),
   shards: count(MAX_SHARDS).describe(
     'How many MySQL databases it is spread over, those of all groups: fixed once it exists.',
   ),
+  retention: list(retentionRule, 'a list of rules, each a mapping of column and keep_versions or keep_for, or both')
+    .exactOptional()
+    .describe('How long cells are kept; what a rule does not keep is hidden at once, and erased. Left out: for good.'),
 })
   .meta({ title: 'A datastore', description: 'datastore.yaml in the folder of a datastore.' })
-  .transform(({ datastore, shards }) => ({ name: datastore, shards }));
+  .transform(({ datastore, shards, retention }) => ({
+    name: datastore,
+    shards,
+    ...(retention && {
+      retention: retention.map(({ column, keep_versions, keep_for }): RetentionRule => ({
+        column,
+        ...(keep_versions !== undefined && { keepVersions: keep_versions }),
+        ...(keep_for !== undefined && { keepForMs: keep_for }),
+      })),
+    }),
+  }));
 
 const fieldName = text(
   'a name, or names joined by points, each of A-Z, a-z, 0-9 and _ and not starting with a digit, at most 64 in all',

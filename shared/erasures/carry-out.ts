@@ -56,14 +56,23 @@ class NotYet extends Error {}
  *    to the erasure.
  *
  * A step that fails keeps none of the others waiting but those that need it.
+ *
+ * @param beyond of versions: those up to this one were erased before, and are not looked at @default all are
  */
 export function carryOut(
   work: ErasureWork,
   datastore: string,
   erasure: Erasure,
   patience: Patience,
+  beyond?: number,
 ): Promise<ErasureProgress> {
-  return new CarryingOut(work, datastore, erasure, patience).run();
+  const target = { ...targetOf(erasure), ...(beyond !== undefined && { beyond }) };
+  return new CarryingOut(work, datastore, { erasure, target }, patience).run();
+}
+
+interface Carried {
+  readonly erasure: Erasure;
+  readonly target: ErasureTarget;
 }
 
 class CarryingOut {
@@ -76,11 +85,11 @@ class CarryingOut {
   readonly #waiting: string[] = [];
   readonly #erased: ErasedBodies = { cells: 0, bytes: 0 };
 
-  constructor(work: ErasureWork, datastore: string, erasure: Erasure, patience: Patience) {
+  constructor(work: ErasureWork, datastore: string, { erasure, target }: Carried, patience: Patience) {
     this.#work = work;
     this.#datastore = datastore;
     this.#erasure = erasure;
-    this.#target = targetOf(erasure);
+    this.#target = target;
     this.#patience = patience;
   }
 

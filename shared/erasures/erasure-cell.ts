@@ -3,6 +3,9 @@ import type { Erasure } from '../contract/erasure-operations.ts';
 import { erasureAddress, type ErasureTarget } from '../erasure-name.ts';
 import { reservedWrites } from '../store/write-cells.ts';
 
+/** Who asks for the erasure of what is out of its retention: no caller is called so. */
+export const RETENTION = 'retention';
+
 /** What a record is of. */
 export function targetOf({ row_key, column_name, ref_key, up_to }: Erasure): ErasureTarget {
   return {
@@ -25,7 +28,8 @@ export type Placed =
  */
 export async function placeErasure(context: StoreContext, datastore: string, erasure: Erasure): Promise<Placed> {
   const { id, reason, requested_by } = erasure;
-  const cell = { ...erasureAddress(targetOf(erasure)), body: { id, reason, requested_by } };
+  const why = requested_by === RETENTION ? { why: RETENTION } : {};
+  const cell = { ...erasureAddress(targetOf(erasure)), body: { id, reason, requested_by, ...why } };
   const put = await reservedWrites(context, datastore);
   const result = await put(cell);
   switch (result.outcome) {

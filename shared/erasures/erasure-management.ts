@@ -2,11 +2,14 @@ import { parseColumnName, parseCount, parseRefKey, parseRowKey } from '../addres
 import { requireDatastore } from '../access/groups.ts';
 import { LIMITS } from '../cell.ts';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../contract/erasure-operations.ts';
+import type { RetentionOperations } from '../contract/retention-operations.ts';
 import { ERASABLE_NAME_BYTES, scopeOf, type ErasureTarget } from '../erasure-name.ts';
 import { invalidField, missingField, SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import { overState } from '../triggers/manage/state-away.ts';
 import { carryOut, NOT_CLEANED, type ErasureWork } from './carry-out.ts';
+import { requireNotHeld } from './holds.ts';
+import { retentionOperations } from './retention/retention-operations.ts';
 import {
   beginErasure,
   idOf,
@@ -24,6 +27,8 @@ export interface ErasureManagement {
    * @throws SchemalessError `unknown_datastore`
    */
   erasures(datastore: string, caller: string): Promise<ErasureOperations>;
+  /** The same, of how long cells are kept, what is held, and the space of what is gone. */
+  retention(datastore: string, caller: string): Promise<RetentionOperations>;
 }
 
 export function erasureManagement(work: ErasureWork): ErasureManagement {
@@ -31,6 +36,10 @@ export function erasureManagement(work: ErasureWork): ErasureManagement {
     async erasures(datastore, caller) {
       const { shards } = await requireDatastore(work.context.topology, datastore);
       return erasureOperations(work, { datastore, shards, caller });
+    },
+    async retention(datastore, caller) {
+      await requireDatastore(work.context.topology, datastore);
+      return retentionOperations(work, { datastore, caller });
     },
   };
 }
@@ -52,6 +61,7 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
     async erase(request) {
       const target = parseTarget(request);
       return overState(async () => {
+        await requireNotHeld(stateTable, datastore, { row_key: target.row_key });
         const begun = await beginErasure(stateTable, datastore, {
           id: idOf(datastore, target),
           scope: scopeOf(target),

@@ -4,6 +4,9 @@ import type { Erasure } from '../contract/erasure-operations.ts';
 import { ERASURES_LEASE } from '../granted-names.ts';
 import { pauseFor } from '../pause-for.ts';
 import { carryOut, type ErasureWork } from './carry-out.ts';
+import { runPurges, type PurgeRun, type PurgeSettings } from './purge/run-purges.ts';
+import type { RetentionSettings } from './retention/retain-shard.ts';
+import { runRetention, type RetentionRound } from './retention/run-retention.ts';
 import { openErasures, readErasure, unlist, writeProgress } from './erasure-record.ts';
 
 export interface ErasureRun extends ErasureWork {
@@ -18,6 +21,14 @@ export interface ErasureRun extends ErasureWork {
   readonly signal?: AbortSignal;
   /** Between looks. @default 5000 */
   readonly lookMs?: number;
+  /** How often it is looked for what is out of its retention. @default as it says itself */
+  readonly retention?: RetentionSettings;
+  /** Of each datastore with rules of retention, after each round. @default nobody wants to know */
+  readonly retained?: (datastore: string, round: RetentionRound) => void;
+  /** @default as it says itself */
+  readonly purge?: PurgeSettings;
+  /** Of each table that was written anew. @default nobody wants to know */
+  readonly purged?: PurgeRun['purged'];
 }
 
 const RENEW_MS = 2000;
@@ -28,8 +39,8 @@ const SIDE_BY_SIDE = 4;
 const YOUNG_MS = 15_000;
 
 /**
- * Goes on with the erasures of all datastores that are not done, in the background, until a successor has taken over, or
- * the deadline.
+ * Goes on with the erasures of all datastores that are not done, erases what is out of its retention, and has tables
+ * written anew that are to be purged, until a successor has taken over, or the deadline.
  */
 export async function runErasures(run: ErasureRun): Promise<void> {
   const ending = new AbortController();
@@ -46,7 +57,21 @@ export async function runErasures(run: ErasureRun): Promise<void> {
       isPatient: true,
       signal: ending.signal,
     };
-    await underLease(leased, (signal) => goOn(run, signal));
+    await underLease(leased, async (signal, { token }) => {
+      const ends = await Promise.allSettled([
+        goOn(run, signal),
+        runRetention({ ...run, token, ...(run.retention && { settings: run.retention }), signal }),
+        runPurges({
+          context: run.context,
+          stateTable: run.stateTable,
+          settings: run.purge ?? {},
+          failed: (error) => run.failed?.(error),
+          purged: (datastore, purge) => run.purged?.(datastore, purge),
+          signal,
+        }),
+      ]);
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    });
   } finally {
     clearTimeout(deadline);
     run.signal?.removeEventListener('abort', end);

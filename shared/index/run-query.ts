@@ -212,6 +212,7 @@ function cellsOfRow(wanted: WantedCells, row_key: string, { from, to }: Position
     if (answer.error) return { error: answer.error, noRoom: false };
     if (wanted.isLeftOut(position)) return { error: tooManyCells(row_key), noRoom: true };
     for (const stored of answer.cells) {
+      if (stored.isOut) continue;
       const cell = wanted.decode(stored);
       if (!ofRow.take(cell)) return { error: tooManyCells(row_key), noRoom: true };
       decoded.push(cell);

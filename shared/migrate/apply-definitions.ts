@@ -60,6 +60,7 @@ async function readKnown({ topologyTable, deployed }: DefinitionParts, name: str
   const listed = await topology.triggers(name);
   return {
     shards: mark ? undefined : existing?.shards,
+    retention: mark ? undefined : existing?.retention,
     isBeingDeleted: mark !== undefined,
     indexes: (await topology.indexes(name)).flatMap(lastWished),
     triggers: listed.map(({ definition }) => definition),
@@ -78,11 +79,14 @@ function lastWished({ versions }: IndexCatalogue): readonly IndexDefinition[] {
 /** Writes down what is wished of a datastore, and makes its queues. */
 async function wishFor(
   { topologyTable, queues }: DefinitionParts,
-  { name: datastore, shards, indexes, triggers }: Definitions['datastores'][number],
+  { name: datastore, shards, indexes, triggers, retention: wished }: Definitions['datastores'][number],
   before: Known,
 ): Promise<WishedDatastore> {
   const { deployed } = before;
-  if (!deployed) await writeApplied(topologyTable, { kind: 'datastore', datastore, shards });
+  // That of a deployment is its own to change.
+  const retention = deployed ? deployed.retention : wished;
+  const kept = retention && { retention };
+  if (!deployed) await writeApplied(topologyTable, { kind: 'datastore', datastore, shards, ...kept });
   for (const index of indexes)
     if (!deployed?.indexes.some(({ name }) => name === index.name))
       await writeApplied(topologyTable, { kind: 'index', datastore, index });
@@ -99,6 +103,7 @@ async function wishFor(
   return {
     name: datastore,
     shards: before.shards ?? shards,
+    ...kept,
     indexes: [...indexes, ...before.indexes.filter(({ name }) => !indexes.some((index) => index.name === name))],
     triggers: [...made, ...before.listed.filter(isLeft)],
   };

@@ -69,10 +69,11 @@ export async function withoutDeleted<T extends WishedTriggers>(
 export async function noteDeployed(topologyTable: DynamoTable, { datastores }: MigrationWish): Promise<void> {
   const before = await readDeployed(topologyTable);
   await writeDeployed(topologyTable, {
-    datastores: datastores.map(({ name, shards, indexes, triggers }) => ({
+    datastores: datastores.map(({ name, shards, indexes, triggers, retention }) => ({
       name,
       shards,
       indexes,
+      ...(retention && { retention }),
       triggers:
         triggers?.map(({ definition }) => definition) ??
         before?.datastores.find((one) => one.name === name)?.triggers ??

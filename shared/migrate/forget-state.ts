@@ -20,6 +20,11 @@ const NAMED: Readonly<Record<string, number>> = {
   move: 1,
   erasure: 1,
   erasures: 1,
+  retention: 1,
+  retained: 1,
+  hold: 1,
+  held: 1,
+  purge: 1,
 };
 
 /** Deletes all that the state table keeps of a datastore. Returns whether nothing is left. */

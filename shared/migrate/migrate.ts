@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SqlClient, Statement } from '../sql/client.ts';
 import { shardDatabase } from '../shard.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
@@ -8,6 +9,7 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import { readApplied } from '../topology/applied-definitions.ts';
 import { endMaking, writeGroups } from '../topology/dynamo-topology.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
+import { writeRetention } from '../topology/retention-rules.ts';
 import type { GroupAddress } from '../topology/topology.ts';
 import { deployTriggers } from './deployed-triggers.ts';
 import type { MadeUser } from '../topology/database-users.ts';
@@ -71,6 +73,7 @@ export async function migrate(given: Migration): Promise<boolean> {
     for (const definition of wish.datastores) {
       const prepared = await prepareDatastore({ ...migration, groups: wish.groups }, definition, clients);
       if (!prepared) return false;
+      await keepRetention(topologyTable, prepared);
       datastores.push(prepared);
     }
     const work = (step: typeof createShards): Promise<readonly boolean[]> =>
@@ -90,6 +93,11 @@ export async function migrate(given: Migration): Promise<boolean> {
   } finally {
     await Promise.all([...clients.values()].map((client) => client.close()));
   }
+}
+
+async function keepRetention(table: DynamoTable, { definition, topology }: MigratedDatastore): Promise<void> {
+  const { name, retention } = definition;
+  if (!isDeepStrictEqual(retention, topology.retention)) await writeRetention(table, name, retention);
 }
 
 async function makeUsers(

@@ -4,6 +4,7 @@ import type {
   DatastoreDefinition,
   Definitions,
   IndexDefinition,
+  RetentionRule,
   TriggerDefinition,
 } from '../definitions/definitions.ts';
 
@@ -12,6 +13,8 @@ export interface CurrentDatastore {
   /** Undefined where there is no such datastore yet. */
   readonly shards: number | undefined;
   readonly isBeingDeleted: boolean;
+  /** Undefined where cells are kept for good. */
+  readonly retention?: readonly RetentionRule[] | undefined;
   /** As last wished, those that are being built too. */
   readonly indexes: readonly IndexDefinition[];
   readonly triggers: readonly TriggerDefinition[];
@@ -57,14 +60,16 @@ interface Judged {
   readonly fixed: readonly Fixed[];
 }
 
-function judgeDatastore({ name, shards }: DatastoreDefinition, current: CurrentDatastore): Judged {
+function judgeDatastore({ name, shards, retention }: DatastoreDefinition, current: CurrentDatastore): Judged {
   if (current.isBeingDeleted) {
     const reason = 'its deletion was begun: repeat that until it is done';
     return { change: 'none', fixed: [{ field: 'datastore', wanted: 'another name', got: name, reason }] };
   }
   if (current.shards === undefined) return { change: 'create', fixed: [] };
   // An environment may give those that it deploys another number than their YAML.
-  if (current.shards === shards || current.deployed) return { change: 'none', fixed: [] };
+  if (current.deployed) return asDeployed({ retention }, { retention: current.deployed.retention });
+  const change = isDeepStrictEqual(retention, current.retention) ? 'none' : 'change';
+  if (current.shards === shards) return { change, fixed: [] };
   const reason = 'the number of shards is fixed when a datastore is created';
   return {
     change: 'none',

@@ -15,8 +15,10 @@ export function withApplied(
   applied: readonly AppliedDatastore[],
 ): readonly WishedDatastore[] {
   const names = new Set(wished.map(({ name }) => name));
-  const alone = applied.flatMap(({ name, shards, indexes, triggers }) =>
-    shards === undefined || names.has(name) ? [] : [{ name, shards, indexes, triggers }],
+  const alone = applied.flatMap(({ name, shards, indexes, triggers, retention }) =>
+    shards === undefined || names.has(name)
+      ? []
+      : [{ name, shards, indexes, triggers, ...(retention && { retention }) }],
   );
   const both = wished.map((datastore): WishedDatastore => {
     const more = applied.find(({ name }) => name === datastore.name);

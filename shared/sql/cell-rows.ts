@@ -2,6 +2,7 @@ import { rowKeyOf } from '../address.ts';
 import { isErasedBody } from '../body/erased-body.ts';
 import { fromSqlTime } from '../time.ts';
 import type { SqlRow, SqlValue } from './client.ts';
+import type { HiddenCells } from './hidden-cells.ts';
 
 /** A cell as it lies in its table: the body still encoded. */
 export interface StoredCell {
@@ -14,6 +15,10 @@ export interface StoredCell {
   readonly body: Uint8Array | null;
   /** What is left of a body that was erased: its hashes. */
   readonly erased?: Uint8Array;
+  /** It is out of its retention, erased or not: lists leave it out. @default it is not, or nobody asked */
+  readonly isOut?: true;
+  /** The body of a cell that is out of its retention, and not erased yet: it is not to be shown. */
+  readonly hidden?: Uint8Array;
   readonly created_at: string;
   /** Bytes of the whole body, where no more than some were asked for: `body` may be its beginning alone. */
   readonly bodyBytes?: number;
@@ -34,9 +39,10 @@ export interface ItemRows {
  * Short, since a statement may have a hundred branches of it: servers take longer to understand than to find a row.
  *
  * @param bound what comes of long bodies, and of each how long it is @default all come
+ * @param hidden which cells are out of their retention: their items are numbered -1, -2, … @default none is
  */
-export function cellColumns(item: number, shard: number, bound?: BodyBound): string {
-  return `${item}, ${shard}, added_id, row_key, column_name, ref_key, ${bound ? `${boundBody(bound)}, created_at, LENGTH(body)` : 'body, created_at'}`;
+export function cellColumns(item: number, shard: number, bound?: BodyBound, hidden?: HiddenCells): string {
+  return `${hidden ? `IF(${hidden.sql}, ${-1 - item}, ${item})` : item}, ${shard}, added_id, row_key, column_name, ref_key, ${bound ? `${boundBody(bound)}, created_at, LENGTH(body)` : 'body, created_at'}`;
 }
 
 /** How much of a body comes with others. */
@@ -73,12 +79,22 @@ export function byItem(rows: readonly SqlRow[], items: number): ItemRows[] {
   const sorted: ItemRows[] = [];
   for (let item = 0; item < items; item += 1) sorted.push({ cells: [], head: 0 });
   for (const row of rows) {
-    const answer = sorted[toNumber(row[0])];
+    const number = toNumber(row[0]);
+    const answer = sorted[number < 0 ? -1 - number : number];
     if (!answer) throw new Error(`a row for item ${String(row[0])} of ${items}`);
     if (row[3] === null) answer.head = toNumber(row[2]);
-    else answer.cells.push(toStoredCell(row));
+    else answer.cells.push(number < 0 ? hide(toStoredCell(row)) : toStoredCell(row));
   }
   return sorted;
+}
+
+function hide({ body, ...cell }: StoredCell): StoredCell {
+  return { ...cell, body: null, isOut: true, ...(body !== null && { hidden: body }) };
+}
+
+/** Bytes that came of a cell's body, shown or not: by which statements cut their lists. */
+export function bytesCome({ body, erased, hidden }: StoredCell): number {
+  return (body ?? hidden ?? erased)?.length ?? 0;
 }
 
 function toStoredCell(row: SqlRow): StoredCell {

@@ -30,6 +30,11 @@ export interface Statement {
    */
   readonly apart?: true;
   /**
+   * Of one that is `apart`: how many milliseconds it may take, however long others have. Where the way to MySQL gives up
+   * before, it goes on there, and ends as `unclear` here. @default as long as a sign of life
+   */
+  readonly withinMs?: number;
+  /**
    * Of a change: what is to be read of the writer once it is committed, in the same round trip where the way to MySQL
    * has such a thing; it brings little, and need not be read at all. @default nothing
    */

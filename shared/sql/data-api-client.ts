@@ -65,8 +65,8 @@ export function dataApiClient(
 ): SqlClient {
   const { callTimeoutMs, waitMs } = { ...DEFAULTS, ...settings };
 
-  async function callOnce(command: ExecuteStatementCommand): Promise<ExecuteStatementCommandOutput> {
-    const timeout = AbortSignal.timeout(callTimeoutMs);
+  async function callOnce(command: ExecuteStatementCommand, withinMs: number): Promise<ExecuteStatementCommandOutput> {
+    const timeout = AbortSignal.timeout(withinMs);
     try {
       return await client.send(command, { abortSignal: timeout });
     } catch (error) {
@@ -80,7 +80,7 @@ export function dataApiClient(
     const deadline = performance.now() + waitMs;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
-        return await callOnce(command);
+        return await callOnce(command, statement.withinMs ?? callTimeoutMs);
       } catch (error) {
         const refused = error instanceof SqlError && (isResuming(error) || isThrottled(error));
         if (!refused || performance.now() + pause > deadline) throw error;
@@ -140,6 +140,8 @@ function toCommand({ resourceArn, secretArn }: DataApiCluster, statement: Statem
     secretArn,
     sql,
     parameters,
+    // After 45 s the service answers, and the server goes on.
+    ...(statement.withinMs !== undefined && { continueAfterTimeout: true }),
     resultSetOptions: { longReturnType: 'STRING', decimalReturnType: 'STRING' },
   });
 }

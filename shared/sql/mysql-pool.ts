@@ -195,8 +195,8 @@ export class MysqlPool {
     if (before !== undefined) query.on('result', (header) => changes.push(header as unknown as ResultSetHeader));
   }
 
-  /** Runs a small statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */
-  runApart<T>({ sql, parameters }: Statement): Promise<T> {
+  /** Runs a statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */
+  runApart<T>({ sql, parameters, withinMs = APART_MS }: Statement): Promise<T> {
     return new Promise((resolve, reject) => {
       const connection = createConnection(this.#options.connection);
       const fail = (error: SqlError): void => {
@@ -205,8 +205,8 @@ export class MysqlPool {
         reject(error);
       };
       const timer = setTimeout(
-        () => fail(new SqlError('unclear', `no answer within ${APART_MS} ms`, { timedOut: true })),
-        APART_MS,
+        () => fail(new SqlError('unclear', `no answer within ${withinMs} ms`, { timedOut: true })),
+        withinMs,
       );
       let isConnected = false;
       connection.on('connect', () => (isConnected = true));

@@ -10,7 +10,8 @@ import {
 import { LIMITS, type Cell, type CellKey, type ErasedBy, type Role, type Served } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
-import { byItem, type ItemRows } from '../sql/cell-rows.ts';
+import { byItem, bytesCome, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
+import { retentionOf, shownRetention, type RetentionRules } from '../sql/hidden-cells.ts';
 import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
 import { selectErasures } from '../sql/statements/select-erasures.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
@@ -35,17 +36,18 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
   async function readOne(
     rowKey: string,
     options: ReadOptions,
-    statement: (shard: number, heads: boolean, bytes: number) => Statement,
+    statement: (shard: number, heads: boolean, bytes: number, rules: RetentionRules) => Statement,
   ): Promise<ItemRows & Served & { readonly bytes: number }> {
     const minimum = parseAddedId(options.min_added_id);
     const read = parseRead(options.read);
     const shard = shardOf(rowKey, shards);
-    const { group } = homeOf(await requireDatastore(context.topology, name), shard);
+    const topology = await requireDatastore(context.topology, name);
+    const { group } = homeOf(topology, shard);
     const client = await context.groups.client(group);
     const bytes = Math.floor(pageBytes(client) / (options.room ? SHARERS : 1));
     const [answer] = await context.admit(group, () =>
       readGroup(client, group, {
-        statement: () => statement(shard, minimum !== undefined, bytes),
+        statement: () => statement(shard, minimum !== undefined, bytes, topology.retention),
         minima: [minimum],
         read,
       }),
@@ -75,8 +77,8 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         ascending: parseOrder(options.order) === 'asc',
         limit: limit + 1,
       };
-      const answer = await readOne(range.row_key, options, (shard, heads, bytes) =>
-        selectVersions(name, shard, { ...range, bytes }, heads),
+      const answer = await readOne(range.row_key, options, (shard, heads, bytes, rules) =>
+        selectVersions(name, shard, { ...range, bytes }, heads, rules),
       );
       return toPage(answer, { limit, room: options.room, packed: options.packed }, ({ ref_key }) => ref_key);
     },
@@ -91,8 +93,8 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       if (range.columns?.length === 0) range.columns = undefined;
       if ((range.columns?.length ?? 0) > LIMITS.listCells)
         throw invalidField('column', `at most ${LIMITS.listCells} columns`, range.columns?.length);
-      const answer = await readOne(range.row_key, options, (shard, heads, bytes) =>
-        selectRow(name, shard, { ...range, bytes }, heads),
+      const answer = await readOne(range.row_key, options, (shard, heads, bytes, rules) =>
+        selectRow(name, shard, { ...range, bytes }, heads, { rules }),
       );
       return toPage(
         answer,
@@ -112,6 +114,8 @@ interface LookUp {
   readonly group: string;
   readonly read: Role;
   readonly wanted: ShardKey;
+  /** The same object for all that are read by the same topology. */
+  readonly rules: RetentionRules;
 }
 
 /**
@@ -128,22 +132,46 @@ function cellLookUps(
     const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseAddedId(options.min_added_id) };
     const read = parseRead(options.read);
     const shard = shardOf(row_key, shards);
-    const { group } = homeOf(await requireDatastore(context.topology, name), shard);
-    const found = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard } }));
+    const topology = await requireDatastore(context.topology, name);
+    const { group } = homeOf(topology, shard);
+    const rules = topology.retention;
+    const found = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard }, rules }));
     if (found.error) throw found.error;
     const { cells, served_by, stale } = found;
     const decoded = cells[0] && decodeSizedCell(cells[0], options.packed);
     if (decoded && options.room?.take(decoded) === false) throw noRoomLeft();
-    const erasure =
-      decoded?.cell.erased === true ? await erasedBy(context, { name, group, read }, decoded.cell) : undefined;
-    return { cell: decoded?.cell ?? null, served_by, stale, ...(erasure && { erasure }) };
+    const why =
+      decoded?.cell.erased === true && cells[0]
+        ? await whyErased(context, { name, group, read, rules }, cells[0], decoded.cell)
+        : {};
+    return { cell: decoded?.cell ?? null, served_by, stale, ...why };
   };
+}
+
+interface ReadFrom {
+  readonly name: string;
+  readonly group: string;
+  readonly read: Role;
+  readonly rules: RetentionRules;
+}
+
+/** Why the body of a cell is not shown. */
+async function whyErased(
+  context: StoreContext,
+  from: ReadFrom,
+  { hidden }: StoredCell,
+  cell: Cell,
+): Promise<Pick<Found, 'erasure' | 'why' | 'rule'>> {
+  const erasure = hidden ? undefined : await erasedBy(context, from, cell);
+  if (!hidden && erasure?.why !== 'retention') return erasure ? { erasure } : {};
+  const rule = retentionOf(from.rules, cell.column_name);
+  return { why: 'retention', ...(erasure && { erasure }), ...(rule && { rule: shownRetention(rule) }) };
 }
 
 /** Why the body of a cell is gone, and since when, as far as that can still be read. */
 async function erasedBy(
   context: StoreContext,
-  { name, group, read }: { readonly name: string; readonly group: string; readonly read: Role },
+  { name, group, read }: ReadFrom,
   cell: Cell,
 ): Promise<ErasedBy | undefined> {
   const statement = unionOf(selectErasures(name, cell.shard, cell, 0));
@@ -161,15 +189,17 @@ function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Prom
   return joinedByKey<LookUp, GroupItem>(
     {
       atOnce: LOOK_UPS_OF_A_GROUP,
-      fits: ({ length }) => length < LIMITS.batchCells,
+      fits: (taken, { rules }) => taken.length < LIMITS.batchCells && rules === taken[0].rules,
       async run(some) {
-        const [{ group, read }] = some;
+        const [{ group, read, rules }] = some;
         const wanted = some.map((one) => one.wanted);
         const statement = (positions: readonly number[]): Statement =>
           selectCells(
             name,
             positions.length === wanted.length ? wanted : positions.map((position) => wanted[position] as ShardKey),
             true,
+            undefined,
+            rules,
           );
         return readGroup(await context.groups.client(group), group, {
           statement,
@@ -212,11 +242,13 @@ function toPage<Next>(
   const cells = decodeUntilFull(wanted, packed, room, room === undefined);
   const last = cells.at(-1);
   // One row more than asked for says whether the list goes on; a list that was cut by its bytes may, too.
-  const encoded = answer.cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
+  const encoded = answer.cells.reduce((sum, cell) => sum + bytesCome(cell), 0);
   const more = cells.length < answer.cells.length || encoded >= answer.bytes;
   if (room && (cells.length < wanted.length || (encoded >= answer.bytes && answer.cells.length <= limit)))
     throw noRoomLeft();
-  return { cells, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
+  // Only here: what is left out counts for where the list goes on.
+  const shown = cells.filter((_, position) => wanted[position]?.isOut !== true);
+  return { cells: shown, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
 }
 
 function parseOrder(value: unknown): 'asc' | 'desc' {

@@ -148,6 +148,7 @@ async function fetchNext(
         page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first })),
         limit,
         bytes,
+        topology.retention,
       );
       const { rows, roleOf, errorOf } = await context.admit(group, () =>
         askParts(client, group, read, partsOf(statement)),

@@ -6,7 +6,7 @@ import {
   UpdateItemCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
-import type { IndexDefinition } from '../definitions/definitions.ts';
+import type { DatastoreDefinition, IndexDefinition, RetentionRule } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
@@ -16,7 +16,7 @@ import type { DeployedTrigger } from './topology.ts';
  *
  * | pk | holds |
  * |---|---|
- * | `applied#shop` | `definition`: `{"shards": 16}` |
+ * | `applied#shop` | `definition`: `{"shards": 16, "retention": …}` |
  * | `applied#shop#index#buyer_index` | `definition`: the index, JSON |
  * | `applied#shop#trigger#confirm_order` | `definition`: the trigger and its queues, JSON |
  *
@@ -27,6 +27,8 @@ export interface AppliedDatastore {
   readonly name: string;
   /** Undefined where the datastore itself is a deployment's. */
   readonly shards: number | undefined;
+  /** @default cells are kept for good, or as a deployment says */
+  readonly retention?: readonly RetentionRule[];
   readonly indexes: readonly IndexDefinition[];
   readonly triggers: readonly DeployedTrigger[];
   readonly records: readonly AppliedRecord[];
@@ -34,7 +36,12 @@ export interface AppliedDatastore {
 
 /** A definition that was applied. */
 export type AppliedDefinition =
-  | { readonly kind: 'datastore'; readonly datastore: string; readonly shards: number }
+  | {
+      readonly kind: 'datastore';
+      readonly datastore: string;
+      readonly shards: number;
+      readonly retention?: readonly RetentionRule[];
+    }
   | { readonly kind: 'index'; readonly datastore: string; readonly index: IndexDefinition }
   | { readonly kind: 'trigger'; readonly datastore: string; readonly trigger: DeployedTrigger };
 
@@ -71,9 +78,11 @@ export async function readApplied({ client, table }: DynamoTable): Promise<reado
   } while (start);
   return [...Map.groupBy(found, ({ record }) => record.datastore)].map(([name, all]) => {
     const definitions = all.map(({ definition }) => definition);
+    const own = definitions.find((one) => one.kind === 'datastore');
     return {
       name,
-      shards: definitions.find((one) => one.kind === 'datastore')?.shards,
+      shards: own?.shards,
+      ...(own?.retention && { retention: own.retention }),
       indexes: definitions.flatMap((one) => (one.kind === 'index' ? [one.index] : [])),
       triggers: definitions.flatMap((one) => (one.kind === 'trigger' ? [one.trigger] : [])),
       records: all.map(({ record }) => record),
@@ -106,14 +115,15 @@ function toApplied(item: Record<string, AttributeValue>) {
 function definitionOf({ kind, datastore }: AppliedName, definition: unknown): AppliedDefinition {
   if (kind === 'index') return { kind, datastore, index: definition as IndexDefinition };
   if (kind === 'trigger') return { kind, datastore, trigger: definition as DeployedTrigger };
-  return { kind, datastore, shards: Number(Object(definition).shards) };
+  const { shards, retention } = Object(definition) as DatastoreDefinition;
+  return { kind, datastore, shards: Number(shards), ...(retention && { retention }) };
 }
 
 export async function writeApplied({ client, table }: DynamoTable, applied: AppliedDefinition): Promise<void> {
   const { datastore } = applied;
   const [name, definition] =
     applied.kind === 'datastore'
-      ? [datastore, { shards: applied.shards }]
+      ? [datastore, { shards: applied.shards, retention: applied.retention }]
       : applied.kind === 'index'
         ? [applied.index.name, applied.index]
         : [applied.trigger.definition.name, applied.trigger];

@@ -13,6 +13,7 @@ import { ageOf, moment, type Moment } from '../time.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readFormer } from './former-datastores.ts';
 import { toCopy } from './moving-shards.ts';
+import { toRetention } from './retention-rules.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
 import { readIndexNow } from './index-now.ts';
 import type { DatastoreTopology, DeployedTrigger, GroupAddress, TopologySource } from './topology.ts';
@@ -24,7 +25,7 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  * | pk | holds |
  * |---|---|
  * | `groups` | `groups`: how every group is reached, JSON |
- * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
+ * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `retention`: how long cells are kept, JSON, see `retention-rules.ts`; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
  * | `progress#trips#rider_index` | how far the repair is with it, see `index-progress.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
@@ -248,5 +249,6 @@ function toTopology(datastore: string, item: Record<string, AttributeValue>): Da
       };
     }),
     ...(item['making'] !== undefined && { isBeingMade: true as const }),
+    ...toRetention(item),
   };
 }

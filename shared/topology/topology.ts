@@ -1,5 +1,5 @@
 import type { GroupEndpoints } from '../sql/endpoints.ts';
-import type { TriggerDefinition } from '../definitions/definitions.ts';
+import type { RetentionRule, TriggerDefinition } from '../definitions/definitions.ts';
 import type { MadeUser } from './database-users.ts';
 import type { IndexCatalogue } from './index-catalogue.ts';
 import type { IndexNow } from './index-now.ts';
@@ -34,6 +34,8 @@ export interface DatastoreTopology {
   readonly homes: readonly ShardHome[];
   /** Not all of its shards have been made yet. */
   readonly isBeingMade?: true;
+  /** How long cells are kept. @default for good */
+  readonly retention?: readonly RetentionRule[];
 }
 
 /** How a group is reached, whatever the way. */

@@ -198,5 +198,6 @@ export const NOT_HERE: Readonly<Record<string, string>> = {
   'group-cpu': 'all servers and functions share the processors of one machine',
   'group-memory': 'only Aurora judges how its memory does',
   'password-change': 'passwords here are those of the first start; Secrets Manager changes them on AWS',
+  'retention-behind': 'it takes over six hours in which nothing is erased',
   'proxy-logins': 'functions connect to the servers themselves, without RDS Proxy',
 };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { inject } from 'vitest';
 import type { Access } from '../../shared/environment.ts';
-import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
+import type { IndexDefinition, RetentionRule } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { DATA_API_BREAKERS, dataApiClient } from '../../shared/sql/data-api-client.ts';
@@ -22,6 +22,8 @@ export interface RealStoreOptions {
   readonly datastores: Readonly<Record<string, number>>;
   /** Indexes of each datastore, live from the start. @default none */
   readonly indexes?: Readonly<Record<string, readonly IndexDefinition[]>>;
+  /** How long cells of each datastore are kept. @default for good */
+  readonly retention?: Readonly<Record<string, readonly RetentionRule[]>>;
   /** Triggers of each datastore. @default none */
   readonly triggers?: Readonly<Record<string, readonly DeployedTrigger[]>>;
   /** @default 1 */
@@ -58,6 +60,7 @@ export async function openRealStore({
   datastores,
   indexes = {},
   triggers = {},
+  retention = {},
   bufferCopies = 1,
   access,
   wrap,
@@ -89,6 +92,7 @@ export async function openRealStore({
       shards,
       indexes: indexes[name] ?? [],
       triggers: triggers[name] ?? [],
+      ...(retention[name] && { retention: retention[name] }),
     })),
   };
   await migrate({ topologyTable, connect, wish, bufferCopies, mayGoOn: () => true });

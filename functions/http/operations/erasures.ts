@@ -1,10 +1,8 @@
-import { REASON_LENGTH } from '../../../shared/api/erasure-schemas.ts';
-import type { Json } from '../../../shared/cell.ts';
 import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
-import { invalidField, missingField } from '../../../shared/errors.ts';
 import { logger } from '../../environment/log.ts';
 import { readMembers } from '../members.ts';
 import { readLimit } from '../parameters.ts';
+import { parseReason } from '../reason.ts';
 import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
@@ -42,14 +40,6 @@ export const getErasure: Erasures = async (request, management) => {
   const operations = await management.erasures(request.path('datastore'), request.caller);
   return { status: 200, body: { ...(await operations.erasure(request.path('erasure'))) } };
 };
-
-function parseReason(value: Json | undefined): string {
-  const wanted = `why, in 1 to ${REASON_LENGTH} characters`;
-  if (value === undefined) throw missingField('reason', wanted);
-  if (typeof value !== 'string' || value.trim() === '' || value.length > REASON_LENGTH || !value.isWellFormed())
-    throw invalidField('reason', wanted, value);
-  return value;
-}
 
 /** Who asks for what is in the log, whatever becomes of it. */
 function audit(operation: string, { caller }: HttpRequest): void {

@@ -26,13 +26,13 @@ function answerFound(
   found: Found,
   packed: boolean,
 ): Answer {
-  const { cell, served_by, stale, erasure } = found;
+  const { cell, served_by, stale, erasure, why, rule } = found;
   if (cell?.erased === true)
     throw new SchemalessError(
       'erased',
       `The cell at ${cell.row_key}, ${cell.column_name}, ${cell.ref_key} was erased`,
       {
-        more: { cell, served_by, stale, ...(erasure && { erasure }) },
+        more: { cell, served_by, stale, ...(erasure && { erasure }), ...(why && { why }), ...(rule && { rule }) },
       },
     );
   if (cell !== null) return { status: 200, body: { ...cell, served_by, stale }, packed };

@@ -56,7 +56,7 @@ export const ERASURES = {
         example: ERASING,
       },
     },
-    problems: [...OF_DATASTORE, ...OF_BODY],
+    problems: [...OF_DATASTORE, ...OF_BODY, 'held'],
   },
   listErasures: {
     summary: 'List what was erased',

@@ -3,7 +3,7 @@ import { FIRST_NAME, type ErasureTarget } from '../../erasure-name.ts';
 import type { SqlParameter } from '../client.ts';
 
 /** The condition that the cells of a target meet, and no erasure, in a table that has addresses. */
-export function rangeOf({ row_key, column_name, ref_key, up_to }: ErasureTarget): {
+export function rangeOf({ row_key, column_name, ref_key, up_to, beyond }: ErasureTarget): {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
 } {
@@ -12,7 +12,9 @@ export function rangeOf({ row_key, column_name, ref_key, up_to }: ErasureTarget)
   const column = [row, Buffer.from(column_name)];
   if (ref_key !== undefined)
     return { sql: 'row_key = ? AND column_name = ? AND ref_key = ?', parameters: [...column, ref_key] };
-  return up_to === undefined
-    ? { sql: 'row_key = ? AND column_name = ?', parameters: column }
-    : { sql: 'row_key = ? AND column_name = ? AND ref_key <= ?', parameters: [...column, up_to] };
+  if (up_to === undefined) return { sql: 'row_key = ? AND column_name = ?', parameters: column };
+  const versions = 'row_key = ? AND column_name = ? AND ref_key <= ?';
+  return beyond === undefined
+    ? { sql: versions, parameters: [...column, up_to] }
+    : { sql: `${versions} AND ref_key > ?`, parameters: [...column, up_to, beyond] };
 }

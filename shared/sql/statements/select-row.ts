@@ -2,6 +2,7 @@ import { rowKeyBytes } from '../../address.ts';
 import { cellColumns, headRow } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { FIRST_NAME } from '../../erasure-name.ts';
+import { hiddenInAny, type RetentionRules } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 
 export interface RowRange {
@@ -14,10 +15,21 @@ export interface RowRange {
   readonly bytes: number;
 }
 
-/** The latest cell of each column of a row, in byte order of the names, cut at `limit` cells or `bytes`. */
-export function selectRow(datastore: string, shard: number, range: RowRange, heads: boolean, item = 0): Statement {
+/**
+ * The latest cell of each column of a row, in byte order of the names, cut at `limit` cells or `bytes`.
+ *
+ * @param rules by which cells are hidden @default none is
+ */
+export function selectRow(
+  datastore: string,
+  shard: number,
+  range: RowRange,
+  heads: boolean,
+  { item = 0, rules }: { readonly item?: number; readonly rules?: RetentionRules } = {},
+): Statement {
   const entity = entityTable(datastore, shard);
-  const parameters: SqlParameter[] = [rowKeyBytes(range.row_key)];
+  const hidden = hiddenInAny(rules, entity, true);
+  const parameters: SqlParameter[] = [...(hidden?.parameters ?? []), rowKeyBytes(range.row_key)];
   // Erasures of the row are among its cells, with names that come before all others.
   let which = range.columns === undefined && range.after === undefined ? ` AND column_name >= ${FIRST_NAME}` : '';
   if (range.columns !== undefined) {
@@ -30,7 +42,7 @@ export function selectRow(datastore: string, shard: number, range: RowRange, hea
   }
   parameters.push(range.limit, range.bytes);
   const sql =
-    `(SELECT ${cellColumns(item, shard)} FROM ` +
+    `(SELECT ${cellColumns(item, shard, undefined, hidden)} FROM ` +
     `(SELECT cell.added_id, SUM(COALESCE(LENGTH(cell.body), 0)) OVER (ORDER BY cell.column_name) - COALESCE(LENGTH(cell.body), 0) AS before_it FROM ` +
     `(SELECT row_key, column_name, MAX(ref_key) AS ref_key FROM ${entity} WHERE row_key = ?${which} ` +
     `GROUP BY row_key, column_name ORDER BY column_name LIMIT ?) AS latest ` +

@@ -1,6 +1,7 @@
 import { rowKeyBytes } from '../../address.ts';
 import { cellColumns, headRow } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
+import { keptInColumn, type RetentionRules } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 
 export interface VersionsRange {
@@ -16,19 +17,29 @@ export interface VersionsRange {
 /**
  * The cells of one column in the order of their ref keys, cut at `limit` cells or `bytes`. The sizes are summed up
  * before the bodies are fetched, so that a thousand large cells cost neither the network nor memory.
+ *
+ * @param rules by which cells are left out @default none is
  */
-export function selectVersions(datastore: string, shard: number, range: VersionsRange, heads: boolean): Statement {
+export function selectVersions(
+  datastore: string,
+  shard: number,
+  range: VersionsRange,
+  heads: boolean,
+  rules?: RetentionRules,
+): Statement {
   const entity = entityTable(datastore, shard);
+  const rowKey = rowKeyBytes(range.row_key);
+  const kept = keptInColumn(rules, { entity, rowKey, column: range.column_name });
   const direction = range.ascending ? 'ASC' : 'DESC';
   const beyond = range.after === undefined ? '' : `AND ref_key ${range.ascending ? '>' : '<'} ?`;
-  const parameters: SqlParameter[] = [rowKeyBytes(range.row_key), Buffer.from(range.column_name)];
+  const parameters: SqlParameter[] = [rowKey, Buffer.from(range.column_name), ...kept.parameters];
   if (range.after !== undefined) parameters.push(range.after);
   parameters.push(range.limit, range.bytes);
   const sql =
     `(SELECT ${cellColumns(0, shard)} FROM ` +
     `(SELECT added_id, SUM(bytes) OVER (ORDER BY ref_key ${direction}) - bytes AS before_it FROM ` +
     `(SELECT added_id, ref_key, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} ` +
-    `WHERE row_key = ? AND column_name = ? ${beyond} ORDER BY ref_key ${direction} LIMIT ?) AS page) AS sized ` +
+    `WHERE row_key = ? AND column_name = ?${kept.sql} ${beyond} ORDER BY ref_key ${direction} LIMIT ?) AS page) AS sized ` +
     `JOIN ${entity} USING (added_id) WHERE before_it < ? ORDER BY ref_key ${direction})`;
   return { sql: heads ? `${sql} UNION ALL ${headRow(0, shard, entity)}` : sql, parameters, table: entity };
 }

@@ -9,12 +9,14 @@ import type { MoveManagement } from '../../../shared/moves/move-management.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
+import type { RetentionOperations } from '../../../shared/contract/retention-operations.ts';
 import type { SizeOperations } from '../../../shared/contract/shard-plan.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { fakeDefinitions } from './fake-definitions.ts';
 import { fakeErasures } from './fake-erasures.ts';
 import { fakeMoves } from './fake-moves.ts';
+import { fakeRetention } from './fake-retention.ts';
 import { fakeTriggers } from './fake-triggers.ts';
 
 export const SHARDS = 4;
@@ -54,7 +56,7 @@ const INDEXES: IndexOperations = {
 };
 
 /**
- * A deployment of one datastore, `trips`, in memory, with the indexes of the suite, a trigger, a move and erasures.
+ * A deployment of one datastore, `trips`, in memory, with the indexes of the suite, a trigger, a move, erasures and retention.
  * `changes` replaces what should behave otherwise.
  */
 export function fakeDeployment(
@@ -65,6 +67,7 @@ export function fakeDeployment(
       TriggerOperations &
       MoveOperations &
       ErasureOperations &
+      RetentionOperations &
       SizeOperations
   > = {},
   health: readonly GroupHealth[] = [],
@@ -99,6 +102,10 @@ export function fakeDeployment(
       check(name);
       return { ...fakeErasures([], caller), ...changes };
     },
+    async retention(name, caller) {
+      check(name);
+      return { ...fakeRetention([], caller), ...changes };
+    },
     async datastore(name) {
       check(name);
       return { ...trips, ...buffer, ...INDEXES, ...changes };
@@ -119,6 +126,7 @@ export function failingDeployment(error: unknown): Everything {
     triggers: fail,
     moves: fail,
     erasures: fail,
+    retention: fail,
     datastore: fail,
     datastores: fail,
     health: fail,

@@ -42,7 +42,8 @@ const OF_MOVERS = words(`
   listShardSizes getHealth`);
 /** Of those, what belongs to nobody else but operators. */
 const MOVES = OF_MOVERS.filter((operation) => operation.endsWith('Move') || operation.endsWith('Moves'));
-const OF_ERASERS = words('eraseCells listErasures getErasure');
+const OF_ERASERS = words(`
+  eraseCells listErasures getErasure getRetention listHolds putHold releaseHold purgeSpace`);
 
 describe('the policies of callers', () => {
   it.each(ROUTES)(

@@ -11,6 +11,7 @@ import type { DeleteOptions } from '../../../shared/contract/definition-operatio
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import { fakeDefinitions } from '../../functions/support/fake-definitions.ts';
 import { AWAY, ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
+import { HOLD } from '../../functions/support/fake-retention.ts';
 import { MOVE } from '../../functions/support/fake-moves.ts';
 import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { answerCheck, operationsOf, schemaCheck, type Document } from './support/answer-check.ts';
@@ -125,6 +126,15 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   eraseCells: post('erasures', { row_key: ROW, column_name: 'BASE', up_to: 3, reason: 'request 4711' }),
   listErasures: get(`erasures?open=false&limit=1&after=${ERASING.id}`),
   getErasure: get(`erasures/${ERASED.id}`),
+  getRetention: get('retention'),
+  listHolds: get(`holds?row_key=${ROW}&limit=10`),
+  putHold: {
+    method: 'PUT',
+    path: '/v1/trips/holds',
+    body: JSON.stringify({ hold: HOLD.hold, row_key: ROW, reason: 'a case' }),
+  },
+  releaseHold: { method: 'DELETE', path: `/v1/trips/holds?hold=${HOLD.hold}&row_key=${ROW}` },
+  purgeSpace: post('purge'),
   listShardSizes: get('shards/sizes'),
   getBuffer: get('buffer'),
   listBufferConflicts: get('buffer/conflicts'),
@@ -268,6 +278,17 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     if (path.includes('/erasures/'))
       for (const id of ['first', ERASED.id.replace('b7', 'b8')])
         answers.push(await ask({ method, path: path.replace(ERASED.id, id), body }));
+    if (path.includes('/holds?hold='))
+      answers.push(
+        await ask({ method, path: path.replace(HOLD.hold, 'nope'), body }),
+        await gateway(failingDeployment(new SchemalessError('held', 'held by case-17', { more: { hold: HOLD.hold } })))(
+          {
+            method: 'POST',
+            path: '/v1/trips/erasures',
+            body: JSON.stringify({ row_key: ROW, reason: 'request 4711' }),
+          },
+        ),
+      );
     if (path.includes('/trips')) answers.push(await ask({ method, path: path.replace('trips', 'nope'), body }));
     if (body !== undefined) {
       answers.push(
@@ -419,7 +440,7 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.10.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.11.0' } });
   });
 
   it('asks for signatures where requests are signed, and only there', async () => {

@@ -21,6 +21,7 @@ await runAsProcess<ApiProcessInput, never>(async ({ access, port }, { signal, re
     triggers: () => Promise.reject(new Error('there are none here')),
     moves: () => Promise.reject(new Error('there are none here')),
     erasures: () => Promise.reject(new Error('there are none here')),
+    retention: () => Promise.reject(new Error('there is none here')),
     health: async () => [],
     close: async () => undefined,
   };

@@ -18,6 +18,44 @@ describe('loadDefinitions', () => {
     });
   });
 
+  it('reads how long cells are kept', () => {
+    write(
+      'trips',
+      [
+        'datastore: trips',
+        'shards: 1',
+        'retention:',
+        '  - { column: STATUS, keep_versions: 10 }',
+        "  - { column: '*', keep_for: 90d, keep_versions: 1000 }",
+        '',
+      ].join('\n'),
+    );
+    expect(loadDefinitions(folder.path).datastores[0]?.retention).toEqual([
+      { column: 'STATUS', keepVersions: 10 },
+      { column: '*', keepVersions: 1000, keepForMs: 90 * 86_400_000 },
+    ]);
+  });
+
+  it.each([
+    ['no bound', '- { column: A }', /keep_versions or keep_for/u],
+    ['no column', '- { keep_versions: 1 }', /column: wanted/u],
+    ['no versions', '- { column: A, keep_versions: 0 }', /keep_versions: wanted a whole number from 1 to 1000.*got 0/u],
+    ['too many versions', '- { column: A, keep_versions: 1001 }', /from 1 to 1000.*got 1001/u],
+    ['a time without a unit', '- { column: A, keep_for: 90 }', /keep_for: wanted a time from 1s to 36500d.*got 90/u],
+    ['too short a time', '- { column: A, keep_for: 500ms }', /keep_for: wanted a time from 1s/u],
+    ['a column twice', '- { column: A, keep_versions: 1 }\n  - { column: A, keep_for: 1d }', /A/u],
+    ['a rule that is none', '- A', /a mapping of column/u],
+    ['a key that is not known', '- { column: A, keep_version: 1 }', /keep_version/u],
+    ['a name that cannot be erased', `- { column: ${'A'.repeat(255)}, keep_versions: 1 }`, /254 bytes/u],
+  ])('refuses a retention with %s', (_, rules, message) => {
+    write('trips', `datastore: trips\nshards: 1\nretention:\n  ${rules}\n`);
+    expect(problemsOf()).toContainEqual({
+      file: join('trips', 'datastore.yaml'),
+      line: expect.any(Number),
+      message: expect.stringMatching(message),
+    });
+  });
+
   it('reads what the project itself has', () => {
     const { datastores } = loadDefinitions(join(import.meta.dirname, '../../../infra/datastores'));
     expect(datastores.map(({ name }) => name)).toEqual(['smoke', 'trips']);

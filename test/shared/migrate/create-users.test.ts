@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { rebuildTable, refusalIn } from '../../../shared/erasures/statements/rebuild-table.ts';
 import { createUsers, type UserLogin } from '../../../shared/migrate/create-users.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
@@ -122,6 +123,22 @@ describe('the users of the functions', () => {
   ] as const)('%s, or not', async (_, statement, allowed: readonly MadeUser[]) => {
     for (const user of ALL)
       expect([user, await outcome(user, statement())]).toEqual([user, allowed.includes(user) ? 'done' : DENIED]);
+  });
+
+  it.each<[MadeUser, boolean]>([
+    ['read', false],
+    ['tail', false],
+    ['repair', true],
+  ])('as %s have tables written anew: %s', async (user, may) => {
+    for (const name of [
+      { database, table: 'entity' },
+      { database: 'schemaless', table: 'buffer' },
+    ]) {
+      const asked = clients.get(user)?.select(rebuildTable(name), 'writer');
+      // A refusal is an error, or a row that says so.
+      const refusal = await asked?.then(refusalIn, (error: Error) => error.message);
+      expect(refusal).toEqual(may ? undefined : expect.stringMatching(/denied/u));
+    }
   });
 
   it('have the password that was last given, and no other', async () => {

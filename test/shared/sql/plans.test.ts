@@ -23,6 +23,8 @@ import { rowsRead } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
+import { selectColumnStates } from '../../../shared/erasures/statements/select-column-state.ts';
+import { selectWritten } from '../../../shared/erasures/statements/select-written.ts';
 import { countLeft } from '../../../shared/erasures/statements/count-left.ts';
 import { selectBodies } from '../../../shared/sql/statements/select-bodies.ts';
 import { selectErasures } from '../../../shared/sql/statements/select-erasures.ts';
@@ -38,6 +40,9 @@ const COLUMNS = ['BASE', 'NOTES', 'STATUS'];
 
 const { trips, name: datastore, groupOf, entity } = await sharedTrips(4);
 const DATABASE = shardDatabase(datastore, 1);
+const LOG = [{ shard: 1, after: 1500 }];
+const KEPT = [{ column: '*', keepVersions: 10 }];
+const COLUMN = () => ({ row_key: rows[0] ?? '', column_name: 'BASE' });
 const HEEDING = { datastore, shard: 1, heeds: true };
 // Many versions of the same few columns: an aggregate over them has to skip from column to column.
 const rows = rowsOfShard(1, 4, 3);
@@ -100,6 +105,19 @@ describe('rows read', () => {
       10 * 14,
     ],
     ['whether bodies are left', () => countLeft(DATABASE, { row_key: rows[1] ?? '', column_name: 'NOTES' }), 12],
+    [
+      'a page of 10 versions, of which 10 are kept',
+      () => selectVersions(datastore, 1, { ...range, row_key: rows[1] ?? '' }, false, KEPT),
+      10 * 14 + 14,
+    ],
+    ['a cell, whether it is kept', () => selectCells(datastore, [key(3)], false, undefined, KEPT), 6 + 14],
+    ['20 cells of the log, whether they are kept', () => selectLog(datastore, LOG, 20, 1e6, KEPT), 20 * 13 + 20 * 12],
+    [
+      '20 columns of which versions may be erased',
+      () => selectColumnStates({ datastore, shard: 1, rules: KEPT }, times(20, COLUMN()), 10),
+      20 * (10 * 14 + 14),
+    ],
+    ['a page of what was written', () => selectWritten(datastore, 1, 1500, 100), 100 * 3 + 20],
     ['append of 100 cells', () => appendCells({ datastore, shard: 1, epoch: 1 }, newCells(100)), 12 + 100 * 9],
     ['append of a restored cell', () => appendRestored({ datastore, shard: 1, epoch: 1 }, restored(1)), 12 + 9],
     ['append of 100 restored cells', () => appendRestored({ datastore, shard: 1, epoch: 1 }, restored(100)), 12 + 900],

@@ -4,6 +4,7 @@ import type { ModelDatastore } from '../../../../shared/models/declaration.ts';
 import { defineModel } from '../../../../shared/models/model.ts';
 import { fakeDefinitions } from '../../../functions/support/fake-definitions.ts';
 import { fakeErasures } from '../../../functions/support/fake-erasures.ts';
+import { fakeRetention } from '../../../functions/support/fake-retention.ts';
 import { fakeMoves } from '../../../functions/support/fake-moves.ts';
 import { fakeTriggers } from '../../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../../functions/support/gateway.ts';
@@ -88,6 +89,7 @@ export async function openRates(options: Omit<RealStoreOptions, 'datastores' | '
           triggers: async () => fakeTriggers(),
           moves: async () => fakeMoves(),
           erasures: async () => fakeErasures(),
+          retention: async () => fakeRetention(),
         }),
       ),
     }),

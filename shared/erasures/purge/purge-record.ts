@@ -1,0 +1,63 @@
+import type { Purge } from '../../contract/retention-operations.ts';
+import { changeItem } from '../../dynamo/change-item.ts';
+import { readState, type StateItem } from '../../dynamo/state-table.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+
+/** The purge of a datastore that was asked for last: `purge#trips` of the state table. */
+const keyOf = (datastore: string): string => `purge#${datastore}`;
+
+/** How far it is on a group. */
+export interface PurgePlace {
+  /** The last table that was written anew, `DATABASE.TABLE`; empty: none was. */
+  readonly after: string;
+  /** The one that was begun behind that, and when it had been written anew before. */
+  readonly begun?: { readonly name: string; readonly createdAt: string };
+  /** All were. */
+  readonly isDone?: true;
+}
+
+export interface PurgeState {
+  readonly purge: Purge;
+  /** By group. */
+  readonly places: Readonly<Record<string, PurgePlace>>;
+}
+
+export async function readPurge(table: DynamoTable, datastore: string): Promise<PurgeState | undefined> {
+  return toState(await readState(table, keyOf(datastore)));
+}
+
+/** Begins one, unless one goes on. Returns the one that goes on then. */
+export async function beginPurge(table: DynamoTable, datastore: string, caller: string): Promise<Purge> {
+  const asked: PurgeState = {
+    purge: {
+      state: 'purging',
+      requested_by: caller,
+      requested_at: new Date().toISOString(),
+      purged_at: null,
+      tables: 0,
+      of: 0,
+      bytes_before: 0,
+      bytes_after: 0,
+      waits_for: null,
+    },
+    places: {},
+  };
+  return changeItem(table, keyOf(datastore), (item) => {
+    const before = toState(item);
+    if (before?.purge.state === 'purging') return { result: before.purge };
+    return { values: { purge: { S: JSON.stringify(asked) } }, result: asked.purge };
+  });
+}
+
+/** Writes how far it is. */
+export async function writePurge(table: DynamoTable, datastore: string, state: PurgeState): Promise<void> {
+  await changeItem(table, keyOf(datastore), () => ({
+    values: { purge: { S: JSON.stringify(state) } },
+    result: undefined,
+  }));
+}
+
+function toState(item: StateItem | undefined): PurgeState | undefined {
+  const text = item?.['purge']?.S;
+  return text === undefined ? undefined : (JSON.parse(text) as PurgeState);
+}

@@ -1,0 +1,98 @@
+import type { StoreContext } from '../../access/context.ts';
+import { homeOf, requireDatastore } from '../../access/groups.ts';
+import type { Erasure } from '../../contract/erasure-operations.ts';
+import { scopeOf } from '../../erasure-name.ts';
+import { retentionOf, shownRetention, type RetentionRules } from '../../sql/hidden-cells.ts';
+import { carryOut, NOT_CLEANED, type ErasureWork, type Patience } from '../carry-out.ts';
+import { RETENTION } from '../erasure-cell.ts';
+import { retentionId } from './retained-days.ts';
+import {
+  selectColumnStates,
+  toColumnStates,
+  type ColumnOfRow,
+  type ColumnState,
+} from '../statements/select-column-state.ts';
+import type { OpenPart } from './retention-place.ts';
+
+/** A shard in which something is looked for. */
+export interface ShardAt {
+  readonly datastore: string;
+  readonly shard: number;
+  /** As they are now, past every cache. */
+  readonly rules: RetentionRules;
+}
+
+/** Versions of a column that are looked at together, and columns of one statement. */
+export const VERSIONS_AT_ONCE = 200;
+export const COLUMNS_AT_ONCE = 20;
+
+/** Characters that are kept of what a part waits for: many parts are written down together. */
+const WHY_LENGTH = 200;
+
+/** The lowest versions of some columns, on the writer. */
+export async function readColumnStates(
+  context: StoreContext,
+  at: ShardAt,
+  columns: readonly ColumnOfRow[],
+): Promise<readonly ColumnState[]> {
+  const { group } = homeOf(await requireDatastore(context.topology, at.datastore), at.shard);
+  const client = await context.groups.client(group);
+  const rows = await client.select(selectColumnStates(at, columns, VERSIONS_AT_ONCE), 'writer');
+  return toColumnStates(rows, columns.length);
+}
+
+/** What became of one part. */
+export interface PartDone {
+  readonly column: string;
+  readonly cells: number;
+  readonly bytes: number;
+  /** What it waits for; null: it is done everywhere. */
+  readonly waits_for: string | null;
+}
+
+/** Erases a part by the way of every erasure, without a record of its own. */
+export async function erasePart(
+  work: ErasureWork,
+  { datastore, shard, rules }: ShardAt,
+  { target }: Pick<OpenPart, 'target'>,
+  patience: Patience,
+): Promise<PartDone> {
+  const { row_key, column_name = '', ref_key = null, up_to = null, beyond } = target;
+  const erasure: Erasure = {
+    id: retentionId(datastore, column_name),
+    scope: scopeOf(target),
+    row_key,
+    column_name,
+    ref_key,
+    up_to,
+    shard,
+    reason: reasonOf(rules, column_name),
+    requested_by: RETENTION,
+    requested_at: new Date().toISOString(),
+    state: 'erasing',
+    added_id: null,
+    cells: 0,
+    bytes: 0,
+    erased_at: null,
+    cleaned: NOT_CLEANED,
+    waits_for: null,
+    backups_until: null,
+  };
+  const { state, waits_for, erased } = await carryOut(work, datastore, erasure, patience, beyond);
+  return {
+    column: column_name,
+    ...erased,
+    waits_for: state === 'erased' ? null : (waits_for ?? 'nobody knows what').slice(0, WHY_LENGTH),
+  };
+}
+
+/** `retention: STATUS, keep_versions 10, keep_for 90d` */
+function reasonOf(rules: RetentionRules, column: string): string {
+  const rule = retentionOf(rules, column);
+  const { keep_versions, keep_for_seconds } = rule ? shownRetention(rule) : {};
+  const bounds = [
+    ...(keep_versions === undefined ? [] : [`the last ${keep_versions} versions are kept`]),
+    ...(keep_for_seconds === undefined ? [] : [`cells are kept for ${keep_for_seconds} s`]),
+  ];
+  return `retention: ${bounds.join(', ') || 'by a rule that is gone'}`;
+}

@@ -1,0 +1,72 @@
+import { ScanCommand, type AttributeValue, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
+import type { RetainedColumn, RetainedDay } from '../../contract/retention-operations.ts';
+import { changeItem } from '../../dynamo/change-item.ts';
+import type { StateItem } from '../../dynamo/state-table.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+import { uuidV5 } from '../../uuid-v5.ts';
+
+/**
+ * What was erased since it was out of its retention: `retained#trips#COLUMN` of the state table, a summary for each day.
+ * There is no record for each such erasure: a store may have a million of them a day.
+ */
+const keyOf = (datastore: string, column: string): string => `retained#${datastore}#${column}`;
+
+/** The namespace of ids. */
+const NAMESPACE = '0d7c0c3f-58a3-4a0e-9d0e-3c1c8f3f9f2b';
+/** Days that are kept. */
+const KEPT_DAYS = 1000;
+
+/** By which logs and answers name the erasures of a column. */
+export function retentionId(datastore: string, column: string): string {
+  return uuidV5(NAMESPACE, JSON.stringify([datastore, column]));
+}
+
+/** Adds what a run has erased of a column. */
+export async function addRetained(
+  table: DynamoTable,
+  datastore: string,
+  column: string,
+  { day, erasures, cells, bytes, from, to }: RetainedDay,
+): Promise<void> {
+  await changeItem(table, keyOf(datastore, column), (item) => {
+    const days = daysOf(item);
+    const before = days.find((one) => one.day === day);
+    const now: RetainedDay = {
+      day,
+      erasures: erasures + (before?.erasures ?? 0),
+      cells: cells + (before?.cells ?? 0),
+      bytes: bytes + (before?.bytes ?? 0),
+      from: before?.from ?? from,
+      to,
+    };
+    const next = [...days.filter((one) => one.day !== day), now].slice(-KEPT_DAYS);
+    return { values: { days: { S: JSON.stringify(next) }, column: { S: column } }, result: undefined };
+  });
+}
+
+/** Of all columns of a datastore: the state table is read from end to end, as few ask for it. */
+export async function listRetained({ client, table }: DynamoTable, datastore: string): Promise<RetainedColumn[]> {
+  const columns: RetainedColumn[] = [];
+  let start: Record<string, AttributeValue> | undefined;
+  do {
+    const page: ScanCommandOutput = await client.send(
+      new ScanCommand({
+        TableName: table,
+        ConsistentRead: true,
+        FilterExpression: 'begins_with(pk, :prefix)',
+        ExpressionAttributeValues: { ':prefix': { S: keyOf(datastore, '') } },
+        ExclusiveStartKey: start,
+      }),
+    );
+    for (const item of page.Items ?? []) {
+      const column = item['column']?.S ?? '';
+      columns.push({ column, id: retentionId(datastore, column), days: daysOf(item) });
+    }
+    start = page.LastEvaluatedKey;
+  } while (start);
+  return columns.sort((one, other) => (one.column < other.column ? -1 : 1));
+}
+
+function daysOf(item: StateItem | undefined): readonly RetainedDay[] {
+  return JSON.parse(item?.['days']?.S ?? '[]') as readonly RetainedDay[];
+}

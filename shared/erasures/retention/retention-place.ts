@@ -1,0 +1,85 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { readState, updateState } from '../../dynamo/state-table.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+import type { ErasureTarget } from '../../erasure-name.ts';
+import { sideBySide } from '../../side-by-side.ts';
+
+/**
+ * How far the logs of shards were looked through for what is out of its retention: `retention#trips#0` of the state table
+ * for each 4 shards, an attribute `s12` for each of them.
+ */
+export interface RetentionPlace {
+  /** Of the rules by which it was looked, and the shard's epoch: under others, all is looked at again. */
+  readonly rules: string;
+  readonly epoch: number;
+  /** Up to where columns were looked at that had much to erase. */
+  readonly often: number;
+  /** Up to where columns were looked at that had anything to erase, and when the last look came to the log's end. */
+  readonly all: Reached;
+  /** By milliseconds of a `keep_for`: up to where cells were looked at that were older, and when. */
+  readonly aged: Readonly<Record<string, Reached>>;
+  /** What was begun and is not known to be done everywhere. */
+  readonly open: readonly OpenPart[];
+}
+
+export interface Reached {
+  readonly added_id: number;
+  /** By `Date.now()`. */
+  readonly at: number;
+}
+
+/** An erasure that was begun. */
+export interface OpenPart {
+  readonly target: ErasureTarget;
+  /** Why it is not done; null while nobody knows. */
+  readonly waits_for: string | null;
+}
+
+/** Together with what is open of each, at most, they have to fit into the 400 KB of an item. */
+const SHARDS_AN_ITEM = 4;
+const keyOf = (datastore: string, shard: number): string =>
+  `retention#${datastore}#${Math.floor(shard / SHARDS_AN_ITEM)}`;
+const nameOf = (shard: number): string => `s${shard}`;
+
+/** Of the shards of a datastore that have any. */
+export async function readPlaces(
+  table: DynamoTable,
+  datastore: string,
+  shards: number,
+): Promise<Map<number, RetentionPlace>> {
+  const places = new Map<number, RetentionPlace>();
+  const firsts = Array.from({ length: Math.ceil(shards / SHARDS_AN_ITEM) }, (_, item) => item * SHARDS_AN_ITEM);
+  await sideBySide(firsts, async (first) => {
+    const item = await readState(table, keyOf(datastore, first));
+    for (let shard = first; shard < Math.min(shards, first + SHARDS_AN_ITEM); shard += 1) {
+      const text = item?.[nameOf(shard)]?.S;
+      if (text !== undefined) places.set(shard, JSON.parse(text) as RetentionPlace);
+    }
+  });
+  return places;
+}
+
+/**
+ * Writes how far a shard is.
+ *
+ * @param token of the lease: who had it before writes nothing any more
+ * @returns false where another has the lease by now
+ */
+export async function writePlace(
+  table: DynamoTable,
+  at: { readonly datastore: string; readonly shard: number; readonly token: number },
+  place: RetentionPlace,
+): Promise<boolean> {
+  const values: Record<string, AttributeValue> = {
+    ':place': { S: JSON.stringify(place) },
+    ':token': { N: String(at.token) },
+  };
+  const written = await updateState(table, {
+    key: keyOf(at.datastore, at.shard),
+    update: 'SET #place = :place, #token = :token',
+    condition: 'attribute_not_exists(#token) OR #token <= :token',
+    names: { '#place': nameOf(at.shard) },
+    values,
+  });
+  return written !== undefined;
+}

@@ -1,0 +1,232 @@
+import { hash } from 'node:crypto';
+import { byGroup } from '../../access/groups.ts';
+import type { RetainedDay } from '../../contract/retention-operations.ts';
+import type { RetentionRule } from '../../definitions/definitions.ts';
+import { SchemalessError } from '../../errors.ts';
+import { pauseFor } from '../../pause-for.ts';
+import { shardOf } from '../../shard.ts';
+import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
+import { readDatastore } from '../../topology/dynamo-topology.ts';
+import type { DatastoreTopology } from '../../topology/topology.ts';
+import type { ErasureWork } from '../carry-out.ts';
+import { forgetReleased, releasedRows } from '../holds.ts';
+import type { PartDone } from './erase-hidden.ts';
+import { behindSeconds } from './behind.ts';
+import { addRetained } from './retained-days.ts';
+import {
+  agedEveryMs,
+  keepTimes,
+  retainShard,
+  ROUND_MS,
+  WHOLE_MS,
+  type RetentionSettings,
+  type ShardTurn,
+} from './retain-shard.ts';
+import { readPlaces, writePlace, type Reached, type RetentionPlace } from './retention-place.ts';
+
+export interface RetentionRun extends ErasureWork {
+  /** Of the lease under which it works. */
+  readonly token: number;
+  readonly settings?: RetentionSettings;
+  readonly failed?: (error: unknown) => void;
+  /** Of each datastore with rules, after each round. @default nobody wants to know */
+  readonly retained?: (datastore: string, round: RetentionRound) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface RetentionRound {
+  readonly erasures: number;
+  readonly cells: number;
+  readonly bytes: number;
+  /** Erasures that are not done everywhere. */
+  readonly open: number;
+  readonly behindSeconds: number;
+}
+
+/** Shards that are looked at side by side, and how long each has before others have their turn. */
+const SIDE_BY_SIDE = 4;
+const TURN_MS = 10_000;
+const HEADS_A_STATEMENT = 256;
+
+/** Erases what is out of its retention, of all datastores that have rules, round after round until the signal. */
+export async function runRetention(run: RetentionRun): Promise<void> {
+  const { context, settings = {}, failed = () => undefined, signal } = run;
+  const known = new Map<string, Map<number, RetentionPlace>>();
+  while (!signal.aborted) {
+    let isMore = false;
+    try {
+      for (const datastore of await context.topology.datastores()) {
+        if (signal.aborted) break;
+        const { retention } = (await context.topology.datastore(datastore)) ?? {};
+        if (retention && (await roundOf(run, datastore, known))) isMore = true;
+      }
+    } catch (error) {
+      failed(error);
+      isMore = false;
+    }
+    if (!isMore) await pauseFor(settings.roundMs ?? ROUND_MS, signal);
+  }
+}
+
+/** Returns whether there is more to be done at once. */
+async function roundOf(
+  run: RetentionRun,
+  datastore: string,
+  known: Map<string, Map<number, RetentionPlace>>,
+): Promise<boolean> {
+  const { topologyTable, stateTable, settings = {}, signal } = run;
+  // Past every cache: what is erased by a rule that was loosened a moment ago is gone for good.
+  const topology = await readDatastore(topologyTable, datastore);
+  if (!topology?.retention) return false;
+  const places = known.get(datastore) ?? (await readPlaces(stateTable, datastore, topology.shards));
+  known.set(datastore, places);
+  const rules = rulesHash(topology.retention);
+  const released = await releasedRows(stateTable, datastore);
+  const heads = await headsOf(run, topology);
+  const work = dueShards(topology, { places, rules, released, heads, settings });
+  const tally = new Tally();
+  let isCut = false;
+  const workOn = async (): Promise<void> => {
+    for (let shard = work.shift(); shard !== undefined && !signal.aborted; shard = work.shift()) {
+      const own = released.filter((row) => shardOf(row, topology.shards) === shard);
+      const turn = turnOf(run, { topology, shard, released: own, places, tally });
+      const place = startingPlace(places.get(shard), topology, shard, settings);
+      try {
+        if (await retainShard(turn, place)) isCut = true;
+        else await forgetReleased(stateTable, datastore, own);
+      } catch (error) {
+        run.failed?.(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, workOn));
+  for (const [column, day] of tally.days()) await addRetained(stateTable, datastore, column, day);
+  const open = [...places.values()].reduce((sum, place) => sum + place.open.length, 0);
+  run.retained?.(datastore, {
+    ...tally.sum(),
+    open,
+    behindSeconds: behindSeconds(topology.retention, [...places.values()], settings) ?? 0,
+  });
+  return isCut;
+}
+
+/** How far each log goes; those of groups that do not answer are left out. */
+async function headsOf(run: RetentionRun, topology: DatastoreTopology): Promise<ReadonlyMap<number, number>> {
+  const heads = new Map<number, number>();
+  const shards = topology.homes.map((_, shard) => ({ shard }));
+  await Promise.all(
+    [...byGroup(topology, shards)].map(async ([group, ofGroup]) => {
+      try {
+        const client = await run.context.groups.client(group);
+        for (let from = 0; from < ofGroup.length; from += HEADS_A_STATEMENT) {
+          const page = ofGroup.slice(from, from + HEADS_A_STATEMENT).map(({ shard }) => shard);
+          const rows = await client.select(selectHeads(topology.datastore, page), 'writer');
+          for (const [shard, head] of toHeads(rows)) heads.set(shard, head);
+        }
+      } catch (error) {
+        run.failed?.(error);
+      }
+    }),
+  );
+  return heads;
+}
+
+interface Due {
+  readonly places: ReadonlyMap<number, RetentionPlace>;
+  readonly rules: string;
+  readonly released: readonly string[];
+  readonly heads: ReadonlyMap<number, number>;
+  readonly settings: RetentionSettings;
+}
+
+function dueShards(topology: DatastoreTopology, { places, rules, released, heads, settings }: Due): number[] {
+  const now = Date.now();
+  const retention = topology.retention ?? [];
+  const times = keepTimes(retention);
+  const byVersions = retention.some(({ keepVersions }) => keepVersions !== undefined);
+  const ofReleased = new Set(released.map((row) => shardOf(row, topology.shards)));
+  return [...heads]
+    .filter(([shard, head]) => {
+      const place = places.get(shard);
+      if (place?.rules !== rules || place.epoch !== topology.homes[shard]?.epoch) return true;
+      if (place.open.length > 0 || ofReleased.has(shard)) return true;
+      const isNew = byVersions && (head > place.often || now - place.all.at >= (settings.wholeMs ?? WHOLE_MS));
+      return isNew || times.some((ms) => now - (place.aged[ms]?.at ?? 0) >= agedEveryMs(ms, settings));
+    })
+    .map(([shard]) => shard);
+}
+
+/** Under other rules than before all is looked at again, from now on; and where the log may not be the one of before. */
+function startingPlace(
+  place: RetentionPlace | undefined,
+  { retention = [], homes }: DatastoreTopology,
+  shard: number,
+  settings: RetentionSettings,
+): RetentionPlace {
+  const rules = rulesHash(retention);
+  const epoch = homes[shard]?.epoch ?? 0;
+  if (place?.rules === rules && place.epoch === epoch) return place;
+  const due = (everyMs: number): Reached => ({ added_id: 0, at: Date.now() - everyMs });
+  const aged = Object.fromEntries(keepTimes(retention).map((ms) => [ms, due(agedEveryMs(ms, settings))]));
+  return { rules, epoch, often: 0, all: due(settings.wholeMs ?? WHOLE_MS), aged, open: place?.open ?? [] };
+}
+
+interface TurnOf {
+  readonly topology: DatastoreTopology;
+  readonly shard: number;
+  readonly released: readonly string[];
+  readonly places: Map<number, RetentionPlace>;
+  readonly tally: Tally;
+}
+
+function turnOf(run: RetentionRun, { topology, shard, released, places, tally }: TurnOf): ShardTurn {
+  const { datastore, retention } = topology;
+  const until = performance.now() + TURN_MS;
+  const { stateTable, token, settings = {}, signal } = run;
+  return {
+    work: run,
+    at: { datastore, shard, rules: retention },
+    settings,
+    released,
+    mayGoOn: () => performance.now() < until && !signal.aborted,
+    signal,
+    async write(place) {
+      if (!(await writePlace(stateTable, { datastore, shard, token }, place)))
+        throw new SchemalessError('unavailable', 'another erases what is out of its retention by now');
+      places.set(shard, place);
+    },
+    done: (part) => tally.add(part),
+  };
+}
+
+function rulesHash(rules: readonly RetentionRule[]): string {
+  return hash('sha256', JSON.stringify(rules)).slice(0, 16);
+}
+
+/** What a round has erased, by column. */
+class Tally {
+  readonly #days = new Map<string, RetainedDay>();
+
+  add({ column, cells, bytes, waits_for }: PartDone): void {
+    const now = new Date().toISOString();
+    const before = this.#days.get(column);
+    this.#days.set(column, {
+      day: now.slice(0, 10),
+      erasures: (before?.erasures ?? 0) + (waits_for === null ? 1 : 0),
+      cells: (before?.cells ?? 0) + cells,
+      bytes: (before?.bytes ?? 0) + bytes,
+      from: before?.from ?? now,
+      to: now,
+    });
+  }
+
+  days(): ReadonlyMap<string, RetainedDay> {
+    return this.#days;
+  }
+
+  sum(): Pick<RetentionRound, 'erasures' | 'cells' | 'bytes'> {
+    const all = [...this.#days.values()];
+    const of = (name: 'erasures' | 'cells' | 'bytes'): number => all.reduce((sum, day) => sum + day[name], 0);
+    return { erasures: of('erasures'), cells: of('cells'), bytes: of('bytes') };
+  }
+}

@@ -1,0 +1,87 @@
+import { rowKeyBytes } from '../../address.ts';
+import { FIRST_NAME, RANGE_MARK } from '../../erasure-name.ts';
+import { toNumber } from '../../sql/cell-rows.ts';
+import type { SqlRow, Statement } from '../../sql/client.ts';
+import { hiddenInColumn, type RetentionRules } from '../../sql/hidden-cells.ts';
+import { entityTable } from '../../sql/names.ts';
+import { HAS_BODY } from '../../sql/statements/select-bodies.ts';
+import { unionOf } from '../../sql/union.ts';
+
+/** A column of a row. */
+export interface ColumnOfRow {
+  readonly row_key: string;
+  readonly column_name: string;
+}
+
+/** A version that no erasure of versions reaches. */
+export interface VersionState {
+  readonly ref_key: number;
+  readonly isHidden: boolean;
+  readonly hasBody: boolean;
+}
+
+export interface ColumnState {
+  /** Up to where versions were erased; -1 where none was. */
+  readonly erasedTo: number;
+  /** By ref key, the lowest first, behind those. */
+  readonly versions: VersionState[];
+}
+
+/**
+ * The lowest versions of columns of one shard that were not erased yet, and which of them are out of their retention: what
+ * was erased before is not passed over, however much it is.
+ *
+ * @param limit of each column
+ */
+export function selectColumnStates(
+  at: { readonly datastore: string; readonly shard: number; readonly rules: RetentionRules },
+  columns: readonly ColumnOfRow[],
+  limit: number,
+): Statement {
+  const entity = entityTable(at.datastore, at.shard);
+  const parts = columns.map(({ row_key, column_name }, item): Statement => {
+    const rowKey = rowKeyBytes(row_key);
+    const column = Buffer.from(column_name);
+    const hidden = hiddenInColumn(at.rules, { entity, rowKey, column: column_name, onlyLatest: false });
+    const past = `SELECT COALESCE(MAX(past.ref_key), -1) FROM ${entity} AS past WHERE past.row_key = ? AND past.column_name = CONCAT(${RANGE_MARK}, ?)`;
+    return {
+      table: entity,
+      sql:
+        `(SELECT ${item}, (${past}), ref_key, ${hidden?.sql ?? '0'}, ${HAS_BODY} FROM ${entity} ` +
+        `WHERE row_key = ? AND column_name = ? AND ref_key > (${past}) ORDER BY ref_key LIMIT ${limit})`,
+      parameters: [rowKey, column, ...(hidden?.parameters ?? []), rowKey, column, rowKey, column],
+    };
+  });
+  return unionOf(parts);
+}
+
+/** In the order of the columns. */
+export function toColumnStates(rows: readonly SqlRow[], columns: number): readonly ColumnState[] {
+  const states = Array.from({ length: columns }, (): { erasedTo: number; versions: VersionState[] } => ({
+    erasedTo: -1,
+    versions: [],
+  }));
+  for (const [item, erasedTo, ref_key, isHidden, hasBody] of rows) {
+    const state = states[toNumber(item)];
+    if (!state) throw new Error(`a row for column ${String(item)} of ${columns}`);
+    state.erasedTo = toNumber(erasedTo);
+    state.versions.push({
+      ref_key: toNumber(ref_key),
+      isHidden: toNumber(isHidden) === 1,
+      hasBody: toNumber(hasBody) === 1,
+    });
+  }
+  // A union keeps no order.
+  for (const { versions } of states) versions.sort((one, other) => one.ref_key - other.ref_key);
+  return states;
+}
+
+/** The columns that a row has cells of. */
+export function selectColumnsOfRow(datastore: string, shard: number, row_key: string): Statement {
+  const entity = entityTable(datastore, shard);
+  return {
+    table: entity,
+    sql: `SELECT DISTINCT column_name FROM ${entity} WHERE row_key = ? AND column_name >= ${FIRST_NAME}`,
+    parameters: [rowKeyBytes(row_key)],
+  };
+}
