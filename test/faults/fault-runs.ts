@@ -24,6 +24,7 @@ import { readersDownRun } from './readers-down/readers-down-run.ts';
 import { replicationRun } from './replication/replication-run.ts';
 import { refusedRun } from './refused/refused-run.ts';
 import { restoreRun } from './restore/restore-run.ts';
+import { retentionRun } from './retention/retention-run.ts';
 import { restartRun } from './restart/restart-run.ts';
 import { simulateRun } from './simulate/simulate-run.ts';
 import { soakRun } from './soak/soak-run.ts';
@@ -58,6 +59,7 @@ export const FAULT_RUNS: readonly FaultRun[] = [
   awayRun,
   readersDownRun,
   erasuresRun,
+  retentionRun,
   pausedRun,
   lockedRun,
   freezeRun,

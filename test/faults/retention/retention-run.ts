@@ -1,0 +1,351 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { NewCell } from '../../../shared/cell.ts';
+import type { Purge } from '../../../shared/contract/retention-operations.ts';
+import type { IndexDefinition, RetentionRule } from '../../../shared/definitions/definitions.ts';
+import { leases } from '../../../shared/dynamo/lease.ts';
+import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
+import { runErasures } from '../../../shared/erasures/run-erasures.ts';
+import { shardDatabase } from '../../../shared/shard.ts';
+import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
+import type { SqlRow } from '../../../shared/sql/client.ts';
+import { writeRetention } from '../../../shared/topology/retention-rules.ts';
+import { onEachGroup, onEachShard, rowsOf } from '../../support/past-the-store.ts';
+import { Random } from '../../support/random.ts';
+import { DATASTORE, openStore, PATIENT, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
+import { check, grouped, noneOf, type FaultRun, type RunWorld } from '../fault-run.ts';
+import { Stage } from '../stage.ts';
+import { cellsOf, KEPT, LARGE, MARKED, markedBody, requireReadable } from './marked.ts';
+import { searchDisk, tableBytes, type FoundOnDisk } from './search-disk.ts';
+import { watchReads, type Watched, type WrittenRow } from './watched-reads.ts';
+
+const SHARDS = 8;
+/** Its shard field is of all rows alike: what is left of an entry that is erased is that field. */
+const INDEX: IndexDefinition = {
+  name: 'by_kind',
+  fields: [
+    { field: 'k', type: 'string', column_key: MARKED },
+    { field: 'm', type: 'string', column_key: MARKED },
+  ],
+  keys: [],
+};
+const RULES: readonly RetentionRule[] = [
+  { column: LARGE, keepVersions: KEPT },
+  { column: MARKED, keepVersions: KEPT },
+];
+/** Logs that are written over soon: what lies there is no matter of tables. */
+const SMALL_LOGS = ['--loose-innodb-redo-log-capacity=8M', '--loose-innodb-log-file-size=8M'];
+const CLUSTER = { groups: 2, readers: 1, shards: SHARDS, indexes: [INDEX], extraArguments: SMALL_LOGS };
+/** By default, and where a short run is asked for. */
+const FULL = { rows: 1000, versions: 100, marked: 20, erased: 100, filler: 400 };
+/** Empty files are a part of a small store's space: its bodies are larger. */
+const SHORT = { rows: 60, versions: 40, marked: 20, erased: 10, filler: 4000 };
+/** Below this many seconds of load, the short one. */
+const SHORT_SECONDS = 30;
+const WRITERS = 4;
+const READERS = 2;
+const BATCH = 50;
+const MOST_OVER_FRESH = 1.15;
+const PATIENCE_MS = 900_000;
+const OVER_BATCHES = 120;
+const OVER_BYTES = 6000;
+const SETTLING_MS = 4000;
+const UNRULED = 'unruled';
+const FRESH = 'fresh';
+
+export const retentionRun: FaultRun = {
+  name: 'retention',
+  promise: 'No read shows more than is kept, what is not kept goes from disk, and its space comes back',
+  fault: `${grouped(FULL.rows)} rows of ${FULL.versions} versions written, of which ${KEPT} are kept, while they are read and the rest is erased; a tenth of the rows erased, then a purge (--seconds below ${SHORT_SECONDS}: ${SHORT.rows} rows)`,
+  control: 'no rules; no purge',
+  alone: true,
+
+  async run(world) {
+    requireReadable();
+    const size = (world.seconds ?? SHORT_SECONDS) < SHORT_SECONDS ? SHORT : FULL;
+    const { watched, unruled, before, after, purge, bytes, engine } = await retain(world, size);
+    const cells = size.rows * (size.versions + size.marked);
+    const ratio = (of: number): number => of / bytes.fresh;
+    return {
+      checks: [
+        noneOf(
+          'reads that showed more than is kept, while rows were written',
+          size === FULL ? 2000 : 100,
+          { wrong: watched.beyond, of: watched.reads },
+          { wrong: unruled.beyond, of: unruled.reads },
+        ),
+        check<FoundOnDisk>(
+          {
+            what: 'marks of erased bodies in files of tables and indexes, of all servers',
+            bar: '0',
+            figure: ({ marks, kept }) => `${grouped(marks.tables)} (of kept ones: ${grouped(kept)})`,
+            holds: ({ marks, kept }) => marks.tables === 0 && kept > 0,
+          },
+          after,
+          before,
+        ),
+        check<number>(
+          {
+            what: 'space of the tables, as a part of that of a fresh store with the same content',
+            bar: `at most ${MOST_OVER_FRESH}`,
+            figure: (of) => ratio(of).toFixed(2),
+            holds: (of) => ratio(of) <= MOST_OVER_FRESH,
+          },
+          bytes.after,
+          bytes.before,
+        ),
+      ],
+      cells,
+      engine,
+      notes: [
+        `${grouped(watched.reads)} reads; the most bodies in a list: ${watched.most} (without rules ${unruled.most})`,
+        `files of tables: ${mib(bytes.before)} before the purge, ${mib(bytes.after)} after, fresh ${mib(bytes.fresh)}`,
+        `the purge says: ${purge.tables} tables, ${mib(purge.bytes_before)} before, ${mib(purge.bytes_after)} after`,
+        `marks of erased bodies before the purge: ${countsOf(before)}`,
+        `… and after it, once binary logs were purged: ${countsOf(after)}`,
+        ...after.files,
+      ],
+    };
+  },
+};
+
+const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+const countsOf = ({ marks }: FoundOnDisk): string =>
+  Object.entries(marks)
+    .map(([kind, count]) => `${kind} ${grouped(count)}`)
+    .join(', ');
+
+type Size = typeof FULL;
+
+async function retain(world: RunWorld, size: Size) {
+  await using stage = await Stage.start(world, 'retention', CLUSTER);
+  const { define } = stage.cluster;
+  const unruledAccess = await define(UNRULED, []);
+  const topologyTable = (await stage.open()).topologyTable;
+  await writeRetention(topologyTable, DATASTORE, RULES);
+  await using store = await openStore({ ...stage.access, sql: PATIENT });
+  await stage.drain();
+  const ending = new AbortController();
+  const background = eraseBehind(store, ending.signal);
+  try {
+    const unruled = await watchedWrites(world, await unruledStore(stage, unruledAccess), { ...SHORT, marked: 0 });
+    world.say(`${grouped(size.rows)} rows are written`);
+    const rows = rowsOfRun(size.rows);
+    const watched = await watchedWrites(world, store, size, rows);
+    world.say('waiting until what is not kept is erased');
+    await untilErased(stage, rows.length);
+    const erased = await eraseRows(store, rows.slice(0, size.erased));
+    const folder = join(stage.cluster.folder, 'servers');
+    const isErased = (row: number, version: number): boolean => row < erased || version <= size.marked - KEPT;
+    const before = await searchDisk(folder, isErased);
+    const bytes = { before: tableBytes(folder, DATASTORE), after: 0, fresh: 0 };
+    world.say(`on disk before the purge: ${countsOf(before)}; ${mib(bytes.before)}`);
+    const purge = await purgeAll(stage, store);
+    await copyFresh(stage);
+    await settle(stage);
+    bytes.after = tableBytes(folder, DATASTORE);
+    bytes.fresh = tableBytes(folder, FRESH);
+    await writeOver(store);
+    await stage.wait(SETTLING_MS);
+    const after = await searchDisk(folder, isErased);
+    return { watched, unruled, before, after, purge, bytes, engine: stage.engine };
+  } finally {
+    ending.abort();
+    await background;
+  }
+}
+
+/** As the scheduled function does, with less patience. */
+async function eraseBehind({ context, topologyTable, stateTable }: OpenStore, signal: AbortSignal): Promise<void> {
+  await runErasures({
+    context,
+    topologyTable,
+    stateTable,
+    backupDays: 0,
+    leases: leases(stateTable, randomUUID(), 5000),
+    deadline: Date.now() + 3_600_000,
+    lookMs: 1000,
+    retention: { roundMs: 4000, wholeMs: 15_000, rest: 0.2 },
+    purge: { lookMs: 500, rest: 0.2 },
+    failed: (error) => console.error(error),
+    signal,
+  });
+}
+
+function rowsOfRun(count: number): readonly WrittenRow[] {
+  return Array.from({ length: count }, () => ({ row_key: randomUUID(), acked: 0 }));
+}
+
+async function unruledStore(stage: Stage, access: DatastoreAccess): Promise<OpenStore> {
+  return stage.use(await openStore({ ...access, sql: PATIENT }));
+}
+
+/** Writes all rows, a version of many at a time, while they are read. */
+async function watchedWrites(
+  world: RunWorld,
+  { datastore }: OpenStore,
+  { rows: count, versions, marked, filler: length }: Size,
+  rows: readonly WrittenRow[] = rowsOfRun(count),
+): Promise<Watched> {
+  const ending = new AbortController();
+  const reading = Array.from({ length: READERS }, (_, number) =>
+    watchReads(datastore, rows, new Random(world.seed, 'retention', number), ending.signal),
+  );
+  const filler = new Random(world.seed, 'filler', 0);
+  const work: { readonly version: number; readonly from: number }[] = [];
+  for (let version = 1; version <= versions; version += 1)
+    for (let from = 0; from < rows.length; from += BATCH) work.push({ version, from });
+  const write = async (): Promise<void> => {
+    for (let next = work.shift(); next && !world.signal.aborted; next = work.shift()) {
+      const { version, from } = next;
+      const some = rows.slice(from, from + BATCH);
+      await putAll(
+        datastore,
+        some.flatMap(({ row_key }, position): NewCell[] => [
+          cellsOf(row_key, from + position, version, textOf(filler, length)),
+          ...(version > marked
+            ? []
+            : [
+                {
+                  row_key,
+                  column_name: MARKED,
+                  ref_key: version,
+                  body: markedBody(from + position, version),
+                },
+              ]),
+        ]),
+      );
+      for (const row of some) row.acked = Math.max(row.acked, version - WRITERS);
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, write));
+  ending.abort();
+  const all = await Promise.all(reading);
+  return all.reduce((sum, one) => ({
+    reads: sum.reads + one.reads,
+    beyond: sum.beyond + one.beyond,
+    most: Math.max(sum.most, one.most),
+  }));
+}
+
+async function putAll(datastore: OpenStore['datastore'], cells: readonly NewCell[]): Promise<void> {
+  for (let left = cells; left.length > 0;) {
+    const results = await datastore.batchPut(left.slice(0, 100));
+    const again = left.slice(0, 100).filter((_, position) => {
+      const outcome = results[position]?.outcome;
+      if (outcome === 'conflict') throw new Error('a cell was written twice, with another body');
+      return outcome === 'unavailable';
+    });
+    left = [...again, ...left.slice(100)];
+  }
+}
+
+function textOf(random: Random, length: number): string {
+  let text = '';
+  while (text.length < length) text += random.integer(0, 2 ** 31).toString(36);
+  return text.slice(0, length);
+}
+
+/** Until the tables have no body that is not kept. */
+async function untilErased(stage: Stage, rows: number): Promise<void> {
+  const bodies = async (): Promise<number> => {
+    const counts = await onEachShard(stage.access.groups, async (client, shard) => {
+      const sql = `SELECT COUNT(*) FROM \`${shardDatabase(DATASTORE, shard)}\`.entity WHERE column_name IN ('${LARGE}', '${MARKED}') AND LEFT(body, 1) <> X'00'`;
+      return toNumber((await rowsOf(client, sql))[0]?.[0]);
+    });
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+  let left = 0;
+  const isDone = await stage.comes(async () => (left = await bodies()) === rows * 2 * KEPT, {
+    patienceMs: PATIENCE_MS,
+    pollMs: 1000,
+  });
+  if (!isDone) throw new Error(`${left} bodies are left, wanted ${rows * 2 * KEPT}`);
+}
+
+/** Returns how many. */
+async function eraseRows(
+  { context, topologyTable, stateTable, name }: OpenStore,
+  rows: readonly WrittenRow[],
+): Promise<number> {
+  const operations = await erasureManagement({ context, topologyTable, stateTable, backupDays: 0 }).erasures(
+    name,
+    'a fault run',
+  );
+  for (const { row_key } of rows) {
+    const { state, waits_for } = await operations.erase({ row_key, reason: 'a fault run' });
+    if (state !== 'erased') throw new Error(`an erasure waits for ${waits_for}`);
+  }
+  return rows.length;
+}
+
+async function purgeAll(stage: Stage, store: OpenStore): Promise<Purge> {
+  const { context, topologyTable, stateTable, name } = store;
+  const operations = await erasureManagement({ context, topologyTable, stateTable, backupDays: 0 }).retention(
+    name,
+    'a fault run',
+  );
+  let purge = await operations.purge();
+  stage.world.say('the purge goes on');
+  await stage.comes(async () => (purge = (await operations.retention()).purge ?? purge).state === 'purged', {
+    patienceMs: PATIENCE_MS,
+    pollMs: 500,
+  });
+  if (purge.state !== 'purged') throw new Error(`the purge waits for ${purge.waits_for}`);
+  return purge;
+}
+
+/** The same rows in tables of their own, in the order of the log and of rows. */
+async function copyFresh(stage: Stage): Promise<void> {
+  await onEachShard(stage.access.groups, async (client, shard) => {
+    const [from, to] = [shardDatabase(DATASTORE, shard), shardDatabase(FRESH, shard)];
+    const change = (sql: string): Promise<unknown> => client.change({ sql, parameters: [] });
+    await change(`CREATE DATABASE ${to}`);
+    const names = await rowsOf(
+      client,
+      `SELECT table_name FROM information_schema.tables WHERE table_schema = '${from}'`,
+    );
+    for (const [name] of names) {
+      const table = toText(name ?? null);
+      await change(`CREATE TABLE ${to}.${table} LIKE ${from}.${table}`);
+      await change(`INSERT INTO ${to}.${table} SELECT * FROM ${from}.${table} ORDER BY 1`);
+    }
+  });
+}
+
+/** Writes more than redo logs hold, so that they are written over, as in any store that goes on. */
+async function writeOver({ datastore }: OpenStore): Promise<void> {
+  const random = new Random('over', 'filler', 0);
+  for (let batch = 0; batch < OVER_BATCHES; batch += 1) {
+    const cells = Array.from({ length: BATCH }, (): NewCell => {
+      const body = textOf(random, OVER_BYTES);
+      return { row_key: randomUUID(), column_name: 'OVER', ref_key: 0, body };
+    });
+    await putAll(datastore, cells);
+  }
+}
+
+/** Until all nodes have what the writers have, in their files of tables, and no binary log has more than what comes now. */
+async function settle(stage: Stage): Promise<void> {
+  await onEachGroup(stage.access.groups, async (client, group) => {
+    const nodes = Array.from({ length: client.nodes }, (_, node) => node);
+    const ask = (sql: string, node: number): Promise<readonly SqlRow[]> =>
+      client.select({ sql, parameters: [] }, { node });
+    await client.change({ sql: 'CREATE DATABASE settled', parameters: [] });
+    for (const node of nodes)
+      await stage.comes(async () => (await ask("SHOW DATABASES LIKE 'settled'", node)).length > 0, {
+        patienceMs: PATIENCE_MS,
+        pollMs: 200,
+      });
+    stage.world.say(`${group}: binary logs are purged`);
+    for (const node of nodes) for (const what of ['BINARY LOGS', 'RELAY LOGS']) await ask(`FLUSH ${what}`, node);
+    // Replicas read the new ones by then: those that are read are not purged.
+    await stage.wait(SETTLING_MS);
+    for (const node of nodes) {
+      await ask('PURGE BINARY LOGS BEFORE NOW() + INTERVAL 1 DAY', node);
+      await ask('SET GLOBAL innodb_max_dirty_pages_pct = 0', node);
+    }
+  });
+  // Pages that are dirty are written.
+  await stage.wait(SETTLING_MS);
+}

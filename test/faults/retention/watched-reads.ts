@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
+import type { Random } from '../../support/random.ts';
+import { KEPT, LARGE } from './marked.ts';
+
+/** What reads were shown, while rows were written. */
+export interface Watched {
+  /** Reads of lists and of single cells that may show none. */
+  reads: number;
+  /** Of them, those that showed a body beyond the bound. */
+  beyond: number;
+  /** The most bodies of a column that a list had. */
+  most: number;
+}
+
+/** A row that is being written. */
+export interface WrittenRow {
+  readonly row_key: string;
+  /** The highest version that was acknowledged, all below with it; 0: none. */
+  acked: number;
+}
+
+/** Reads rows at random, by lists, one by one, and by batches, until the signal. */
+export async function watchReads(
+  datastore: Pick<Datastore, 'versions' | 'get' | 'batchGet'>,
+  rows: readonly WrittenRow[],
+  random: Random,
+  signal: AbortSignal,
+): Promise<Watched> {
+  const seen: Watched = { reads: 0, beyond: 0, most: 0 };
+  const tell = (beyond: boolean): void => {
+    seen.reads += 1;
+    if (beyond) seen.beyond += 1;
+  };
+  while (!signal.aborted) {
+    const row = rows[random.integer(0, rows.length - 1)];
+    if (!row || row.acked <= KEPT) {
+      await sleep(5);
+      continue;
+    }
+    const { row_key, acked } = row;
+    const { cells } = await datastore.versions({ row_key, column_name: LARGE }, { limit: 1000 });
+    const bodies = cells.filter(({ body }) => body !== null).length;
+    seen.most = Math.max(seen.most, bodies);
+    tell(bodies > KEPT);
+    // What was acknowledged before is seen: higher versions may be there by now, which put out more.
+    const ref_key = random.integer(1, acked - KEPT);
+    tell((await datastore.get({ row_key, column_name: LARGE, ref_key })).cell?.body !== null);
+    const [item] = await datastore.batchGet([{ row_key, column_name: LARGE, ref_key }]);
+    tell(!item || !('body' in item) || item.body !== null);
+  }
+  return seen;
+}
