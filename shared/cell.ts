@@ -54,6 +54,12 @@ export interface Cell extends NewCell {
    * keeps its place in the log.
    */
   readonly erased?: true;
+  /**
+   * Paths of sealed fields whose subject was forgotten: nobody can read them any more, and they are null in `body`.
+   *
+   * @default none
+   */
+  readonly forgotten?: readonly string[];
   /** Of one that was erased: the SHA-256 of its body's JSON, in hexadecimal, for the digest of its log. */
   readonly body_sha256?: string;
   /**
@@ -136,6 +142,7 @@ export interface DigestRange {
  * - `buffered`: kept on `copies` secondaries, not yet on the primary, so not readable yet. It will be appended.
  * - `conflict`: another body is at this address; nothing changed.
  * - `erased`: what was at this address, or would be, was erased for good; nothing changed.
+ * - `subject_forgotten`: it names a subject that was forgotten, by the field `field`; nothing changed.
  * - `unavailable`: not confirmed; the cell may or may not be there. Repeat it.
  */
 export type PutResult =
@@ -156,6 +163,7 @@ export type PutResult =
       /** Of the cell that is there, where it is known. */ readonly added_id?: number;
     }
   | { readonly outcome: 'erased'; readonly shard: number }
+  | { readonly outcome: 'subject_forgotten'; readonly shard: number; readonly field: string }
   | { readonly outcome: 'unavailable'; readonly shard: number; readonly reason: string };
 
 /**

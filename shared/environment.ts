@@ -32,6 +32,12 @@ export const ENVIRONMENT_VARIABLES = {
   keepCopies: 'SCHEMALESS_KEEP_COPIES',
   /** Of `erase-cells` and `repair-indexes`: days that backups are kept at most, a whole number; 0 where there are none. */
   backupDays: 'SCHEMALESS_BACKUP_DAYS',
+  /** Name of the DynamoDB table of keys: of whoever seals, opens, hashes or signs. */
+  keysTable: 'SCHEMALESS_KEYS_TABLE',
+  /** ARN of the secret of the root key, above those of the table; `none` where there is no way to it. */
+  rootSecret: 'SCHEMALESS_ROOT_SECRET',
+  /** Of `erase-cells`: days that the table of keys can be set back, a whole number; 0 where it cannot. */
+  keyDays: 'SCHEMALESS_KEY_DAYS',
   /** Of `export-cells`: where the files go, `s3://bucket/prefix`. */
   exportTo: 'SCHEMALESS_EXPORT_TO',
   /** Of `export-cells`: `ndjson` or `parquet`. */
@@ -57,6 +63,13 @@ export const STORE_VARIABLES = [
   'connections',
 ] as const satisfies readonly VariableKey[];
 export type StoreVariable = (typeof STORE_VARIABLES)[number];
+
+/** In the place of the ARN. */
+export const NO_ROOT_KEY = 'none';
+
+/** What functions read besides that have to do with sealed fields. */
+export const KEY_VARIABLES = ['keysTable', 'rootSecret'] as const satisfies readonly VariableKey[];
+export type KeyVariable = (typeof KEY_VARIABLES)[number];
 
 /** What the function of a trigger reads. */
 export const CONSUMER_VARIABLES = [

@@ -94,6 +94,11 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     title: 'What was at this address was erased for good, or may not come there any more',
     cure: 'Nothing brings it back: `reason` says why, and `erasure` which record says more',
   },
+  subject_forgotten: {
+    title:
+      'The cell names a subject that was forgotten for good, and has fields sealed under its key; nothing was changed',
+    cure: 'Leave out what is sealed, or name another subject in the field that `field` names',
+  },
   unknown_erasure: {
     title: 'The datastore has no record of an erasure with this id',
     cure: 'Use an id that an erasure was answered with, or that the list has',

@@ -34,6 +34,7 @@ export const ERRORS = {
   cell_not_found: { status: 404, retry: 'never' },
   conflict: { status: 409, retry: 'never' },
   erased: { status: 410, retry: 'never' },
+  subject_forgotten: { status: 409, retry: 'never' },
   unknown_erasure: { status: 404, retry: 'never' },
   held: { status: 409, retry: 'never' },
   unknown_hold: { status: 404, retry: 'never' },

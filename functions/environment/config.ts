@@ -39,6 +39,12 @@ export interface Config {
   readonly keepCopies: number;
   /** Days that backups are kept at most: 0 to 36,500. */
   readonly backupDays: number;
+  /** Where keys are kept. */
+  readonly keysTable: string;
+  /** The secret of the root key. */
+  readonly rootSecret: string;
+  /** Days that the table of keys can be set back: 0 to 35. */
+  readonly keyDays: number;
   /** Where an export goes: `s3://bucket/prefix`. */
   readonly exportTo: string;
   readonly exportFormat: (typeof FORMATS)[number];
@@ -76,6 +82,9 @@ const VARIABLES: Variables<Config> = {
   mostShards: wholeNumber(ENVIRONMENT_VARIABLES.mostShards, 1, MAX_SHARDS),
   keepCopies: wholeNumber(ENVIRONMENT_VARIABLES.keepCopies, 0, 604_800),
   backupDays: wholeNumber(ENVIRONMENT_VARIABLES.backupDays, 0, 36_500),
+  keysTable: text(ENVIRONMENT_VARIABLES.keysTable, 'the name of a table'),
+  rootSecret: text(ENVIRONMENT_VARIABLES.rootSecret, 'the ARN of a secret'),
+  keyDays: wholeNumber(ENVIRONMENT_VARIABLES.keyDays, 0, 35),
   exportTo: text(ENVIRONMENT_VARIABLES.exportTo, 's3://bucket/prefix'),
   exportFormat: oneOf(ENVIRONMENT_VARIABLES.exportFormat, FORMATS),
   exportCompression: oneOf(ENVIRONMENT_VARIABLES.exportCompression, COMPRESSIONS),

@@ -2,7 +2,8 @@ import { connectorOf } from '#connector';
 import { METRICS } from '../../shared/metrics.ts';
 import { openDeployment, type Deployment } from '../../shared/store/deployment.ts';
 import type { DeploymentOptions, StoreEvent } from '../../shared/access/context.ts';
-import { STORE_VARIABLES } from '../../shared/environment.ts';
+import { KEY_VARIABLES, STORE_VARIABLES } from '../../shared/environment.ts';
+import { sealedDeployment } from '../../shared/sealed/sealed-deployment.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import { openCircuits } from '../../shared/access/open-circuits.ts';
 import { readConfig, type StoreConfig } from './config.ts';
@@ -10,13 +11,20 @@ import { dynamoClient } from './dynamo.ts';
 import { logger } from './log.ts';
 import { count } from './metrics.ts';
 import { requestIds } from './request-ids.ts';
+import { keyStore } from './root-key.ts';
 
 let opened: Deployment | undefined;
 
 /** The deployment that this function belongs to, opened when first asked for and kept as long as the instance lives. */
 export function deployment(): Deployment {
-  opened ??= openDeployment(deploymentOptions(readConfig(STORE_VARIABLES)));
+  opened ??= open();
   return opened;
+}
+
+function open(): Deployment {
+  const config = readConfig([...STORE_VARIABLES, ...KEY_VARIABLES]);
+  const options = deploymentOptions(config);
+  return sealedDeployment(openDeployment(options), options.topology, keyStore(config));
 }
 
 /** How the environment's groups and topology are reached. */

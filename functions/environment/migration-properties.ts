@@ -4,10 +4,23 @@ import type { MigrationWish } from '../../shared/migrate/migration-wish.ts';
 
 const endpoint = z.object({ host: z.string().min(1), port: z.coerce.number().int().min(1).max(65_535) });
 
+const sealed = z.object({
+  column: z.string().min(1),
+  subject: z.string().min(1),
+  fields: z.array(z.string().min(1)).min(1),
+});
+
 const index = z.object({
   name: z.string().min(1),
   fields: z
-    .array(z.object({ field: z.string().min(1), type: z.enum(FIELD_TYPES), column_key: z.string().min(1) }))
+    .array(
+      z.object({
+        field: z.string().min(1),
+        type: z.enum(FIELD_TYPES),
+        column_key: z.string().min(1),
+        sealed: z.literal(true).exactOptional(),
+      }),
+    )
     .min(1),
   keys: z.array(z.array(z.string().min(1))),
 });
@@ -79,6 +92,7 @@ const properties = z.object({
     z.object({
       name: z.string().min(1),
       shards: z.coerce.number().int().min(1),
+      sealed: jsonText(z.array(sealed)).exactOptional(),
       // Deployments that knew no indexes or triggers, and to which one may be rolled back, have none.
       indexes: jsonText(z.array(index)).prefault('[]'),
       triggers: jsonText(z.array(trigger)).optional(),

@@ -1,7 +1,7 @@
 // oxlint-disable-next-line import/no-named-as-default -- its types have the default export alone
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { DEFINING_HANDLER, ROUTES, type Route } from '../../shared/api/routes.ts';
+import { DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
 import { logger } from '../environment/log.ts';
@@ -40,11 +40,22 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
   open: () => Over,
 ): HttpHandler {
   const byRouteKey = new Map<string, HttpOperation<Over>>();
+  const led: { readonly path: string; readonly by: string; readonly answers: HttpOperation<Over> }[] = [];
   const entries = new Map<string, HttpOperation<Over>>(Object.entries(operations));
-  for (const { operation, method, path } of ROUTES) {
+  for (const route of ROUTES) {
+    const { operation, method, path } = route;
     const answers = entries.get(operation);
-    if (answers !== undefined) byRouteKey.set(`${method} ${path}`, answers);
+    if (answers === undefined) continue;
+    byRouteKey.set(`${method} ${path}`, answers);
+    if ('by' in route) led.push({ path, by: `${method} ${pathOf(route.by)}`, answers });
   }
+  const operationOf = ({ routeKey, pathParameters }: APIGatewayProxyEventV2): HttpOperation<Over> | undefined => {
+    const other = led.find(
+      ({ by, path }) =>
+        by === routeKey && filled(path, pathParameters) === filled(by, pathParameters).replace(/^\w+ /u, ''),
+    );
+    return other?.answers ?? byRouteKey.get(routeKey);
+  };
 
   const answer = middy<APIGatewayProxyEventV2>({
     timeoutEarlyInMillis: TIME_TO_ANSWER_MS,
@@ -54,7 +65,7 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
     .use(observe())
     .use(answerProblems())
     .handler(async (event: APIGatewayProxyEventV2): Promise<Answer> => {
-      const operation = byRouteKey.get(event.routeKey);
+      const operation = operationOf(event);
       if (operation === undefined && DEFINING.has(event.routeKey))
         throw new SchemalessError(
           'goes_by_deploy',
@@ -68,6 +79,13 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
       return operation(httpRequest(event), open());
     });
   return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));
+}
+
+const pathOf = (operation: Operation): string => ROUTES.find((route) => route.operation === operation)?.path ?? '';
+
+/** A route's path as a request has it. */
+function filled(path: string, parameters: APIGatewayProxyEventV2['pathParameters'] = {}): string {
+  return path.replaceAll(/\{(\w+)\}/gu, (_whole, name: string) => parameters[name] ?? '');
 }
 
 function throwTimeout(): never {

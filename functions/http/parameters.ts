@@ -135,7 +135,7 @@ function decode(text: string, field: string): string {
 }
 
 /** The query parameters of every read of one row. */
-export const READ_NAMES = ['read', 'min_added_id'] as const;
+export const READ_NAMES = ['read', 'min_added_id', 'sealed'] as const;
 
 /** Who is asked, what it must have seen, and what room there is for the answer. Throws `invalid_field`. */
 export function readOptions({ room, packed }: Pick<ReadOptions, 'room' | 'packed'>, query: Query): ReadOptions {
@@ -144,12 +144,18 @@ export function readOptions({ room, packed }: Pick<ReadOptions, 'room' | 'packed
     packed,
     read: readRole(query),
     min_added_id: query.integer('min_added_id', 0, Number.MAX_SAFE_INTEGER),
+    sealed: readSealed(query),
   };
 }
 
 /** `read`: the writer or a reader; undefined when it does not come. Throws `invalid_field`. */
 export function readRole(query: Query): Role | undefined {
   return query.choice('read', ['writer', 'reader']);
+}
+
+/** `sealed=true`: what is sealed stays so. Throws `invalid_field`. */
+export function readSealed(query: Query): true | undefined {
+  return query.choice('sealed', ['true', 'false']) === 'true' ? true : undefined;
 }
 
 /** `limit` of any list. Throws `invalid_field`. */

@@ -1,4 +1,5 @@
 import { MADE_USERS } from '../../shared/topology/database-users.ts';
+import { canSeal } from '../constructs/can-seal.ts';
 import { ZONES_UNNAMED, zonesFor } from '../constructs/zones.ts';
 import type { Load } from './load.ts';
 
@@ -18,16 +19,16 @@ export function zonesIn({ region, zones }: Load['environment']): number {
   return zonesFor(region, zones)?.length ?? ZONES_UNNAMED;
 }
 
-/** SQS, and Secrets Manager where functions log in with passwords. */
+/** SQS, and Secrets Manager where functions log in with passwords, or seal fields. */
 const ENDPOINTS = { iam: 1, secret: 2 };
 const ALARMS_OF_A_GROUP = 4;
 const ALARMS_OF_A_PROXY = 1;
 const ALARMS_OF_READERS = 1;
 /**
- * Of the store: buffer, logs, lags, circuits, moves, API (one of two metrics), functions, triggers as a whole; and of
+ * Of the store: buffer, logs, lags, circuits, moves, retention, API (one of two metrics), functions, triggers as a whole; and of
  * each trigger.
  */
-const ALARMS_OF_THE_STORE = 39;
+const ALARMS_OF_THE_STORE = 40;
 const ALARMS_OF_A_TRIGGER = 4;
 /** Of the function that makes datastores on request, where there is one. */
 const ALARMS_OF_DEFINING = 2;
@@ -57,9 +58,9 @@ export function standingPartsOf(
     passwordDays = 0,
   } = environment;
   return {
-    // One of each cluster's owner, and those of functions that have no tokens, for all groups.
-    secrets: groups + (databaseAuth === 'iam' ? 0 : MADE_USERS.length),
-    endpoints: functionsInVpc ? ENDPOINTS[databaseAuth] * zonesIn(environment) : 0,
+    // One of each cluster's owner, those of functions that have no tokens, for all groups, and the root key.
+    secrets: groups + (databaseAuth === 'iam' ? 0 : MADE_USERS.length) + (canSeal(environment) ? 1 : 0),
+    endpoints: functionsInVpc ? ENDPOINTS[environment.sealsFields ? 'secret' : databaseAuth] * zonesIn(environment) : 0,
     alarmMetrics:
       ALARMS_OF_THE_STORE +
       (definedByApi ? ALARMS_OF_DEFINING : 0) +

@@ -10,6 +10,7 @@ import { deleteCommand } from './commands/delete.ts';
 import { digest } from './commands/digest.ts';
 import { erase } from './commands/erase.ts';
 import { erasure, erasures } from './commands/erasures.ts';
+import { forget, forgotten } from './commands/forget.ts';
 import { explain } from './commands/explain.ts';
 import { get } from './commands/get.ts';
 import { holds } from './commands/holds.ts';
@@ -57,6 +58,8 @@ const COMMANDS: readonly CommandOf[] = [
   holds,
   retention,
   purge,
+  forget,
+  forgotten,
   importCommand,
   exportCommand,
   compareCommand,

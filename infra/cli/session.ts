@@ -1,6 +1,7 @@
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
 import { erasuresClient } from '../../shared/client/erasures-client.ts';
+import { subjectsClient } from '../../shared/client/subjects-client.ts';
 import { movesClient } from '../../shared/client/moves-client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
 import { retentionClient } from '../../shared/client/retention-client.ts';
@@ -44,6 +45,8 @@ export interface Session {
   erasures(more?: Connecting): Promise<ErasureOperations>;
   /** How long its cells are kept, and what is held. Throws a CommandError where it is not clear which is meant. */
   retention(more?: Connecting): Promise<RetentionOperations>;
+  /** Whom the datastore that is meant has forgotten. Throws a CommandError where it is not clear which. */
+  subjects(more?: Connecting): Promise<ReturnType<typeof subjectsClient>>;
   /** What is made and deleted beside any datastore. Throws a CommandError. */
   definitions(): Promise<DefinitionOperations>;
   /** Says something to people, beside the results: a line on standard error. */
@@ -78,6 +81,7 @@ export function openSession(flags: GlobalFlags): Session {
     moves: async (more) => movesClient(await optionsOfDatastore(more)),
     erasures: async (more) => erasuresClient(await optionsOfDatastore(more)),
     retention: async (more) => retentionClient(await optionsOfDatastore(more)),
+    subjects: async (more) => subjectsClient(await optionsOfDatastore(more)),
     definitions: async () => definitionsClient(await optionsOf()),
     note: (line) => void process.stderr.write(`${line}\n`),
   };

@@ -69,7 +69,7 @@ export const MOVES = [
   'getHealth',
 ] as const satisfies readonly Operation[];
 
-/** What it takes to erase, to hold back from that, and to show that it was done. */
+/** What it takes to erase and to forget, to hold back from that, and to show that it was done. */
 export const ERASURES = [
   'eraseCells',
   'listErasures',
@@ -79,6 +79,9 @@ export const ERASURES = [
   'putHold',
   'releaseHold',
   'purgeSpace',
+  'getReceiptKey',
+  'forgetSubject',
+  'listForgotten',
 ] as const satisfies readonly Operation[];
 
 export interface CallerPoliciesProps {
@@ -89,7 +92,7 @@ export interface CallerPoliciesProps {
 
 /**
  * What callers may be allowed, to be attached to their roles: `readers` read everything but moves and erasures,
- * `clients-NAME` read and write one datastore, `movers` move shards, `erasers` erase cells, `operators` may do all that
+ * `clients-NAME` read and write one datastore, `movers` move shards, `erasers` erase cells and forget subjects, `operators` may do all that
  * the API does.
  */
 export class CallerPolicies extends Construct {
@@ -126,7 +129,7 @@ export class CallerPolicies extends Construct {
         ),
       ),
       ...add('movers', 'moves shards between groups', '*', MOVES),
-      ...add('erasers', 'erases cells', '*', ERASURES),
+      ...add('erasers', 'erases cells and forgets subjects', '*', ERASURES),
       ...add(
         'operators',
         'operates the store',

@@ -1,7 +1,13 @@
 import { Token } from 'aws-cdk-lib';
-import { ROUTES } from '../../shared/api/routes.ts';
+import { GATEWAY_ROUTES } from '../../shared/api/routes.ts';
 import { connectionBudget } from './connection-budget.ts';
-import { MAX_TAILERS, MOST_GROUPS, MOST_KEPT_MINUTES, type StoreEnvironment } from './store-environment.ts';
+import {
+  MAX_TAILERS,
+  MOST_GROUPS,
+  MOST_KEPT_MINUTES,
+  MOST_KEY_DAYS,
+  type StoreEnvironment,
+} from './store-environment.ts';
 
 /** Refuses an environment whose parts do not go together. Throws an `Error` that names the one at fault. */
 export function checkEnvironment(environment: StoreEnvironment): void {
@@ -21,6 +27,9 @@ export function checkEnvironment(environment: StoreEnvironment): void {
     throw new Error(
       `${name}.keepCopiesMinutes: wanted ${mostKept === 0 ? '0, since no write is copied' : `a whole number from 0 to ${mostKept}`}, got ${kept}`,
     );
+  const { keyDays = MOST_KEY_DAYS } = environment;
+  if (!Number.isInteger(keyDays) || keyDays < 1 || keyDays > MOST_KEY_DAYS)
+    throw new Error(`${name}.keyDays: wanted a whole number from 1 to ${MOST_KEY_DAYS}, got ${keyDays}`);
   if (!Number.isInteger(tailers) || tailers < 1 || tailers > MAX_TAILERS)
     throw new Error(`${name}.tailers: wanted a whole number from 1 to ${MAX_TAILERS}, got ${tailers}`);
   if (access === 'mysql' && !functionsInVpc && name !== 'local') {
@@ -45,9 +54,9 @@ const CERTIFICATE = /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/
 
 function checkEdge({ name, throttle, routeThrottles = {}, domain }: StoreEnvironment): void {
   for (const [operation, of] of Object.entries(routeThrottles)) {
-    if (!ROUTES.some((route) => route.operation === operation))
+    if (!GATEWAY_ROUTES.some((route) => route.operation === operation))
       throw new Error(
-        `${name}.routeThrottles: wanted operations such as ${ROUTES.slice(0, 3)
+        `${name}.routeThrottles: wanted operations such as ${GATEWAY_ROUTES.slice(0, 3)
           .map((route) => route.operation)
           .join(', ')}, got ${operation}`,
       );

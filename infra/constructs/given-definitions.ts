@@ -1,9 +1,15 @@
 import type * as z from 'zod';
 import { checkRetention } from '../../shared/definitions/check-retention.ts';
 import { checkIndex } from '../../shared/definitions/check-index.ts';
+import { checkIndexOverSealed, checkSealed } from '../../shared/definitions/check-sealed.ts';
 import { checkTrigger } from '../../shared/definitions/check-trigger.ts';
 import { DefinitionFile } from '../../shared/definitions/definition-file.ts';
-import type { DatastoreDefinition, Definitions } from '../../shared/definitions/definitions.ts';
+import {
+  markSealed,
+  type DatastoreDefinition,
+  type Definitions,
+  type FieldType,
+} from '../../shared/definitions/definitions.ts';
 import { DefinitionsError, type Problem } from '../../shared/definitions/definitions-error.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { datastoreYaml, indexYaml, triggerYaml } from '../../shared/definitions/yaml-schemas.ts';
@@ -44,11 +50,20 @@ export function definitionsOf(given: string | readonly GivenDatastore[], warn: (
   const datastores = given.flatMap(({ indexes = [], triggers = [], ...datastore }, position): DatastoreDefinition[] => {
     const of = `datastores[${position}]`;
     const owned = { datastore: datastore.datastore };
-    const made = check(of, datastore, datastoreYaml, checkRetention);
+    const made = check(of, datastore, datastoreYaml, (file) => {
+      checkRetention(file);
+      checkSealed(file);
+    });
+    const { sealed = [] } = made ?? {};
+    const types = new Map<string, FieldType>();
+    const checkWhole = (index: Parameters<typeof checkIndex>[0]): void => {
+      checkIndex(index);
+      checkIndexOverSealed(index, sealed, types);
+    };
     const parts = {
-      indexes: indexes.flatMap(
-        (index, at) => check(`${of}.indexes[${at}]`, { ...index, ...owned }, indexYaml, checkIndex) ?? [],
-      ),
+      indexes: indexes
+        .flatMap((index, at) => check(`${of}.indexes[${at}]`, { ...index, ...owned }, indexYaml, checkWhole) ?? [])
+        .map((index) => markSealed(index, sealed)),
       triggers: triggers.flatMap(
         (trigger, at) => check(`${of}.triggers[${at}]`, { ...trigger, ...owned }, triggerYaml, checkTrigger) ?? [],
       ),

@@ -81,3 +81,22 @@ export function consumedItems(datastore: string, trigger: string): readonly stri
   const name = `${datastore}#${trigger}`;
   return [`trigger#${name}`, `troubled#${name}#*`, `malformed#${name}`, `consumed#${name}#*`];
 }
+
+/** What a function does with the table of keys. */
+export type KeyUse = 'read' | 'make' | 'forget';
+
+const KEYS_OF_FIELDS = ['datastore#*', 'subject#*'];
+
+/** The keys by which records are signed are of those alone who sign. */
+export const KEY_ITEMS: Readonly<Record<KeyUse, readonly string[]>> = {
+  read: KEYS_OF_FIELDS,
+  make: KEYS_OF_FIELDS,
+  forget: [...KEYS_OF_FIELDS, 'signing#*'],
+};
+
+/** Who makes keys puts items, each under the condition that there is none; to take one away is for those who forget. */
+export const KEY_ACTIONS: Readonly<Record<KeyUse, readonly string[]>> = {
+  read: ['dynamodb:GetItem', 'dynamodb:BatchGetItem'],
+  make: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem'],
+  forget: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+};

@@ -3,7 +3,8 @@ import { CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { CfnFunction, Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import type { Definitions } from '../../shared/definitions/definitions.ts';
+import type { Definitions, SealedFields } from '../../shared/definitions/definitions.ts';
+import { canSeal } from './can-seal.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { acknowledge, acknowledgeLambdaPolicies, acknowledgeTracing, acknowledgeVersions } from './evidence.ts';
 import { keptLog } from './kept-log.ts';
@@ -65,9 +66,10 @@ export class Migration extends Construct {
         // Indexes and triggers as text: empty lists, numbers and names with points arrive as they are.
         Datastores: Lazy.any({
           produce: () =>
-            definitions().datastores.map(({ name, shards, indexes, retention }) => ({
+            definitions().datastores.map(({ name, shards, sealed, indexes, retention }) => ({
               name,
               shards,
+              ...(sealed && { sealed: sealedText(environment, name, sealed) }),
               indexes: JSON.stringify(indexes),
               ...(retention && { retention: JSON.stringify(retention) }),
               triggers: Stack.of(this).toJsonString(
@@ -87,6 +89,15 @@ export class Migration extends Construct {
 const RUN_AGAIN = 'schemaless:migrate';
 
 /** Looks whether it understands what is wished, and may do nothing else. */
+/** @throws an Error where functions would have no way to the keys */
+function sealedText(environment: StoreEnvironment, name: string, sealed: readonly SealedFields[]): string {
+  if (!canSeal(environment))
+    throw new Error(
+      `${environment.name}.sealsFields: wanted true, since ${name} has sealed fields: functions reach the root key by an endpoint of its own`,
+    );
+  return JSON.stringify(sealed);
+}
+
 function addStart(scope: Construct, { environment, code }: MigrationProps): LambdaFunction {
   const start = new LambdaFunction(scope, 'onEvent', {
     ...MACHINE,

@@ -20,7 +20,7 @@ import { TABLE_ACTIONS } from './table-actions.ts';
 export interface NetworkEndpoints {
   readonly dynamodb: GatewayVpcEndpoint;
   readonly s3: GatewayVpcEndpoint;
-  /** Where functions log in with passwords. */
+  /** Where functions log in with passwords, or read the root key of sealed fields. */
   readonly secretsManager?: InterfaceVpcEndpoint;
   readonly sqs: InterfaceVpcEndpoint;
 }
@@ -32,7 +32,7 @@ export interface NetworkEndpointsProps {
   readonly scope: Construct;
   /** Whether the VPC has route tables of others, which get no route to the gateways. */
   readonly isBrought: boolean;
-  /** Whether functions log in with passwords of secrets. */
+  /** Whether functions read secrets: their passwords, or the root key of sealed fields. */
   readonly readsSecrets: boolean;
   /** Who may ask the endpoints. */
   readonly clients: SecurityGroup;
@@ -81,13 +81,12 @@ export function allowTables({ dynamodb }: NetworkEndpoints, arns: readonly strin
  * Functions may read the secrets whose names begin so. Names, since the ARNs of forty groups would be more than a policy
  * may hold.
  */
-export function allowSecrets({ secretsManager }: NetworkEndpoints, prefix: string): void {
+export function allowSecrets({ secretsManager }: NetworkEndpoints, prefixes: readonly string[]): void {
   if (!secretsManager) return;
-  const arn = Stack.of(secretsManager).formatArn({
-    service: 'secretsmanager',
-    resource: `secret:${prefix}*`,
-  });
-  allow(secretsManager, ['secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret'], [arn]);
+  const arns = prefixes.map((prefix) =>
+    Stack.of(secretsManager).formatArn({ service: 'secretsmanager', resource: `secret:${prefix}*` }),
+  );
+  allow(secretsManager, ['secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret'], arns);
 }
 
 function allow(endpoint: VpcEndpoint, actions: readonly string[], resources: readonly string[]): void {

@@ -59,15 +59,15 @@ export class Network extends Construct {
       subnets: this.subnets,
       scope: brought ? this : this.vpc,
       isBrought: brought !== undefined,
-      readsSecrets: environment.databaseAuth === 'secret',
+      readsSecrets: environment.databaseAuth === 'secret' || environment.sealsFields === true,
       clients: this.clients,
     });
   }
 
   /** Lets the functions reach the store's tables and secrets by the endpoints, where there are any. */
-  allowStore(tables: readonly string[], secretPrefix: string): void {
+  allowStore(tables: readonly string[], secretPrefixes: readonly string[]): void {
     if (!this.endpoints) return;
     allowTables(this.endpoints, tables);
-    allowSecrets(this.endpoints, secretPrefix);
+    allowSecrets(this.endpoints, secretPrefixes);
   }
 }

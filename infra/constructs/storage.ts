@@ -13,10 +13,12 @@ import { MysqlParameters } from './mysql-parameters.ts';
 import { Network, type BroughtNetwork } from './network.ts';
 import { PasswordRotation } from './password-rotation.ts';
 import { Preflight, wantsPreflight } from './preflight.ts';
+import { canSeal } from './can-seal.ts';
+import { RootKey } from './root-key.ts';
 import { ShardGroup } from './shard-group.ts';
 import { StateTables } from './state-tables.ts';
 import { StoreBackups } from './store-backups.ts';
-import type { StoreEnvironment } from './store-environment.ts';
+import { MOST_KEY_DAYS, type StoreEnvironment } from './store-environment.ts';
 import { acknowledgeUnrotated, secretNames, userSecrets, type UserSecrets } from './user-secrets.ts';
 
 export interface SchemalessStorageProps {
@@ -41,6 +43,8 @@ export class SchemalessStorage {
   /** All of them, in whatever stack. */
   readonly groups: readonly ShardGroup[];
   readonly tables: StateTables;
+  /** Above the keys of sealed fields; undefined where functions have no way to it. */
+  readonly rootKey: RootKey | undefined;
   /** As `keyForStore` gives it. */
   readonly encryptionKey: IKey | undefined;
   readonly alarmTopics: AlarmTopics;
@@ -72,12 +76,22 @@ export class SchemalessStorage {
         ? new Preflight(scope, 'preflight', { environment, scope, code: props.code.own('preflight') })
         : undefined;
     this.network = new Network(scope, 'network', { environment, brought: props.network });
-    this.tables = new StateTables(scope, 'tables', { protectedFromDeletion, encryptionKey });
-    const { topology, state } = this.tables;
-    this.network.allowStore([topology.tableArn, state.tableArn], secretNames(this.prefix));
+    this.tables = new StateTables(scope, 'tables', {
+      protectedFromDeletion,
+      encryptionKey,
+      keyDays: environment.keyDays ?? MOST_KEY_DAYS,
+    });
+    const { topology, state, keys } = this.tables;
+    this.network.allowStore(
+      [topology.tableArn, state.tableArn, keys.tableArn],
+      [secretNames(this.prefix), `${this.prefix}rootkey`],
+    );
     const [here, ...elsewhere] = groupsByStack(scope, environment);
     this.rotation = this.addRotation(scope, props);
     this.userSecrets = environment.databaseAuth === 'iam' ? undefined : this.addUserSecrets(scope);
+    this.rootKey = canSeal(environment)
+      ? new RootKey(scope, 'root-key', { prefix: this.prefix, encryptionKey, isRetained: protectedFromDeletion })
+      : undefined;
     const parameters = new MysqlParameters(scope, 'parameters');
     const groups = this.addGroups(here, parameters);
     const { backups } = environment;
@@ -89,6 +103,7 @@ export class SchemalessStorage {
     this.preflight?.holdBack([
       this.network,
       tables,
+      ...(this.rootKey ? [this.rootKey] : []),
       parameters,
       ...(this.rotation ? [this.rotation] : []),
       ...Object.values(this.userSecrets ?? {}),

@@ -22,7 +22,14 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 import { keptLog } from './kept-log.ts';
-import { DEFAULT_HANDLER, DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
+import {
+  DEFAULT_HANDLER,
+  DEFINING_HANDLER,
+  GATEWAY_ROUTES,
+  ROUTES,
+  type Operation,
+  type Route,
+} from '../../shared/api/routes.ts';
 
 export interface StoreApiProps {
   readonly environment: StoreEnvironment;
@@ -126,7 +133,7 @@ export class StoreApi extends Construct {
       if (!integration) throw new Error(`the API: wanted a function ${handler}, got none`);
       return integration;
     };
-    for (const route of ROUTES) {
+    for (const route of GATEWAY_ROUTES) {
       const added = this.api.addRoutes({
         path: route.path,
         methods: [HttpMethod[route.method]],
@@ -150,7 +157,7 @@ export class StoreApi extends Construct {
   }
 
   private throttleRoutes({ routeThrottles = {} }: StoreEnvironment): void {
-    const settings = ROUTES.flatMap(({ method, path, operation }) => {
+    const settings = GATEWAY_ROUTES.flatMap(({ method, path, operation }) => {
       const throttle = routeThrottles[operation];
       return throttle
         ? [[`${method} ${path}`, { ThrottlingRateLimit: throttle.ratePerSecond, ThrottlingBurstLimit: throttle.burst }]]

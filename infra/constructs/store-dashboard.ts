@@ -16,7 +16,15 @@ export interface StoreDashboardProps {
 }
 
 const OPTIONS = { period: Duration.minutes(1) };
-const OUTCOMES = ['stored', 'stored_before', 'buffered', 'conflict', 'erased', 'unavailable'] as const;
+const OUTCOMES = [
+  'stored',
+  'stored_before',
+  'buffered',
+  'conflict',
+  'erased',
+  'subject_forgotten',
+  'unavailable',
+] as const;
 
 /**
  * What happens in an environment, on one page: those who ask, what became of writes, the buffer, the groups, the

@@ -84,6 +84,17 @@ export interface StoreEnvironment {
    * @default none
    */
   readonly backups?: BackupSettings;
+  /**
+   * How many days the table of keys can be set back, 1 to 35: so long a subject that was forgotten could be brought back
+   * by who may do that. @default 35
+   */
+  readonly keyDays?: number;
+  /**
+   * Functions in a VPC that log in with tokens have an endpoint of Secrets Manager, to read the root key of sealed fields.
+   *
+   * @default false: an environment with such functions seals no fields, and signs no records
+   */
+  readonly sealsFields?: boolean;
   /** Clusters and stacks refuse to be deleted. */
   readonly protectedFromDeletion: boolean;
   /**
@@ -149,6 +160,9 @@ export const MOST_GROUPS = 40;
 
 /** As many as there are partitions as a rule; more would have nothing to tail. */
 export const MAX_TAILERS = 64;
+
+/** Of `keyDays`: what DynamoDB has. */
+export const MOST_KEY_DAYS = 35;
 
 /** Of `keepCopiesMinutes`: a week. */
 export const MOST_KEPT_MINUTES = 10_080;

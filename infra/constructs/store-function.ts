@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environmentOf, type StoreVariable } from '../../shared/environment.ts';
+import { ENVIRONMENT_VARIABLES, environmentOf, NO_ROOT_KEY, type StoreVariable } from '../../shared/environment.ts';
 import type { DatabaseUser } from '../../shared/topology/database-users.ts';
 import { OPENINGS_KEY } from '../../shared/granted-names.ts';
 import type { StoreEnvironment } from './store-environment.ts';
@@ -11,6 +11,7 @@ import { keptLog } from './kept-log.ts';
 import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
 import { grantSecretKey, grantTableKey } from './key-uses.ts';
+import { KEY_ACTIONS, KEY_ITEMS, type KeyUse } from './granted-items.ts';
 import { grantItems, READ_TOPOLOGY, STATE_ITEMS, WRITE_TOPOLOGY } from './table-actions.ts';
 
 export interface StoreFunctionProps {
@@ -126,6 +127,18 @@ export class StoreFunction extends LambdaFunction {
   /** May look through the state for items that it knows no keys of: it sees all of them. */
   grantStateScan(): void {
     this.storage.tables.state.grant(this, 'dynamodb:Scan');
+  }
+
+  /** May read keys of datastores and subjects, make them, or forget subjects and sign: is told where they are, too. */
+  grantKeys(use: KeyUse): void {
+    const { tables, rootKey, encryptionKey } = this.storage;
+    grantItems(this, tables.keys, KEY_ACTIONS[use], KEY_ITEMS[use]);
+    // Which subjects were forgotten is known by no key.
+    if (use === 'forget') tables.keys.grant(this, 'dynamodb:Scan');
+    grantTableKey(this, encryptionKey, use === 'read' ? 'read' : 'write');
+    rootKey?.grantRead(this);
+    this.addEnvironment(ENVIRONMENT_VARIABLES.keysTable, tables.keys.tableName);
+    this.addEnvironment(ENVIRONMENT_VARIABLES.rootSecret, rootKey?.secretArn ?? NO_ROOT_KEY);
   }
 
   /** May read and write all of the state: who deletes a datastore looks for whatever belongs to it. */

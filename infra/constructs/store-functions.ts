@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { DEFINING_HANDLER, type Route } from '../../shared/api/routes.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
-import { backupDays } from './backup-days.ts';
+import { backupDays, keyDays } from './backup-days.ts';
 import { loopInstances, type Loop } from './connection-budget.ts';
 import { grantAppliedQueues } from './applied-queues.ts';
 import type { StoreEnvironment } from './store-environment.ts';
@@ -72,6 +72,10 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   functions['erase-cells'].grantState(ERASE_ITEMS);
   functions['erase-cells'].grantStateScan();
   tellBackupDays(functions['erase-cells'], props.environment);
+  for (const name of ['read-cells', 'query-index'] as const) functions[name].grantKeys('read');
+  functions['write-cells'].grantKeys('make');
+  functions['erase-cells'].grantKeys('forget');
+  functions['erase-cells'].addEnvironment(ENVIRONMENT_VARIABLES.keyDays, String(keyDays(props.environment)));
   if (!definedByApi) return functions;
   grantAppliedQueues(functions['manage-triggers'], props.environment, 'manage');
   const defining = add(DEFINING_HANDLER, {

@@ -7,6 +7,7 @@ import { instancesWithin } from './connection-budget.ts';
 import {
   MOST_GROUPS,
   MOST_KEPT_MINUTES,
+  MOST_KEY_DAYS,
   type ApiDomain,
   type BackupSettings,
   type RouteThrottles,
@@ -59,6 +60,20 @@ export interface StoreOptions {
    * @default 60 with mysql and copies, else 0
    */
   readonly keepCopiesMinutes?: number;
+  /**
+   * How many days the table of keys can be set back, 1 to 35: so long a subject that was forgotten could be brought back
+   * by who may do that.
+   *
+   * @default 35
+   */
+  readonly keyDays?: number;
+  /**
+   * Datastores may have sealed fields, and records are signed. With RDS Proxies this takes an endpoint of Secrets Manager,
+   * which costs by the hour; without them it is always so.
+   *
+   * @default false with a proxy
+   */
+  readonly sealsFields?: boolean;
   /** An RDS Proxy before each group, by which functions log in without a password. @default true with mysql */
   readonly proxy?: boolean;
   /**
@@ -228,6 +243,8 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
       0,
       MOST_KEPT_MINUTES,
     ),
+    ...(options.sealsFields === true && { sealsFields: true }),
+    ...(options.keyDays !== undefined && { keyDays: wholeNumber('keyDays', options.keyDays, 1, MOST_KEY_DAYS) }),
     sharedStorage: true,
     functionsInVpc: access === 'mysql',
     ...(options.zones && { zones: options.zones }),

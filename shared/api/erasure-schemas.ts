@@ -1,4 +1,4 @@
-import { objectOf, orNull, schema, type Schema } from './schema.ts';
+import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 /** Of what happened in the functions, whose clocks count milliseconds. */
@@ -29,8 +29,60 @@ export const ERASURE_REQUEST: Schema = objectOf(
   ['column_name', 'ref_key', 'up_to'],
 );
 
+/** What a subject is forgotten with. */
+export const FORGET_REQUEST: Schema = objectOf(
+  {
+    subject: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'As the field says that names it in bodies; a UUID in either case. Either this, or `subject_name`.',
+    },
+    subject_name: {
+      ...schema('SubjectName'),
+      description: 'As a record says: to forget it once more, where the table of keys was set back.',
+    },
+    reason: REASON,
+  },
+  ['subject', 'subject_name'],
+);
+
 /** The schemas of erasures, by name. */
 export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
+  ReceiptSignature: {
+    ...objectOf({
+      algorithm: { const: 'Ed25519' },
+      key_id: { type: 'string', description: 'Of the key that verifies it.' },
+      value: { type: 'string', description: 'In base64url.' },
+    }),
+    description:
+      'Of the record without this member, in canonical form (RFC 8785), behind the line `schemaless receipt 1`.',
+  },
+  ReceiptKey: objectOf({
+    algorithm: { const: 'Ed25519' },
+    key_id: { type: 'string', description: 'The first 32 hexadecimal digits of the SHA-256 of the key.' },
+    public_key: { type: 'string', description: 'PEM, SPKI.' },
+  }),
+  SubjectName: {
+    type: 'string',
+    pattern: '^[0-9a-f]{32}$',
+    description:
+      'By a key of the datastore: it does not say who the subject is, and is the same whenever it is asked for.',
+  },
+  ForgottenSubject: objectOf({
+    subject_name: schema('SubjectName'),
+    reason: REASON,
+    requested_by: { type: 'string', description: 'The caller as IAM knows it; `anybody` where calls are not signed.' },
+    forgotten_at: WHEN,
+    unreadable_from: { ...WHEN, description: 'From then on nobody reads, or writes, anything of it.' },
+    key_in_backups_until: {
+      ...orNull(WHEN),
+      description:
+        'Until when the table of keys can be set back to a moment at which its key was there; null where it cannot.',
+    },
+    not_reached: { ...arrayOf({ type: 'string' }), description: 'What is left of it that is no sealed value.' },
+    signature: { ...orNull(schema('ReceiptSignature')), description: 'Null where it could not be signed now.' },
+  }),
   ErasureId: { type: 'string', format: 'uuid', description: 'The same for the same target, whenever it is asked for.' },
   Erasure: objectOf({
     id: schema('ErasureId'),
@@ -71,6 +123,10 @@ export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
       ...orNull(WHEN),
       description:
         'Until when backups and binary logs may hold what was erased, counted from when it was last found done; null until it is, and where nobody knows.',
+    },
+    signature: {
+      ...orNull(schema('ReceiptSignature')),
+      description: 'Null until it is done, and where it could not be signed now.',
     },
   }),
 };

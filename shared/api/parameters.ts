@@ -50,6 +50,13 @@ export const QUERY_PARAMETERS = {
     description: "A reader that has not seen this added id of the row's shard is passed over.",
     example: 17,
   },
+  sealed: {
+    name: 'sealed',
+    schema: { enum: ['true', 'false'], default: 'false' },
+    description:
+      'Answer sealed fields as they are stored, `{"$sealed": "…"}`, which no key is needed for, and no caller can read. Nothing changes where no field is sealed.',
+    example: 'true',
+  },
   with: {
     name: 'with',
     schema: { enum: ['created_at'] },
@@ -144,6 +151,12 @@ export const QUERY_PARAMETERS = {
     schema: { type: 'string' },
     description: 'Go on beyond this place: `next` of the page before.',
     example: 'row#6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
+  },
+  afterSubject: {
+    name: 'after',
+    schema: { type: 'string' },
+    description: 'Go on beyond this place: `next` of the page before.',
+    example: 'c3ViamVjdCN0cmlwcyMzYjFmNmM',
   },
   since: {
     name: 'since',

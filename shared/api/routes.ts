@@ -1,6 +1,8 @@
 /**
  * The HTTP routes, once: the CDK app makes the API's routes from them, the handlers dispatch on them, the OpenAPI
- * document lists them. `handler` is the file in `functions/` that answers.
+ * document lists them. `handler` is the file in `functions/` that answers. `by` names another route of the same function
+ * that takes the path as well: the gateway has no route of its own for it, since each takes one of the few resources of a
+ * stack.
  */
 export const ROUTES = [
   {
@@ -118,6 +120,21 @@ export const ROUTES = [
   { operation: 'putHold', method: 'PUT', path: '/v1/{datastore}/holds', handler: 'erase-cells' },
   { operation: 'releaseHold', method: 'DELETE', path: '/v1/{datastore}/holds', handler: 'erase-cells' },
   { operation: 'purgeSpace', method: 'POST', path: '/v1/{datastore}/purge', handler: 'erase-cells' },
+  {
+    operation: 'getReceiptKey',
+    method: 'GET',
+    path: '/v1/{datastore}/erasures/key',
+    handler: 'erase-cells',
+    by: 'getErasure',
+  },
+  { operation: 'forgetSubject', method: 'POST', path: '/v1/{datastore}/subjects/forget', handler: 'erase-cells' },
+  {
+    operation: 'listForgotten',
+    method: 'GET',
+    path: '/v1/{datastore}/erasures/subjects',
+    handler: 'erase-cells',
+    by: 'getErasure',
+  },
   { operation: 'getBuffer', method: 'GET', path: '/v1/{datastore}/buffer', handler: 'read-cells' },
   { operation: 'listBufferConflicts', method: 'GET', path: '/v1/{datastore}/buffer/conflicts', handler: 'read-cells' },
   {
@@ -158,6 +175,9 @@ export const ROUTES = [
 
 export type Route = (typeof ROUTES)[number];
 export type Operation = Route['operation'];
+
+/** Those that the gateway has a route for. */
+export const GATEWAY_ROUTES = ROUTES.filter((route) => !('by' in route));
 
 /** Who answers the routes that are not everywhere: where it is not, they are answered that it goes by deploy. */
 export const DEFINING_HANDLER = 'define-datastores' satisfies Route['handler'];

@@ -16,6 +16,11 @@ const CELL = {
   shard: schema('Shard'),
   created_at: schema('Time'),
   erased: { const: true, description: 'Only there when the body was erased: it is null then.' },
+  forgotten: {
+    ...arrayOf({ type: 'string' }),
+    description:
+      'Only there when sealed fields cannot be read any more, since their subject was forgotten: their paths. They are null in `body`.',
+  },
   body_sha256: {
     ...schema('Digest'),
     description: 'Only there when the body was erased: the SHA-256 of its JSON, for the digest of the log.',
@@ -93,7 +98,7 @@ const PARTICULARS = {
     ]),
     description: 'The cell concerned; without ref_key, the latest of its column.',
   },
-  outcome: { enum: ['conflict', 'erased', 'unavailable'], description: 'How the write ended.' },
+  outcome: { enum: ['conflict', 'erased', 'subject_forgotten', 'unavailable'], description: 'How the write ended.' },
   cell: { ...schema('Cell'), description: 'What is left of a cell that was erased.' },
   erasure: { ...schema('ErasedBy'), description: 'By which erasure, and when.' },
   why: { const: 'retention', description: 'The cell is out of its retention: erased, or hidden until it is.' },
@@ -160,11 +165,12 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Time: { type: 'string', format: 'date-time', description: 'RFC 3339 with zone; answered in UTC with six decimals.' },
   Cell: objectOf({ ...CELL, column_name: schema('LoggedColumn'), error: DAMAGE, erasure: ERASURE }, [
     'erased',
+    'forgotten',
     'body_sha256',
     'error',
     'erasure',
   ]),
-  ReadCell: objectOf({ ...CELL, ...SERVED }, ['erased', 'body_sha256']),
+  ReadCell: objectOf({ ...CELL, ...SERVED }, ['erased', 'forgotten', 'body_sha256']),
   CellPut: objectOf(
     {
       outcome: { enum: ['stored', 'stored_before'] },
@@ -188,6 +194,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       objectOf({ outcome: { enum: ['stored', 'stored_before'] }, ...WHERE_AND_WHEN }, ['created_at']),
       objectOf({ outcome: { const: 'conflict' }, ...WHERE }),
       objectOf({ outcome: { const: 'erased' }, shard: schema('Shard') }),
+      objectOf({ outcome: { const: 'subject_forgotten' }, shard: schema('Shard'), field: { type: 'string' } }),
       objectOf({ outcome: { const: 'buffered' }, shard: schema('Shard'), copies: { type: 'integer', minimum: 1 } }),
       objectOf({ outcome: { const: 'unavailable' }, shard: schema('Shard'), reason: { type: 'string' } }),
     ],
@@ -263,7 +270,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       fields: {
         type: 'object',
         additionalProperties: schema('FieldValue'),
-        description: 'The fields asked for, by their names in the definition.',
+        description: 'The fields asked for, by their names in the definition; null of those that are sealed.',
       },
       cells: {
         oneOf: [arrayOf(schema('Cell')), schema('ItemError')],
@@ -303,7 +310,15 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     fields: {
       ...arrayOf(
-        objectOf({ field: { type: 'string' }, type: { enum: FIELD_TYPES }, column_key: schema('ColumnName') }),
+        objectOf(
+          {
+            field: { type: 'string' },
+            type: { enum: FIELD_TYPES },
+            column_key: schema('ColumnName'),
+            sealed: { const: true, description: 'Only there when its values are sealed: found by equality alone.' },
+          },
+          ['sealed'],
+        ),
       ),
       description: 'The first is the shard field.',
     },

@@ -118,6 +118,18 @@ export function keysOf(value: { readonly [key: string]: Json }): readonly string
   return (value as Ordered)[ORDER] ?? Object.keys(value);
 }
 
+/** A copy of an object with another value of a member that it has; keys stay where they stood. */
+export function withMember(
+  object: { readonly [key: string]: Json },
+  key: string,
+  value: Json,
+): { readonly [key: string]: Json } {
+  const copy = { ...object, [key]: value };
+  const order = (object as Ordered)[ORDER];
+  if (order) Object.defineProperty(copy, ORDER, { value: order });
+  return copy;
+}
+
 /** Whether only its text can keep this object: its key order, or a key that decoders refuse. */
 export function needsText(value: { readonly [key: string]: Json }): boolean {
   return (value as Ordered)[ORDER] !== undefined || Object.hasOwn(value, '__proto__');

@@ -5,7 +5,7 @@ import { invalidField, SchemalessError } from '../errors.ts';
 import { toFound, toItems, toPage, toServed } from './answers.ts';
 import type { Call, Connection } from './calls.ts';
 import { firstOf } from './first-of.ts';
-import { logCalls } from './log-calls.ts';
+import { logCalls, sealedIn } from './log-calls.ts';
 import type { OwnWrites } from './own-writes.ts';
 
 /** Whole cells may be given as keys; the server knows no other members. */
@@ -31,9 +31,9 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
     const query = { column: columns, after, ...(await seen(row_key, options)) };
     return toPage<string>(await send({ method: 'GET', path: ['rows', row_key], joins: 'batch-read', query }));
   };
-  const batchGet: Datastore['batchGet'] = async (keys, { read } = {}) => {
+  const batchGet: Datastore['batchGet'] = async (keys, { read, sealed } = {}) => {
     const wanted = await seenKeys(keys.map(toKey), read);
-    const query = { read: wanted.read };
+    const query = { read: wanted.read, ...sealedIn(sealed) };
     return toItems<BatchItem>(
       (await send({ method: 'POST', path: ['batch-get'], query, body: wanted.body })).json['cells'],
     );
@@ -100,6 +100,6 @@ async function findCell(send: Connection, path: Call['path'], query: Call['query
   }
 }
 
-function read({ read, min_added_id }: ReadOptions): NonNullable<Call['query']> {
-  return { read, min_added_id };
+function read({ read, min_added_id, sealed }: ReadOptions): NonNullable<Call['query']> {
+  return { read, min_added_id, ...sealedIn(sealed) };
 }

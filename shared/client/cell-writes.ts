@@ -43,7 +43,11 @@ export function cellWrites(
         return resultOf(reply.json);
       } catch (error) {
         if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined)
-          return resultOf({ ...(error.code === 'unavailable' && { reason: error.message }), ...error.details.more });
+          return resultOf({
+            ...(error.code === 'unavailable' && { reason: error.message }),
+            ...(error.code === 'subject_forgotten' && { field: error.details.field }),
+            ...error.details.more,
+          });
         throw error;
       }
     },

@@ -9,6 +9,8 @@ import { parseConcurrency } from './put-all.ts';
 export interface GetAllOptions {
   /** @default 'writer' */
   readonly read?: Role | undefined;
+  /** What is sealed stays so. @default false */
+  readonly sealed?: boolean | undefined;
   /** Batches under way at once, 1 to 64. @default 4 */
   readonly concurrency?: number | undefined;
   /** Ends it: what was not read by then has that as its error. */
@@ -29,7 +31,7 @@ const TRIES = 10;
 export async function getAll(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,
   keys: readonly CellKey[],
-  { read, concurrency, signal, tries = TRIES }: GetAllOptions = {},
+  { read, sealed, concurrency, signal, tries = TRIES }: GetAllOptions = {},
 ): Promise<readonly BatchItem[]> {
   const bounded = signal === undefined ? client : client.with({ signal });
   const parsed = keys.map((key, position) => parseKey(key, `keys[${position}].`));
@@ -39,7 +41,7 @@ export async function getAll(
   async function readSome(positions: readonly number[]): Promise<readonly number[]> {
     const asked = positions.map((position) => parsed[position] as CellKey);
     try {
-      const got = await bounded.batchGet(asked, { read });
+      const got = await bounded.batchGet(asked, { read, sealed });
       positions.forEach((position, at) => (items[position] = got[at] ?? null));
     } catch (thrown) {
       const error = asError(thrown, 'It was not read');

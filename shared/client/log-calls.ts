@@ -2,6 +2,11 @@ import type { Datastore, ShardDigest, ShardHead } from '../contract/datastore.ts
 import { toItems, toShardLogs } from './answers.ts';
 import type { Connection } from './calls.ts';
 
+/** A server of an earlier version does not know it: it is sent where it is meant alone. */
+export function sealedIn(sealed: boolean | undefined): { readonly sealed?: 'true' } {
+  return sealed === true ? { sealed: 'true' } : {};
+}
+
 /** The logs of shards, over HTTP. */
 export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads' | 'digest'> {
   return {
@@ -9,7 +14,7 @@ export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads' | 'd
       const { json } = await send({
         method: 'POST',
         path: ['log'],
-        query: { read: options.read },
+        query: { read: options.read, ...sealedIn(options.sealed) },
         body: { locations, limit: options.limit },
       });
       return toShardLogs(json['logs']);

@@ -121,7 +121,7 @@ function overClient(
     return schema;
   };
   const read = async (cell: Cell): Promise<Cell> =>
-    validateReads && (cell.error ?? cell.erased ?? cell.erasure) === undefined
+    validateReads && (cell.error ?? cell.erased ?? cell.erasure ?? cell.forgotten) === undefined
       ? { ...cell, body: await validate(schemaOf(cell.column_name), cell.body) }
       : cell;
   const found = async ({ cell, ...served }: Found): Promise<Found> => ({ cell: cell && (await read(cell)), ...served });

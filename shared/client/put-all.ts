@@ -36,7 +36,9 @@ export interface PutAllResult {
   readonly conflict: number;
   /** Those to where nothing may be written any more. */
   readonly erased: number;
-  /** Every cell that is not there: what is in conflict, or erased, was refused, or not confirmed. Empty: all is done. */
+  /** Those that name a subject that was forgotten. */
+  readonly subject_forgotten: number;
+  /** Every cell that is not there: what is in conflict, erased or of a forgotten subject, was refused, or not confirmed. Empty: all is done. */
   readonly undone: readonly { readonly cell: NewCell; readonly position: number; readonly error: SchemalessError }[];
 }
 
@@ -166,7 +168,7 @@ class Lane {
 class Writer {
   readonly #client: Pick<SchemalessClient, 'batchPut'>;
   readonly #options: PutAllOptions;
-  readonly #counts = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, erased: 0 };
+  readonly #counts = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, erased: 0, subject_forgotten: 0 };
   readonly #undone: PutAllResult['undone'][number][] = [];
   /** What the caller's own function has thrown. */
   readonly mistakes: unknown[] = [];
@@ -270,6 +272,8 @@ function isResult(end: unknown): end is PutResult {
 function errorOf(cell: NewCell, end: unknown): SchemalessError | undefined {
   if (!isResult(end)) return asError(end, NOT_CONFIRMED);
   const { outcome } = end;
+  if (outcome === 'subject_forgotten')
+    return new SchemalessError(outcome, 'Its subject was forgotten', { address: parseAddress(cell), field: end.field });
   if (outcome !== 'conflict' && outcome !== 'erased') return undefined;
   return new SchemalessError(outcome, 'The address is taken', { address: parseAddress(cell) });
 }

@@ -59,7 +59,10 @@ export interface Datastore {
   row(rowKey: string, options?: RowOptions): Promise<Page<string>>;
 
   /** Up to 100 cells, or latest cells, in the order asked for; null where there is none. */
-  batchGet(keys: readonly CellKey[], options?: Pick<ReadOptions, 'read' | 'packed'>): Promise<readonly BatchItem[]>;
+  batchGet(
+    keys: readonly CellKey[],
+    options?: Pick<ReadOptions, 'read' | 'packed' | 'sealed'>,
+  ): Promise<readonly BatchItem[]>;
 
   /**
    * Reads the logs of up to 1000 shards, `limit` cells of each at most, in added-id order. Stops at a hole: a cell
@@ -117,6 +120,8 @@ export interface ReadOptions {
    * value. A datastore may decode them all the same. @default false
    */
   readonly packed?: boolean | undefined;
+  /** What is sealed stays so, in the bodies of the answer. @default false: it is opened */
+  readonly sealed?: boolean | undefined;
 }
 
 export interface VersionsOptions extends ReadOptions {
@@ -138,8 +143,9 @@ export interface LogOptions {
   readonly limit?: number | undefined;
   /** @default 'writer' */
   readonly read?: Role | undefined;
-  /** As that of other reads. */
+  /** As those of other reads. */
   readonly packed?: boolean | undefined;
+  readonly sealed?: boolean | undefined;
 }
 
 export interface Found extends Served {

@@ -1,4 +1,5 @@
 import type { ErasureScope } from '../cell.ts';
+import type { ReceiptSignature } from './subject-operations.ts';
 
 /**
  * The operator's view of what was erased from one datastore, and who has it erased: the real one, and a client's over
@@ -86,6 +87,8 @@ export interface Erasure {
    * one machine.
    */
   readonly backups_until: string | null;
+  /** Of the record once it is done; null until then, or where it could not be signed. @default nobody signs */
+  readonly signature?: ReceiptSignature | null;
 }
 
 export interface ErasureTimes {

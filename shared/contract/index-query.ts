@@ -1,4 +1,5 @@
 import type { Cell, Role, Served } from '../cell.ts';
+import type { IndexField } from '../definitions/definitions.ts';
 import type { FieldValue } from '../definitions/field-value.ts';
 import type { SchemalessError } from '../errors.ts';
 import type { AnswerRoom } from './answer-room.ts';
@@ -14,6 +15,9 @@ export interface Condition {
   /** One value; for `in` 1 to 100. */
   readonly values: readonly unknown[];
 }
+
+/** The keyed hash that an index has in the place of a sealed value, of the field's type. */
+export type FieldHash = (field: IndexField, value: string) => string;
 
 /** A question to an index. */
 export interface IndexQuery {
@@ -45,10 +49,12 @@ export interface IndexQuery {
   readonly packed?: boolean | undefined;
   /** Answer also which shard, group and statement it was, and its plan. Such a query shares its statement with none. */
   readonly explain?: boolean | undefined;
+  /** Whoever has the keys gives it. @default nothing can be asked of sealed fields */
+  readonly hashed?: FieldHash | undefined;
 }
 
 /** A question how many entries of an index there are. */
-export interface IndexCount extends Pick<IndexQuery, 'index' | 'where' | 'read'> {
+export interface IndexCount extends Pick<IndexQuery, 'index' | 'where' | 'read' | 'hashed'> {
   /** How far is counted, 1 to 10,000. @default 10,000 */
   readonly limit?: number | undefined;
 }
@@ -62,6 +68,7 @@ export interface IndexCounted extends Served {
 
 export interface IndexEntry {
   readonly row_key: string;
+  /** Null where the row has none, and of sealed fields, of which an index knows a hash alone. */
   readonly fields: Readonly<Record<string, FieldValue>>;
   /** Where columns were asked for: the latest cell of each that the row has, or why they could not be read. */
   readonly cells?: readonly Cell[] | { readonly error: SchemalessError };

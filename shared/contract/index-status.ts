@@ -6,7 +6,13 @@ export interface IndexStatus {
   /** `building`: answers nothing yet. `live`. `changing`: the old definition answers while the new one is built. */
   readonly state: 'building' | 'live' | 'changing';
   /** Of the definition that answers, or that is being built where none does. The first is the shard field. */
-  readonly fields: readonly { readonly field: string; readonly type: string; readonly column_key: string }[];
+  readonly fields: readonly {
+    readonly field: string;
+    readonly type: string;
+    readonly column_key: string;
+    /** Present (true) where its values are sealed. */
+    readonly sealed?: true;
+  }[];
   readonly keys: readonly (readonly string[])[];
   /**
    * Of the build under way: cells of the logs looked at, of those there are; null where none is, or nobody knows yet.

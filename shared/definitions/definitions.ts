@@ -14,6 +14,17 @@ export interface DatastoreDefinition {
   readonly triggers: readonly TriggerDefinition[];
   /** One a column at most. @default cells are kept for good */
   readonly retention?: readonly RetentionRule[];
+  /** Which fields of which columns are sealed. @default none */
+  readonly sealed?: readonly SealedFields[];
+}
+
+/** Fields of the bodies of a column that nobody can read without the key of a subject: see `sealed/`. */
+export interface SealedFields {
+  readonly column: string;
+  /** The path of the field whose value names the subject, as a person: a string. It is not sealed itself. */
+  readonly subject: string;
+  /** The paths of the fields, each in one list of the column alone. */
+  readonly fields: readonly string[];
 }
 
 /** How long the cells of a column are kept: what either bound drops is dropped. One bound at least. */
@@ -44,6 +55,8 @@ export interface IndexField {
   readonly type: FieldType;
   /** The column whose latest cell has it. */
   readonly column_key: string;
+  /** Its values are sealed: the index has a keyed hash in place of each. @default they are not */
+  readonly sealed?: true;
 }
 
 export interface IndexDefinition {
@@ -90,3 +103,25 @@ export const TRIGGER_NAME = /^[a-z][a-z0-9_]{0,47}$/u;
 
 export const MAX_SHARDS = 65_536;
 export const MAX_INDEX_FIELDS = 16;
+/** Lists of sealed fields of a datastore, and fields of each. */
+export const MAX_SEALED = 32;
+
+/** The sealed fields of a column. */
+export function sealedOf(sealed: readonly SealedFields[], column: string): readonly string[] {
+  return sealed.flatMap((one) => (one.column === column ? one.fields : []));
+}
+
+export function isSealed(sealed: readonly SealedFields[], column: string, field: string): boolean {
+  return sealedOf(sealed, column).includes(field);
+}
+
+/** An index, with those of its fields marked that are sealed. */
+export function markSealed(index: IndexDefinition, sealed: readonly SealedFields[] = []): IndexDefinition {
+  const fields = index.fields.map(({ field, type, column_key }) => ({
+    field,
+    type,
+    column_key,
+    ...(isSealed(sealed, column_key, field) && { sealed: true as const }),
+  }));
+  return { ...index, fields };
+}

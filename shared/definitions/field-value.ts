@@ -59,19 +59,41 @@ function toTime(value: Json): string | undefined {
   }
 }
 
+/** What stands in the place of a sealed value, in stored bodies: `{"$sealed": token}`, with `$hash` where an index has it. */
+export const SEALED_KEY = '$sealed';
+/** Beside it: the keyed hash of the value, of the type that indexes give the field. */
+export const HASH_KEY = '$hash';
+
 /**
  * The value that a body has at a field's path.
  *
- * @returns the value; null when it is missing or null; undefined when it is there and of another type
+ * @param sealed the value is sealed: its keyed hash is what counts @default false
+ * @returns the value; null when it is missing or null; undefined when it is there and of another type, or one that is to
+ *   be sealed and has no hash
  */
-export function readField(body: Json | undefined, path: string, type: FieldType): FieldValue | undefined {
-  let value: Json | undefined = body;
+export function readField(
+  body: Json | undefined,
+  path: string,
+  type: FieldType,
+  sealed: boolean = false,
+): FieldValue | undefined {
+  let value = body;
   for (const segment of path.split('.')) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, segment))
-      return null;
-    value = (value as { readonly [key: string]: Json })[segment];
+    const holder = memberHolder(value);
+    if (!holder || !Object.hasOwn(holder, segment)) return null;
+    value = holder[segment];
   }
-  return value === undefined || value === null ? null : toFieldValue(value, type);
+  if (value === undefined || value === null) return null;
+  if (!sealed) return toFieldValue(value, type);
+  const hash = memberHolder(value)?.[HASH_KEY];
+  return hash === undefined ? undefined : toFieldValue(hash, type);
+}
+
+/** A value as the object that it is; undefined for all others. */
+export function memberHolder(value: Json | undefined): { readonly [key: string]: Json } | undefined {
+  return typeof value !== 'object' || value === null || Array.isArray(value)
+    ? undefined
+    : (value as { readonly [key: string]: Json });
 }
 
 /** A value as query strings write it. Undefined when it is none of this type. */

@@ -1,16 +1,25 @@
 import { existsSync } from 'node:fs';
 import { checkIndex } from './check-index.ts';
 import { checkRetention } from './check-retention.ts';
+import { checkIndexOverSealed, checkSealed } from './check-sealed.ts';
 import { checkTrigger } from './check-trigger.ts';
 import { DefinitionFiles } from './definition-files.ts';
 import { folderSource, type DefinitionSource } from './definition-source.ts';
-import type { DatastoreDefinition, Definitions } from './definitions.ts';
+import { markSealed, type DatastoreDefinition, type Definitions, type FieldType } from './definitions.ts';
 import { DefinitionsError, type Problem } from './definitions-error.ts';
 import { hasMisnamedDatastore, misplacedDatastores, misplacedParts } from './misplaced.ts';
 import { datastoreYaml, indexYaml, triggerYaml } from './yaml-schemas.ts';
 
-const DATASTORE = { noun: 'datastore', key: 'datastore', schema: datastoreYaml, check: checkRetention };
-const INDEX = { noun: 'index', key: 'table', schema: indexYaml, check: checkIndex };
+const DATASTORE = {
+  noun: 'datastore',
+  key: 'datastore',
+  schema: datastoreYaml,
+  check(file: Parameters<typeof checkSealed>[0]): void {
+    checkRetention(file);
+    checkSealed(file);
+  },
+};
+const INDEX = { noun: 'index', key: 'table', schema: indexYaml };
 const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
 
 /** What definitions come to. */
@@ -43,12 +52,21 @@ export function judgeDefinitions(source: DefinitionSource, project?: string): Ju
     if (!isThere && !hasMisnamedDatastore(source, name))
       problems.push({ file, line: 0, message: 'wanted a file datastore.yaml in each folder, got none' });
     problems.push(...misplacedParts(source, name));
-    const indexes = files.readPart(name, 'indexes', INDEX);
+    const { sealed = [] } = datastore || {};
+    const types = new Map<string, FieldType>();
+    const indexes = files.readPart(name, 'indexes', {
+      ...INDEX,
+      check(index) {
+        checkIndex(index);
+        checkIndexOverSealed(index, sealed, types);
+      },
+    });
     const triggers = files.readPart(name, 'triggers', {
       ...TRIGGER,
       check: (trigger) => checkTrigger(trigger, project),
     });
-    if (datastore) datastores.push({ ...datastore, indexes, triggers });
+    if (datastore)
+      datastores.push({ ...datastore, indexes: indexes.map((index) => markSealed(index, sealed)), triggers });
   }
   if (problems.length === 0 && datastores.length === 0)
     problems.push({ file: '.', line: 0, message: 'wanted at least one datastore, got none' });

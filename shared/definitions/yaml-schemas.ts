@@ -6,6 +6,7 @@ import {
   DATASTORE_NAME,
   FIELD_TYPES,
   INDEX_NAME,
+  MAX_SEALED,
   MAX_SHARDS,
   MOST_KEPT_VERSIONS,
   TRIGGER_NAME,
@@ -83,6 +84,25 @@ const retentionRule = mapping(
   'a mapping of column and keep_versions or keep_for, or both',
 );
 
+const fieldPath = text(
+  'a name, or names joined by points, each of A-Z, a-z, 0-9 and _ and not starting with a digit, at most 64 in all',
+  // An object with a key `__proto__` is a trap for whoever reads the answer.
+  /^(?=.{1,64}$)(?!(.*\.)?__proto__(\.|$))[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/u,
+);
+
+const SEALED_WANTED = `a list of up to ${MAX_SEALED} mappings of column, subject and fields`;
+const SEALED_FIELDS_WANTED = `a list of up to ${MAX_SEALED} fields, each a name or names joined by points`;
+const sealed = mapping(
+  {
+    column: columnName.describe('The column whose bodies have the fields.'),
+    subject: fieldPath.describe('The field that names whose they are, by a string such as a UUID. It is not sealed.'),
+    fields: list(fieldPath, SEALED_FIELDS_WANTED)
+      .max(MAX_SEALED, SEALED_FIELDS_WANTED)
+      .describe('The fields that are sealed, by their paths into objects, like rider.phone.'),
+  },
+  'a mapping of column, subject and fields',
+);
+
 export const datastoreYaml = mapping({
   datastore: nameOf(DATASTORE_NAME, 48).describe('Its name, which is that of its folder.'),
   shards: count(MAX_SHARDS).describe(
@@ -91,11 +111,16 @@ export const datastoreYaml = mapping({
   retention: list(retentionRule, 'a list of rules, each a mapping of column and keep_versions or keep_for, or both')
     .exactOptional()
     .describe('How long cells are kept; what a rule does not keep is hidden at once, and erased. Left out: for good.'),
+  sealed: list(sealed, SEALED_WANTED)
+    .max(MAX_SEALED, SEALED_WANTED)
+    .exactOptional()
+    .describe('Fields that nobody can read any more once their subject is forgotten. Left out: none.'),
 })
   .meta({ title: 'A datastore', description: 'datastore.yaml in the folder of a datastore.' })
-  .transform(({ datastore, shards, retention }) => ({
+  .transform(({ datastore, shards, retention, sealed: said }) => ({
     name: datastore,
     shards,
+    ...(said && { sealed: said }),
     ...(retention && {
       retention: retention.map(({ column, keep_versions, keep_for }): RetentionRule => ({
         column,
@@ -105,11 +130,7 @@ export const datastoreYaml = mapping({
     }),
   }));
 
-const fieldName = text(
-  'a name, or names joined by points, each of A-Z, a-z, 0-9 and _ and not starting with a digit, at most 64 in all',
-  // An object with a key `__proto__` is a trap for whoever reads the answer.
-  /^(?=.{1,64}$)(?!(.*\.)?__proto__(\.|$))[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/u,
-).refine(
+const fieldName = fieldPath.refine(
   (name) => !QUERY_WORDS.includes(name),
   `a name that means nothing else in a query (${QUERY_WORDS.join(', ')})`,
 );

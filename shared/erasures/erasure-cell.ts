@@ -43,6 +43,8 @@ export async function placeErasure(context: StoreContext, datastore: string, era
         : { at: 'log', added_id: result.added_id };
     case 'erased':
       return { at: 'wider' };
+    case 'subject_forgotten':
+      throw new Error('an erasure that names a subject');
     case 'buffered':
       return { at: 'buffers', why: 'its primary does not take it yet' };
     case 'unavailable':

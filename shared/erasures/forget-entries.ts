@@ -124,7 +124,7 @@ function valuesOf(
   if (field)
     for (const { column_name, body } of page) {
       if (column_name !== field.column_key) continue;
-      const value = readField(decoded(body), field.field, field.type) ?? null;
+      const value = readField(decoded(body), field.field, field.type, field.sealed) ?? null;
       if (value !== null) values.set(keyOfValue(value), value);
     }
   return values;
@@ -144,7 +144,7 @@ async function keptValues(
   return byItem(rows, keys.length).map(({ cells: [latest] }, position) => {
     const field = indexes[position]?.definition.fields[0];
     if (!latest || latest.body === null || !field || covers(target, latest)) return undefined;
-    const value = readField(decoded(latest.body), field.field, field.type) ?? null;
+    const value = readField(decoded(latest.body), field.field, field.type, field.sealed) ?? null;
     return value === null ? undefined : keyOfValue(value);
   });
 }

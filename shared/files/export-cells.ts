@@ -25,6 +25,8 @@ export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
   readonly target: ExportTarget;
   /** Of whom the logs are read. @default writer */
   readonly read?: Role | undefined;
+  /** Sealed fields as they are read. @default false: as they are stored, so that who is forgotten is so here, too */
+  readonly opened?: boolean | undefined;
   /** When nothing came of logs that are to go on for so long, it is given up. @default 120,000 */
   readonly patienceMs?: number | undefined;
   /**
@@ -97,6 +99,7 @@ async function exportAlone(
     await readShards(writing.left, writing, {
       client,
       read: options.read ?? 'writer',
+      sealed: options.opened !== true,
       atOnce: FILES_AT_ONCE[plan.format],
       patienceMs: options.patienceMs ?? PATIENCE_MS,
       mayEndEarly: options.slice !== undefined,

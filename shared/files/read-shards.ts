@@ -21,6 +21,8 @@ export interface ShardSink {
 export interface ReadShardsOptions {
   readonly client: Pick<SchemalessClient, 'log'>;
   readonly read: Role;
+  /** What is sealed stays so. */
+  readonly sealed: boolean;
   /** Shards of a request at most: each is a file that is open. */
   readonly atOnce: number;
   readonly patienceMs: number;
@@ -115,7 +117,7 @@ type Logs = Awaited<ReturnType<SchemalessClient['log']>>;
 async function ask(open: readonly Reading[], options: ReadShardsOptions): Promise<Logs | undefined> {
   const locations = open.map(({ range: { shard }, next }) => ({ shard, after: next }));
   try {
-    return await options.client.log(locations, { limit: CELLS_A_SHARD, read: options.read });
+    return await options.client.log(locations, { limit: CELLS_A_SHARD, read: options.read, sealed: options.sealed });
   } catch (error) {
     if (options.mayEndEarly && options.signal?.aborted) return undefined;
     throw error;

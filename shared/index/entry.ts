@@ -49,9 +49,9 @@ export function takeLatest(
   body: Json | undefined,
 ): void {
   for (let position = 0; position < fields.length; position += 1) {
-    const { field, type, column_key } = fields[position] as IndexField;
+    const { field, type, column_key, sealed } = fields[position] as IndexField;
     if (column_key !== column) continue;
-    const value = readField(body, field, type);
+    const value = readField(body, field, type, sealed);
     if (value === undefined) mistyped.push(position);
     else values[position] = value;
   }
@@ -65,7 +65,7 @@ export function takeEarlier(
   body: Json | undefined,
 ): void {
   if (shardField?.column_key !== column) return;
-  const value = readField(body, shardField.field, shardField.type) ?? null;
+  const value = readField(body, shardField.field, shardField.type, shardField.sealed) ?? null;
   if (value !== null) (gathered.former ??= new Map()).set(keyOfValue(value), value);
 }
 

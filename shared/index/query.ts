@@ -1,8 +1,8 @@
-import type { Condition, IndexQuery, Operator } from '../contract/index-query.ts';
+import type { Condition, FieldHash, IndexQuery, Operator } from '../contract/index-query.ts';
 import { parseColumnName, parseLimit } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { FieldType, IndexDefinition, IndexField } from '../definitions/definitions.ts';
-import { describe, invalidField, missingField, unknownField } from '../errors.ts';
+import { describe, invalidField, missingField, SchemalessError, unknownField } from '../errors.ts';
 import { decodeCursor, type CursorPosition } from './cursor.ts';
 import { fromText, shardOfValue, toFieldValue, WANTED_VALUE, type FieldValue } from '../definitions/field-value.ts';
 
@@ -56,7 +56,7 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
     return {
       position,
       operator: condition.operator,
-      values: parseValues(condition, definition.fields[position] as IndexField),
+      values: parseValues(condition, definition.fields[position] as IndexField, query.hashed),
     };
   });
   const [shardField] = definition.fields;
@@ -75,6 +75,8 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
     query.order === undefined
       ? undefined
       : { position: positionOf(query.order.replace(/^-/, ''), 'order'), descending: query.order.startsWith('-') };
+  if (order && definition.fields[order.position]?.sealed)
+    throw invalidField('order', 'a field that is not sealed: those are found by equality alone', query.order);
   const identity = (): string =>
     JSON.stringify([
       query.index,
@@ -120,16 +122,26 @@ function parseColumns(columns: IndexQuery['columns']): readonly string[] | '*' |
   return distinct.length === 0 ? undefined : distinct;
 }
 
-function parseValues({ field, operator, values }: Condition, { type }: IndexField): Exclude<FieldValue, null>[] {
+function parseValues(
+  { field, operator, values }: Condition,
+  definition: IndexField,
+  hashed: FieldHash | undefined,
+): Exclude<FieldValue, null>[] {
+  const { type, sealed } = definition;
   const parameter = operator === 'eq' ? field : `${field}[${operator}]`;
   if (!OPERATORS.includes(operator)) throw invalidField(parameter, `an operator of ${OPERATORS.join(', ')}`, operator);
   const most = operator === 'in' ? MAX_VALUES : 1;
   if (values.length < 1 || values.length > most)
     throw invalidField(parameter, most === 1 ? 'one value' : `1 to ${most} values`, `${values.length} values`);
+  if (sealed && operator !== 'eq' && operator !== 'in')
+    throw invalidField(parameter, `equality, or in: ${field} is sealed`, operator);
   return values.map((value) => {
     const typed = typeof value === 'string' ? fromText(value, type) : toFieldValue(value as never, type);
     if (typed === undefined || typed === null)
       throw invalidField(parameter, WANTED_VALUE[type], value ?? describe(value));
-    return typed;
+    if (!sealed) return typed;
+    if (!hashed)
+      throw new SchemalessError('unavailable', `${field} is sealed, and its keys are not at hand yet: ask again`);
+    return hashed(definition, String(typed));
   });
 }

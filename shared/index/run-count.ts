@@ -12,11 +12,11 @@ import { countFound } from './statements/count-found.ts';
 export async function runCount(
   context: StoreContext,
   asked: IndexesAsked,
-  { index: name, where, limit, read }: IndexCount,
+  { index: name, where, limit, read, hashed }: IndexCount,
 ): Promise<IndexCounted> {
   const most = parseCountLimit(limit);
   const topology = await requireDatastore(context.topology, asked.datastore);
-  const { index, parsed } = await parseForIndex(asked, { index: name, where }, topology.shards);
+  const { index, parsed } = await parseForIndex(asked, { index: name, where, hashed }, topology.shards);
   const { group } = homeOf(topology, parsed.shard);
   const client = await context.groups.client(group);
   const statement = countFound(asked.datastore, index, parsed, most + 1);

@@ -130,13 +130,14 @@ interface EntryShape {
 
 function shapeOf(index: PhysicalIndex, { fields }: ParsedQuery): EntryShape {
   const names = fields.map((position) => index.definition.fields[position]?.field ?? '');
+  const isSealed = fields.map((position) => index.definition.fields[position]?.sealed === true);
   return {
     atMostBytes:
       ENTRY_ENVELOPE_BYTES + names.reduce((sum, name) => sum + (name.length + STRING_BYTES + 1) * JSON_GROWTH, 0),
     choose(values) {
       const chosen: Record<string, FieldValue> = {};
       for (let position = 0; position < fields.length; position += 1)
-        chosen[names[position] ?? ''] = values[fields[position] ?? 0] ?? null;
+        chosen[names[position] ?? ''] = isSealed[position] ? null : (values[fields[position] ?? 0] ?? null);
       return chosen;
     },
   };

@@ -1,5 +1,5 @@
 import type { AppliedOutcome } from '../contract/definition-operations.ts';
-import type { Definitions, IndexDefinition } from '../definitions/definitions.ts';
+import { markSealed, type Definitions, type IndexDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { writeApplied } from '../topology/applied-definitions.ts';
 import { readDeletionMark } from '../topology/deletion-mark.ts';
@@ -62,6 +62,7 @@ async function readKnown({ topologyTable, deployed }: DefinitionParts, name: str
     shards: mark ? undefined : existing?.shards,
     retention: mark ? undefined : existing?.retention,
     isBeingDeleted: mark !== undefined,
+    sealed: existing?.sealed,
     indexes: (await topology.indexes(name)).flatMap(lastWished),
     triggers: listed.map(({ definition }) => definition),
     listed,
@@ -79,13 +80,13 @@ function lastWished({ versions }: IndexCatalogue): readonly IndexDefinition[] {
 /** Writes down what is wished of a datastore, and makes its queues. */
 async function wishFor(
   { topologyTable, queues }: DefinitionParts,
-  { name: datastore, shards, indexes, triggers, retention: wished }: Definitions['datastores'][number],
+  { name: datastore, shards, sealed, indexes, triggers, retention: wished }: Definitions['datastores'][number],
   before: Known,
 ): Promise<WishedDatastore> {
   const { deployed } = before;
   // That of a deployment is its own to change.
   const retention = deployed ? deployed.retention : wished;
-  const kept = retention && { retention };
+  const kept = { ...(retention && { retention }), ...(sealed && { sealed }) };
   if (!deployed) await writeApplied(topologyTable, { kind: 'datastore', datastore, shards, ...kept });
   for (const index of indexes)
     if (!deployed?.indexes.some(({ name }) => name === index.name))
@@ -98,13 +99,14 @@ async function wishFor(
     await writeApplied(topologyTable, { kind: 'trigger', datastore, trigger });
     made.push(trigger);
   }
+  const further = before.indexes.filter(({ name }) => !indexes.some((index) => index.name === name));
   const isLeft = ({ definition }: DeployedTrigger): boolean =>
     !made.some((one) => one.definition.name === definition.name);
   return {
     name: datastore,
     shards: before.shards ?? shards,
     ...kept,
-    indexes: [...indexes, ...before.indexes.filter(({ name }) => !indexes.some((index) => index.name === name))],
+    indexes: [...indexes, ...further.map((index) => markSealed(index, sealed))],
     triggers: [...made, ...before.listed.filter(isLeft)],
   };
 }

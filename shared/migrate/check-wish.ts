@@ -69,9 +69,10 @@ export async function withoutDeleted<T extends WishedTriggers>(
 export async function noteDeployed(topologyTable: DynamoTable, { datastores }: MigrationWish): Promise<void> {
   const before = await readDeployed(topologyTable);
   await writeDeployed(topologyTable, {
-    datastores: datastores.map(({ name, shards, indexes, triggers, retention }) => ({
+    datastores: datastores.map(({ name, shards, sealed, indexes, triggers, retention }) => ({
       name,
       shards,
+      ...(sealed && { sealed }),
       indexes,
       ...(retention && { retention }),
       triggers:

@@ -5,6 +5,7 @@ import type {
   Definitions,
   IndexDefinition,
   RetentionRule,
+  SealedFields,
   TriggerDefinition,
 } from '../definitions/definitions.ts';
 
@@ -15,6 +16,8 @@ export interface CurrentDatastore {
   readonly isBeingDeleted: boolean;
   /** Undefined where cells are kept for good. */
   readonly retention?: readonly RetentionRule[] | undefined;
+  /** @default no field is sealed */
+  readonly sealed?: readonly SealedFields[] | undefined;
   /** As last wished, those that are being built too. */
   readonly indexes: readonly IndexDefinition[];
   readonly triggers: readonly TriggerDefinition[];
@@ -60,15 +63,21 @@ interface Judged {
   readonly fixed: readonly Fixed[];
 }
 
-function judgeDatastore({ name, shards, retention }: DatastoreDefinition, current: CurrentDatastore): Judged {
+function judgeDatastore({ name, shards, sealed, retention }: DatastoreDefinition, current: CurrentDatastore): Judged {
   if (current.isBeingDeleted) {
     const reason = 'its deletion was begun: repeat that until it is done';
     return { change: 'none', fixed: [{ field: 'datastore', wanted: 'another name', got: name, reason }] };
   }
   if (current.shards === undefined) return { change: 'create', fixed: [] };
+  const isSealedSo = isDeepStrictEqual(current.sealed, sealed);
+  if (current.deployed && !isSealedSo)
+    return {
+      change: 'none',
+      fixed: [{ field: 'sealed', wanted: 'as deployed', got: 'something else', reason: BY_DEPLOY }],
+    };
   // An environment may give those that it deploys another number than their YAML.
   if (current.deployed) return asDeployed({ retention }, { retention: current.deployed.retention });
-  const change = isDeepStrictEqual(retention, current.retention) ? 'none' : 'change';
+  const change = isSealedSo && isDeepStrictEqual(retention, current.retention) ? 'none' : 'change';
   if (current.shards === shards) return { change, fixed: [] };
   const reason = 'the number of shards is fixed when a datastore is created';
   return {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { markSealed } from '../definitions/definitions.ts';
 import { forgetApplied, supersedeApplied, type AppliedDatastore } from '../topology/applied-definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { WishedTriggers } from './deployed-triggers.ts';
@@ -15,18 +16,19 @@ export function withApplied(
   applied: readonly AppliedDatastore[],
 ): readonly WishedDatastore[] {
   const names = new Set(wished.map(({ name }) => name));
-  const alone = applied.flatMap(({ name, shards, indexes, triggers, retention }) =>
+  const alone = applied.flatMap(({ name, shards, sealed, indexes, triggers, retention }) =>
     shards === undefined || names.has(name)
       ? []
-      : [{ name, shards, indexes, triggers, ...(retention && { retention }) }],
+      : [{ name, shards, indexes, triggers, ...(sealed && { sealed }), ...(retention && { retention }) }],
   );
   const both = wished.map((datastore): WishedDatastore => {
     const more = applied.find(({ name }) => name === datastore.name);
     if (!more) return datastore;
-    const { indexes, triggers } = datastore;
+    const { indexes, triggers, sealed } = datastore;
+    const further = more.indexes.filter(({ name }) => !indexes.some((index) => index.name === name));
     return {
       ...datastore,
-      indexes: [...indexes, ...more.indexes.filter(({ name }) => !indexes.some((index) => index.name === name))],
+      indexes: [...indexes, ...further.map((index) => markSealed(index, sealed))],
       ...(triggers && {
         triggers: [
           ...triggers,

@@ -256,6 +256,7 @@ export class ModelCell<Body> {
           open,
         );
       if (result.outcome === 'erased') throw this.#erased(ref_key);
+      if (result.outcome === 'subject_forgotten') throw this.#forgotten(ref_key, result.field);
       if (result.outcome !== 'conflict') return this.#saved(versionOf(ref_key, body, result), set);
       const latest = await this.#latest();
       if (!rebase || tries >= MOST_TRIES) throw this.#conflict(ref_key, latest);
@@ -299,6 +300,15 @@ export class ModelCell<Body> {
       address: { row_key, column_name, ref_key },
       status: 409,
     });
+  }
+
+  #forgotten(ref_key: number, field: string): SchemalessError {
+    const { row_key, column_name } = this.#column;
+    return new SchemalessError(
+      'subject_forgotten',
+      `${this.name}: its subject (${field}) was forgotten for good, and has fields sealed under its key: it is not saved`,
+      { address: { row_key, column_name, ref_key }, field },
+    );
   }
 
   #conflict(ref_key: number, latest: StoredVersion | null): ModelError {

@@ -6,7 +6,7 @@ import {
   UpdateItemCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
-import type { DatastoreDefinition, IndexDefinition, RetentionRule } from '../definitions/definitions.ts';
+import type { DatastoreDefinition, IndexDefinition, RetentionRule, SealedFields } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
@@ -16,7 +16,7 @@ import type { DeployedTrigger } from './topology.ts';
  *
  * | pk | holds |
  * |---|---|
- * | `applied#shop` | `definition`: `{"shards": 16, "retention": …}` |
+ * | `applied#shop` | `definition`: `{"shards": 16, "retention": …, "sealed": …}` |
  * | `applied#shop#index#buyer_index` | `definition`: the index, JSON |
  * | `applied#shop#trigger#confirm_order` | `definition`: the trigger and its queues, JSON |
  *
@@ -29,6 +29,8 @@ export interface AppliedDatastore {
   readonly shards: number | undefined;
   /** @default cells are kept for good, or as a deployment says */
   readonly retention?: readonly RetentionRule[];
+  /** @default none */
+  readonly sealed?: readonly SealedFields[];
   readonly indexes: readonly IndexDefinition[];
   readonly triggers: readonly DeployedTrigger[];
   readonly records: readonly AppliedRecord[];
@@ -41,6 +43,8 @@ export type AppliedDefinition =
       readonly datastore: string;
       readonly shards: number;
       readonly retention?: readonly RetentionRule[];
+      /** @default none */
+      readonly sealed?: readonly SealedFields[] | undefined;
     }
   | { readonly kind: 'index'; readonly datastore: string; readonly index: IndexDefinition }
   | { readonly kind: 'trigger'; readonly datastore: string; readonly trigger: DeployedTrigger };
@@ -83,6 +87,7 @@ export async function readApplied({ client, table }: DynamoTable): Promise<reado
       name,
       shards: own?.shards,
       ...(own?.retention && { retention: own.retention }),
+      ...(own?.sealed && { sealed: own.sealed }),
       indexes: definitions.flatMap((one) => (one.kind === 'index' ? [one.index] : [])),
       triggers: definitions.flatMap((one) => (one.kind === 'trigger' ? [one.trigger] : [])),
       records: all.map(({ record }) => record),
@@ -115,15 +120,15 @@ function toApplied(item: Record<string, AttributeValue>) {
 function definitionOf({ kind, datastore }: AppliedName, definition: unknown): AppliedDefinition {
   if (kind === 'index') return { kind, datastore, index: definition as IndexDefinition };
   if (kind === 'trigger') return { kind, datastore, trigger: definition as DeployedTrigger };
-  const { shards, retention } = Object(definition) as DatastoreDefinition;
-  return { kind, datastore, shards: Number(shards), ...(retention && { retention }) };
+  const { shards, retention, sealed } = Object(definition) as DatastoreDefinition;
+  return { kind, datastore, shards: Number(shards), ...(retention && { retention }), ...(sealed && { sealed }) };
 }
 
 export async function writeApplied({ client, table }: DynamoTable, applied: AppliedDefinition): Promise<void> {
   const { datastore } = applied;
   const [name, definition] =
     applied.kind === 'datastore'
-      ? [datastore, { shards: applied.shards, retention: applied.retention }]
+      ? [datastore, { shards: applied.shards, retention: applied.retention, sealed: applied.sealed }]
       : applied.kind === 'index'
         ? [applied.index.name, applied.index]
         : [applied.trigger.definition.name, applied.trigger];

@@ -48,7 +48,12 @@ const INDEX = 'index#';
  */
 export function definitionHash({ fields, keys }: IndexDefinition, round = 0): string {
   const said = {
-    fields: fields.map(({ field, type, column_key }) => ({ field, type, column_key })),
+    fields: fields.map(({ field, type, column_key, sealed }) => ({
+      field,
+      type,
+      column_key,
+      ...(sealed && { sealed }),
+    })),
     keys,
     ...(round > 0 && { round }),
   };

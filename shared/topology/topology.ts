@@ -1,5 +1,5 @@
 import type { GroupEndpoints } from '../sql/endpoints.ts';
-import type { RetentionRule, TriggerDefinition } from '../definitions/definitions.ts';
+import type { RetentionRule, SealedFields, TriggerDefinition } from '../definitions/definitions.ts';
 import type { MadeUser } from './database-users.ts';
 import type { IndexCatalogue } from './index-catalogue.ts';
 import type { IndexNow } from './index-now.ts';
@@ -36,6 +36,8 @@ export interface DatastoreTopology {
   readonly isBeingMade?: true;
   /** How long cells are kept. @default for good */
   readonly retention?: readonly RetentionRule[];
+  /** Which fields of its bodies are sealed: the same list as long as it is not read anew. @default none */
+  readonly sealed?: readonly SealedFields[];
 }
 
 /** How a group is reached, whatever the way. */

@@ -21,6 +21,7 @@ import { loadBench } from './load.ts';
 import { readOptions } from './options.ts';
 import { commandOf, engineKind, FORMAT, type BenchReport, type Circumstances } from './report/findings.ts';
 import { keepFindings } from './report/findings-file.ts';
+import { sealedBench } from './sealed.ts';
 import { shardsBench } from './shards.ts';
 import { soakBench } from './soak.ts';
 import { storeBench } from './store-speed.ts';
@@ -32,6 +33,7 @@ import { ycsbBench } from './ycsb.ts';
 const BENCHES: readonly Bench[] = [
   storeBench,
   writesBench,
+  sealedBench,
   httpBench,
   loadBench,
   lagsBench,

@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { inject } from 'vitest';
 import type { Access } from '../../shared/environment.ts';
-import type { IndexDefinition, RetentionRule } from '../../shared/definitions/definitions.ts';
+import {
+  markSealed,
+  type IndexDefinition,
+  type RetentionRule,
+  type SealedFields,
+} from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { DATA_API_BREAKERS, dataApiClient } from '../../shared/sql/data-api-client.ts';
@@ -24,6 +29,8 @@ export interface RealStoreOptions {
   readonly indexes?: Readonly<Record<string, readonly IndexDefinition[]>>;
   /** How long cells of each datastore are kept. @default for good */
   readonly retention?: Readonly<Record<string, readonly RetentionRule[]>>;
+  /** Sealed fields of each datastore. @default none */
+  readonly sealed?: Readonly<Record<string, readonly SealedFields[]>>;
   /** Triggers of each datastore. @default none */
   readonly triggers?: Readonly<Record<string, readonly DeployedTrigger[]>>;
   /** @default 1 */
@@ -59,6 +66,7 @@ export interface RealStore {
 export async function openRealStore({
   datastores,
   indexes = {},
+  sealed = {},
   triggers = {},
   retention = {},
   bufferCopies = 1,
@@ -90,7 +98,8 @@ export async function openRealStore({
     datastores: Object.entries(datastores).map(([name, shards]) => ({
       name: nameOf(name),
       shards,
-      indexes: indexes[name] ?? [],
+      ...(sealed[name] && { sealed: sealed[name] }),
+      indexes: (indexes[name] ?? []).map((index) => (sealed[name] ? markSealed(index, sealed[name]) : index)),
       triggers: triggers[name] ?? [],
       ...(retention[name] && { retention: retention[name] }),
     })),

@@ -49,6 +49,14 @@ function answerPut(address: CellAddress, result: PutResult): Answer {
         { address, more, status: 409 },
       );
     }
+    case 'subject_forgotten': {
+      const { shard, field } = result;
+      throw new SchemalessError(
+        'subject_forgotten',
+        `${field} names a subject that was forgotten for good, under whose key fields are sealed; nothing was changed`,
+        { address, field, more: { outcome: 'subject_forgotten', shard } },
+      );
+    }
     case 'unavailable': {
       const more = { outcome: 'unavailable', shard: result.shard };
       throw new SchemalessError('unavailable', `Not confirmed, repeat it: ${result.reason}`, { address, more });

@@ -15,6 +15,7 @@ const ENDINGS: Readonly<Record<PutResult['outcome'], Ending>> = {
   buffered: 'ok',
   conflict: 'conflict',
   erased: 'conflict',
+  subject_forgotten: 'conflict',
   unavailable: 'unavailable',
 };
 
@@ -23,6 +24,8 @@ const CURES: Partial<Record<PutResult['outcome'], string>> = {
   conflict: 'conflict: another body is at this address, and cells never change: write a higher ref key',
   erased:
     'erased: what was at this address, or all of its column or row, was erased for good: nothing is written there',
+  subject_forgotten:
+    'subject_forgotten: the subject that it names was forgotten for good, and has fields sealed under its key',
   unavailable: 'unavailable: not confirmed',
 };
 

@@ -21,6 +21,7 @@ interface Flags {
   readonly compression?: Compression;
   readonly sinceLast?: true;
   readonly read?: Role;
+  readonly opened?: true;
   readonly ddl?: true;
   readonly check?: true;
   /** False with `--no-lock`. */
@@ -36,6 +37,7 @@ export function exportCommand(): Command {
     .option('--compression <name>', 'of NDJSON: gzip, zstd or none (default: gzip)', oneOf(['gzip', 'zstd', 'none']))
     .option('--since-last', 'only what came since the last export to this place, as its next part')
     .option('--read <role>', 'of whom: writer or reader (default: writer)', oneOf(['writer', 'reader']))
+    .option('--opened', 'sealed fields as they are read, and not as they are stored: nothing makes these forgotten')
     .option('--ddl', 'prints the statement that makes a table of Athena over such an export, and exports nothing')
     .option('--check', 'compares what is there with its manifests, and exports nothing')
     .option('--no-lock', 'to a server of S3 that does not keep conditions of writes: no other export may write there')
@@ -81,13 +83,14 @@ async function run(
       'bad_option',
       `compression: wanted none with parquet, which has its own, got ${flags.compression}`,
     );
-  const { format, compression, sinceLast, read } = flags;
+  const { format, compression, sinceLast, read, opened } = flags;
   return exportCells(client, {
     target,
     format,
     compression,
     sinceLast,
     read,
+    opened,
     signal,
     progress: await showProgress(process.stderr),
   });

@@ -1,6 +1,8 @@
 import { EMPTY_DIGEST, nextDigest } from '../../../shared/body/log-digest.ts';
+import { stringifyJson } from '../../../shared/body/json.ts';
 import { LIMITS, type Cell } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { SEALED_KEY } from '../../../shared/definitions/field-value.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { pauseFor } from '../../../shared/pause-for.ts';
 import { digestLog, type LogDigest } from './digest-log.ts';
@@ -21,7 +23,7 @@ export interface ClonedShard {
   readonly at: number;
 }
 
-/** The log of the target is another one, or other cells came into it meanwhile; or that of the source has erasures. */
+/** The log of the target is another one, or other cells came into it meanwhile; or that of the source has erasures, or sealed fields. */
 export class OtherLog extends Error {}
 
 /** Bodies that go with one request, as JSON; the API takes four times as much. */
@@ -72,12 +74,13 @@ async function nextCells(
   after: number,
   to: number,
 ): Promise<readonly Cell[]> {
-  const [log] = await source.log([{ shard, after }], { limit: LIMITS.logCells });
+  const [log] = await source.log([{ shard, after }], { limit: LIMITS.logCells, sealed: true });
   if (!log || log.error) throw log?.error ?? new SchemalessError('unavailable', `shard ${shard} was not answered`);
   const damaged = log.cells.find(({ error }) => error !== undefined);
   if (damaged?.error) throw damaged.error;
   const cells = log.cells.filter(({ added_id }) => added_id <= to);
   refuseErased(cells);
+  refuseSealed(cells);
   if (cells.length === 0) throw new SchemalessError('unavailable', `shard ${shard} shows no cell behind ${after}`);
   return cells;
 }
@@ -89,6 +92,15 @@ function refuseErased(cells: readonly Cell[]): void {
   const what = gone.erasure ? 'is an erasure' : 'was erased';
   throw new OtherLog(
     `shard ${gone.shard} cannot be cloned: what has the added id ${gone.added_id} ${what}. Export it and import that: the cells come without their added ids, and without what was erased`,
+  );
+}
+
+/** Another deployment has other keys: what is sealed there is other bytes, and the logs cannot be compared. */
+function refuseSealed(cells: readonly Cell[]): void {
+  const sealed = cells.find(({ body }) => stringifyJson(body).includes(`"${SEALED_KEY}"`));
+  if (sealed === undefined) return;
+  throw new OtherLog(
+    `shard ${sealed.shard} cannot be cloned: what has the added id ${sealed.added_id} has sealed fields, and the other deployment other keys. Export it with --opened and import that`,
   );
 }
 
@@ -115,13 +127,16 @@ async function restore(target: Cloning['target'], batch: readonly Cell[]): Promi
       (result, position) =>
         result.outcome === 'conflict' ||
         result.outcome === 'erased' ||
+        result.outcome === 'subject_forgotten' ||
         ('added_id' in result && result.added_id !== batch[position]?.added_id),
     );
     if (other >= 0)
       throw new OtherLog(
         results[other]?.outcome === 'erased'
           ? `shard ${batch[other]?.shard} cannot take the cell of added id ${batch[other]?.added_id}: its address was erased there`
-          : `shard ${batch[other]?.shard} is written to by somebody else: the cell of added id ${batch[other]?.added_id} has another place`,
+          : results[other]?.outcome === 'subject_forgotten'
+            ? `shard ${batch[other]?.shard} cannot take the cell of added id ${batch[other]?.added_id}: its subject was forgotten there`
+            : `shard ${batch[other]?.shard} is written to by somebody else: the cell of added id ${batch[other]?.added_id} has another place`,
       );
     const refused = results.find(({ outcome }) => outcome === 'unavailable' || outcome === 'buffered');
     if (!refused) return;

@@ -26,6 +26,7 @@ export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::EC2::VPC': 'everything is on the loopback interface',
   'AWS::EC2::VPCEndpoint': 'everything is on the loopback interface',
   'AWS::EC2::VPCGatewayAttachment': 'everything is on the loopback interface',
+  'AWS::KMS::Key': 'secrets are texts of this machine, and nothing encrypts them',
   'AWS::Lambda::EventInvokeConfig': 'failed asynchronous calls are never repeated here',
   'AWS::Logs::LogGroup': 'functions write into one file',
   'AWS::RDS::DBClusterParameterGroup': 'the local servers are started with the settings that the store needs',

@@ -43,7 +43,7 @@ export const BATCHES = {
     bodies: true,
     summary: 'Read many cells, or latest cells',
     more: 'A key without ref_key asks for the latest cell of its column.',
-    query: ['read'],
+    query: ['read', 'sealed'],
     request: {
       schema: objectOf({ keys: arrayOf(KEY, LIMITS.batchCells) }),
       example: { keys: [ADDRESS, { row_key, column_name: 'STATUS' }] },

@@ -26,20 +26,28 @@ export const CELLS = {
         example: { outcome: 'buffered', ...ADDRESS, shard: 233, copies: 2 },
       },
     },
-    problems: [...OF_DATASTORE, ...OF_BODY, 'conflict', 'erased', 'body_too_large', 'undecodable_body'],
+    problems: [
+      ...OF_DATASTORE,
+      ...OF_BODY,
+      'conflict',
+      'erased',
+      'subject_forgotten',
+      'body_too_large',
+      'undecodable_body',
+    ],
     statuses: { erased: 409 },
   },
   getCell: {
     bodies: true,
     summary: 'Read one cell',
-    query: ['read', 'minAddedId'],
+    query: ['read', 'minAddedId', 'sealed'],
     answers: { 200: { means: 'The cell.', schema: schema('ReadCell'), example: { ...CELL, ...SERVED } } },
     problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'erased', 'undecodable_body'],
   },
   getLatestCell: {
     bodies: true,
     summary: 'Read the latest cell of a column',
-    query: ['read', 'minAddedId'],
+    query: ['read', 'minAddedId', 'sealed'],
     answers: {
       200: { means: 'The cell with the highest ref key.', schema: schema('ReadCell'), example: { ...CELL, ...SERVED } },
     },
@@ -48,7 +56,7 @@ export const CELLS = {
   listVersions: {
     bodies: true,
     summary: 'List the cells of a column',
-    query: ['limit', 'order', 'afterRefKey', 'read', 'minAddedId'],
+    query: ['limit', 'order', 'afterRefKey', 'read', 'minAddedId', 'sealed'],
     answers: {
       200: {
         means: 'The cells; none when the column has none.',
@@ -61,7 +69,7 @@ export const CELLS = {
   getRow: {
     bodies: true,
     summary: 'Read the latest cell of each column of a row',
-    query: ['column', 'afterColumn', 'read', 'minAddedId'],
+    query: ['column', 'afterColumn', 'read', 'minAddedId', 'sealed'],
     answers: {
       200: {
         means: 'The cells, by the bytes of their column names.',

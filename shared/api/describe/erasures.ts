@@ -1,7 +1,25 @@
-import { ERASURE_REQUEST } from '../erasure-schemas.ts';
+import { ERASURE_REQUEST, FORGET_REQUEST } from '../erasure-schemas.ts';
 import { arrayOf, objectOf, orNull, schema } from '../schema.ts';
 import { OF_BODY, OF_DATASTORE, type Description } from './description.ts';
 import { CELL } from './examples.ts';
+
+const KEY_ID = '5f2c0b1a9d8e4c7f6a3b2d1e0f9c8b7a';
+const SIGNATURE = {
+  algorithm: 'Ed25519',
+  key_id: KEY_ID,
+  value: 'q2nKx0bVv8yWc3Q1o9pT6uLrE4mZsD7hJf5gAkYiN_OXbHtCwRlUe-PaSdGjM0vFzI1Bq2nKx0bVv8yWc3Q1Aw',
+} as const;
+
+const FORGOTTEN = {
+  subject_name: '3b1f6c0d9e2a47588c1d0f3e5a6b7c8d',
+  reason: 'request 4711',
+  requested_by: 'arn:aws:iam::123456789012:role/privacy',
+  forgotten_at: '2026-01-31T08:00:00.000Z',
+  unreadable_from: '2026-01-31T08:00:10.000Z',
+  key_in_backups_until: '2026-03-07T08:00:05.000Z',
+  not_reached: ['keyed hashes of its values in indexes, until their rows are written again or erased'],
+  signature: SIGNATURE,
+} as const;
 
 const ERASED = {
   id: 'b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11',
@@ -28,6 +46,7 @@ const ERASED = {
   },
   waits_for: null,
   backups_until: '2026-05-01T08:00:00.041Z',
+  signature: SIGNATURE,
 } as const;
 
 const ERASING = {
@@ -37,6 +56,7 @@ const ERASING = {
   cleaned: { ...ERASED.cleaned, copies: null, nodes: null },
   waits_for: 'copies: group-2 does not answer',
   backups_until: null,
+  signature: null,
 } as const;
 
 /** The routes of those who erase. */
@@ -76,5 +96,47 @@ export const ERASURES = {
     more: 'What was erased, by whom and why, which places were cleaned when, and until when backups may hold it.',
     answers: { 200: { means: 'The record.', schema: schema('Erasure'), example: ERASED } },
     problems: [...OF_DATASTORE, 'invalid_field', 'unknown_erasure'],
+  },
+  getReceiptKey: {
+    summary: 'See the key that signs records',
+    more: 'The public half of the key by which the records of erasures and of forgotten subjects are signed, one for each datastore, for good: keep it elsewhere.',
+    answers: {
+      200: {
+        means: 'The key.',
+        schema: schema('ReceiptKey'),
+        example: {
+          algorithm: 'Ed25519',
+          key_id: KEY_ID,
+          public_key:
+            '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n',
+        },
+      },
+    },
+    problems: OF_DATASTORE,
+  },
+  forgetSubject: {
+    summary: 'Forget a subject for good',
+    more: 'Its key goes, and with it all that was ever sealed under it, in backups, exports and copies, too: see infra/docs/forgetting.md. Nothing is sealed for it any more. Asked again, it answers the same record.',
+    request: {
+      schema: FORGET_REQUEST,
+      example: { subject: 'c3a8f1d2-5b6e-4f70-9a81-2d3c4b5a6978', reason: 'request 4711' },
+    },
+    answers: {
+      200: { means: 'It is forgotten.', schema: schema('ForgottenSubject'), example: FORGOTTEN },
+    },
+    problems: [...OF_DATASTORE, ...OF_BODY],
+  },
+  listForgotten: {
+    summary: 'List subjects that were forgotten',
+    more: 'The records, in no order. A page may have few of them, or none, and still not be the last: that has `next` null.',
+    answers: {
+      200: {
+        means: 'A page of records.',
+        schema: objectOf({ subjects: arrayOf(schema('ForgottenSubject')), next: orNull({ type: 'string' }) }),
+        example: { subjects: [FORGOTTEN], next: null },
+      },
+    },
+    query: ['limit', 'afterSubject'],
+    problems: [...OF_DATASTORE, 'invalid_field'],
   },
 } as const satisfies Record<string, Description>;

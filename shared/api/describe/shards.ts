@@ -14,7 +14,7 @@ export const SHARDS = {
     bodies: true,
     summary: "Read one shard's log",
     more: 'In the order of added ids. Going on from `next` never skips a cell; `more` says whether there is one.',
-    query: ['afterAddedId', 'since', 'limit', 'read'],
+    query: ['afterAddedId', 'since', 'limit', 'read', 'sealed'],
     answers: {
       200: {
         means: 'The cells after the location.',
@@ -41,7 +41,7 @@ export const SHARDS = {
     bodies: true,
     summary: 'Read the logs of many shards',
     more: `The limit is per shard, the ${LIMITS.answerBytes} bytes of the answer are shared: a cell of each, then the next of each, until it is full. \`more\` says which to ask again for.`,
-    query: ['read'],
+    query: ['read', 'sealed'],
     request: {
       schema: objectOf(
         {

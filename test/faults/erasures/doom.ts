@@ -60,7 +60,16 @@ export async function doomRows({
   signal,
 }: Doom): Promise<DoomedRows> {
   const rows: Doomed[] = [];
-  const after = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, erased: 0, unavailable: 0, refused: 0 };
+  const after = {
+    stored: 0,
+    stored_before: 0,
+    buffered: 0,
+    conflict: 0,
+    erased: 0,
+    subject_forgotten: 0,
+    unavailable: 0,
+    refused: 0,
+  };
   const accepted: NewCell[] = [];
   const answers = { erased: 0, erasing: 0, unavailable: 0 };
 

@@ -7,7 +7,7 @@ import type { StoredCell } from './look-back.ts';
 export type Outcomes = Record<PutResult['outcome'], number>;
 
 export function noOutcomes(): Outcomes {
-  return { stored: 0, stored_before: 0, buffered: 0, conflict: 0, erased: 0, unavailable: 0 };
+  return { stored: 0, stored_before: 0, buffered: 0, conflict: 0, erased: 0, subject_forgotten: 0, unavailable: 0 };
 }
 
 /** What writers were told. */

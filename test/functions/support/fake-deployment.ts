@@ -6,23 +6,31 @@ import { referenceStore } from '../../../shared/store/reference-store.ts';
 import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import type { MoveManagement } from '../../../shared/moves/move-management.ts';
+import type { SubjectManagement } from '../../../shared/sealed/subject-management.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
 import type { RetentionOperations } from '../../../shared/contract/retention-operations.ts';
 import type { SizeOperations } from '../../../shared/contract/shard-plan.ts';
+import type { SubjectOperations } from '../../../shared/contract/subject-operations.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { fakeDefinitions } from './fake-definitions.ts';
 import { fakeErasures } from './fake-erasures.ts';
 import { fakeMoves } from './fake-moves.ts';
 import { fakeRetention } from './fake-retention.ts';
+import { fakeSubjects, RECEIPT_KEY } from './fake-subjects.ts';
 import { fakeTriggers } from './fake-triggers.ts';
 
 export const SHARDS = 4;
 
 /** What all handlers together work on. */
-export type Everything = Deployment & TriggerManagement & MoveManagement & ErasureManagement & DefinitionManagement;
+export type Everything = Deployment &
+  TriggerManagement &
+  MoveManagement &
+  ErasureManagement &
+  Omit<SubjectManagement, 'signed'> &
+  DefinitionManagement;
 
 export interface FakeDeployment extends Everything {
   /** The store behind `trips`, to look into. */
@@ -68,6 +76,7 @@ export function fakeDeployment(
       MoveOperations &
       ErasureOperations &
       RetentionOperations &
+      SubjectOperations &
       SizeOperations
   > = {},
   health: readonly GroupHealth[] = [],
@@ -106,6 +115,14 @@ export function fakeDeployment(
       check(name);
       return { ...fakeRetention([], caller), ...changes };
     },
+    async subjects(name, caller) {
+      check(name);
+      return { ...fakeSubjects([], caller), ...changes };
+    },
+    async receiptKey(name) {
+      check(name);
+      return RECEIPT_KEY;
+    },
     async datastore(name) {
       check(name);
       return { ...trips, ...buffer, ...INDEXES, ...changes };
@@ -127,6 +144,8 @@ export function failingDeployment(error: unknown): Everything {
     moves: fail,
     erasures: fail,
     retention: fail,
+    subjects: fail,
+    receiptKey: fail,
     datastore: fail,
     datastores: fail,
     health: fail,

@@ -32,6 +32,7 @@ export const ERASED: Erasure = {
   },
   waits_for: null,
   backups_until: null,
+  signature: { algorithm: 'Ed25519', key_id: '5f2c0b1a9d8e4c7f6a3b2d1e0f9c8b7a', value: 'q2nKx0bV' },
 };
 
 export const ERASING: Erasure = {
@@ -43,6 +44,7 @@ export const ERASING: Erasure = {
   erased_at: null,
   cleaned: { bodies: null, entries: null, copies: null, parked: null, nodes: null },
   waits_for: 'bodies: group-1 does not answer',
+  signature: null,
 };
 
 const ALL = [ERASED, ERASING];

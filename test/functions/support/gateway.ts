@@ -10,7 +10,7 @@ import { makeTriggersHandler } from '../../../functions/manage-triggers.ts';
 import { makeQueryHandler } from '../../../functions/query-index.ts';
 import { makeReadHandler } from '../../../functions/read-cells.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
-import { DEFAULT_HANDLER, ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
+import { DEFAULT_HANDLER, GATEWAY_ROUTES, ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
 import { MESSAGE_PACK } from '../../../shared/api/message-pack.ts';
 import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
 import { listen } from '../../support/listen.ts';
@@ -61,14 +61,16 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
   return async ({ method, path, body, headers = {}, signedBy }) => {
     const [rawPath = '', rawQueryString = ''] = path.split('?');
     const found = route(method, rawPath);
+    // Some have no route of their own there.
+    const led = route(method, rawPath, GATEWAY_ROUTES);
     requests += 1;
     const event = {
       version: '2.0',
-      routeKey: found ? `${method} ${found.route.path}` : '$default',
+      routeKey: led ? `${method} ${led.route.path}` : '$default',
       rawPath,
       rawQueryString,
       headers,
-      pathParameters: found?.parameters,
+      pathParameters: led?.parameters,
       requestContext: {
         requestId: `request-${requests}`,
         http: { method, path: rawPath },
@@ -110,21 +112,24 @@ function readAnswer(headers: Readonly<Record<string, unknown>>, bytes: Buffer): 
 function route(
   method: string,
   path: string,
+  routes: readonly Route[] = ROUTES,
 ): { readonly route: Route; readonly parameters: Record<string, string> } | undefined {
   const parts = path.split('/');
-  const fitting = ROUTES.filter((route) => route.method === method).flatMap((route) => {
-    const names = route.path.split('/');
-    const fits =
-      names.length === parts.length &&
-      names.every((name, position) => name.startsWith('{') || name === parts[position]);
-    if (!fits) return [];
-    const parameters = Object.fromEntries(
-      names.flatMap((name, position) =>
-        name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(parts[position] ?? '')]] : [],
-      ),
-    );
-    return [{ route, parameters }];
-  });
+  const fitting = routes
+    .filter((route) => route.method === method)
+    .flatMap((route) => {
+      const names = route.path.split('/');
+      const fits =
+        names.length === parts.length &&
+        names.every((name, position) => name.startsWith('{') || name === parts[position]);
+      if (!fits) return [];
+      const parameters = Object.fromEntries(
+        names.flatMap((name, position) =>
+          name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(parts[position] ?? '')]] : [],
+        ),
+      );
+      return [{ route, parameters }];
+    });
   return fitting.sort((a, b) => Object.keys(a.parameters).length - Object.keys(b.parameters).length)[0];
 }
 

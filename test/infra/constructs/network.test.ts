@@ -216,11 +216,13 @@ describe('the endpoints', () => {
   });
 
   it('allow the tables and secrets of the store, and queues of its account and region, and no others', () => {
-    expect(resourcesAt('dynamodb')).toHaveLength(2);
-    for (const arn of resourcesAt('dynamodb')) expect(arn).toMatch(/"Fn::GetAtt":\["\w*tables(?:state|topology)/u);
-    const [secrets = '', ...others] = resourcesAt('secretsmanager');
-    expect(others).toEqual([]);
-    const prefix = /:secret:(?<prefix>\w+)\*"/u.exec(secrets)?.groups?.['prefix'] ?? '?';
+    expect(resourcesAt('dynamodb')).toHaveLength(3);
+    for (const arn of resourcesAt('dynamodb')) expect(arn).toMatch(/"Fn::GetAtt":\["\w*tables(?:state|topology|keys)/u);
+    // Those of groups, and the root key.
+    const prefixes = resourcesAt('secretsmanager').map(
+      (secrets) => /:secret:(?<prefix>\w+)\*"/u.exec(secrets)?.groups?.['prefix'] ?? '?',
+    );
+    expect(prefixes).toEqual([expect.stringMatching(/group$/u), expect.stringMatching(/rootkey$/u)]);
     // AWS names a secret after its logical id.
     const ids = stacks.flatMap(({ template }) =>
       Object.entries(template.Resources).flatMap(([id, { Type }]) =>
@@ -228,7 +230,11 @@ describe('the endpoints', () => {
       ),
     );
     expect(ids.length).toBeGreaterThan(3);
-    for (const id of ids) expect(id.startsWith(prefix), `${id} of ${prefix}`).toBe(true);
+    for (const id of ids)
+      expect(
+        prefixes.some((prefix) => id.startsWith(prefix)),
+        `${id} of ${prefixes}`,
+      ).toBe(true);
     expect(resourcesAt('sqs')).toEqual([
       expect.stringMatching(/"AWS::Region"\},":",\{"Ref":"AWS::AccountId"\},":\*"/u),
     ]);

@@ -135,7 +135,8 @@ it(
   { timeout: 60_000 },
   () => {
     using app = standInApp();
-    app.store({ passwordDays: 0 }, 'Fixed');
+    // Both together would be more than a stack takes.
+    app.store({ passwordDays: 0, storageScope: new Stack(app.stack.node.root, 'Home') }, 'Fixed');
     app.store({ passwordDays: 0, definedByApi: { mostShards: 16 } }, 'Open');
     const ids = resourcesOf(app.synthesized(), 'AWS::Scheduler::Schedule').length;
     // Both drain, repair and move; one tails.
@@ -390,9 +391,9 @@ describe('a store', { timeout: 60_000 }, () => {
 
   it('may lie beside others in a stack, told apart by names that are made', () => {
     using app = standInApp();
-    // With what changes their passwords they would be more than a stack takes.
-    app.store({ passwordDays: 0 }, 'One');
-    app.store({ access: 'mysql', groups: 1, passwordDays: 0 }, 'Two');
+    // With a reader, schedules, and what changes their passwords, they would be more than a stack takes.
+    app.store({ passwordDays: 0, schedules: false }, 'One');
+    app.store({ access: 'mysql', groups: 1, readers: 0, passwordDays: 0 }, 'Two');
     const stacks = app.synthesized();
     const names = propertiesOf(stacks, 'AWS::CloudWatch::Dashboard').map(({ DashboardName }) => DashboardName);
     expect(new Set(names).size).toBe(2);
@@ -402,9 +403,30 @@ describe('a store', { timeout: 60_000 }, () => {
     const secrets = stacks.flatMap(({ template }) =>
       Object.entries(template.Resources).filter(([, { Type }]) => Type === 'AWS::SecretsManager::Secret'),
     );
-    // Seven with passwords, and one of the other's owner.
-    expect(secrets).toHaveLength(8);
+    // Seven with passwords, one of the other's owner, and the root key of the one that has a way to it.
+    expect(secrets).toHaveLength(9);
     for (const [logicalId] of secrets) expect(logicalId.length).toBeLessThanOrEqual(22);
+  });
+
+  it('seals fields where functions reach the root key: behind proxies by an endpoint that is made where that is wished', () => {
+    const sealed = [{ column: 'BASE', subject: 'rider', fields: ['name'] }];
+    const datastores = [{ datastore: 'trips', shards: 16, sealed }];
+    const endpoints = (props: Partial<SchemalessStoreProps>): readonly string[] => {
+      using app = standInApp();
+      app.store(props);
+      const stacks = app.synthesized();
+      const [migration] = propertiesOf(stacks, 'Custom::SchemalessMigration');
+      if (props.datastores) expect(migration?.['Datastores']).toMatchObject([{ sealed: JSON.stringify(sealed) }]);
+      return propertiesOf(stacks, 'AWS::EC2::VPCEndpoint')
+        .map(({ ServiceName }) => JSON.stringify(ServiceName))
+        .filter((name) => name.includes('secretsmanager'));
+    };
+    expect(() => endpoints({ access: 'mysql', datastores })).toThrow(
+      /sealsFields: wanted true, since trips has sealed/u,
+    );
+    expect(endpoints({ access: 'mysql' })).toHaveLength(0);
+    expect(endpoints({ access: 'mysql', sealsFields: true, datastores })).toHaveLength(1);
+    expect(endpoints({ datastores })).toHaveLength(0);
   });
 
   it('has more groups than a stack takes in further ones, of which AWS refuses none', { timeout: 120_000 }, () => {

@@ -43,7 +43,8 @@ const OF_MOVERS = words(`
 /** Of those, what belongs to nobody else but operators. */
 const MOVES = OF_MOVERS.filter((operation) => operation.endsWith('Move') || operation.endsWith('Moves'));
 const OF_ERASERS = words(`
-  eraseCells listErasures getErasure getRetention listHolds putHold releaseHold purgeSpace`);
+  eraseCells listErasures getErasure getRetention listHolds putHold releaseHold purgeSpace
+  getReceiptKey forgetSubject listForgotten`);
 
 describe('the policies of callers', () => {
   it.each(ROUTES)(
@@ -60,7 +61,9 @@ describe('the policies of callers', () => {
   });
 
   it.each(ROUTES)('let erasers call $operation only if it is of erasures', (route) => {
-    expect(allows(patternsOf('erases cells'), route, 'trips')).toBe(OF_ERASERS.includes(route.operation));
+    expect(allows(patternsOf('erases cells and forgets subjects'), route, 'trips')).toBe(
+      OF_ERASERS.includes(route.operation),
+    );
   });
 
   it.each(ROUTES)('let the clients of one datastore call $operation of no other', (route) => {

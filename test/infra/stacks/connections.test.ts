@@ -9,6 +9,8 @@ import { propertiesOf, resourcesOf, synthesized } from '../support/synthesized.t
 import { folderOfTests } from '../support/folder-of-tests.ts';
 
 const folder = folderOfTests();
+/** Which is no password. */
+const ROOT_KEY = /rootkey/u;
 
 /** Who each function is to MySQL, by the start of its role's logical id. */
 const ALWAYS: Readonly<Record<string, string>> = {
@@ -55,13 +57,22 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     }
   });
 
+  it('have the root key of sealed fields read by those alone who seal, open or sign', () => {
+    const readers = allowed('secretsmanager:GetSecretValue').filter(([, resources]) =>
+      resources.some((resource) => ROOT_KEY.test(resource)),
+    );
+    // Behind proxies functions have no way to secrets, unless the environment says `sealsFields`.
+    const wanted = databaseAuth === 'iam' ? [] : ['erasecells', 'queryindex', 'readcells', 'writecells'];
+    expect(readers.map(([role]) => role).sort()).toEqual(wanted);
+  });
+
   it('read the secrets of that user alone, or none where tokens do; the migration reads those whose passwords it gives', () => {
     const readable = new Map(allowed('secretsmanager:GetSecretValue').filter(([role]) => role in USERS));
     for (const [role, user] of Object.entries(USERS)) {
       const isMigration = role.startsWith('migration') || role === 'definedatastores';
       // One for all groups; the migration reads those of the owners, too.
       const wanted = databaseAuth === 'iam' ? 0 : isMigration ? groups + MADE_USERS.length : 1;
-      const resources = new Set(readable.get(role) ?? []);
+      const resources = new Set((readable.get(role) ?? []).filter((resource) => !ROOT_KEY.test(resource)));
       expect([role, resources.size]).toEqual([role, wanted]);
       if (!isMigration)
         for (const resource of resources) expect(resource).toMatch(new RegExp(`Secretgroups${user}[^a-z]`, 'u'));

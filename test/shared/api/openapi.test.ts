@@ -42,6 +42,7 @@ const CELLS: readonly Cell[] = [
   { ...CELL, erased: true },
   { ...CELL, erased: true, body_sha256: 'ab'.repeat(32) },
   { ...CELL, error: DAMAGE },
+  { ...CELL, body: { rider_name: null }, forgotten: ['rider_name'] },
 ];
 const ERASURES: readonly Cell[] = [
   { ...CELL, erasure: { ...ERASURE, scope: 'versions' } },
@@ -52,6 +53,7 @@ const PUT_RESULTS: readonly PutResult[] = [
   { outcome: 'stored_before', shard: 0, added_id: 1, created_at: '2026-01-31T08:00:00.000000Z' },
   { outcome: 'conflict', shard: 0, added_id: 1 },
   { outcome: 'erased', shard: 0 },
+  { outcome: 'subject_forgotten', shard: 0, field: 'cells[1].body.rider_uuid' },
   { outcome: 'buffered', shard: 0, copies: 1 },
   { outcome: 'unavailable', shard: 0, reason: 'no secondary was reached' },
 ];
@@ -135,6 +137,9 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   },
   releaseHold: { method: 'DELETE', path: `/v1/trips/holds?hold=${HOLD.hold}&row_key=${ROW}` },
   purgeSpace: post('purge'),
+  getReceiptKey: get('erasures/key'),
+  forgetSubject: post('subjects/forget', { subject: ROW, reason: 'request 4711' }),
+  listForgotten: get('erasures/subjects?limit=1'),
   listShardSizes: get('shards/sizes'),
   getBuffer: get('buffer'),
   listBufferConflicts: get('buffer/conflicts'),
@@ -440,7 +445,7 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.11.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.12.0' } });
   });
 
   it('asks for signatures where requests are signed, and only there', async () => {

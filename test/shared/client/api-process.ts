@@ -22,6 +22,8 @@ await runAsProcess<ApiProcessInput, never>(async ({ access, port }, { signal, re
     moves: () => Promise.reject(new Error('there are none here')),
     erasures: () => Promise.reject(new Error('there are none here')),
     retention: () => Promise.reject(new Error('there is none here')),
+    subjects: () => Promise.reject(new Error('there are none here')),
+    receiptKey: () => Promise.reject(new Error('there are none here')),
     health: async () => [],
     close: async () => undefined,
   };

@@ -31,6 +31,7 @@ const MEMBERS = [
   'created_at',
   'erased',
   'body_sha256',
+  'forgotten',
   'erasure',
   'error',
 ];

@@ -98,6 +98,11 @@ function endOf(cell: SourceCell, result: PutResult): Settlement | undefined {
         'erased',
         `${addressText(cell)} was erased for good from the datastore; it is not stored again`,
       );
+    case 'subject_forgotten':
+      return rejectedAs(
+        'subject_forgotten',
+        `${result.field} of ${addressText(cell)} names a subject that was forgotten for good; what is sealed is not stored again`,
+      );
     default: {
       const time = result.outcome === 'buffered' ? undefined : result.created_at;
       const hasNewTime = cell.created_at !== undefined && cell.created_at !== time;

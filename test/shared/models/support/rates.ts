@@ -5,6 +5,7 @@ import { defineModel } from '../../../../shared/models/model.ts';
 import { fakeDefinitions } from '../../../functions/support/fake-definitions.ts';
 import { fakeErasures } from '../../../functions/support/fake-erasures.ts';
 import { fakeRetention } from '../../../functions/support/fake-retention.ts';
+import { fakeSubjects, RECEIPT_KEY } from '../../../functions/support/fake-subjects.ts';
 import { fakeMoves } from '../../../functions/support/fake-moves.ts';
 import { fakeTriggers } from '../../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../../functions/support/gateway.ts';
@@ -90,6 +91,8 @@ export async function openRates(options: Omit<RealStoreOptions, 'datastores' | '
           moves: async () => fakeMoves(),
           erasures: async () => fakeErasures(),
           retention: async () => fakeRetention(),
+          subjects: async () => fakeSubjects(),
+          receiptKey: async () => RECEIPT_KEY,
         }),
       ),
     }),

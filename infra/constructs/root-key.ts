@@ -1,0 +1,62 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import { acknowledge } from './evidence.ts';
+import { grantSecretKey } from './key-uses.ts';
+import { shortenSecretName } from './user-secrets.ts';
+
+export interface RootKeyProps {
+  /** What the names of its secrets begin with. */
+  readonly prefix: string;
+  /** Of KMS. @default one of Secrets Manager's own */
+  readonly encryptionKey?: IKey | undefined;
+  /** It stays when its stack goes, as the tables do. */
+  readonly isRetained: boolean;
+}
+
+/**
+ * The key above all keys of the table `keys`: a secret that a key of KMS encrypts. Functions read it once, by the endpoint
+ * that they have for other secrets; to have KMS itself wrap the keys would take an endpoint more in each zone.
+ *
+ * **The text must never be made anew**: nobody could open what was sealed. So nothing of `generateSecretString` may ever
+ * change, nor its logical id.
+ */
+export class RootKey extends Construct {
+  private readonly secret: Secret;
+  private readonly key: IKey | undefined;
+
+  constructor(scope: Construct, id: string, { prefix, encryptionKey, isRetained }: RootKeyProps) {
+    super(scope, id);
+    const removalPolicy = isRetained ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    this.key = encryptionKey;
+    this.secret = new Secret(this, 'secret', {
+      description: 'Schemaless: the root key of sealed fields. Never change its value',
+      ...(encryptionKey && { encryptionKey }),
+      // 64 of 62 characters: 381 bits.
+      generateSecretString: {
+        secretStringTemplate: '{}',
+        generateStringKey: 'key',
+        passwordLength: 64,
+        excludePunctuation: true,
+      },
+      removalPolicy,
+    });
+    shortenSecretName(this.secret.node.defaultChild, prefix, 'rootkey');
+    acknowledge(
+      this.secret,
+      'SMG4',
+      'Another value opens nothing that was sealed: the key of KMS that encrypts it is what is turned',
+    );
+  }
+
+  get secretArn(): string {
+    return this.secret.secretArn;
+  }
+
+  grantRead(grantee: IGrantable): void {
+    this.secret.grantRead(grantee);
+    grantSecretKey(grantee, this.key, 'read');
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * The subjects of a datastore, whose keys its sealed fields are under, as those see them who forget them. Types only.
+ *
+ * All throw `unavailable` when the keys cannot be reached, and may be repeated then.
+ */
+export interface SubjectOperations {
+  /**
+   * Forgets a subject for good: its key goes, and with it every value that was ever sealed under it, wherever that is.
+   * Nothing is sealed for it any more. One that has no key is forgotten all the same. Asked again, it answers the same
+   * record.
+   *
+   * @throws SchemalessError `invalid_field`, `missing_field`
+   */
+  forget(request: ForgetRequest): Promise<ForgottenSubject>;
+  /** The records, in no order. A page may have few of them, or none, and still not be the last. */
+  forgotten(options?: ForgottenOptions): Promise<ForgottenPage>;
+}
+
+export interface ForgetRequest {
+  /** As the field says that names it in bodies; a UUID in either case. Either this, or `subject_name`. */
+  readonly subject?: string;
+  /** What a record says of it: to forget it once more, where the table of keys was set back. */
+  readonly subject_name?: string;
+  /** Kept for good: nothing that is itself to be forgotten. 1 to 500 characters. */
+  readonly reason: string;
+}
+
+export interface ForgottenOptions {
+  /** 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface ForgottenPage {
+  readonly subjects: readonly ForgottenSubject[];
+  readonly next: string | null;
+}
+
+/** The record of a subject that was forgotten. Times are RFC 3339, UTC, by the clock of who did it. */
+export interface ForgottenSubject {
+  /** 32 hexadecimal digits, by a key of the datastore: it does not say who it is, and is the same whenever it is asked for. */
+  readonly subject_name: string;
+  readonly reason: string;
+  /** Who asked: the caller as IAM knows it; `anybody` where calls are not signed. */
+  readonly requested_by: string;
+  readonly forgotten_at: string;
+  /** From then on no instance has its key in memory: nobody reads, or writes, anything of it. */
+  readonly unreadable_from: string;
+  /**
+   * Until when the table of keys can be set back to a moment at which the key was there; null where it cannot, as on one
+   * machine.
+   */
+  readonly key_in_backups_until: string | null;
+  /** What is left of it that is no sealed value. */
+  readonly not_reached: readonly string[];
+  /** @default it was not signed */
+  readonly signature?: ReceiptSignature | null;
+}
+
+/** A signature of a record: of its canonical form (RFC 8785) without this member, behind a line that says what it is. */
+export interface ReceiptSignature {
+  readonly algorithm: 'Ed25519';
+  /** Of the key that verifies it. */
+  readonly key_id: string;
+  /** In base64url. */
+  readonly value: string;
+}
+
+/** The public half of the key that signs the records of a datastore. */
+export interface ReceiptKey {
+  readonly algorithm: 'Ed25519';
+  /** The first 32 hexadecimal digits of the SHA-256 of the key. */
+  readonly key_id: string;
+  /** PEM, SPKI. */
+  readonly public_key: string;
+}

@@ -1,0 +1,57 @@
+import type { DefinitionFile } from './definition-file.ts';
+import { isSealed, sealedOf, type FieldType, type SealedFields } from './definitions.ts';
+import type { datastoreYaml, indexYaml } from './yaml-schemas.ts';
+
+/** Checks the sealed fields of a datastore against each other. */
+export function checkSealed(file: DefinitionFile<typeof datastoreYaml>): void {
+  const lists = file.sound?.sealed ?? [];
+  const seen: { readonly column: string; readonly field: string }[] = [];
+  for (const [position, { column, fields } = {}] of lists.entries())
+    for (const [at, field] of (fields ?? []).entries()) {
+      if (column === undefined || field === undefined) continue;
+      const path = ['sealed', position, 'fields', at];
+      const named = lists.find((one) => one?.column === column && isWithin(one.subject ?? '', field));
+      if (named) file.wrong(path, `fields beside ${named.subject}, which names a subject and has to be read`);
+      const other = seen.find(
+        (one) => one.column === column && (isWithin(one.field, field) || isWithin(field, one.field)),
+      );
+      if (other) file.wrong(path, `each field once in ${column}, got ${other.field} already`);
+      seen.push({ column, field });
+    }
+}
+
+/** The types that have a keyed hash: equality is all that one can be asked for. */
+const HASHED: readonly FieldType[] = ['UUID', 'string'];
+
+/**
+ * Checks the fields of an index against those that are sealed.
+ *
+ * @param types of the sealed fields that other indexes name, by column and field; those of this one are added: a field
+ *   has one hash
+ */
+export function checkIndexOverSealed(
+  index: DefinitionFile<typeof indexYaml>,
+  sealed: readonly SealedFields[],
+  types: Map<string, FieldType>,
+): void {
+  for (const [position, column] of (index.sound?.column_defs ?? []).entries())
+    for (const [at, { field, type } = {}] of (column?.fields ?? []).entries()) {
+      const column_key = column?.column_key;
+      if (field === undefined || column_key === undefined) continue;
+      const path = ['column_defs', position, 'fields', at];
+      const around = sealedOf(sealed, column_key).find((one) => one !== field && isWithin(field, one));
+      if (around !== undefined) index.wrong([...path, 'field'], `${around} itself, which is sealed as a whole`);
+      if (type === undefined || !isSealed(sealed, column_key, field)) continue;
+      const said = types.get(`${column_key}/${field}`);
+      if (!HASHED.includes(type))
+        index.wrong([...path, 'type'], `${HASHED.join(' or ')} for ${field}, which is sealed`);
+      else if (said !== undefined && said !== type)
+        index.wrong([...path, 'type'], `${said} for ${field}, which is sealed, as in another index`);
+      else types.set(`${column_key}/${field}`, type);
+    }
+}
+
+/** Whether a path is that of a field, or of something in it. */
+function isWithin(path: string, field: string): boolean {
+  return path === field || path.startsWith(`${field}.`);
+}

@@ -1,0 +1,61 @@
+import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { SchemalessError } from '../errors.ts';
+
+/**
+ * Where keys are kept: items of a table of their own, each wrapped by the key above it, the highest by the root key of
+ * the deployment, which never lies in the table.
+ *
+ * | pk | holds |
+ * |---|---|
+ * | `datastore#trips` | `key`: the datastore's key, wrapped by the root key |
+ * | `subject#trips#NAME` | `key`: a subject's key, wrapped by what the datastore's key gives; once it is forgotten none, and `forgotten`: the record of that, JSON |
+ * | `signing#trips` | `key`: the private half of the key that signs records, wrapped likewise |
+ */
+export interface KeyStore {
+  readonly table: DynamoTable;
+  /** The root key, 32 bytes: asked for once by an instance. */
+  readonly root: () => Promise<Uint8Array>;
+}
+
+/** A key does not open what was wrapped by it: the root key is another one than it was. */
+export class WrongKeyError extends Error {}
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** @param what the key's item, which is authenticated with it */
+export function wrap(by: KeyObject, what: string, key: Uint8Array): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, by, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.from(what));
+  return Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Throws WrongKeyError. */
+export function unwrap(by: KeyObject, what: string, wrapped: Uint8Array): Buffer {
+  try {
+    const decipher = createDecipheriv(CIPHER, by, wrapped.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(what));
+    decipher.setAuthTag(wrapped.subarray(-TAG_BYTES));
+    return Buffer.concat([decipher.update(wrapped.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+  } catch (cause) {
+    throw new WrongKeyError(
+      `the key ${what} was wrapped by another key: bring back the former value of the secret of the root key`,
+      { cause },
+    );
+  }
+}
+
+/** Does something with keys. Throws `unavailable` where they cannot be reached; it may be repeated then. */
+export async function overKeys<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (cause) {
+    if (cause instanceof SchemalessError || cause instanceof WrongKeyError) throw cause;
+    throw new SchemalessError('unavailable', `the keys of sealed fields cannot be reached: ${String(cause)}`, {
+      cause,
+    });
+  }
+}

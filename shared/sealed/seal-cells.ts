@@ -1,0 +1,127 @@
+import { parseAddress } from '../address.ts';
+import { checkBody } from '../body/measure.ts';
+import type { Json, NewCell } from '../cell.ts';
+import type { DatastoreKeys } from './datastore-keys.ts';
+import { overKeys } from './key-store.ts';
+import {
+  hashableValue,
+  parseSubject,
+  replaceAt,
+  sealedValue,
+  tokenOf,
+  valueAt,
+  valuesToSeal,
+  wrong,
+  type FoundValue,
+  type SealedPaths,
+} from './sealed-paths.ts';
+import { open, readToken, seal, type Place } from './sealing.ts';
+import type { SubjectKeyring, Subjects } from './subject-keyring.ts';
+
+/** With what a datastore's fields are sealed and opened. */
+export interface Sealing {
+  readonly keys: DatastoreKeys;
+  readonly subjects: SubjectKeyring;
+}
+
+/** What became of a cell that is to be written. */
+export type SealedCell<Given extends NewCell> =
+  | {
+      /** Fit for the store. */
+      readonly cell: Given;
+      /** Its body with nothing sealed; the same where nothing is. */
+      readonly plain: Json;
+      readonly forgotten?: undefined;
+    }
+  /** It names a subject that was forgotten: nothing is written of it. */
+  | { readonly cell?: undefined; readonly forgotten: { readonly field: string; readonly row_key: string } };
+
+/** A cell and what of it is to be sealed, under whose name. */
+interface Wanted<Given extends NewCell> {
+  readonly cell: Given;
+  readonly field: string;
+  readonly values: readonly (FoundValue & { readonly subject: string })[];
+}
+
+/**
+ * Seals what is to be sealed of some cells.
+ *
+ * @param prefixOf how messages name each: `cells[3].`, or nothing
+ * @param open asked for the keys only where something is to be sealed
+ * @throws SchemalessError `invalid_field`, `missing_field` for a value that cannot be sealed, or a token that does not
+ *   open where it stands; what is wrong with an address or a body; `unavailable`
+ */
+export async function sealCells<Given extends NewCell>(
+  datastore: string,
+  paths: SealedPaths,
+  {
+    cells,
+    prefixOf,
+    sealing,
+  }: {
+    readonly cells: readonly Given[];
+    readonly prefixOf: (position: number) => string;
+    readonly sealing: () => Promise<Sealing>;
+  },
+): Promise<readonly SealedCell<Given>[]> {
+  const wanted = cells.map((cell, position) => whatToSeal(cell, paths, prefixOf(position)));
+  if (wanted.every(({ values }) => values.length === 0)) return cells.map((cell) => ({ cell, plain: cell.body }));
+  const { keys, subjects } = await sealing();
+  const names = new Set(wanted.flatMap(({ values }) => values.map(({ subject }) => keys.nameOf(subject))));
+  const known = await overKeys(() => subjects.made(names));
+  return wanted.map((one) => sealCell(datastore, one, keys, known));
+}
+
+function whatToSeal<Given extends NewCell>(cell: Given, paths: SealedPaths, prefix: string): Wanted<Given> {
+  const field = `${prefix}body`;
+  const ofColumn = paths.get(cell.column_name);
+  if (!ofColumn) return { cell, field, values: [] };
+  const address = parseAddress(cell, prefix);
+  // Only JSON has a text that can be sealed.
+  checkBody(cell.body, field);
+  const values = valuesToSeal(cell.body, ofColumn, field).map((found) => ({
+    ...found,
+    subject: parseSubject(valueAt(cell.body, found.at.subject.split('.')), `${field}.${found.at.subject}`),
+  }));
+  return { cell: { ...cell, ...address }, field, values };
+}
+
+function sealCell<Given extends NewCell>(
+  datastore: string,
+  { cell, field, values }: Wanted<Given>,
+  keys: DatastoreKeys,
+  known: Subjects,
+): SealedCell<Given> {
+  let [body, plain] = [cell.body, cell.body];
+  for (const { at, value: given, subject } of values) {
+    const { row_key, column_name, ref_key } = cell;
+    const place: Place = { datastore, row_key, column_name, ref_key, path: at.path };
+    const ofSubject = known.get(keys.nameOf(subject));
+    if (!ofSubject) throw new Error('a subject without a key that was to be made');
+    if (!ofSubject.keys) return { forgotten: { field: `${field}.${at.subject}`, row_key } };
+    const token = tokenOf(given);
+    const value =
+      token === undefined ? given : opened(token, `${field}.${at.path}`, (read) => open(ofSubject.keys, place, read));
+    const hashed = at.hashed && hashableValue(value, at.hashed.type);
+    const hash = at.hashed && hashed !== undefined ? keys.hashOf(at.hashed, hashed) : undefined;
+    body = replaceAt(body, at.steps, sealedValue(seal(ofSubject.keys, place, value), hash));
+    plain = replaceAt(plain, at.steps, value);
+  }
+  return { cell: { ...cell, body }, plain };
+}
+
+/** What is sealed already is taken where it comes from this very place: as a line of an export does. */
+function opened(
+  token: Json,
+  field: string,
+  openIt: (token: NonNullable<ReturnType<typeof readToken>>) => Json | undefined,
+): Json {
+  const read = readToken(token);
+  const value = read && openIt(read);
+  if (value !== undefined) return value;
+  throw wrong(
+    field,
+    'a value, or what was sealed of it at this address under the key of its subject',
+    'something else',
+  );
+}

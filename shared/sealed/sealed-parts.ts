@@ -1,0 +1,15 @@
+import type { BufferOperations, Datastore, IndexOperations } from '../contract/datastore.ts';
+import type { Sealing } from './seal-cells.ts';
+import type { SealedPaths } from './sealed-paths.ts';
+
+/** A datastore as a deployment has it. */
+export type StoredDatastore = Datastore & BufferOperations & IndexOperations;
+
+/** What a sealed datastore goes by. */
+export interface SealedParts {
+  readonly paths: () => Promise<SealedPaths>;
+  /** The keys, made where there are none yet. */
+  readonly made: () => Promise<Sealing>;
+  /** The keys, where there are any. */
+  readonly known: () => Promise<Sealing | undefined>;
+}

@@ -1,0 +1,132 @@
+import { withMember } from '../body/json.ts';
+import type { Json } from '../cell.ts';
+import type { FieldType, SealedFields } from '../definitions/definitions.ts';
+import { HASH_KEY, memberHolder, SEALED_KEY, toFieldValue } from '../definitions/field-value.ts';
+import { missingField, SchemalessError } from '../errors.ts';
+import type { IndexCatalogue } from '../topology/index-catalogue.ts';
+import type { HashedField } from './datastore-keys.ts';
+
+/** A field of a column that is sealed. */
+export interface SealedPath {
+  /** `rider.phone` */
+  readonly path: string;
+  readonly steps: readonly string[];
+  /** The path of what names its subject. */
+  readonly subject: string;
+  /** What indexes have it as. @default none has it */
+  readonly hashed?: HashedField;
+}
+
+/** By column, its sealed fields in the order in which they were declared. */
+export type SealedPaths = ReadonlyMap<string, readonly SealedPath[]>;
+
+export function sealedPaths(sealed: readonly SealedFields[], indexes: readonly IndexCatalogue[]): SealedPaths {
+  const hashed = indexes
+    .flatMap(({ versions }) => versions.filter(({ state }) => state !== 'retired'))
+    .flatMap(({ definition }) => definition.fields.filter((field) => field.sealed));
+  const all = sealed.flatMap(({ column, subject, fields }) =>
+    fields.map((path) => {
+      const field = hashed.find((one) => one.column_key === column && one.field === path);
+      return { column, sealed: { path, steps: path.split('.'), subject, ...(field && { hashed: field }) } };
+    }),
+  );
+  return new Map(
+    [...Map.groupBy(all, ({ column }) => column)].map(([column, of]) => [column, of.map((one) => one.sealed)]),
+  );
+}
+
+/** Longest name of a subject, in bytes of UTF-8. */
+export const SUBJECT_BYTES = 255;
+export const SUBJECT_WANTED = `a UUID or other string of 1 to ${SUBJECT_BYTES} bytes`;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
+
+/**
+ * The subject that a value names: UUIDs in either case name the same. Throws `invalid_field`, `missing_field`, which do
+ * not say what came: it may be what names a person.
+ */
+export function parseSubject(value: unknown, field: string): string {
+  if (value === undefined || value === null) throw missingField(field, SUBJECT_WANTED);
+  if (typeof value !== 'string') throw wrong(field, SUBJECT_WANTED, kindOf(value));
+  const bytes = Buffer.byteLength(value);
+  if (bytes === 0 || bytes > SUBJECT_BYTES || !value.isWellFormed())
+    throw wrong(field, `${SUBJECT_WANTED}, well-formed`, `${bytes} bytes`);
+  return UUID.test(value) ? value.toLowerCase() : value;
+}
+
+/** A value of a body that is to be sealed, or a token in its place. */
+export interface FoundValue {
+  readonly at: SealedPath;
+  readonly value: Json;
+}
+
+/**
+ * What of a body is to be sealed: what is there and not null.
+ *
+ * @param field how messages name the body
+ * @throws SchemalessError `invalid_field` where a path leads through something that is no object, and would not be sealed
+ */
+export function valuesToSeal(body: Json, paths: readonly SealedPath[], field: string): readonly FoundValue[] {
+  return paths.flatMap((at) => {
+    let value: Json | undefined = body;
+    for (const [position, step] of at.steps.entries()) {
+      const holder = memberHolder(value);
+      if (!holder && value !== null && value !== undefined) {
+        const name = [field, ...at.steps.slice(0, position)].join('.');
+        throw wrong(name, `an object, since ${at.path} is sealed`, kindOf(value));
+      }
+      value = holder && Object.hasOwn(holder, step) ? holder[step] : undefined;
+    }
+    return value === undefined || value === null ? [] : [{ at, value }];
+  });
+}
+
+/** What of a body as it is stored stands at its sealed paths; wherever there is nothing of the kind, nothing does. */
+export function valuesAt(body: Json, paths: readonly SealedPath[]): readonly FoundValue[] {
+  return paths.flatMap((at) => {
+    const value = valueAt(body, at.steps);
+    return value === undefined || value === null ? [] : [{ at, value }];
+  });
+}
+
+export function valueAt(body: Json, steps: readonly string[]): Json | undefined {
+  let value: Json | undefined = body;
+  for (const step of steps) {
+    const holder = memberHolder(value);
+    value = holder && Object.hasOwn(holder, step) ? holder[step] : undefined;
+  }
+  return value;
+}
+
+/** A copy of a body with another value at a path that it has. */
+export function replaceAt(body: Json, [step, ...further]: readonly string[], value: Json): Json {
+  const holder = memberHolder(body);
+  if (step === undefined || !holder) return value;
+  return withMember(holder, step, replaceAt(holder[step] ?? null, further, value));
+}
+
+/** What stands in the place of a sealed value. */
+export function sealedValue(token: string, hash: string | undefined): Json {
+  return { [SEALED_KEY]: token, ...(hash !== undefined && { [HASH_KEY]: hash }) };
+}
+
+/** The token of what stands in a sealed place; undefined where that is no sealed value. */
+export function tokenOf(value: Json): Json | undefined {
+  const holder = memberHolder(value);
+  return holder && Object.hasOwn(holder, SEALED_KEY) ? holder[SEALED_KEY] : undefined;
+}
+
+/** The value of an index's field, as its hash is made of it; undefined where an index would not take it. */
+export function hashableValue(value: Json, type: FieldType): string | undefined {
+  const typed = toFieldValue(value, type);
+  return typeof typed === 'string' ? typed : undefined;
+}
+
+/** As `invalidField`, and says of what came nothing but what it is. */
+export function wrong(field: string, wanted: string, got: string): SchemalessError {
+  return new SchemalessError('invalid_field', `${field}: wanted ${wanted}, got ${got}`, { field, wanted, got });
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -1,0 +1,107 @@
+import type { Cell } from '../cell.ts';
+import type { Datastore } from '../contract/datastore.ts';
+import type { FieldHash, IndexAnswer, IndexEntry, IndexQuery } from '../contract/index-query.ts';
+import { openCells } from './open-cells.ts';
+import type { SealedParts } from './sealed-parts.ts';
+
+type Reads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'query' | 'count'>;
+
+/** Opens cells, unless they are to stay as they are stored. */
+type Open = <Read extends Cell>(
+  cells: readonly Read[],
+  options?: { readonly sealed?: boolean | undefined },
+) => Promise<readonly Read[]>;
+
+/** The reads of a datastore, with what may be opened of their bodies opened. */
+export function sealedReads(stored: Datastore, parts: SealedParts): Reads {
+  const open: Open = async (cells, { sealed = false } = {}) =>
+    sealed ? cells : openCells(stored.name, await parts.paths(), { cells, sealing: parts.known });
+  return {
+    ...cellsOpened(stored, open),
+    async query(query) {
+      const answer = await stored.query({ ...query, ...(await hashed(parts, query.where)) });
+      return query.columns === undefined ? answer : entriesOpened(answer, open);
+    },
+    count: async (count) => stored.count({ ...count, ...(await hashed(parts, count.where)) }),
+  };
+}
+
+function cellsOpened(stored: Datastore, open: Open): Omit<Reads, 'query' | 'count'> {
+  return {
+    get: async (address, options) => openFound(await stored.get(address, options), (cells) => open(cells, options)),
+    getLatest: async (key, options) => openFound(await stored.getLatest(key, options), (cells) => open(cells, options)),
+    async versions(key, options) {
+      const page = await stored.versions(key, options);
+      return { ...page, cells: await open(page.cells, options) };
+    },
+    async row(rowKey, options) {
+      const page = await stored.row(rowKey, options);
+      return { ...page, cells: await open(page.cells, options) };
+    },
+    async batchGet(keys, options) {
+      const items = await stored.batchGet(keys, options);
+      const opened = (
+        await open(
+          items.filter((item) => item !== null && 'row_key' in item),
+          options,
+        )
+      ).values();
+      return items.map((item) => {
+        if (item === null || !('row_key' in item)) return item;
+        const cell = opened.next().value ?? item;
+        return cell.error ? { error: cell.error } : cell;
+      });
+    },
+    async log(locations, options) {
+      const logs = await stored.log(locations, options);
+      const opened = (
+        await open(
+          logs.flatMap((log) => ('cells' in log ? log.cells : [])),
+          options,
+        )
+      ).values();
+      return logs.map((log) =>
+        'cells' in log ? { ...log, cells: log.cells.map((cell) => opened.next().value ?? cell) } : log,
+      );
+    },
+  };
+}
+
+async function openFound<Found extends { readonly cell: Cell | null }>(
+  found: Found,
+  open: (cells: readonly Cell[]) => Promise<readonly Cell[]>,
+): Promise<Found> {
+  if (found.cell === null) return found;
+  const [cell = found.cell] = await open([found.cell]);
+  if (cell.error) throw cell.error;
+  return { ...found, cell };
+}
+
+async function entriesOpened(answer: IndexAnswer, open: Open): Promise<IndexAnswer> {
+  const opened = (await open(answer.entries.flatMap(cellsOf))).values();
+  const entries = answer.entries.map((entry) =>
+    entry.cells && !('error' in entry.cells)
+      ? { ...entry, cells: entry.cells.map((cell) => opened.next().value ?? cell) }
+      : entry,
+  );
+  return { ...answer, entries };
+}
+
+function cellsOf({ cells }: IndexEntry): readonly Cell[] {
+  return cells && !('error' in cells) ? cells : [];
+}
+
+/** A hash that no value has. */
+const NOTHING = '00000000-0000-0000-0000-000000000000';
+
+/** By what sealed fields are asked for; nothing where none is: then no key is needed. */
+async function hashed(
+  { paths, known }: SealedParts,
+  where: IndexQuery['where'],
+): Promise<{ readonly hashed?: FieldHash }> {
+  const fields = [...(await paths()).values()].flat().filter((one) => one.hashed !== undefined);
+  if (!where.some(({ field }) => fields.some(({ path }) => path === field))) return {};
+  const sealing = await known();
+  // Without any key there is nothing that could be found.
+  return { hashed: (field, value) => sealing?.keys.hashOf(field, value) ?? NOTHING };
+}

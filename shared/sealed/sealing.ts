@@ -1,0 +1,101 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, type KeyObject, createSecretKey } from 'node:crypto';
+import { parseJson, stringifyJson } from '../body/json.ts';
+import type { CellAddress, Json } from '../cell.ts';
+
+/**
+ * A value sealed under the key of a subject: AES-256-GCM.
+ *
+ * The nonce is made of the value and its place (HMAC-SHA-256), so that the same put is the same bytes however often it is
+ * sealed: repetitions, copies and comparisons need no key. It says no more than that: two equal values at one place are
+ * of one cell. The place is authenticated, so that a token moved elsewhere does not open.
+ */
+
+/** What a subject's values are sealed with. */
+export interface SubjectKeys {
+  /** By which tokens name the subject: 32 hexadecimal digits. */
+  readonly name: string;
+  readonly sealing: KeyObject;
+  readonly nonces: KeyObject;
+}
+
+/** Where a value is. */
+export interface Place extends CellAddress {
+  readonly datastore: string;
+  /** Of the field: `rider.phone`. */
+  readonly path: string;
+}
+
+/** Of all keys, in bytes. */
+export const KEY_BYTES = 32;
+/** Of the names of subjects, in bytes. */
+export const NAME_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** What a token begins with: how it was made. */
+const VERSION = '1.';
+const CIPHER = 'aes-256-gcm';
+
+/** A key for one purpose alone. */
+export function derivedKey(key: Uint8Array, purpose: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `schemaless 1 ${purpose}`, KEY_BYTES)));
+}
+
+export function subjectKeys(name: string, dataKey: Uint8Array): SubjectKeys {
+  return { name, sealing: derivedKey(dataKey, 'seal'), nonces: derivedKey(dataKey, 'nonce') };
+}
+
+/** The same value at the same place gives the same token. */
+export function seal(keys: SubjectKeys, place: Place, value: Json): string {
+  const context = contextOf(place);
+  const text = stringifyJson(value);
+  const nonce = createHmac('sha256', keys.nonces).update(context).update('\0').update(text).digest();
+  const cipher = createCipheriv(CIPHER, keys.sealing, nonce.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  cipher.setAAD(context);
+  const sealed = Buffer.concat([
+    Buffer.from(keys.name, 'hex'),
+    nonce.subarray(0, NONCE_BYTES),
+    cipher.update(text, 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
+  return VERSION + sealed.toString('base64url');
+}
+
+/** A token as it is read, before any key is known. */
+export interface Token {
+  /** Of the subject. */
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** Undefined where a text is no token, or one that was written in another way than `seal` writes it. */
+export function readToken(text: unknown): Token | undefined {
+  if (typeof text !== 'string' || !text.startsWith(VERSION)) return undefined;
+  const bytes = Buffer.from(text.slice(VERSION.length), 'base64url');
+  if (bytes.length < NAME_BYTES + NONCE_BYTES + TAG_BYTES + 1) return undefined;
+  // What decodes and is written otherwise was changed.
+  if (bytes.toString('base64url') !== text.slice(VERSION.length)) return undefined;
+  return { name: bytes.toString('hex', 0, NAME_BYTES), bytes };
+}
+
+/** The value; undefined where a token does not open with these keys at this place. */
+export function open(keys: SubjectKeys, place: Place, { name, bytes }: Token): Json | undefined {
+  if (name !== keys.name) return undefined;
+  const nonce = bytes.subarray(NAME_BYTES, NAME_BYTES + NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, keys.sealing, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(contextOf(place));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    const text = decipher.update(bytes.subarray(NAME_BYTES + NONCE_BYTES, -TAG_BYTES));
+    // Throws where it is not what was sealed; nothing of the text is left by then.
+    decipher.final();
+    return parseJson(text.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** One text for one place: a JSON array, so that nothing can be shifted from one part into another. */
+function contextOf({ datastore, row_key, column_name, ref_key, path }: Place): Buffer {
+  return Buffer.from(JSON.stringify([datastore, row_key, column_name, ref_key, path]));
+}

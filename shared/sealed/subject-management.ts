@@ -1,0 +1,191 @@
+import { ScanCommand, type AttributeValue, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
+import { requireDatastore } from '../access/groups.ts';
+import { parseCount } from '../address.ts';
+import { LIMITS } from '../cell.ts';
+import type { Erasure, ErasureOperations } from '../contract/erasure-operations.ts';
+import type { ForgetRequest, ForgottenSubject, ReceiptKey, SubjectOperations } from '../contract/subject-operations.ts';
+import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { invalidField } from '../errors.ts';
+import type { TopologySource } from '../topology/topology.ts';
+import { datastoreKeyring, type DatastoreKeys } from './datastore-keys.ts';
+import { overKeys, type KeyStore } from './key-store.ts';
+import { receiptSigner, type ReceiptSigner } from './receipt-signer.ts';
+import { NAME_BYTES } from './sealing.ts';
+import { parseSubject, wrong } from './sealed-paths.ts';
+import { KNOWN_MS, subjectItem } from './subject-keyring.ts';
+
+/** The subjects of every datastore, and who signs records. */
+export interface SubjectManagement {
+  /**
+   * @param caller who asks, for the records
+   * @throws SchemalessError `unknown_datastore`
+   */
+  subjects(datastore: string, caller: string): Promise<SubjectOperations>;
+  /** The public half of the key that signs the records of a datastore; made where there is none. Throws `unknown_datastore`. */
+  receiptKey(datastore: string): Promise<ReceiptKey>;
+  /** Erasures whose records are signed once they are done. */
+  signed(datastore: string, erasures: ErasureOperations): ErasureOperations;
+}
+
+export interface SubjectWork {
+  readonly topology: TopologySource;
+  readonly keys: KeyStore;
+  /** How long the table of keys can be set back; 0: it cannot. */
+  readonly keyDays: number;
+  /** A record could not be signed, and is answered without. @default nobody wants to know */
+  readonly unsigned?: (error: unknown) => void;
+}
+
+const DAY_MS = 86_400_000;
+/** A change of an item that was given up after three seconds may have been done a little later. */
+const CHANGED_WITHIN_MS = 5000;
+
+const NOT_REACHED = [
+  'keyed hashes of its values in indexes, until their rows are written again or erased',
+  'the field that names it, and all else of its cells that is not sealed',
+  'what was read, and kept elsewhere, before it was forgotten',
+] as const;
+
+export function subjectManagement(work: SubjectWork): SubjectManagement {
+  const { keys, unsigned = () => undefined } = work;
+  const keyring = datastoreKeyring(keys);
+  const signers = new Map<string, ReceiptSigner>();
+
+  function signerOf(datastore: string): ReceiptSigner {
+    const signer = signers.get(datastore) ?? receiptSigner(keys, keyring, datastore);
+    signers.set(datastore, signer);
+    return signer;
+  }
+
+  /** What is done is done, whether or not it can be signed now: it can be asked for again. */
+  async function sign<R extends object>(datastore: string, record: R): Promise<R> {
+    try {
+      return await signerOf(datastore).sign(record);
+    } catch (error) {
+      unsigned(error);
+      return { ...record, signature: null };
+    }
+  }
+
+  return {
+    async subjects(datastore, caller) {
+      await requireDatastore(work.topology, datastore);
+      const made = (): Promise<DatastoreKeys> => overKeys(() => keyring.made(datastore));
+      return {
+        async forget(request) {
+          const name = parseNamed(request);
+          const ofDatastore = await made();
+          const subject_name = name.subject === undefined ? name.subject_name : ofDatastore.nameOf(name.subject);
+          const record = recordOf({ subject_name, reason: request.reason, requested_by: caller }, work.keyDays);
+          return sign(datastore, await overKeys(() => forget(keys, datastore, record)));
+        },
+        async forgotten({ limit = LIMITS.defaultLimit, after } = {}) {
+          const most = parseCount(limit, 'limit', 1, LIMITS.listCells);
+          const page = await overKeys(() => forgottenPage(keys, datastore, after, most));
+          return { ...page, subjects: await Promise.all(page.subjects.map((record) => sign(datastore, record))) };
+        },
+      };
+    },
+    async receiptKey(datastore) {
+      await requireDatastore(work.topology, datastore);
+      return signerOf(datastore).key();
+    },
+    signed(datastore, erasures) {
+      const signDone = async (record: Erasure): Promise<Erasure> =>
+        record.state === 'erased' ? sign(datastore, record) : { ...record, signature: null };
+      return {
+        erase: async (target) => signDone(await erasures.erase(target)),
+        erasure: async (id) => signDone(await erasures.erasure(id)),
+        async erasures(options) {
+          const page = await erasures.erasures(options);
+          return { ...page, erasures: await Promise.all(page.erasures.map(signDone)) };
+        },
+      };
+    },
+  };
+}
+
+type Asked = Pick<ForgottenSubject, 'subject_name' | 'reason' | 'requested_by'>;
+
+function recordOf(asked: Asked, keyDays: number): ForgottenSubject {
+  const now = Date.now();
+  const at = (ms: number): string => new Date(now + ms).toISOString();
+  return {
+    ...asked,
+    forgotten_at: at(0),
+    unreadable_from: at(CHANGED_WITHIN_MS + KNOWN_MS),
+    key_in_backups_until: keyDays > 0 ? at(CHANGED_WITHIN_MS + keyDays * DAY_MS) : null,
+    not_reached: NOT_REACHED,
+  };
+}
+
+/** Puts the record in the place of the key. Returns the first one that was put there. */
+async function forget({ table }: KeyStore, datastore: string, record: ForgottenSubject): Promise<ForgottenSubject> {
+  const key = subjectItem(datastore, record.subject_name);
+  const written = await updateState(table, {
+    key,
+    update: 'SET #forgotten = :record REMOVE #key',
+    condition: 'attribute_not_exists(#forgotten)',
+    values: { ':record': { S: JSON.stringify(record) } },
+  });
+  const now = toRecord(written ?? (await readState(table, key)));
+  if (!now) throw new Error('a subject that was forgotten has no record');
+  return now;
+}
+
+/** Of a page of records the table is read so far at most: keys of subjects that are not forgotten lie between. */
+const SCANS = 8;
+
+async function forgottenPage(
+  { table: { client, table } }: KeyStore,
+  datastore: string,
+  after: string | undefined,
+  limit: number,
+): Promise<{ readonly subjects: readonly ForgottenSubject[]; readonly next: string | null }> {
+  const prefix = subjectItem(datastore, '');
+  const subjects: ForgottenSubject[] = [];
+  let start: Record<string, AttributeValue> | undefined =
+    after === undefined ? undefined : { pk: { S: Buffer.from(after, 'base64url').toString() } };
+  for (let scan = 1; scan <= SCANS; scan += 1) {
+    const page: ScanCommandOutput = await client.send(
+      new ScanCommand({
+        TableName: table,
+        ConsistentRead: true,
+        FilterExpression: 'begins_with(pk, :prefix) AND attribute_exists(forgotten)',
+        ExpressionAttributeValues: { ':prefix': { S: prefix } },
+        ExclusiveStartKey: start,
+      }),
+    );
+    for (const item of page.Items ?? []) {
+      const record = toRecord(item);
+      if (!record) continue;
+      if (subjects.length === limit)
+        return { subjects, next: placeOf(subjectItem(datastore, subjects.at(-1)?.subject_name ?? '')) };
+      subjects.push(record);
+    }
+    start = page.LastEvaluatedKey;
+    if (!start) return { subjects, next: null };
+  }
+  return { subjects, next: placeOf(start?.['pk']?.S ?? '') };
+}
+
+/** Where a page ended: a key of the table, in a form that goes into a query string. */
+const placeOf = (pk: string): string => Buffer.from(pk).toString('base64url');
+
+function toRecord(item: StateItem | undefined): ForgottenSubject | undefined {
+  const text = item?.['forgotten']?.S;
+  return text === undefined ? undefined : (JSON.parse(text) as ForgottenSubject);
+}
+
+const NAME = new RegExp(`^[0-9a-f]{${2 * NAME_BYTES}}$`, 'u');
+
+type Named = { readonly subject: string } | { readonly subject?: undefined; readonly subject_name: string };
+
+/** Throws `invalid_field`, `missing_field`; says nothing of who it is. */
+function parseNamed({ subject, subject_name }: ForgetRequest): Named {
+  if (subject_name === undefined) return { subject: parseSubject(subject, 'subject') };
+  if (subject !== undefined) throw invalidField('subject_name', 'either `subject` or `subject_name`', 'both');
+  if (typeof subject_name !== 'string' || !NAME.test(subject_name))
+    throw wrong('subject_name', `the ${2 * NAME_BYTES} digits 0-9 a-f of a record`, 'something else');
+  return { subject_name };
+}

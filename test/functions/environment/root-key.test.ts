@@ -1,0 +1,50 @@
+import { createServer, type Server } from 'node:http';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { keyStore } from '../../../functions/environment/root-key.ts';
+import { listen } from '../../support/listen.ts';
+
+let server: Server;
+let secret = '';
+
+beforeAll(async () => {
+  server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
+    response.end(JSON.stringify({ SecretString: secret }));
+  });
+  vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', await listen(server));
+  vi.stubEnv('AWS_REGION', 'us-east-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  server.close();
+});
+
+const root = (rootSecret = 'arn:aws:secretsmanager:us-east-1:123456789012:secret:Secretrootkey') =>
+  keyStore({ keysTable: 'keys', rootSecret }).root();
+
+it('the root key is 32 bytes of the text of its secret, the same each time', async () => {
+  secret = JSON.stringify({ key: 'k'.repeat(64) });
+  const key = Buffer.from(await root());
+  expect(key).toHaveLength(32);
+  expect(Buffer.from(await root()).equals(key)).toBe(true);
+  secret = JSON.stringify({ key: 'l'.repeat(64) });
+  expect(Buffer.from(await root()).equals(key)).toBe(false);
+});
+
+it.each([
+  ['no JSON', 'planted-mark'],
+  ['another member', '{"password": "planted-mark"}'],
+  ['too short a text', '{"key": "planted-mark"}'],
+  ['nothing', ''],
+])('a secret of %s is no root key, and is not told', async (_what, text) => {
+  secret = text;
+  const error: unknown = await root().catch((thrown: unknown) => thrown);
+  expect(String(error)).toMatch(/Secretrootkey: wanted JSON with the string key/u);
+  expect(String(error)).not.toContain('planted');
+});
+
+it('where there is no way to it, that is told at once', async () => {
+  await expect(root('none')).rejects.toThrow('sealsFields');
+});

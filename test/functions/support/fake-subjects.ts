@@ -1,0 +1,38 @@
+import type { ForgottenSubject, ReceiptKey, SubjectOperations } from '../../../shared/contract/subject-operations.ts';
+import { missingField } from '../../../shared/errors.ts';
+import { parseSubject, wrong } from '../../../shared/sealed/sealed-paths.ts';
+
+export const FORGOTTEN: ForgottenSubject = {
+  subject_name: '3b1f6c0d9e2a47588c1d0f3e5a6b7c8d',
+  reason: 'request 4711',
+  requested_by: 'anybody',
+  forgotten_at: '2026-01-31T08:00:00.000Z',
+  unreadable_from: '2026-01-31T08:00:10.000Z',
+  key_in_backups_until: null,
+  not_reached: ['what was read before'],
+  signature: { algorithm: 'Ed25519', key_id: '5f2c0b1a9d8e4c7f6a3b2d1e0f9c8b7a', value: 'q2nKx0bV' },
+};
+
+export const RECEIPT_KEY: ReceiptKey = {
+  algorithm: 'Ed25519',
+  key_id: '5f2c0b1a9d8e4c7f6a3b2d1e0f9c8b7a',
+  public_key: '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----\n',
+};
+
+/** Subjects of which one is forgotten; what was asked of them is kept in `asked`. */
+export function fakeSubjects(asked: unknown[][] = [], requested_by = 'anybody'): SubjectOperations {
+  return {
+    async forget({ subject, subject_name, reason }) {
+      if (subject === undefined && subject_name === undefined) throw missingField('subject', 'a string');
+      if (subject !== undefined) parseSubject(subject, 'subject');
+      else if (!/^[0-9a-f]{32}$/u.test(String(subject_name)))
+        throw wrong('subject_name', '32 digits', 'something else');
+      asked.push(['forget', { ...(subject === undefined ? { subject_name } : { subject }), reason }]);
+      return { ...FORGOTTEN, reason, requested_by };
+    },
+    async forgotten({ limit, after } = {}) {
+      asked.push(['forgotten', { limit, after }]);
+      return { subjects: [FORGOTTEN], next: null };
+    },
+  };
+}
