@@ -6,6 +6,7 @@ import { batchRead } from './http/operations/batch-read.ts';
 import { digestLog } from './http/operations/digest-log.ts';
 import { getBuffer, listBufferConflicts, listUndecidedWrites } from './http/operations/buffer.ts';
 import { getCell, getLatestCell } from './http/operations/get-cell.ts';
+import { CONSOLE } from './http/operations/get-console.ts';
 import { getHealth } from './http/operations/get-health.ts';
 import { getOpenApi } from './http/operations/get-open-api.ts';
 import { getRow } from './http/operations/get-row.ts';
@@ -34,6 +35,7 @@ export function makeReadHandler(deployment: () => Deployment): HttpHandler {
       getOpenApi,
     },
     deployment,
+    CONSOLE,
   );
 }
 

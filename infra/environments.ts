@@ -42,6 +42,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     throttle: { ratePerSecond: 10_000, burst: 5000 },
     // Of who develops a page on the same machine, at a port of its own; anybody else's page could delete everything.
     corsOrigins: ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*'],
+    console: true,
     logDays: 7,
     shards: {},
     definedByApi: { mostShards: 64 },

@@ -8,6 +8,7 @@ import { logger } from '../environment/log.ts';
 import { count } from '../environment/metrics.ts';
 import { duringRequest, requestIdOf, requestIdsOf } from '../environment/request-ids.ts';
 import { compressed, gatewayResult, type Answer } from './answer.ts';
+import { BODIES, withoutBodies } from './hidden-bodies.ts';
 import type { HttpOperation } from './operations/operation.ts';
 import { logProblem, problemAnswer, shown } from './problem.ts';
 import { httpRequest } from './request.ts';
@@ -34,12 +35,14 @@ const TIME_TO_ANSWER_MS = 250;
  * A Lambda handler for the routes of these operations.
  *
  * @param open gives what the operations work on; is asked with each request, and expected to open it once
+ * @param beside what it answers that is no part of the API, by method and path @default nothing
  */
 export function httpHandler<Handler extends Route['handler'], Over = Deployment>(
   operations: OperationsOf<Handler, Over>,
   open: () => Over,
+  beside: Readonly<Record<string, HttpOperation<Over>>> = {},
 ): HttpHandler {
-  const byRouteKey = new Map<string, HttpOperation<Over>>();
+  const byRouteKey = new Map<string, HttpOperation<Over>>(Object.entries(beside));
   const led: { readonly path: string; readonly by: string; readonly answers: HttpOperation<Over> }[] = [];
   const entries = new Map<string, HttpOperation<Over>>(Object.entries(operations));
   for (const route of ROUTES) {
@@ -76,7 +79,10 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
           'unknown_route',
           `No such route: ${event.requestContext.http.method} ${event.rawPath}`,
         );
-      return operation(httpRequest(event), open());
+      const bodies = event.headers?.[BODIES.header];
+      if (bodies === BODIES.shown) auditBodies(event);
+      const answer = await operation(httpRequest(event), open());
+      return bodies === BODIES.hidden ? withoutBodies(answer) : answer;
     });
   return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));
 }
@@ -86,6 +92,16 @@ const pathOf = (operation: Operation): string => ROUTES.find((route) => route.op
 /** A route's path as a request has it. */
 function filled(path: string, parameters: APIGatewayProxyEventV2['pathParameters'] = {}): string {
   return path.replaceAll(/\{(\w+)\}/gu, (_whole, name: string) => parameters[name] ?? '');
+}
+
+/** Who looks at bodies that the console keeps hidden is in the log, whatever becomes of it. */
+function auditBodies(event: APIGatewayProxyEventV2): void {
+  logger.info('bodies shown', {
+    ...requestIdsOf(event),
+    caller: httpRequest(event).caller,
+    route: event.routeKey,
+    path: event.rawPath,
+  });
 }
 
 function throwTimeout(): never {

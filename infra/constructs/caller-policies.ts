@@ -93,7 +93,7 @@ export interface CallerPoliciesProps {
 /**
  * What callers may be allowed, to be attached to their roles: `readers` read everything but moves and erasures,
  * `clients-NAME` read and write one datastore, `movers` move shards, `erasers` erase cells and forget subjects, `operators` may do all that
- * the API does.
+ * the API does. All but clients, who are programs, may open the console, where there is one.
  */
 export class CallerPolicies extends Construct {
   /** By their names. */
@@ -106,8 +106,9 @@ export class CallerPolicies extends Construct {
       description: string,
       datastore: string,
       operations: readonly Operation[],
+      isPerson = true,
     ): Readonly<Record<string, CfnOutput>> => {
-      const arns = api.arnsOf(datastore, operations);
+      const arns = [...api.arnsOf(datastore, operations), ...(isPerson ? api.consoleArns : [])];
       acknowledgeRoutes(this, api.api, arns);
       const policy = new ManagedPolicy(this, name, {
         description: `Schemaless (${environment.name}): ${description}`,
@@ -125,7 +126,7 @@ export class CallerPolicies extends Construct {
       ...Object.assign(
         {},
         ...datastores.map((datastore) =>
-          add(`clients-${datastore}`, `reads and writes datastore ${datastore}`, datastore, CLIENT),
+          add(`clients-${datastore}`, `reads and writes datastore ${datastore}`, datastore, CLIENT, false),
         ),
       ),
       ...add('movers', 'moves shards between groups', '*', MOVES),

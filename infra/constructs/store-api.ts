@@ -23,6 +23,8 @@ import { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 import { keptLog } from './kept-log.ts';
 import {
+  CONSOLE_HANDLER,
+  CONSOLE_ROUTES,
   DEFAULT_HANDLER,
   DEFINING_HANDLER,
   GATEWAY_ROUTES,
@@ -97,6 +99,8 @@ export class StoreApi extends Construct {
   readonly fallbacks: readonly HttpRoute[];
   /** Before the API, where the environment names one. */
   readonly domain: DomainName | undefined;
+  /** What a policy names to allow the console's files, where there are some. */
+  readonly consoleArns: readonly string[];
 
   constructor(scope: Construct, id: string, props: StoreApiProps) {
     super(scope, id);
@@ -142,6 +146,13 @@ export class StoreApi extends Construct {
       // A stage that is told of a route which is not there yet is refused.
       if (props.environment.routeThrottles?.[route.operation]) this.stage.node.addDependency(...added);
     }
+    if (props.environment.console === true)
+      for (const { method, path } of CONSOLE_ROUTES)
+        this.api.addRoutes({ path, methods: [HttpMethod[method]], integration: integrationOf(CONSOLE_HANDLER) });
+    this.consoleArns =
+      props.environment.console === true
+        ? ['/console', '/console/*'].map((path) => this.api.arnForExecuteApi('GET', path, '$default'))
+        : [];
     this.throttleRoutes(props.environment);
     this.domain = this.addDomain(props.environment);
     // By itself the gateway answers what it has no route for in a form of its own.

@@ -119,6 +119,11 @@ export interface StoreEnvironment {
    * local stack knows `http://localhost:*`, too, for any port.
    */
   readonly corsOrigins: readonly string[];
+  /**
+   * The API has the console, too: a page for people at `/console`, for whoever may call that by IAM; `schemaless console`
+   * opens it. @default false
+   */
+  readonly console?: boolean;
   /** Days that logs are kept. */
   readonly logDays: RetentionDays;
   /**

@@ -120,6 +120,8 @@ export interface StoreOptions {
    * @default none
    */
   readonly corsOrigins?: readonly string[];
+  /** The API has the console, too, for whoever may call `/console` by IAM; `schemaless console` opens it. @default false */
+  readonly console?: boolean;
   /**
    * Datastores, indexes and triggers can be made and deleted through the API, too: a datastore made so gets no more
    * shards than this. Not together with `encryptionKey`, which their queues would not have.
@@ -257,6 +259,7 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     ...(options.routeThrottles && { routeThrottles: options.routeThrottles }),
     ...(options.domain && { domain: options.domain }),
     corsOrigins: (options.corsOrigins ?? []).map(checkOrigin),
+    console: options.console ?? false,
     ...(options.definedByApi && {
       definedByApi: { mostShards: wholeNumber('definedByApi.mostShards', options.definedByApi.mostShards, 1, 65_536) },
     }),

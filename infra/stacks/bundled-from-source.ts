@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { DEFINING_HANDLER } from '../../shared/api/routes.ts';
+import { CONSOLE_HANDLER, DEFINING_HANDLER } from '../../shared/api/routes.ts';
 import type { AppProps } from '../app-context.ts';
+import { packPage } from '../console/pack-page.ts';
 import { STORE_FUNCTIONS, type FunctionCode, type StoreFunctionName } from '../constructs/function-code.ts';
 import { triggerFunctionName } from '../constructs/trigger-function.ts';
 import { bundleFunctions, type BundledTrigger } from './bundles.ts';
@@ -28,6 +29,7 @@ export function bundledFromSource(
         }),
       ),
     ),
+    ...(environment.console === true && { beside: { [CONSOLE_HANDLER]: packPage() } }),
     access: environment.access,
     proxy: environment.proxy,
     folder,

@@ -14,6 +14,16 @@ export interface WrittenBundlesProps {
   readonly proxy: boolean;
   /** Where the bundles go, a folder for each. */
   readonly folder: string;
+  /** What lies beside the bundle of a function, by its name. @default nothing */
+  readonly beside?: Readonly<Record<string, BesideBundle>>;
+}
+
+/** A file that a function reads. */
+export interface BesideBundle {
+  readonly name: string;
+  readonly text: string;
+  /** Paths of what it was made of. */
+  readonly sources: readonly string[];
 }
 
 export interface BundlesProps extends WrittenBundlesProps {
@@ -60,7 +70,7 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
  * Why not `NodejsFunction`: it starts esbuild through npx once for every function, half a second each, which every
  * start of the local stack would wait for; here all take a fraction of a second together, since they share most files.
  */
-export function writeBundles({ functions, access, proxy, folder }: WrittenBundlesProps): readonly string[] {
+export function writeBundles({ functions, access, proxy, folder, beside = {} }: WrittenBundlesProps): readonly string[] {
   const { outputFiles, metafile } = buildSync({
     write: false,
     metafile: true,
@@ -92,7 +102,11 @@ export function writeBundles({ functions, access, proxy, folder }: WrittenBundle
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, namingFirst(text, path));
   }
-  return Object.keys(metafile.inputs).map((path) => resolve(path));
+  for (const [fn, { name, text }] of Object.entries(beside)) writeFileSync(join(folder, fn, name), text);
+  return [
+    ...Object.keys(metafile.inputs).map((path) => resolve(path)),
+    ...Object.values(beside).flatMap(({ sources }) => sources),
+  ];
 }
 
 const LOADED_TRIGGER = join(import.meta.dirname, '../../functions/triggers/loaded-trigger.ts');

@@ -3,7 +3,9 @@
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { CONSOLE_HANDLER } from '../../shared/api/routes.ts';
 import { PROJECT_ROOT } from '../app-context.ts';
+import { packPage } from '../console/pack-page.ts';
 import { READY_MADE, wayFolder, type BundledWay } from '../constructs/function-code.ts';
 import { storeFunctionsIn } from './bundled-from-source.ts';
 import { writeBundles } from './bundles.ts';
@@ -20,4 +22,6 @@ const FOLDER = join(PROJECT_ROOT, 'infra/package/functions', READY_MADE);
 mkdirSync(FOLDER, { recursive: true });
 for (const name of readdirSync(FOLDER)) rmSync(join(FOLDER, name), { recursive: true, force: true });
 const functions = storeFunctionsIn(join(PROJECT_ROOT, 'functions'));
-for (const way of WAYS) writeBundles({ functions, ...way, folder: join(FOLDER, wayFolder(way)) });
+// An environment has the routes of the console, or not; the function has its page.
+const beside = { [CONSOLE_HANDLER]: packPage() };
+for (const way of WAYS) writeBundles({ functions, ...way, beside, folder: join(FOLDER, wayFolder(way)) });

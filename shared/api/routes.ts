@@ -173,6 +173,18 @@ export const ROUTES = [
   { operation: 'getOpenApi', method: 'GET', path: '/v1/openapi.json', handler: 'read-cells' },
 ] as const;
 
+/**
+ * Beside the API, where an environment has it: the files of the console, a page for a browser. They are no part of what
+ * the OpenAPI document describes.
+ */
+export const CONSOLE_ROUTES = [
+  { method: 'GET', path: '/console' },
+  { method: 'GET', path: '/console/{file+}' },
+] as const;
+
+/** Who answers them. */
+export const CONSOLE_HANDLER = 'read-cells' satisfies Route['handler'];
+
 export type Route = (typeof ROUTES)[number];
 export type Operation = Route['operation'];
 

@@ -1,0 +1,39 @@
+import { parseJson } from '../../shared/body/json.ts';
+import type { Answer } from './answer.ts';
+
+/**
+ * What a person looks at need not show what cells say: a request with this header has bodies left out, `hidden`, or says
+ * that somebody asked to see them, `shown`, which goes into the log. A program sends neither.
+ */
+export const BODIES = { header: 'x-schemaless-bodies', hidden: 'hidden', shown: 'shown' } as const;
+
+/**
+ * The same answer, without what cells say: bodies of cells, of messages and of buffered writes are null, with `hidden`
+ * beside them, and so is each field of an index entry.
+ */
+export function withoutBodies(answer: Answer): Answer {
+  const { json, packed: _, made, ...others } = answer;
+  // What is made already is no JSON of cells: a page, a description.
+  if (made) return answer;
+  return { ...others, body: hidden(json ? parseJson(json.text) : answer.body) };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What stands beside a body, where it is no answer in an answer. */
+const OF_CELLS = ['row_key', 'message_id'];
+
+function hidden(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(hidden);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = value as Members;
+  const isCell = 'body' in members && OF_CELLS.some((name) => name in members);
+  const isEntry = 'row_key' in members && 'fields' in members;
+  if (isCell) return { ...members, body: null, ...(members['body'] !== null && { hidden: true }) };
+  const within = Object.fromEntries(Object.entries(members).map(([name, member]) => [name, hidden(member)]));
+  return isEntry ? { ...within, fields: withoutValues(members['fields']), hidden: true } : within;
+}
+
+function withoutValues(fields: unknown): object {
+  return Object.fromEntries(Object.keys(Object(fields)).map((name) => [name, null]));
+}

@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { CONSOLE_ROUTES } from '../../../shared/api/routes.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import type { Deployment } from '../../../shared/store/deployment.ts';
+import { VERSION } from '../../../shared/version.ts';
+import { namesTag, qualityOf, type HttpRequest } from '../request.ts';
+import type { Answer } from '../answer.ts';
+import type { HttpOperation } from './operation.ts';
+
+/** A file of the page, as the bundle of the function brings it. */
+interface PackedFile {
+  readonly type: string;
+  readonly etag: string;
+  readonly text: string;
+  /** In base64. */
+  readonly gzip: string;
+}
+
+/** Lies beside the bundle; `infra/console/pack-page.ts` writes it. */
+const PACKED = new URL('console.json', import.meta.url);
+const INDEX = 'index.html';
+const SESSION = 'session.json';
+
+/**
+ * What a browser may do with the page: run the files of this origin and ask it, and nothing else. No text becomes a
+ * script (`trusted-types`), no other page holds it in a frame, and nobody is told where it was left for.
+ */
+const GUARDED = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** GET /console: the page. */
+const openConsole: HttpOperation = async (request) => {
+  request.query();
+  return fileAnswer(INDEX, request);
+};
+
+/** GET /console/{file}: the files that it is made of. */
+const getConsoleFile: HttpOperation = async (request, deployment) => {
+  request.query();
+  const name = request.path('file');
+  return name === SESSION
+    ? { status: 200, body: await session(request, deployment), headers: { ...GUARDED, ...NO_STORE } }
+    : fileAnswer(name, request);
+};
+
+/** By method and path. */
+export const CONSOLE: Readonly<Record<ConsoleRoute, HttpOperation>> = {
+  'GET /console': openConsole,
+  'GET /console/{file+}': getConsoleFile,
+};
+
+type RouteKeyOf<Route> = Route extends { readonly method: infer Method extends string; readonly path: infer Path extends string }
+  ? `${Method} ${Path}`
+  : never;
+type ConsoleRoute = RouteKeyOf<(typeof CONSOLE_ROUTES)[number]>;
+
+const NO_STORE = { 'cache-control': 'no-store' };
+
+/**
+ * What the page is told of whoever opened it. Where requests have to be signed somebody signs for the page, and decides
+ * by these names what it lets pass: see the command `schemaless console`.
+ */
+async function session({ isSigned }: HttpRequest, deployment: Deployment): Promise<object> {
+  return { version: VERSION, datastores: await deployment.datastores(), actions: !isSigned, through: null };
+}
+
+function fileAnswer(name: string, request: HttpRequest): Answer {
+  const file = files()?.get(name);
+  if (!file) throw new SchemalessError('unknown_route', `No such file of the console: ${name}`);
+  const { type, etag, text, gzip } = file;
+  const takesGzip = qualityOf(request.header('accept-encoding'), ['gzip']) > 0;
+  // Other bytes, so that their name is another.
+  const tag = takesGzip ? `"${etag}-gzip"` : `"${etag}"`;
+  const headers = {
+    ...GUARDED,
+    etag: tag,
+    // Asked for again each time, and answered 304.
+    'cache-control': 'no-cache',
+    vary: 'accept-encoding',
+    ...(takesGzip && { 'content-encoding': 'gzip' }),
+  };
+  if (namesTag(request.header('if-none-match'), tag))
+    return { status: 304, contentType: type, made: { body: '', isBase64Encoded: false }, headers };
+  const made = takesGzip ? { body: gzip, isBase64Encoded: true } : { body: text, isBase64Encoded: false };
+  return { status: 200, contentType: type, made, headers };
+}
+
+let read: ReadonlyMap<string, PackedFile> | undefined;
+
+/** By path; undefined where the function brings no page. Read once in the life of an instance that is asked for it. */
+function files(): ReadonlyMap<string, PackedFile> | undefined {
+  if (!read && existsSync(PACKED)) {
+    const packed = JSON.parse(readFileSync(PACKED, 'utf8')) as Readonly<Record<string, PackedFile>>;
+    read = new Map(Object.entries(packed));
+  }
+  return read;
+}

@@ -1,0 +1,62 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** What the address says is to be seen: `#/trips/row/6e3a…?column=BASE`. A link to it shows the same to others. */
+export interface Address {
+  /** Empty: none is chosen yet. */
+  readonly datastore: string;
+  readonly screen: string;
+  /** What follows in the path. */
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+export const FIRST_SCREEN = 'health';
+
+export function parseAddress(hash: string): Address {
+  const [path = '', query = ''] = hash.replace(/^#/u, '').split('?', 2);
+  const [datastore = '', screen = '', ...parts] = path.split('/').filter(Boolean).map(decoded);
+  return { datastore, screen: screen === '' ? FIRST_SCREEN : screen, parts, query: new URLSearchParams(query) };
+}
+
+/** A broken one is shown as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The address of a screen; values that are undefined or empty are left out. */
+export function link(
+  datastore: string,
+  path: readonly (string | number)[],
+  query: Readonly<Record<string, string | number | undefined>> = {},
+): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const joined = [datastore, ...path].map((part) => encodeURIComponent(part)).join('/');
+  return `#/${joined}${search === '' ? '' : `?${search}`}`;
+}
+
+export function go(href: string): void {
+  location.hash = href;
+}
+
+/** Changes what the address says besides its path, without a step more to go back over. */
+export function restate(changes: Readonly<Record<string, string | number | undefined>>): void {
+  const { datastore, screen, parts, query } = parseAddress(location.hash);
+  const next: Record<string, string | number | undefined> = Object.fromEntries(query);
+  history.replaceState(null, '', link(datastore, [screen, ...parts], { ...next, ...changes }));
+  dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+export function useAddress(): Address {
+  const [address, setAddress] = useState(() => parseAddress(location.hash));
+  useEffect(() => {
+    const changed = (): void => setAddress(parseAddress(location.hash));
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  return address;
+}

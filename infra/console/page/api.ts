@@ -1,0 +1,152 @@
+import { parseExactly } from './exact-json.ts';
+
+/** What a request came to that was refused, or got no answer. */
+export class Refused extends Error {
+  /** 0: no answer came. */
+  readonly status: number;
+  /** Of the store; undefined of a gateway, or where nobody answered. */
+  readonly code: string | undefined;
+  readonly requestId: string | undefined;
+  readonly problem: Problem;
+
+  constructor(status: number, problem: Problem, requestId: string | undefined) {
+    super(problem.detail ?? problem.title ?? problem.message ?? `Answered ${status}`);
+    this.status = status;
+    this.code = problem.code;
+    this.requestId = problem.request_id ?? requestId;
+    this.problem = problem;
+  }
+}
+
+export interface Problem {
+  readonly code?: string;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly message?: string;
+  readonly request_id?: string;
+  readonly progress?: { readonly done: number; readonly total: number } | null;
+}
+
+export interface Asking {
+  readonly method?: 'GET' | 'POST';
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  /** Bodies come, and that somebody asked for them is written down. @default false: they are hidden */
+  readonly shown?: boolean;
+}
+
+/** How it stands with the API, for who wants to be told. */
+export interface Connection {
+  /** Since when nothing is answered, by `Date.now()`; undefined while all is well. */
+  readonly lostAt: number | undefined;
+  readonly lastRequestId: string | undefined;
+  readonly lastMs: number | undefined;
+}
+
+const TIMEOUT_MS = 35_000;
+const TOKEN = 'schemaless-console-token';
+const watchers = new Set<(connection: Connection) => void>();
+let connection: Connection = { lostAt: undefined, lastRequestId: undefined, lastMs: undefined };
+
+export function watchConnection(watch: (connection: Connection) => void): () => void {
+  watchers.add(watch);
+  watch(connection);
+  return () => void watchers.delete(watch);
+}
+
+function tell(now: Partial<Connection>): void {
+  connection = { ...connection, ...now };
+  for (const watch of watchers) watch(connection);
+}
+
+/** What opened the page, and what it may do. */
+export interface Session {
+  readonly version: string;
+  readonly datastores: readonly string[];
+  readonly actions: boolean;
+  /** The proxy that signs for it; null: the API is asked as it is. */
+  readonly through: { readonly url: string; readonly profile: string | null; readonly datastore: string | null } | null;
+}
+
+/**
+ * Asks who opened the page, after the word of the first address was given away for one of this page's own: it is good
+ * once, and stands in the address no longer than that.
+ */
+export async function openSession(): Promise<Session> {
+  const word = /^#token=([\w-]+)$/u.exec(location.hash)?.[1];
+  if (word !== undefined) {
+    history.replaceState(null, '', location.pathname);
+    const { token } = (await ask('/console/redeem', { method: 'POST', body: { word } })) as { readonly token: string };
+    localStorage.setItem(TOKEN, token);
+  }
+  return (await ask('/console/session.json')) as Session;
+}
+
+/** Asks the API. Throws Refused. */
+export async function ask(path: string, asking: Asking = {}): Promise<unknown> {
+  const { method = 'GET', body, shown = false } = asking;
+  const token = localStorage.getItem(TOKEN);
+  const began = performance.now();
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, {
+      method,
+      headers: {
+        accept: 'application/json',
+        'x-schemaless-bodies': shown ? 'shown' : 'hidden',
+        ...(token !== null && { 'x-console-token': token }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(asking.signal ? [asking.signal] : [])]),
+    });
+    text = await response.text();
+  } catch (error) {
+    if (asking.signal?.aborted) throw error;
+    if (connection.lostAt === undefined) tell({ lostAt: Date.now() });
+    throw new Refused(0, { detail: 'No answer from the API' }, undefined);
+  }
+  const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
+  tell({ lostAt: undefined, lastRequestId: requestId, lastMs: performance.now() - began });
+  const answer = readAnswer(text, response);
+  // A group that is down is told of by 503, and answered all the same.
+  if (!response.ok && !isHealth(answer)) throw new Refused(response.status, answer as Problem, requestId);
+  return answer;
+}
+
+function readAnswer(text: string, response: Response): unknown {
+  try {
+    return parseExactly(text, response.headers.get('x-json') === 'plain');
+  } catch {
+    return { detail: `Answered ${response.status}, and no JSON` };
+  }
+}
+
+function isHealth(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'groups' in answer;
+}
+
+/** `/v1/trips/…`, each part encoded; values of the query that are undefined are left out, lists are repeated. */
+export function apiPath(
+  datastore: string,
+  parts: readonly (string | number)[],
+  query: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>> = {},
+): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const one of Array.isArray(value) ? (value as readonly string[]) : [value])
+      if (one !== undefined) search.append(name, String(one));
+  const path = ['v1', datastore, ...parts].map((part) => encodeURIComponent(part)).join('/');
+  return `/${path}${search.size === 0 ? '' : `?${search}`}`;
+}
+
+/** What is not for this caller is undefined: a screen shows what else there is. Throws Refused for all other reasons. */
+export async function askIfMay<Answer>(path: string, signal: AbortSignal): Promise<Answer | undefined> {
+  try {
+    return (await ask(path, { signal })) as Answer;
+  } catch (error) {
+    if (error instanceof Refused && error.status === 403) return undefined;
+    throw error;
+  }
+}

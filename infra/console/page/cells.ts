@@ -1,0 +1,33 @@
+import type { Cell } from '../../../shared/cell.ts';
+import { apiPath, ask } from './api.ts';
+import type { Value } from './exact-json.ts';
+
+/** A cell as the page has it: without its body, as long as nobody asked for it. */
+export type ShownCell = Omit<Cell, 'body'> & {
+  readonly body: Value;
+  readonly hidden?: true;
+  readonly error?: { readonly code: string; readonly detail: string };
+};
+
+interface Key {
+  readonly row_key: string;
+  readonly column_name: string;
+  readonly ref_key: number;
+}
+
+/** Of up to 100 cells, of any column; null where there is none. That they were asked for is written down. */
+export async function cellsWithBodies(
+  datastore: string,
+  keys: readonly Key[],
+  signal: AbortSignal,
+): Promise<readonly (ShownCell | null)[]> {
+  if (keys.length === 0) return [];
+  const wanted = keys.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
+  const answer = await ask(apiPath(datastore, ['batch-get']), { method: 'POST', body: { keys: wanted }, signal, shown: true });
+  return (answer as { readonly cells: readonly (ShownCell | null)[] }).cells;
+}
+
+/** Whether a path can name it: others are asked for in batches. */
+export function isPathColumn(name: string): boolean {
+  return /^[\w .-]+$/u.test(name) && name !== '.' && name !== '..';
+}

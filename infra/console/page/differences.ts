@@ -1,0 +1,60 @@
+import type { Value } from './exact-json.ts';
+
+/** Where two values differ; what is undefined is not there. */
+export interface Difference {
+  /** `fare.total`, `items[3]`; empty of the whole. */
+  readonly path: string;
+  readonly before: Value | undefined;
+  readonly after: Value | undefined;
+}
+
+/**
+ * The least parts in which two values differ, in the order in which the newer one has them. The order of keys says
+ * nothing.
+ *
+ * @param most differences that are listed; whether there are more says `more`
+ */
+export function differences(
+  before: Value,
+  after: Value,
+  most = 500,
+): { readonly found: readonly Difference[]; readonly more: boolean } {
+  const found: Difference[] = [];
+  let more = false;
+  const compare = (one: Value | undefined, other: Value | undefined, path: string): void => {
+    if (more || one === other) return;
+    if (isHolder(one) && isHolder(other) && Array.isArray(one) === Array.isArray(other)) {
+      const isList = Array.isArray(other);
+      for (const key of keysOf(one, other)) {
+        const name = isList ? `[${key}]` : nameIn(path, key);
+        compare(own(one, key), own(other, key), `${path}${name}`);
+        if (more) return;
+      }
+      return;
+    }
+    if (found.length >= most) more = true;
+    else found.push({ path, before: one, after: other });
+  };
+  compare(before, after, '');
+  return { found, more };
+}
+
+type Holder = { readonly [key: string]: Value };
+
+function isHolder(value: Value | undefined): value is Holder {
+  return typeof value === 'object' && value !== null;
+}
+
+function own(holder: Holder, key: string): Value | undefined {
+  return Object.hasOwn(holder, key) ? holder[key] : undefined;
+}
+
+function keysOf(one: Holder, other: Holder): Iterable<string> {
+  return new Set([...Object.keys(other), ...Object.keys(one)]);
+}
+
+/** A key that is no plain word stands in quotes. */
+function nameIn(path: string, key: string): string {
+  if (!/^[\w-]+$/u.test(key)) return `[${JSON.stringify(key)}]`;
+  return path === '' ? key : `.${key}`;
+}

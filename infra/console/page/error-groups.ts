@@ -1,0 +1,34 @@
+import type { ParkedCell } from '../../../shared/contract/trigger-operations.ts';
+
+/** Cells that failed on the same, as far as one can tell. */
+export interface ErrorGroup {
+  /** The error without what differs from cell to cell: keys and numbers are `…`. */
+  readonly text: string;
+  readonly cells: readonly ParkedCell[];
+  /** When one of them failed last. */
+  readonly last: string;
+}
+
+const KEYS = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/giu;
+const NUMBERS = /\d+(?:[.,:]\d+)*/gu;
+const LENGTH = 160;
+
+/** The largest first. */
+export function errorGroups(cells: readonly ParkedCell[]): readonly ErrorGroup[] {
+  const groups = new Map<string, ParkedCell[]>();
+  for (const cell of cells) {
+    const text = cell.last_error.slice(0, LENGTH).replaceAll(KEYS, '…').replaceAll(NUMBERS, '…');
+    const group = groups.get(text);
+    if (group) group.push(cell);
+    else groups.set(text, [cell]);
+  }
+  return [...groups]
+    .map(([text, own]) => ({ text, cells: own, last: latest(own) }))
+    .sort((one, other) => other.cells.length - one.cells.length);
+}
+
+function latest(cells: readonly ParkedCell[]): string {
+  let last = '';
+  for (const { last_failed_at: at } of cells) if (at > last) last = at;
+  return last;
+}

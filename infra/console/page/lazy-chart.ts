@@ -1,0 +1,13 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { ChartProps } from './chart.ts';
+import { html } from './html.ts';
+
+/** What draws is fetched where something is to be drawn. */
+export function LazyChart(props: ChartProps) {
+  const [Chart, setChart] = useState<ComponentType<ChartProps>>();
+  useEffect(() => {
+    void import('./chart.ts').then(({ default: loaded }) => setChart(() => loaded as ComponentType<ChartProps>));
+  }, []);
+  return Chart ? html`<${Chart} ...${props} />` : null;
+}

@@ -1,0 +1,159 @@
+import { render, type ComponentType } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { ActionDialog, type Action } from './actions.ts';
+import { FIRST_SCREEN, go, link, useAddress } from './address.ts';
+import { openSession, Refused, watchConnection, type Connection, type Session } from './api.ts';
+import { Help } from './help.ts';
+import { html } from './html.ts';
+import { listenToKeys } from './keys.ts';
+import { MENU } from './menu.ts';
+import { Trouble } from './parts.ts';
+import { ErasuresScreen } from './screens/erasures.ts';
+import { HealthScreen } from './screens/health.ts';
+import { IndexesScreen } from './screens/indexes.ts';
+import { LogsScreen } from './screens/logs.ts';
+import { PlaceScreen, RequestScreen } from './screens/place.ts';
+import { QueriesScreen } from './screens/queries.ts';
+import { RowScreen } from './screens/row.ts';
+import { ShardsScreen } from './screens/shards.ts';
+import { TriggersScreen } from './screens/triggers.ts';
+import { search } from './search.ts';
+import { PageProvider, type Page } from './session.ts';
+import { nextTheme, useTheme } from './theme.ts';
+import { durationText } from './text.ts';
+
+const SCREENS: Readonly<Record<string, ComponentType>> = {
+  health: HealthScreen,
+  triggers: TriggersScreen,
+  logs: LogsScreen,
+  row: RowScreen,
+  queries: QueriesScreen,
+  indexes: IndexesScreen,
+  shards: ShardsScreen,
+  erasures: ErasuresScreen,
+  place: PlaceScreen,
+  request: RequestScreen,
+};
+/** The whole page, once it is known who opened it. */
+function Console({ session }: { readonly session: Session }) {
+  const address = useAddress();
+  const [action, setAction] = useState<Action>();
+  const [refused, setRefused] = useState<ReadonlySet<string>>(new Set());
+  const [helps, setHelps] = useState(false);
+  const usual = session.through?.datastore ?? session.datastores.find((name) => name !== 'smoke') ?? session.datastores[0] ?? '';
+  const datastore = address.datastore === '' ? usual : address.datastore;
+  const page = useMemo<Page>(
+    () => ({
+      session,
+      datastore,
+      refused,
+      refuse: (operation) => setRefused((before) => new Set([...before, operation])),
+      begin: setAction,
+    }),
+    [session, datastore, refused],
+  );
+  const Screen = SCREENS[address.screen];
+  useEffect(() => {
+    document.title = `${[address.screen, ...address.parts].join(' ')} – ${datastore} – Schemaless`;
+    document.querySelector('main')?.focus({ preventScroll: true });
+  }, [address.screen, address.parts.join('/'), datastore]);
+  useEffect(() => listenToKeys({ goTo: (screen) => go(link(datastore, [screen])), help: () => setHelps(true) }), [datastore]);
+  return html`<${PageProvider} value=${page}>
+    <a class="skip" href="#main" onClick=${skip}>Skip the menu</a>
+    <${Head} session=${session} datastore=${datastore} screen=${address.screen} onHelp=${() => setHelps(true)} />
+    <${ConnectionLine} />
+    <main id="main" tabindex="-1">
+      ${datastore === '' ? html`<p>There is no datastore yet: define one, a folder with a datastore.yaml.</p>` : Screen ? html`<${Screen} key=${`${address.screen} ${datastore}`} />` : html`<h1>No such screen</h1><p><a href=${link(datastore, [FIRST_SCREEN])}>Health</a> is one.</p>`}
+    </main>
+    ${action && html`<${ActionDialog} action=${action} onClose=${() => setAction(undefined)} />`}
+    ${helps && html`<${Help} onClose=${() => setHelps(false)} />`}
+  <//>`;
+}
+
+function skip(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>('main')?.focus();
+}
+
+interface HeadProps {
+  readonly session: Session;
+  readonly datastore: string;
+  readonly screen: string;
+  readonly onHelp: () => void;
+}
+
+function Head({ session, datastore, screen, onHelp }: HeadProps) {
+  const { datastores: all } = session;
+  const [theme, setTheme] = useTheme();
+  const field = useRef<HTMLInputElement>(null);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    search(datastore, field.current?.value ?? '');
+    field.current?.blur();
+  };
+  const names = datastore === '' || all.includes(datastore) ? all : [...all, datastore];
+  return html`<header>
+    <div class="top">
+      <strong class="name">Schemaless</strong>
+      <label class="unseen" for="datastore">Datastore</label>
+      <select id="datastore" value=${datastore} onChange=${(event: Event) => go(link((event.target as HTMLSelectElement).value, [SCREENS[screen] && screen !== 'row' ? screen : FIRST_SCREEN]))}>
+        ${names.map((name) => html`<option value=${name}>${name}</option>`)}
+      </select>
+      <form role="search" onSubmit=${submit}>
+        <input ref=${field} id="search" type="search" aria-label="Search: a row key, a place in a log, a request id" placeholder="Row key, shard/added id, request id ( / )" spellcheck=${false} autocomplete="off" />
+      </form>
+      <span class=${`mode ${session.actions ? 'acts' : ''}`} title=${session.through?.url ?? location.origin}>${session.through?.profile ?? (session.through ? 'signed' : 'local')}, ${session.actions ? 'actions on' : 'reads only'}</span>
+      <button type="button" onClick=${() => setTheme(nextTheme(theme))} aria-label=${`Colours: ${theme}`}>${theme}</button>
+      <button type="button" onClick=${onHelp} aria-label="Help and keys">?</button>
+    </div>
+    <nav aria-label="Screens">
+      ${MENU.map(([key, name, label]) => html`<a href=${link(datastore, [name])} aria-current=${screen === name ? 'page' : undefined} title=${`g ${key}`}>${label}</a>`)}
+    </nav>
+  </header>`;
+}
+
+/** That the API does not answer, for how long; and once more that it does. */
+function ConnectionLine() {
+  const [connection, setConnection] = useState<Connection>();
+  const [, setTick] = useState(0);
+  const [found, setFound] = useState<string>();
+  useEffect(() => {
+    let lostAt: number | undefined;
+    return watchConnection((now) => {
+      if (lostAt !== undefined && now.lostAt === undefined) {
+        setFound(`It answers again, after ${durationText((Date.now() - lostAt) / 1000)}.`);
+        setTimeout(() => setFound(undefined), 5000);
+      }
+      if (lostAt !== now.lostAt) setConnection(now);
+      lostAt = now.lostAt;
+    });
+  }, []);
+  useEffect(() => {
+    if (connection?.lostAt === undefined) return undefined;
+    const timer = setInterval(() => setTick((tick) => tick + 1), 1000);
+    return () => clearInterval(timer);
+  }, [connection?.lostAt]);
+  const lostAt = connection?.lostAt;
+  return html`<div class="connection" role="status" aria-live="polite">
+    ${lostAt !== undefined && html`<div class="trouble"><strong>The API does not answer</strong>, since ${durationText((Date.now() - lostAt) / 1000)}. What is shown may be old; it is asked again by itself.</div>`}
+    ${lostAt === undefined && found !== undefined && html`<div class="found">${found}</div>`}
+  </div>`;
+}
+
+async function open(): Promise<void> {
+  const root = document.getElementById('console');
+  if (!root) return;
+  try {
+    const session = await openSession();
+    root.replaceChildren();
+    render(html`<${Console} session=${session} />`, root);
+  } catch (error) {
+    const refused = error instanceof Refused ? error : new Refused(0, { detail: String(error) }, undefined);
+    root.replaceChildren();
+    render(html`<main><h1>Schemaless</h1><${Trouble} error=${refused} />
+      <p>${refused.status === 401 ? 'Open the address that `schemaless console` printed; it is good once, and for this browser.' : 'Asked again in a moment.'}</p></main>`, root);
+    if (refused.status !== 401) setTimeout(() => location.reload(), 3000);
+  }
+}
+
+void open();

@@ -1,0 +1,142 @@
+import type { ParkedCell, TriggerDetails, TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
+import { link } from '../address.ts';
+import { apiPath, ask, askIfMay } from '../api.ts';
+import { cellsWithBodies, type ShownCell } from '../cells.ts';
+import { differences, type Difference } from '../differences.ts';
+import { shortJson, type Value } from '../exact-json.ts';
+import { html } from '../html.ts';
+import { useLive } from '../live.ts';
+import { Badge, CliLine, Facts, Freshness, JsonBody, Time, type Tone } from '../parts.ts';
+import { useCli, usePage } from '../session.ts';
+import { table } from '../table.ts';
+import { counted, timeText, visible } from '../text.ts';
+
+export interface OfTheCellProps {
+  readonly cell: ShownCell;
+  /** The version before. */
+  readonly before: ShownCell | undefined;
+  readonly shown: boolean;
+}
+
+/** One cell: where it lies, what it says, what changed, what each trigger made of it. */
+export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
+  const { datastore } = usePage();
+  const cli = useCli('get', cell.row_key, cell.column_name, String(cell.ref_key));
+  const { shard, added_id } = cell;
+  return html`<section aria-label="The cell that is looked at">
+    <h2>${visible(cell.column_name)}, ${cell.ref_key}</h2>
+    <${Facts}
+      facts=${[
+        ['Place', html`<a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, added_id - 10) })}>${shard}/${added_id}</a>`],
+        ['Stored', html`<${Time} at=${cell.created_at} />`],
+        ...(cell.erased === true ? [['Erased', 'its body is gone for good']] : []),
+        ...(cell.error ? [['Damaged', cell.error.detail]] : []),
+      ]}
+    />
+    <h3>What the triggers made of it</h3>
+    <${TriggersOfCell} key=${`${shard}/${added_id}`} cell=${cell} />
+    ${cell.erased !== true && (shown ? html`<${Bodies} cell=${cell} before=${before} />` : html`<p class="quiet">Its body is hidden.</p>`)}
+    <${CliLine} line=${cli} />
+  </section>`;
+}
+
+function Bodies({ cell, before }: Omit<OfTheCellProps, 'shown'>) {
+  const { datastore } = usePage();
+  const live = useLive(
+    (signal) => cellsWithBodies(datastore, before && before.erased !== true ? [cell, before] : [cell], signal),
+    `${datastore} ${cell.shard} ${cell.added_id} ${before?.added_id ?? ''}`,
+  );
+  const [now, earlier] = live.data ?? [];
+  return html`<${Freshness} live=${live} />
+    ${now && earlier && html`<h3>What changed since ${earlier.ref_key}</h3><${Changes} before=${earlier.body} after=${now.body} />`}
+    ${now && html`<h3>Body</h3><${JsonBody} value=${now.body} />`}`;
+}
+
+function Changes({ before, after }: { readonly before: Value; readonly after: Value }) {
+  const { found, more } = differences(before, after);
+  const text = (value: Value | undefined): string => (value === undefined ? '–' : shortJson(value, 300));
+  return html`${table<Difference>({
+    label: 'What changed',
+    items: found,
+    keyOf: ({ path }) => path,
+    empty: 'Nothing: both say the same.',
+    columns: [
+      { header: 'Where', value: ({ path }) => (path === '' ? 'the whole' : visible(path)), width: '22ch' },
+      { header: 'Before', value: (one) => html`<del>${text(one.before)}</del>`, width: '26ch' },
+      { header: 'Now', value: (one) => html`<ins>${text(one.after)}</ins>`, width: '26ch' },
+    ],
+  })}${more && html`<p class="quiet">More than that changed.</p>`}`;
+}
+
+/** What a trigger made of one cell. */
+interface Made {
+  readonly trigger: string;
+  readonly tone: Tone;
+  readonly state: string;
+  readonly says: string;
+}
+
+function TriggersOfCell({ cell }: { readonly cell: ShownCell }) {
+  const { datastore } = usePage();
+  const live = useLive((signal) => madeOf(datastore, cell, signal), `${datastore} ${cell.shard} ${cell.added_id}`, 3000);
+  return html`<${Freshness} live=${live} />
+    ${live.data &&
+    table<Made>({
+      label: 'What the triggers made of it',
+      items: live.data,
+      keyOf: ({ trigger }) => trigger,
+      empty: 'No trigger is for cells of its column, or they are not for you to see.',
+      columns: [
+        { header: 'Trigger', value: ({ trigger }) => html`<a href=${link(datastore, ['triggers', trigger])}>${trigger}</a>`, width: '16ch' },
+        { header: 'State', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '12ch' },
+        { header: '', value: ({ says }) => html`<span title=${says}>${visible(says)}</span>`, width: '48ch' },
+      ],
+    })}`;
+}
+
+async function madeOf(datastore: string, cell: ShownCell, signal: AbortSignal): Promise<readonly Made[]> {
+  const all = await askIfMay<{ triggers: readonly TriggerSummary[] }>(apiPath(datastore, ['triggers']), signal);
+  const own = (all?.triggers ?? []).filter(({ columns }) => columns === '*' || columns.includes(cell.column_name));
+  const made: Made[] = [];
+  for (const { trigger } of own) {
+    const after = cell.shard === 0 ? undefined : cell.shard - 1;
+    const details = (await ask(apiPath(datastore, ['triggers', trigger], { limit: 1, after }), { signal })) as TriggerDetails;
+    const at = details.shards.find(({ shard }) => shard === cell.shard);
+    const parked = at !== undefined && at.parked > 0 ? await parkedHere(datastore, trigger, cell, signal) : undefined;
+    made.push({ trigger, ...whatBecame(details, at, parked, cell) });
+  }
+  return made;
+}
+
+/** Listed by shard and place, so that a page begins right before the cell. */
+async function parkedHere(datastore: string, trigger: string, { shard, added_id }: ShownCell, signal: AbortSignal): Promise<ParkedCell | undefined> {
+  const after = `${shard}/${added_id - 1}`;
+  const page = await ask(apiPath(datastore, ['triggers', trigger, 'parked'], { limit: 1, after }), { signal });
+  const { cells } = page as { readonly cells: readonly ParkedCell[] };
+  return cells.find((one) => one.shard === shard && one.added_id === added_id);
+}
+
+type At = TriggerDetails['shards'][number] | undefined;
+
+function whatBecame(
+  { state, last_error: last, max_attempts: most }: TriggerDetails,
+  at: At,
+  parked: ParkedCell | undefined,
+  { shard, added_id }: ShownCell,
+): Omit<Made, 'trigger'> {
+  if (parked)
+    return {
+      tone: 'bad',
+      state: 'parked',
+      says: `after ${counted(parked.attempts, 'attempt')}, ${timeText(parked.parked_at)}: ${parked.last_error}${parked.retry === null ? '' : ` (to be tried again: ${parked.retry})`}`,
+    };
+  if (!at || at.offset === null) return { tone: 'plain', state: 'not begun', says: 'the trigger has not begun with this shard' };
+  if (at.consumed !== null && at.consumed >= added_id) return { tone: 'good', state: 'done', says: `its consumer is known to be at ${at.consumed}` };
+  const halted = state === 'running' ? '' : `; the trigger is ${state}`;
+  if (at.offset < added_id) return { tone: 'plain', state: 'not sent', says: `sent up to ${at.offset}${halted}` };
+  if (last && last.shard === shard && last.added_id === added_id)
+    return { tone: 'warn', state: 'failing', says: `${timeText(last.at)}: ${last.error}; parked after ${counted(most, 'attempt')}` };
+  if (at.failing > 0)
+    return { tone: 'warn', state: 'sent', says: `${counted(at.failing, 'cell')} of its shard fail and are tried again: it may wait behind one of them${halted}` };
+  return { tone: 'plain', state: 'sent', says: `waits for its consumer, known to be at ${at.consumed ?? '–'}${halted}` };
+}

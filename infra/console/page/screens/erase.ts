@@ -1,0 +1,45 @@
+import type { Action } from '../actions.ts';
+import { apiPath, ask } from '../api.ts';
+import type { ShownCell } from '../cells.ts';
+import { cliLine, type Page } from '../session.ts';
+import { counted, visible } from '../text.ts';
+
+export interface EraseTarget {
+  readonly row_key: string;
+  /** @default all of the row */
+  readonly column_name?: string | undefined;
+}
+
+/** Erases a row, or a column of it. */
+export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key, column_name }: EraseTarget): Action {
+  const { datastore } = page;
+  const what = column_name === undefined ? `the row ${row_key}` : `the column ${visible(column_name)} of ${row_key}`;
+  const words = ['erase', row_key, ...(column_name === undefined ? [] : [column_name]), '--reason'];
+  return {
+    title: column_name === undefined ? 'Erase the row' : 'Erase the column',
+    operation: 'eraseCells',
+    cli: (reason) => cliLine(page, [...words, reason === '' ? 'WHY' : reason]),
+    question: 'Why? It is kept for good, and shown to who reads the row: nothing that is itself to be forgotten.',
+    needsAnswer: true,
+    word: row_key,
+    foresee: async (signal) => {
+      const path = apiPath(datastore, ['rows', row_key], { column: column_name });
+      const { cells, next } = (await ask(path, { signal })) as { readonly cells: readonly ShownCell[]; readonly next: string | null };
+      return {
+        says: `All bodies of ${what} are erased for good: from its group, its buffered copies, its index entries and what is parked. Nothing can be written at these addresses again. Now it has ${counted(cells.length, 'column')}${next === null ? '' : ' and more'}:`,
+        some: cells.slice(0, 20).map((cell) => `${visible(cell.column_name)}, latest version ${cell.ref_key}${cell.erased === true ? ', erased already' : ''}`),
+      };
+    },
+    act: async ({ signal, answer }) => {
+      const body = { row_key, ...(column_name !== undefined && { column_name }), reason: answer };
+      const record = (await ask(apiPath(datastore, ['erasures']), { method: 'POST', body, signal })) as {
+        readonly id: string;
+        readonly state: string;
+        readonly cells: number;
+        readonly waits_for: string | null;
+      };
+      const done = `${counted(record.cells, 'body', 'bodies')} erased, record ${record.id}.`;
+      return record.state === 'erased' ? `${done} It is done everywhere.` : `${done} It goes on in the background: ${record.waits_for ?? 'see Erasures'}.`;
+    },
+  };
+}

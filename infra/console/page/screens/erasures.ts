@@ -1,0 +1,92 @@
+import type { Erasure, ErasurePage } from '../../../../shared/contract/erasure-operations.ts';
+import { link, restate, useAddress } from '../address.ts';
+import { apiPath, ask } from '../api.ts';
+import { html } from '../html.ts';
+import { useLive } from '../live.ts';
+import { Badge, CliLine, Facts, Freshness, Time } from '../parts.ts';
+import { useCli, usePage } from '../session.ts';
+import { table } from '../table.ts';
+import { bytesText, counted, countText, visible } from '../text.ts';
+
+const MOST = 2000;
+
+/** What was erased, why, by whom, and whether it is done everywhere. */
+export function ErasuresScreen() {
+  const { datastore } = usePage();
+  const { query, parts } = useAddress();
+  const [id] = parts;
+  const open = query.get('open') === 'true';
+  const cli = useCli('erasures', ...(open ? ['--open'] : []));
+  const live = useLive((signal) => erasures(datastore, open, signal), `${datastore} ${open}`, 5000);
+  const looked = live.data?.find((one) => one.id === id);
+  return html`<h1>Erasures</h1>
+    <${Freshness} live=${live} />
+    <div class="bar"><label><input type="checkbox" checked=${open} onChange=${() => restate({ open: open ? undefined : 'true' })} /> only those that are not done everywhere</label></div>
+    ${looked && html`<${Receipt} erasure=${looked} />`}
+    ${live.data && erasureTable(datastore, live.data, id)}
+    ${live.data && live.data.length >= MOST && html`<p class="quiet">Those are the first ${countText(MOST)}.</p>`}
+    <${CliLine} line=${cli} />`;
+}
+
+async function erasures(datastore: string, open: boolean, signal: AbortSignal): Promise<readonly Erasure[]> {
+  const found: Erasure[] = [];
+  let after: string | undefined;
+  do {
+    const page = (await ask(apiPath(datastore, ['erasures'], { open: open || undefined, limit: 1000, after }), { signal })) as ErasurePage;
+    found.push(...page.erasures);
+    after = page.next ?? undefined;
+  } while (after !== undefined && found.length < MOST);
+  return found.sort((one, other) => (one.requested_at < other.requested_at ? 1 : -1));
+}
+
+function erasureTable(datastore: string, found: readonly Erasure[], id: string | undefined) {
+  return table<Erasure>({
+    label: 'Erasures, the last one first',
+    items: found,
+    keyOf: (one) => one.id,
+    isChosen: (one) => one.id === id,
+    empty: 'Nothing was erased.',
+    columns: [
+      { header: 'Asked for', value: (one) => html`<a data-item href=${link(datastore, ['erasures', one.id])}><${Time} at=${one.requested_at} /></a>`, width: '25ch' },
+      { header: 'What', value: targetOf, width: '48ch' },
+      { header: 'State', value: ({ state }) => html`<${Badge} tone=${state === 'erased' ? 'good' : 'warn'}>${state}<//>`, width: '11ch' },
+      { header: 'Bodies', value: ({ cells }) => countText(cells), width: '9ch', isNumber: true },
+      { header: 'By', value: ({ requested_by: by }) => visible(by), width: '26ch' },
+      { header: 'Reason', value: ({ reason }) => visible(reason), width: '40ch' },
+    ],
+  });
+}
+
+function targetOf({ scope, row_key, column_name, ref_key, up_to }: Erasure): string {
+  const which = ref_key === null ? (up_to === null ? '' : ` up to ${up_to}`) : ` ${ref_key}`;
+  return `${scope} ${row_key}${column_name === null ? '' : ` ${visible(column_name)}`}${which}`;
+}
+
+/** The record of one: what is given to who asks whether it was done. */
+function Receipt({ erasure }: { readonly erasure: Erasure }) {
+  const { datastore } = usePage();
+  const cli = useCli('erasure', erasure.id);
+  const at = (time: string | null) => (time === null ? 'not yet' : html`<${Time} at=${time} />`);
+  const { cleaned } = erasure;
+  return html`<section class="card" aria-label="Receipt">
+    <h2>Receipt</h2>
+    <${Facts}
+      facts=${[
+        ['Record', html`<code>${erasure.id}</code>`],
+        ['What', html`<a href=${link(datastore, ['row', erasure.row_key])}>${targetOf(erasure)}</a>`],
+        ['Reason', visible(erasure.reason)],
+        ['Asked for', html`${at(erasure.requested_at)} by ${visible(erasure.requested_by)}`],
+        ['Erased', html`${at(erasure.erased_at)}: ${counted(erasure.cells, 'body', 'bodies')}, ${bytesText(erasure.bytes)}`],
+        ['Place in the log', erasure.added_id === null ? 'none' : `${erasure.shard}/${erasure.added_id}`],
+        ['Clean: bodies', at(cleaned.bodies)],
+        ['Clean: index entries', at(cleaned.entries)],
+        ['Clean: buffered copies', at(cleaned.copies)],
+        ['Clean: parked cells', at(cleaned.parked)],
+        ['Clean: all nodes', at(cleaned.nodes)],
+        ['Waits for', erasure.waits_for === null ? 'nothing' : visible(erasure.waits_for)],
+        ['Backups may hold it until', erasure.backups_until === null ? 'nobody knows' : html`<${Time} at=${erasure.backups_until} />`],
+      ]}
+    />
+    <${CliLine} line=${cli} />
+  </section>`;
+}

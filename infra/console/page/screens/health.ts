@@ -1,0 +1,247 @@
+import { useRef, useState } from 'preact/hooks';
+import type { BufferConflict, GroupBuffer, GroupHealth, NodeHealth, ShardHead } from '../../../../shared/contract/datastore.ts';
+import { ActionButton, type Doing } from '../actions.ts';
+import { link } from '../address.ts';
+import { apiPath, ask, askIfMay } from '../api.ts';
+import { html } from '../html.ts';
+import { useLive } from '../live.ts';
+import { Badge, CliLine, Freshness, Reveal, Time } from '../parts.ts';
+import { useCli, usePage } from '../session.ts';
+import { table } from '../table.ts';
+import { counted, countText, durationText, visible } from '../text.ts';
+import type { Value } from '../exact-json.ts';
+import { shortJson } from '../exact-json.ts';
+
+interface Health {
+  readonly status: 'ok' | 'degraded' | 'down';
+  readonly version: string;
+  readonly instance: string;
+  readonly groups: readonly GroupHealth[];
+}
+
+/** Where the logs end, as writers and readers show it. */
+interface LogHeads {
+  readonly heads: readonly ShardHead[];
+  readonly readerHeads: readonly ShardHead[];
+}
+
+interface Looked extends LogHeads {
+  readonly health: Health;
+  /** None where the caller may not see them. */
+  readonly buffers: readonly GroupBuffer[];
+}
+
+/** Asked for less often: of thousands of shards they are work. */
+const HEADS_MS = 10_000;
+
+async function logHeads(datastore: string, signal: AbortSignal): Promise<LogHeads> {
+  const of = async (read: 'writer' | 'reader'): Promise<readonly ShardHead[]> =>
+    (await askIfMay<{ shards: readonly ShardHead[] }>(apiPath(datastore, ['shards'], { read }), signal))?.shards ?? [];
+  return { heads: await of('writer'), readerHeads: await of('reader') };
+}
+
+type Kept = BufferConflict & { readonly hidden?: true };
+
+/** Of what one instance said; circuits are its own. */
+interface Instance {
+  readonly id: string;
+  readonly health: Health;
+  readonly at: number;
+}
+
+const MOST_INSTANCES = 12;
+
+/** Groups, their nodes, what waits for whom. */
+export function HealthScreen() {
+  const { datastore } = usePage();
+  const instances = useRef<readonly Instance[]>([]);
+  const logs = useRef<{ readonly of: string; readonly at: number } & LogHeads>({ of: '', at: 0, heads: [], readerHeads: [] });
+  const live = useLive<Looked>(
+    async (signal) => {
+      const health = (await ask('/v1/health', { signal })) as Health;
+      const buffers = await askIfMay<{ groups: Looked['buffers'] }>(apiPath(datastore, ['buffer']), signal);
+      if (logs.current.of !== datastore || Date.now() - logs.current.at > HEADS_MS)
+        logs.current = { of: datastore, at: Date.now(), ...(await logHeads(datastore, signal)) };
+      const others = instances.current.filter(({ id }) => id !== health.instance);
+      instances.current = [{ id: health.instance, health, at: Date.now() }, ...others].slice(0, MOST_INSTANCES);
+      const { heads, readerHeads } = logs.current;
+      return { health, buffers: buffers?.groups ?? [], heads, readerHeads };
+    },
+    datastore,
+    2000,
+  );
+  const cli = useCli('ping');
+  const { data } = live;
+  return html`<h1>Health</h1>
+    <${Freshness} live=${live} />
+    ${data &&
+    html`<p role="status">
+        <${Badge} tone=${data.health.status === 'ok' ? 'good' : data.health.status === 'down' ? 'bad' : 'warn'}>${data.health.status}<//>
+        ${' '}${whatIsWrong(data)}
+      </p>
+      <h2>Groups</h2>
+      ${groupTable(data, instances.current)}
+      <h2>Writes that are kept aside</h2>
+      <${KeptWrites} datastore=${datastore} counts=${data.buffers} />
+      <p class="quiet small">Schemaless ${data.health.version}. Each instance of a function looks for itself;
+        ${instances.current.length === 1 ? ' one has answered' : ` ${instances.current.length} have answered`} so far.</p>`}
+    <${CliLine} line=${cli} />`;
+}
+
+/** One sentence for who was woken by it. */
+function whatIsWrong({ health, buffers }: Looked): string {
+  const down = health.groups.flatMap(({ group, writer, reader }) => [
+    ...(writer.state === 'down' ? [`the writer of ${group} does not answer: writes for its shards are buffered`] : []),
+    ...(reader.state === 'down' ? [`the readers of ${group} do not answer: its writer is read`] : []),
+  ]);
+  const waiting = buffers.reduce((sum, one) => sum + (one.error ? 0 : one.rows), 0);
+  const parts = [
+    ...down,
+    ...(waiting > 0 ? [`${counted(waiting, 'write')} wait for their primaries`] : []),
+    ...(buffers.some((one) => !one.error && one.undecided > 0) ? ['some writes wait for your word (undecided, below)'] : []),
+  ];
+  if (parts.length === 0) return 'Every node answers, and nothing waits.';
+  const text = parts.join('; ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+interface GroupRow {
+  readonly health: GroupHealth;
+  readonly buffer: GroupBuffer | undefined;
+  readonly shards: number;
+  readonly behind: string;
+  readonly openAt: number;
+}
+
+function groupTable(data: Looked, instances: readonly Instance[]) {
+  const readers = new Map(data.readerHeads.map((one) => [one.shard, one]));
+  const rows = data.health.groups.map((health): GroupRow => {
+    const own = data.heads.filter(({ group }) => group === health.group);
+    return {
+      health,
+      buffer: data.buffers.find(({ group }) => group === health.group),
+      shards: own.length,
+      behind: readersBehind(own, readers, health.reader),
+      openAt: instances.filter(({ health: { groups } }) =>
+        groups.some(({ group, writer, reader }) => group === health.group && [writer, reader].some(({ circuit }) => circuit === 'open')),
+      ).length,
+    };
+  });
+  return table<GroupRow>({
+    label: 'Groups',
+    items: rows,
+    keyOf: ({ health }) => health.group,
+    columns: [
+      { header: 'Group', value: ({ health }) => health.group, width: '12ch' },
+      { header: 'Shards', value: ({ shards }) => countText(shards), width: '9ch', isNumber: true },
+      { header: 'Writer', value: ({ health }) => node(health.writer), width: '17ch' },
+      { header: 'Readers', value: ({ health }) => node(health.reader), width: '17ch' },
+      { header: 'Readers are behind', value: ({ behind }) => behind, width: '18ch' },
+      { header: 'Circuits open', value: ({ openAt }) => (openAt === 0 ? 'none' : `at ${counted(openAt, 'instance')}`), width: '15ch' },
+      { header: 'It holds for others', value: ({ buffer }) => bufferText(buffer), width: '30ch' },
+      { header: 'Error', value: ({ health }) => visible(health.writer.error ?? health.reader.error ?? ''), width: '40ch' },
+    ],
+  });
+}
+
+/** By the places that both show: what a reader lacks of its writer. */
+function readersBehind(own: readonly ShardHead[], readers: ReadonlyMap<number, ShardHead>, { state, served_by }: NodeHealth): string {
+  if (state === 'down') return '–';
+  if (served_by === 'writer') return 'no readers';
+  let cells = 0;
+  for (const head of own) {
+    const reader = readers.get(head.shard);
+    if (head.error || !reader || reader.error) continue;
+    cells += Math.max(0, head.head - reader.head);
+  }
+  return cells === 0 ? 'no' : counted(cells, 'cell');
+}
+
+function node({ state, milliseconds, circuit }: NodeHealth) {
+  return html`<${Badge} tone=${state === 'up' ? 'good' : 'bad'}>${state}<//>
+    ${state === 'up' ? ` ${milliseconds.toFixed(1)} ms` : ''}${circuit === 'open' ? ' circuit open' : ''}`;
+}
+
+function bufferText(buffer: GroupBuffer | undefined): string {
+  if (!buffer) return '–';
+  if (buffer.error) return `cannot be asked: ${buffer.error.code}`;
+  const { rows, oldest_age: age, parked, conflicts, undecided } = buffer;
+  const parts = [
+    rows > 0 ? `${counted(rows, 'write')}, the oldest ${durationText(age)} old` : '',
+    parked > 0 ? `${countText(parked)} failed` : '',
+    conflicts > 0 ? counted(conflicts, 'conflict') : '',
+    undecided > 0 ? `${countText(undecided)} undecided` : '',
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}
+
+/** Conflicts and undecided writes: listed where there are some. */
+function KeptWrites({ datastore, counts }: { readonly datastore: string; readonly counts: readonly GroupBuffer[] }) {
+  const sum = (of: 'conflicts' | 'undecided'): number => counts.reduce((all, one) => all + (one.error ? 0 : one[of]), 0);
+  const [conflicts, undecided] = [sum('conflicts'), sum('undecided')];
+  if (conflicts + undecided === 0) return html`<p class="quiet">None: no conflicts, nothing undecided.</p>`;
+  return html`${undecided > 0 && html`<${KeptList} datastore=${datastore} kind="undecided" count=${undecided} />`}
+  ${conflicts > 0 && html`<${KeptList} datastore=${datastore} kind="conflicts" count=${conflicts} />`}`;
+}
+
+const KINDS = {
+  conflicts: {
+    title: 'Conflicts',
+    means: 'They were answered 202, and another body turned out to be at their address. They are kept until somebody discards them.',
+  },
+  undecided: {
+    title: 'Undecided',
+    means: 'Two bodies may have been acknowledged for one address. Their shards take no appends until one of them is kept.',
+  },
+} as const;
+
+function KeptList({ datastore, kind, count }: { readonly datastore: string; readonly kind: keyof typeof KINDS; readonly count: number }) {
+  const [shown, setShown] = useState(false);
+  const live = useLive(
+    async (signal) => (await ask(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { signal, shown })) as Readonly<Record<string, readonly Kept[]>>,
+    `${datastore} ${kind} ${count} ${shown}`,
+  );
+  const list = live.data?.[kind] ?? [];
+  return html`<h3>${KINDS[kind].title}: ${countText(count)}</h3>
+    <p class="quiet">${KINDS[kind].means}</p>
+    <${Freshness} live=${live} />
+    <${Reveal} shown=${shown} onChange=${setShown} />
+    ${table<Kept>({
+      label: KINDS[kind].title,
+      items: list,
+      keyOf: ({ id }) => id,
+      columns: [
+        { header: 'Row', value: ({ row_key }) => html`<a href=${link(datastore, ['row', row_key])}>${row_key}</a>`, width: '38ch' },
+        { header: 'Column', value: ({ column_name }) => visible(column_name), width: '14ch' },
+        { header: 'Ref', value: ({ ref_key }) => ref_key, width: '10ch', isNumber: true },
+        { header: 'Buffered', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '24ch' },
+        { header: 'Body', value: ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)), width: '40ch' },
+        { header: '', value: (one) => keptAction(datastore, kind, one, live.again), width: '12ch' },
+      ],
+    })}`;
+}
+
+function keptAction(datastore: string, kind: keyof typeof KINDS, { id, row_key, column_name, ref_key }: Kept, then: () => void) {
+  const isConflict = kind === 'conflicts';
+  const [verb, path] = isConflict ? ['Discard', 'discard'] : ['Keep this', 'keep'];
+  const where = `${row_key}, ${visible(column_name)}, ${ref_key}`;
+  return html`<${ActionButton}
+    label=${verb}
+    action=${{
+      title: isConflict ? 'Discard the conflict' : 'Keep this body',
+      operation: isConflict ? 'discardBufferConflicts' : 'keepUndecidedWrites',
+      cli: `schemaless buffer ${isConflict ? 'conflicts discard' : 'undecided keep'} ${id} -d ${datastore}`,
+      word: isConflict ? 'discard' : 'keep',
+      foresee: async () => ({
+        says: isConflict
+          ? `The body of ${id} at ${where} is deleted for good. The cell that is stored there stays.`
+          : `The body of ${id} at ${where} is stored; the others at this address become conflicts.`,
+      }),
+      act: async ({ signal }: Doing) => {
+        await ask(apiPath(datastore, ['buffer', kind, path]), { method: 'POST', body: { ids: [id] }, signal });
+        return 'Done.';
+      },
+      then,
+    }}
+  />`;
+}

@@ -1,0 +1,156 @@
+import { useState } from 'preact/hooks';
+import type { IndexAnswer, IndexCounted, IndexEntry } from '../../../../shared/contract/index-query.ts';
+import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
+import { go, link, useAddress } from '../address.ts';
+import { apiPath, ask, Refused } from '../api.ts';
+import { prettyJson, type Value } from '../exact-json.ts';
+import { html } from '../html.ts';
+import { useLive } from '../live.ts';
+import { CliLine, Facts, Freshness, LongText, Reveal, Trouble } from '../parts.ts';
+import { cliLine, usePage } from '../session.ts';
+import { table } from '../table.ts';
+import { counted, visible } from '../text.ts';
+
+const OPERATORS = { '': '=', '[ne]': '≠', '[lt]': '<', '[lte]': '≤', '[gt]': '>', '[gte]': '≥' } as const;
+/** As the command line writes them. */
+const CLI_OPERATORS: Readonly<Record<string, string>> = { '': '=', '[ne]': '!=', '[lt]': '<', '[lte]': '<=', '[gt]': '>', '[gte]': '>=' };
+const LIMIT = 500;
+
+/** An index asked by a form of its fields, with what the database says of it. */
+export function QueriesScreen() {
+  const { datastore } = usePage();
+  const { parts } = useAddress();
+  const live = useLive(
+    async (signal) => ((await ask(apiPath(datastore, ['indexes']), { signal })) as { readonly indexes: readonly IndexStatus[] }).indexes,
+    datastore,
+  );
+  const index = live.data?.find((one) => one.index === parts[0]) ?? live.data?.[0];
+  return html`<h1>Queries</h1>
+    <${Freshness} live=${live} />
+    ${live.data?.length === 0 && html`<p>The datastore has no indexes.</p>`}
+    ${live.data &&
+    index &&
+    html`<div class="bar"><label>Index <select value=${index.index} onChange=${(event: Event) => go(link(datastore, ['queries', (event.target as HTMLSelectElement).value]))}>
+        ${live.data.map((one) => html`<option value=${one.index}>${one.index}</option>`)}
+      </select></label></div>
+      <${Query} key=${`${datastore} ${index.index}`} index=${index} />`}`;
+}
+
+/** The conditions of the address: by field and operator, as the API takes them. */
+function conditionsOf(query: URLSearchParams, { fields }: IndexStatus): readonly (readonly [string, string])[] {
+  const names = new Set(fields.map(({ field }) => field));
+  return [...query].filter(([name, value]) => value !== '' && names.has(name.replace(/\[\w+\]$/u, '')));
+}
+
+function Query({ index }: { readonly index: IndexStatus }) {
+  const page = usePage();
+  const { query } = useAddress();
+  const [shown, setShown] = useState(false);
+  const conditions = conditionsOf(query, index);
+  const order = query.get('order') ?? '';
+  const [first] = index.fields;
+  const isAsked = first !== undefined && conditions.some(([name]) => name === first.field);
+  const words = ['query', index.index, ...conditions.map(([name, value]) => cliCondition(name, value)), ...(order === '' ? [] : ['-o', order])];
+  return html`<${QueryForm} index=${index} query=${query} />
+    ${isAsked && html`<${Reveal} shown=${shown} onChange=${setShown} /><${Answer} index=${index} conditions=${conditions} order=${order} shown=${shown} />`}
+    ${!isAsked && html`<p class="quiet">Give a value of ${first?.field}, the shard field: it says which shard is asked.</p>`}
+    <${CliLine} line=${cliLine(page, words)} />`;
+}
+
+function cliCondition(name: string, value: string): string {
+  const [, field = name, operator = ''] = /^(.*?)(\[\w+\])?$/u.exec(name) ?? [];
+  return `${field}${CLI_OPERATORS[operator] ?? '='}${value}`;
+}
+
+function QueryForm({ index, query }: { readonly index: IndexStatus; readonly query: URLSearchParams }) {
+  const { datastore } = usePage();
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = new FormData(event.target as HTMLFormElement);
+    const given: Record<string, string> = {};
+    for (const { field } of index.fields) {
+      const value = String(form.get(field) ?? '').trim();
+      if (value !== '') given[`${field}${String(form.get(`${field} operator`) ?? '')}`] = value;
+    }
+    go(link(datastore, ['queries', index.index], { ...given, order: String(form.get('order') ?? '') }));
+  };
+  return html`<form class="fields" onSubmit=${submit}>
+    ${index.fields.map(({ field, type }, position) => {
+      const [name = field, value = ''] = [...query].find(([one]) => one.replace(/\[\w+\]$/u, '') === field) ?? [];
+      return html`<label>
+        <span>${field} <span class="quiet small">${type}${position === 0 ? ', shard field' : ''}</span></span>
+        <span class="condition">
+          ${position === 0
+            ? html`<span>=</span>`
+            : html`<select name=${`${field} operator`} aria-label=${`How ${field} is compared`} value=${name.slice(field.length)}>
+                ${Object.entries(OPERATORS).map(([operator, sign]) => html`<option value=${operator}>${sign}</option>`)}
+              </select>`}
+          <input name=${field} value=${value} required=${position === 0} spellcheck=${false} autocomplete="off" />
+        </span>
+      </label>`;
+    })}
+    <label><span>Order</span><select name="order" value=${query.get('order') ?? ''}>
+      <option value="">by row key</option>
+      ${index.fields.slice(1).flatMap(({ field }) => [html`<option value=${field}>${field}</option>`, html`<option value=${`-${field}`}>${field}, highest first</option>`])}
+    </select></label>
+    <button>Ask</button>
+  </form>`;
+}
+
+interface AnswerProps {
+  readonly index: IndexStatus;
+  readonly conditions: readonly (readonly [string, string])[];
+  readonly order: string;
+  readonly shown: boolean;
+}
+
+type Entry = IndexEntry & { readonly hidden?: true };
+
+function Answer({ index, conditions, order, shown }: AnswerProps) {
+  const { datastore } = usePage();
+  const asked = Object.fromEntries(conditions);
+  const live = useLive(
+    async (signal) =>
+      (await ask(apiPath(datastore, ['indexes', index.index], { ...asked, order: order || undefined, limit: LIMIT, explain: true }), { signal, shown })) as IndexAnswer,
+    JSON.stringify([datastore, index.index, conditions, order, shown]),
+  );
+  const { data } = live;
+  return html`<${Freshness} live=${live} />
+    ${data &&
+    html`<p role="status">${counted(data.entries.length, 'row')}${data.next === null ? '' : ', and more'}. <${Count} path=${apiPath(datastore, ['indexes', index.index, 'count'], asked)} /></p>
+      ${table<Entry>({
+        label: 'Rows found',
+        items: data.entries,
+        keyOf: ({ row_key }) => row_key,
+        empty: 'No row.',
+        columns: [
+          { header: 'Row', value: ({ row_key }) => html`<a data-item href=${link(datastore, ['row', row_key])}>${row_key}</a>`, width: '38ch' },
+          ...index.fields.map(({ field }) => ({
+            header: field,
+            width: '26ch',
+            value: ({ fields, hidden }: Entry) => (hidden ? html`<span class="quiet">hidden</span>` : visible(String(fields[field] ?? '–'))),
+          })),
+        ],
+      })}
+      ${data.explain &&
+      html`<details open><summary>How it was found</summary>
+        <${Facts} facts=${[['Shard', data.explain.shard], ['Group', data.explain.group], ['Answered by', data.served_by]]} />
+        <${LongText} text=${data.explain.statement} />
+        <${LongText} text=${planText(data.explain.plan)} />
+      </details>`}`}`;
+}
+
+function planText(plan: unknown): string {
+  return typeof plan === 'string' ? plan : prettyJson(plan as Value);
+}
+
+/** How many there are: counted only where somebody asks. */
+function Count({ path }: { readonly path: string }) {
+  const [count, setCount] = useState<IndexCounted | Refused>();
+  if (count instanceof Refused) return html`<${Trouble} error=${count} />`;
+  if (count) return html`${count.complete ? '' : 'At least '}${counted(count.count, 'row')} in all.`;
+  const look = (): void => {
+    ask(path).then((found) => setCount(found as IndexCounted), (error: unknown) => error instanceof Refused && setCount(error));
+  };
+  return html`<button type="button" onClick=${look}>Count all</button>`;
+}

@@ -1,0 +1,107 @@
+import type { IndexAnswer } from '../../../../shared/contract/index-query.ts';
+import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
+import { link } from '../address.ts';
+import { apiPath, ask, Refused } from '../api.ts';
+import { cellsWithBodies, type ShownCell } from '../cells.ts';
+import type { Value } from '../exact-json.ts';
+import { html } from '../html.ts';
+import { useLive } from '../live.ts';
+import { Badge, Freshness, type Tone } from '../parts.ts';
+import { usePage } from '../session.ts';
+import { table } from '../table.ts';
+
+interface Entry {
+  readonly index: string;
+  readonly field: string;
+  /** Undefined: the row has none of a kind that makes an entry. */
+  readonly value: string | undefined;
+  readonly tone: Tone;
+  readonly state: string;
+  readonly where: string;
+}
+
+export interface RowEntriesProps {
+  readonly rowKey: string;
+  readonly columns: readonly ShownCell[];
+  readonly shown: boolean;
+}
+
+/** Where indexes have the row: what they go by stands in bodies, so that these have to be shown. */
+export function RowEntries({ rowKey, columns, shown }: RowEntriesProps) {
+  return html`<h2>Index entries</h2>
+    ${shown
+      ? html`<${Entries} rowKey=${rowKey} columns=${columns} />`
+      : html`<p class="quiet">They lie by what its bodies say: show the bodies to see them.</p>`}`;
+}
+
+function Entries({ rowKey, columns }: Omit<RowEntriesProps, 'shown'>) {
+  const { datastore } = usePage();
+  const places = columns.map(({ added_id }) => added_id).join();
+  const live = useLive((signal) => entriesOf(datastore, rowKey, columns, signal), `${datastore} ${rowKey} ${places}`);
+  return html`<${Freshness} live=${live} />
+    ${live.data &&
+    table<Entry>({
+      label: 'Index entries of the row',
+      items: live.data,
+      keyOf: ({ index }) => index,
+      empty: 'The datastore has no indexes of columns that the row has.',
+      columns: [
+        { header: 'Index', value: ({ index, field, value }) => (value === undefined ? index : html`<a href=${link(datastore, ['queries', index], { [field]: value })}>${index}</a>`), width: '24ch' },
+        { header: 'Shard field', value: ({ field }) => field, width: '24ch' },
+        { header: 'Value', value: ({ value }) => value ?? 'none', width: '38ch' },
+        { header: 'Entry', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '16ch' },
+        { header: 'Lies in', value: ({ where }) => where, width: '34ch' },
+      ],
+    })}`;
+}
+
+async function entriesOf(datastore: string, rowKey: string, columns: readonly ShownCell[], signal: AbortSignal): Promise<readonly Entry[]> {
+  const { indexes } = (await ask(apiPath(datastore, ['indexes']), { signal })) as { readonly indexes: readonly IndexStatus[] };
+  const wanted = indexes.filter(({ fields }) => columns.some(({ column_name }) => column_name === fields[0]?.column_key));
+  const names = new Set(wanted.map(({ fields }) => fields[0]?.column_key));
+  const latest = columns.filter(({ column_name, erased }) => names.has(column_name) && erased !== true).slice(0, 100);
+  const cells = await cellsWithBodies(datastore, latest, signal);
+  const entries: Entry[] = [];
+  for (const { index, fields } of wanted) {
+    const [first] = fields;
+    if (!first) continue;
+    const body = cells.find((cell) => cell?.column_name === first.column_key)?.body ?? null;
+    const value = fieldOf(body, first.field);
+    entries.push({ index, field: first.field, value, ...(await entryAt({ datastore, index, field: first.field, value, rowKey }, signal)) });
+  }
+  return entries;
+}
+
+/** `fare.total` of a body, as a query names it; undefined of what no index holds. */
+function fieldOf(body: Value, field: string): string | undefined {
+  let at: Value | undefined = body;
+  for (const key of field.split('.')) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Readonly<Record<string, Value>>)[key];
+  }
+  return at === null || typeof at === 'object' || at === undefined ? undefined : String(at);
+}
+
+interface Asked {
+  readonly datastore: string;
+  readonly index: string;
+  readonly field: string;
+  readonly value: string | undefined;
+  readonly rowKey: string;
+}
+
+const MOST = 1000;
+
+async function entryAt({ datastore, index, field, value, rowKey }: Asked, signal: AbortSignal): Promise<Pick<Entry, 'tone' | 'state' | 'where'>> {
+  if (value === undefined) return { tone: 'plain', state: 'none', where: 'its shard field is not there' };
+  try {
+    const path = apiPath(datastore, ['indexes', index], { [field]: value, limit: MOST, fields: field, explain: true });
+    const { entries, next, explain } = (await ask(path, { signal })) as IndexAnswer;
+    const where = explain ? `shard ${explain.shard}, ${explain.group}` : '';
+    if (entries.some(({ row_key }) => row_key === rowKey)) return { tone: 'good', state: 'there', where };
+    return next === null ? { tone: 'bad', state: 'missing', where } : { tone: 'plain', state: `not among ${MOST}`, where };
+  } catch (error) {
+    if (error instanceof Refused) return { tone: 'warn', state: error.code ?? 'unknown', where: error.message };
+    throw error;
+  }
+}

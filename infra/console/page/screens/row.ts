@@ -1,0 +1,185 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { link, restate, useAddress } from '../address.ts';
+import { apiPath, ask, Refused } from '../api.ts';
+import { ActionButton } from '../actions.ts';
+import { isPathColumn, type ShownCell } from '../cells.ts';
+import { html } from '../html.ts';
+import { useLive } from '../live.ts';
+import { Badge, CliLine, Freshness, Reveal, Time, Trouble } from '../parts.ts';
+import { cliLine, useCli, usePage } from '../session.ts';
+import { table } from '../table.ts';
+import { counted, isRowKey, visible } from '../text.ts';
+import { OfTheCell } from './cell.ts';
+import { eraseAction } from './erase.ts';
+import { RowEntries } from './row-entries.ts';
+import { RowSql } from './row-sql.ts';
+import { RowTimeline } from './timeline.ts';
+
+/** Of one column; more are asked for by hand. */
+const MOST_VERSIONS = 10_000;
+const PAGE = 1000;
+
+/** A row: its columns, their versions in time, and what became of each. */
+export function RowScreen() {
+  const { datastore } = usePage();
+  const { parts, query } = useAddress();
+  const rowKey = (parts[0] ?? '').toLowerCase();
+  const cli = useCli('row', rowKey);
+  if (!isRowKey(rowKey))
+    return html`<h1>A row</h1>
+      <p>Search for a row key: a UUID, such as <code>6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f1</code>. Press <kbd>/</kbd>.</p>`;
+  return html`<h1>Row <code>${rowKey}</code></h1>
+    <${Row} key=${`${datastore} ${rowKey}`} rowKey=${rowKey} chosen=${query.get('column') ?? undefined} place=${query.get('at') ?? undefined} />
+    <${CliLine} line=${cli} />`;
+}
+
+interface RowProps {
+  readonly rowKey: string;
+  readonly chosen: string | undefined;
+  /** Added id of the cell that is looked at. */
+  readonly place: string | undefined;
+}
+
+function Row({ rowKey, chosen, place }: RowProps) {
+  const page = usePage();
+  const { datastore } = page;
+  const [shown, setShown] = useState(false);
+  const latest = useLive((signal) => allColumns(datastore, rowKey, signal), `${datastore} ${rowKey}`, 5000);
+  const columns = latest.data ?? [];
+  const names = chosen === undefined ? columns.slice(0, 8).map(({ column_name }) => column_name) : [chosen];
+  const newest = names.map((name) => columns.find(({ column_name }) => column_name === name)?.ref_key ?? '').join();
+  const history = useHistory(datastore, rowKey, names, `${names.join('\n')} ${newest}`);
+  const cells = useMemo(() => history.cells.toSorted((one, other) => other.added_id - one.added_id), [history.cells]);
+  const looked = cells.find(({ added_id }) => String(added_id) === place) ?? cells[0];
+  if (latest.data?.length === 0)
+    return html`<p>No cell of this row is stored. One that was answered 202 may be buffered: see <a href=${link(datastore, ['health'])}>health</a>.</p>
+      <${RowSql} rowKey=${rowKey} />`;
+  return html`<${Freshness} live=${latest} />
+    ${columns.length > 0 &&
+    html`<div class="bar">
+        <label>Columns <select data-key="c" value=${chosen ?? ''} onChange=${(event: Event) => restate({ column: (event.target as HTMLSelectElement).value, at: undefined })}>
+          <option value="">${columns.length > 8 ? `the first 8 of ${columns.length}` : `all ${columns.length}`}</option>
+          ${columns.map(({ column_name, ref_key }) => html`<option value=${column_name}>${visible(column_name)} (latest ${ref_key})</option>`)}
+        </select></label>
+        <${Reveal} shown=${shown} onChange=${setShown} />
+        <${ActionButton} label="Erase …" action=${eraseAction(page, { row_key: rowKey, column_name: chosen })} />
+      </div>
+      <${RowTimeline} cells=${cells} names=${names} looked=${looked?.added_id} />
+      <p class="quiet">${counted(cells.length, 'cell')}${history.isWhole ? '' : history.error ? ' so far' : ', more are coming'}
+        ${history.isFull && html` <button type="button" onClick=${history.more}>Load more</button>`}</p>
+      ${history.error && html`<${Trouble} error=${history.error} />`}
+      <div class="split">
+        <div>${cellTable(cells, names, looked)}</div>
+        <div>${looked && html`<${OfTheCell} cell=${looked} before=${before(cells, looked)} shown=${shown} />`}</div>
+      </div>
+      <${RowEntries} rowKey=${rowKey} columns=${columns} shown=${shown} />
+      <${RowSql} rowKey=${rowKey} shard=${columns[0]?.shard} />`}
+    <${CliLine} label="Where it lies" line=${cliLine(page, ['explain', rowKey])} />`;
+}
+
+/** The version before it of its column, of those that are loaded. */
+function before(cells: readonly ShownCell[], { column_name, ref_key }: ShownCell): ShownCell | undefined {
+  let found: ShownCell | undefined;
+  for (const cell of cells)
+    if (cell.column_name === column_name && cell.ref_key < ref_key && cell.ref_key > (found?.ref_key ?? -1)) found = cell;
+  return found;
+}
+
+function cellTable(cells: readonly ShownCell[], names: readonly string[], looked: ShownCell | undefined) {
+  return table<ShownCell>({
+    label: 'Cells, the last written first',
+    items: cells,
+    keyOf: ({ added_id }) => String(added_id),
+    isChosen: ({ added_id }) => added_id === looked?.added_id,
+    columns: [
+      {
+        header: 'Place',
+        width: '11ch',
+        isNumber: true,
+        value: ({ added_id }) => html`<button type="button" class="link" data-item onClick=${() => restate({ at: added_id })}>${added_id}</button>`,
+      },
+      {
+        header: 'Column',
+        width: '20ch',
+        value: ({ column_name }) => html`<span class=${`lane lane-${names.indexOf(column_name) % 8}`}></span>${visible(column_name)}`,
+      },
+      { header: 'Ref', value: ({ ref_key }) => ref_key, width: '9ch', isNumber: true },
+      { header: 'Stored (UTC)', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '24ch' },
+      {
+        header: '',
+        width: '10ch',
+        value: ({ erased, error }) =>
+          erased === true ? html`<${Badge} tone="warn">erased<//>` : error ? html`<${Badge} tone="bad">damaged<//>` : '',
+      },
+    ],
+  });
+}
+
+async function allColumns(datastore: string, rowKey: string, signal: AbortSignal): Promise<readonly ShownCell[]> {
+  const found: ShownCell[] = [];
+  let after: string | undefined;
+  do {
+    const answer = (await ask(apiPath(datastore, ['rows', rowKey], { after }), { signal })) as {
+      readonly cells: readonly ShownCell[];
+      readonly next: string | null;
+    };
+    found.push(...answer.cells);
+    after = answer.next ?? undefined;
+  } while (after !== undefined);
+  return found;
+}
+
+interface History {
+  readonly cells: readonly ShownCell[];
+  /** All versions are here. */
+  readonly isWhole: boolean;
+  /** As many are here as are asked for by themselves. */
+  readonly isFull: boolean;
+  readonly error: Refused | undefined;
+  readonly more: () => void;
+}
+
+/** The versions of some columns, page by page, the newest first; without their bodies. */
+function useHistory(datastore: string, rowKey: string, names: readonly string[], key: string): History {
+  const [state, setState] = useState<Omit<History, 'more'>>(NOTHING);
+  const [most, setMost] = useState(MOST_VERSIONS);
+  useEffect(() => {
+    const ended = new AbortController();
+    const load = async (): Promise<void> => {
+      const cells: ShownCell[] = [];
+      let isFull = false;
+      for (const name of names)
+        for await (const page of versions(datastore, rowKey, name, ended.signal)) {
+          cells.push(...page);
+          isFull = cells.length >= most;
+          setState({ cells: [...cells], isWhole: false, isFull, error: undefined });
+          if (isFull) break;
+        }
+      setState({ cells: [...cells], isWhole: !isFull, isFull, error: undefined });
+    };
+    load().catch((error: unknown) => {
+      if (!ended.signal.aborted && error instanceof Refused) setState((loaded) => ({ ...loaded, error }));
+    });
+    return () => ended.abort();
+  }, [key, most]);
+  return { ...state, more: () => setMost((before) => before + MOST_VERSIONS) };
+}
+
+const NOTHING = { cells: [], isWhole: false, isFull: false, error: undefined };
+
+async function* versions(datastore: string, rowKey: string, name: string, signal: AbortSignal): AsyncGenerator<readonly ShownCell[]> {
+  if (!isPathColumn(name)) {
+    // Its name fits into no path: the latest cell alone can be asked for.
+    const answer = await ask(apiPath(datastore, ['batch-get']), { method: 'POST', body: { keys: [{ row_key: rowKey, column_name: name }] }, signal });
+    const { cells } = answer as { readonly cells: readonly (ShownCell | null)[] };
+    yield cells.filter((cell) => cell !== null);
+    return;
+  }
+  let after: number | undefined;
+  do {
+    const path = apiPath(datastore, ['cells', rowKey, name, 'versions'], { limit: PAGE, after });
+    const answer = (await ask(path, { signal })) as { readonly cells: readonly ShownCell[]; readonly next: number | null };
+    yield answer.cells;
+    after = answer.next ?? undefined;
+  } while (after !== undefined);
+}

@@ -1,0 +1,30 @@
+import type { TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
+
+/** How far a trigger was behind, as often as somebody looked while the page was open. */
+export interface Samples {
+  /** Seconds since 1970. */
+  readonly times: readonly number[];
+  readonly sent: readonly number[];
+  readonly consumed: readonly number[];
+  readonly waiting: readonly (number | null)[];
+}
+
+/** An hour of looks each two seconds; the oldest go. */
+const MOST = 1800;
+const NONE: Samples = { times: [], sent: [], consumed: [], waiting: [] };
+const all = new Map<string, Samples>();
+
+/** Keeps what was seen, beside what was seen before of the same trigger. */
+export function sampled(datastore: string, { trigger, sent, lag, waiting }: TriggerSummary): Samples {
+  const name = `${datastore} ${trigger}`;
+  const before = all.get(name) ?? NONE;
+  const with_ = <One>(list: readonly One[], one: One): readonly One[] => [...list.slice(-(MOST - 1)), one];
+  const now: Samples = {
+    times: with_(before.times, Date.now() / 1000),
+    sent: with_(before.sent, sent.cells),
+    consumed: with_(before.consumed, lag.cells),
+    waiting: with_(before.waiting, waiting),
+  };
+  all.set(name, now);
+  return now;
+}

@@ -1,0 +1,230 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ShardHead } from '../../../../shared/contract/datastore.ts';
+import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
+import type { ShardSizes } from '../../../../shared/contract/shard-plan.ts';
+import { go, link, restate, useAddress } from '../address.ts';
+import { apiPath, ask, askIfMay } from '../api.ts';
+import { coloursNow } from '../colours.ts';
+import { html } from '../html.ts';
+import { useLive } from '../live.ts';
+import { CliLine, Freshness } from '../parts.ts';
+import { useCli, usePage } from '../session.ts';
+import { table } from '../table.ts';
+import { bytesText, counted, countText } from '../text.ts';
+import { MoveTable } from './moves.ts';
+import { OneShard } from './shard.ts';
+
+/** A shard as the map shows it. */
+export interface MappedShard {
+  readonly shard: number;
+  readonly group: string;
+  /** Undefined: its group cannot be asked. */
+  readonly head: number | undefined;
+  readonly bytes: number | undefined;
+  /** Cells a second, between the last two looks; undefined after the first. */
+  readonly rate: number | undefined;
+  readonly error: string | undefined;
+  readonly isMoving: boolean;
+}
+
+interface Looked {
+  readonly shards: readonly MappedShard[];
+  readonly moves: readonly MoveStatus[];
+  /** The caller may not see moves. */
+  readonly hidesMoves: boolean;
+  readonly groups: readonly string[];
+}
+
+interface Before {
+  readonly of: string;
+  readonly at: number;
+  readonly heads: ReadonlyMap<number, number>;
+  readonly sizesAt: number;
+  readonly sizes: ShardSizes | undefined;
+}
+
+/** Sizes are the engine's statistics, which it renews now and then. */
+const SIZES_MS = 60_000;
+
+/** Where the shards are, how large, how busy, and which are moving. */
+export function ShardsScreen() {
+  const { datastore } = usePage();
+  const { parts } = useAddress();
+  const before = useRef<Before>({ of: '', at: 0, heads: new Map(), sizesAt: 0, sizes: undefined });
+  const live = useLive<Looked>(
+    async (signal) => {
+      const known = before.current.of === datastore ? before.current : { of: datastore, at: 0, heads: new Map<number, number>(), sizesAt: 0, sizes: undefined };
+      const { looked, next } = await look(datastore, known, signal);
+      before.current = next;
+      return looked;
+    },
+    datastore,
+    4000,
+  );
+  const [number] = parts;
+  const chosen = number === undefined ? undefined : live.data?.shards.find(({ shard }) => String(shard) === number);
+  const cli = useCli('shards');
+  return html`<h1>${number === undefined ? 'Shards' : html`<a href=${link(datastore, ['shards'])}>Shards</a> / ${number}`}</h1>
+    <${Freshness} live=${live} />
+    ${live.data && number !== undefined && !chosen && html`<p>The datastore has no shard ${number}.</p>`}
+    ${live.data && chosen && html`<${OneShard} shard=${chosen} groups=${live.data.groups} move=${live.data.moves.find(({ shard }) => shard === chosen.shard)} then=${live.again} />`}
+    ${live.data && number === undefined && html`<${Map_} shards=${live.data.shards} groups=${live.data.groups} />
+      <h2>Moves</h2>
+      ${live.data.hidesMoves ? html`<p class="quiet">They are not for you to see: the policy <code>movers</code> shows them.</p>` : html`<${MoveTable} moves=${live.data.moves} />`}
+      <h2>All shards</h2><${ShardTable} shards=${live.data.shards} />`}
+    <${CliLine} line=${cli} />`;
+}
+
+async function look(datastore: string, before: Before, signal: AbortSignal): Promise<{ readonly looked: Looked; readonly next: Before }> {
+  const answer = (await ask(apiPath(datastore, ['shards']), { signal })) as { readonly shards: readonly ShardHead[] };
+  const at = performance.now();
+  const moves = await askIfMay<{ readonly moves: readonly MoveStatus[] }>(apiPath(datastore, ['moves']), signal);
+  const isOld = at - before.sizesAt > SIZES_MS || before.sizes === undefined;
+  const sizes = isOld ? await askIfMay<ShardSizes>(apiPath(datastore, ['shards', 'sizes']), signal) : before.sizes;
+  const bytes = new Map((sizes?.shards ?? []).map((one) => [one.shard, one.error ? undefined : one.bytes]));
+  const moving = new Set(moves?.moves.map(({ shard }) => shard));
+  const seconds = (at - before.at) / 1000;
+  const shards = answer.shards.map((one): MappedShard => {
+    const [earlier, head] = [before.heads.get(one.shard), one.error ? undefined : one.head];
+    const rate = earlier === undefined || head === undefined ? undefined : Math.max(0, head - earlier) / seconds;
+    return { shard: one.shard, group: one.group, head, bytes: bytes.get(one.shard), rate, error: one.error?.code, isMoving: moving.has(one.shard) };
+  });
+  const heads = new Map(shards.flatMap(({ shard, head }): [number, number][] => (head === undefined ? [] : [[shard, head]])));
+  const groups = sizes?.groups ?? [...new Set(shards.map(({ group }) => group))].sort();
+  return {
+    looked: { shards, moves: moves?.moves ?? [], hidesMoves: moves === undefined, groups },
+    next: { of: datastore, at, heads, sizesAt: isOld ? at : before.sizesAt, sizes },
+  };
+}
+
+const MEASURES = {
+  cells: { label: 'cells', value: ({ head }: MappedShard) => head, text: (value: number) => counted(value, 'cell') },
+  bytes: { label: 'size', value: ({ bytes }: MappedShard) => bytes, text: bytesText },
+  rate: { label: 'rate', value: ({ rate }: MappedShard) => rate, text: (value: number) => `${value.toFixed(1)} cells/s` },
+} as const;
+
+function Map_({ shards, groups }: { readonly shards: readonly MappedShard[]; readonly groups: readonly string[] }) {
+  const { query } = useAddress();
+  const by = (['bytes', 'rate'] as const).find((one) => one === query.get('by')) ?? 'cells';
+  const { value, text } = MEASURES[by];
+  const most = Math.max(1, ...shards.map((shard) => value(shard) ?? 0));
+  return html`<div class="bar" role="group" aria-label="What the map shows">
+      ${Object.entries(MEASURES).map(([name, { label }]) => html`<button type="button" aria-pressed=${by === name} onClick=${() => restate({ by: name })}>by ${label}</button>`)}
+    </div>
+    <p class="quiet small">Each square is a shard: the darker, the more; the darkest has ${text(most)}. Framed ones are moving, hatched ones do not answer.</p>
+    <div class="map">${groups.map((group) => html`<${GroupMap} key=${group} group=${group} shards=${shards.filter((one) => one.group === group)} by=${by} most=${most} />`)}</div>`;
+}
+
+interface GroupMapProps {
+  readonly group: string;
+  readonly shards: readonly MappedShard[];
+  readonly by: keyof typeof MEASURES;
+  readonly most: number;
+}
+
+const SQUARE_PX = 12;
+const GAP_PX = 2;
+const STRIDE_PX = SQUARE_PX + GAP_PX;
+
+/** One picture for each group, however many shards it holds. The table below says the same in words. */
+function GroupMap({ group, shards, by, most }: GroupMapProps) {
+  const { datastore } = usePage();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [width, setWidth] = useState(320);
+  const [pointed, setPointed] = useState<MappedShard>();
+  const columns = Math.max(1, Math.floor(width / STRIDE_PX));
+  const rows = Math.max(1, Math.ceil(shards.length / columns));
+  const { value, text } = MEASURES[by];
+  useEffect(() => {
+    const holder = canvas.current?.parentElement;
+    if (!holder) return undefined;
+    const resized = new ResizeObserver(() => setWidth(holder.clientWidth));
+    resized.observe(holder);
+    return () => resized.disconnect();
+  }, []);
+  useEffect(() => {
+    if (canvas.current) draw(canvas.current, { shards, columns, rows, value, most });
+  }, [shards, columns, rows, by, most]);
+  const at = (event: MouseEvent): MappedShard | undefined => {
+    const column = Math.floor(event.offsetX / STRIDE_PX);
+    return column < columns ? shards[Math.floor(event.offsetY / STRIDE_PX) * columns + column] : undefined;
+  };
+  const sum = shards.reduce((all, shard) => all + (value(shard) ?? 0), 0);
+  const silent = shards.filter(({ error }) => error !== undefined).length;
+  return html`<figure>
+    <figcaption><strong>${group}</strong> ${counted(shards.length, 'shard')}, ${text(sum)}${silent === 0 ? '' : html`, <span class="bad">${countText(silent)} do not answer</span>`}</figcaption>
+    <canvas ref=${canvas} role="img" aria-label=${`The shards of ${group} by ${MEASURES[by].label}`}
+      onMouseMove=${(event: MouseEvent) => setPointed(at(event))}
+      onMouseLeave=${() => setPointed(undefined)}
+      onClick=${(event: MouseEvent) => {
+        const shard = at(event);
+        if (shard) go(link(datastore, ['shards', shard.shard]));
+      }}></canvas>
+    <div class="small quiet pointed">${pointed ? `shard ${pointed.shard}: ${pointed.error ?? text(value(pointed) ?? 0)}` : ' '}</div>
+  </figure>`;
+}
+
+interface Drawing {
+  readonly shards: readonly MappedShard[];
+  readonly columns: number;
+  readonly rows: number;
+  readonly value: (shard: MappedShard) => number | undefined;
+  readonly most: number;
+}
+
+function draw(canvas: HTMLCanvasElement, { shards, columns, rows, value, most }: Drawing): void {
+  const ratio = devicePixelRatio;
+  const [width, height] = [columns * STRIDE_PX, rows * STRIDE_PX];
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  context.scale(ratio, ratio);
+  const { blue, bad: red, line, orange } = coloursNow('blue', 'bad', 'line', 'orange');
+  for (const [position, shard] of shards.entries()) {
+    const [x, y] = [(position % columns) * STRIDE_PX, Math.floor(position / columns) * STRIDE_PX];
+    context.globalAlpha = 1;
+    context.fillStyle = line;
+    context.fillRect(x, y, SQUARE_PX, SQUARE_PX);
+    if (shard.error === undefined) {
+      const share = (value(shard) ?? 0) / most;
+      context.globalAlpha = share === 0 ? 0 : 0.15 + 0.85 * Math.sqrt(share);
+      context.fillStyle = blue;
+      context.fillRect(x, y, SQUARE_PX, SQUARE_PX);
+      context.globalAlpha = 1;
+    } else {
+      context.strokeStyle = red;
+      context.lineWidth = 2;
+      context.beginPath();
+      context.moveTo(x, y + SQUARE_PX);
+      context.lineTo(x + SQUARE_PX, y);
+      context.stroke();
+    }
+    if (!shard.isMoving) continue;
+    context.strokeStyle = orange;
+    context.lineWidth = 2;
+    context.strokeRect(x + 1, y + 1, SQUARE_PX - 2, SQUARE_PX - 2);
+  }
+}
+
+function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {
+  const { datastore } = usePage();
+  const { query } = useAddress();
+  const by = (['bytes', 'rate'] as const).find((one) => one === query.get('by')) ?? 'cells';
+  const sorted = useMemo(() => shards.toSorted((one, other) => (MEASURES[by].value(other) ?? -1) - (MEASURES[by].value(one) ?? -1) || one.shard - other.shard), [shards, by]);
+  return table<MappedShard>({
+    label: `All shards, by ${MEASURES[by].label}`,
+    items: sorted,
+    keyOf: ({ shard }) => String(shard),
+    columns: [
+      { header: 'Shard', value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`, width: '10ch', isNumber: true },
+      { header: 'Group', value: ({ group }) => group, width: '14ch' },
+      { header: 'Cells', value: ({ head, error }) => error ?? countText(head), width: '16ch', isNumber: true },
+      { header: 'Size', value: ({ bytes }) => bytesText(bytes), width: '12ch', isNumber: true },
+      { header: 'Cells/s', value: ({ rate }) => (rate === undefined ? '–' : rate.toFixed(1)), width: '10ch', isNumber: true },
+      { header: '', value: ({ isMoving }) => (isMoving ? 'moving' : ''), width: '10ch' },
+    ],
+  });
+}

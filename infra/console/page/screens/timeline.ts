@@ -1,0 +1,55 @@
+import { restate } from '../address.ts';
+import type { ShownCell } from '../cells.ts';
+import { html } from '../html.ts';
+import { timeText, visible } from '../text.ts';
+
+const WIDTH = 1000;
+const LANE_PX = 18;
+/** Cells of one lane that are nearer to each other than that are one mark. */
+const STEP = 4;
+
+export interface TimelineProps {
+  /** The last written first. */
+  readonly cells: readonly ShownCell[];
+  /** A lane each. */
+  readonly names: readonly string[];
+  /** Added id of the cell that is looked at. */
+  readonly looked: number | undefined;
+}
+
+/** When which column was written: a lane for each, marks from left to right. */
+export function RowTimeline({ cells, names, looked }: TimelineProps) {
+  const [last, first] = [cells[0], cells.at(-1)];
+  if (!first || !last) return null;
+  const [from, to] = [Date.parse(first.created_at), Date.parse(last.created_at)];
+  const place = ({ created_at }: ShownCell): number =>
+    to === from ? WIDTH / 2 : Math.round(((Date.parse(created_at) - from) / (to - from)) * (WIDTH - 8)) + 4;
+  const height = names.length * LANE_PX;
+  const chosen = cells.find(({ added_id }) => added_id === looked);
+  return html`<figure class="timeline">
+    <svg viewBox=${`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" role="img" aria-label=${`When the cells were written: ${timeText(first.created_at)} to ${timeText(last.created_at)}`} onClick=${(event: MouseEvent) => choose(event, cells, place)}>
+      ${names.map((name, lane) => html`<path class=${`lane-${lane % 8}`} d=${marks(cells.filter(({ column_name }) => column_name === name), lane, place)} />`)}
+      ${chosen && html`<path class="looked" d=${`M${place(chosen)} 0v${height}`} />`}
+    </svg>
+    <figcaption class="small quiet">
+      <span>${timeText(first.created_at)}</span>
+      <span>${names.map((name, lane) => html`<span><i class=${`lane lane-${lane % 8}`}></i>${visible(name)} </span>`)}</span>
+      <span>${timeText(last.created_at)}</span>
+    </figcaption>
+  </figure>`;
+}
+
+function marks(cells: readonly ShownCell[], lane: number, place: (cell: ShownCell) => number): string {
+  const places = new Set(cells.map((cell) => Math.round(place(cell) / STEP) * STEP));
+  return [...places].map((x) => `M${x} ${lane * LANE_PX + 3}v${LANE_PX - 6}`).join('');
+}
+
+/** The cell nearest to where somebody pointed. */
+function choose(event: MouseEvent, cells: readonly ShownCell[], place: (cell: ShownCell) => number): void {
+  const box = (event.currentTarget as SVGElement).getBoundingClientRect();
+  const x = ((event.clientX - box.left) / box.width) * WIDTH;
+  let nearest: ShownCell | undefined;
+  for (const cell of cells)
+    if (!nearest || Math.abs(place(cell) - x) < Math.abs(place(nearest) - x)) nearest = cell;
+  if (nearest) restate({ at: nearest.added_id });
+}

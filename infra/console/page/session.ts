@@ -1,0 +1,41 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { Refused, type Session } from './api.ts';
+import type { Action } from './actions.ts';
+import { shellWord } from './text.ts';
+
+/** What every part of the page knows. */
+export interface Page {
+  readonly session: Session;
+  readonly datastore: string;
+  /** Operations that this caller was refused: not offered again. */
+  readonly refused: ReadonlySet<string>;
+  readonly refuse: (operation: string) => void;
+  readonly begin: (action: Action) => void;
+}
+
+const PageContext = createContext<Page | undefined>(undefined);
+export const PageProvider = PageContext.Provider;
+
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (!page) throw new Error('asked for outside of the page');
+  return page;
+}
+
+/** Whether somebody may not do this at all, whatever it is done to. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof Refused && error.status === 403 && (error.code === undefined || error.code === 'denied');
+}
+
+/** The same on the command line. */
+export function useCli(...words: readonly string[]): string {
+  const { session, datastore } = usePage();
+  return cliLine({ session, datastore }, words);
+}
+
+export function cliLine({ session, datastore }: Pick<Page, 'session' | 'datastore'>, words: readonly string[]): string {
+  const profile = session.through?.profile;
+  const where = profile === null || profile === undefined ? [] : ['--profile', profile];
+  return ['schemaless', ...words, '-d', datastore, ...where].map(shellWord).join(' ');
+}

@@ -1,0 +1,73 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { html } from './html.ts';
+
+export interface Column<Item> {
+  readonly header: string;
+  readonly value: (item: Item, position: number) => ComponentChildren;
+  /** Of CSS. @default an equal share of what is left */
+  readonly width?: string;
+  readonly isNumber?: boolean;
+}
+
+export interface TableProps<Item> {
+  /** What it is a table of, for who does not see it. */
+  readonly label: string;
+  readonly items: readonly Item[];
+  readonly columns: readonly Column<Item>[];
+  readonly keyOf: (item: Item) => string;
+  /** @default there are none, it says */
+  readonly empty?: string;
+  readonly isChosen?: (item: Item) => boolean;
+  /** Stays at its end while it grows, as long as somebody looks there. @default false */
+  readonly follows?: boolean;
+}
+
+const ROW_PX = 30;
+/** Fewer are all there. */
+const WHOLE = 60;
+/** Beyond what is seen, above and below. */
+const MARGIN = 12;
+
+/** A table of any length, of which no more rows are there than are seen. */
+export function Table<Item>(props: TableProps<Item>) {
+  const { label, items, columns, keyOf, empty = 'None.', isChosen, follows = false } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState({ top: 0, height: 600 });
+  const atEnd = useRef(true);
+  const look = (): void => {
+    const { scrollTop, clientHeight, scrollHeight } = frame.current ?? { scrollTop: 0, clientHeight: 600, scrollHeight: 0 };
+    atEnd.current = scrollTop + clientHeight >= scrollHeight - ROW_PX * 2;
+    const top = Math.floor(scrollTop / ROW_PX);
+    setSeen((before) => (before.top === top && before.height === clientHeight ? before : { top, height: clientHeight }));
+  };
+  useEffect(look, [items.length]);
+  useLayoutEffect(() => {
+    if (follows && atEnd.current && frame.current) frame.current.scrollTop = frame.current.scrollHeight;
+  });
+  if (items.length === 0) return html`<p class="quiet">${empty}</p>`;
+  const isWhole = items.length <= WHOLE;
+  const from = isWhole ? 0 : Math.max(0, Math.min(seen.top - MARGIN, items.length - 1));
+  const to = isWhole ? items.length : Math.min(items.length, seen.top + Math.ceil(seen.height / ROW_PX) + MARGIN);
+  return html`<div class="table" ref=${frame} onScroll=${look} tabindex="0" role="region" aria-label=${label}>
+    <table aria-rowcount=${items.length + 1}>
+      <caption class="unseen">${label}</caption>
+      <colgroup>${columns.map(({ width }) => html`<col style=${width === undefined ? {} : { width }} />`)}</colgroup>
+      <thead><tr aria-rowindex="1">${columns.map(({ header, isNumber }) => html`<th scope="col" class=${isNumber ? 'number' : ''}>${header}</th>`)}</tr></thead>
+      <tbody>
+        ${from > 0 && html`<tr key="above" aria-hidden="true" class="gap"><td colspan=${columns.length} style=${{ height: `${from * ROW_PX}px` }}></td></tr>`}
+        ${items.slice(from, to).map(
+          (item, position) => html`<tr key=${keyOf(item)} aria-rowindex=${from + position + 2} class=${isChosen?.(item) ? 'chosen' : ''}>
+            ${columns.map(({ value, isNumber }) => html`<td class=${isNumber ? 'number' : ''}>${value(item, from + position)}</td>`)}
+          </tr>`,
+        )}
+        ${to < items.length && html`<tr key="below" aria-hidden="true" class="gap"><td colspan=${columns.length} style=${{ height: `${(items.length - to) * ROW_PX}px` }}></td></tr>`}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** The same as a part of markup, with its types. */
+export function table<Item>(props: TableProps<Item>) {
+  return html`<${Table} ...${props} />`;
+}
