@@ -70,7 +70,13 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
  * Why not `NodejsFunction`: it starts esbuild through npx once for every function, half a second each, which every
  * start of the local stack would wait for; here all take a fraction of a second together, since they share most files.
  */
-export function writeBundles({ functions, access, proxy, folder, beside = {} }: WrittenBundlesProps): readonly string[] {
+export function writeBundles({
+  functions,
+  access,
+  proxy,
+  folder,
+  beside = {},
+}: WrittenBundlesProps): readonly string[] {
   const { outputFiles, metafile } = buildSync({
     write: false,
     metafile: true,

@@ -56,7 +56,10 @@ export const CONSOLE: Readonly<Record<ConsoleRoute, HttpOperation>> = {
   'GET /console/{file+}': getConsoleFile,
 };
 
-type RouteKeyOf<Route> = Route extends { readonly method: infer Method extends string; readonly path: infer Path extends string }
+type RouteKeyOf<Route> = Route extends {
+  readonly method: infer Method extends string;
+  readonly path: infer Path extends string;
+}
   ? `${Method} ${Path}`
   : never;
 type ConsoleRoute = RouteKeyOf<(typeof CONSOLE_ROUTES)[number]>;

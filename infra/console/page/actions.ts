@@ -1,49 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Action, Foreseen } from './action.ts';
 import { Refused } from './api.ts';
 import { html } from './html.ts';
 import { CliLine, Trouble } from './parts.ts';
 import { isDenied, usePage } from './session.ts';
 import { counted } from './text.ts';
-
-/** Something that changes the store, on a person's word. */
-export interface Action {
-  readonly title: string;
-  /** What of the API it needs. */
-  readonly operation: string;
-  /** The line of the command line that does the same, with the answer to `question`. */
-  readonly cli: string | ((answer: string) => string);
-  /** What is asked for besides, such as a reason. @default nothing */
-  readonly question?: string;
-  /** It has to be answered. @default false */
-  readonly needsAnswer?: boolean;
-  /** Looks what it would do, and changes nothing. */
-  readonly foresee: (signal: AbortSignal) => Promise<Foreseen>;
-  /** Does it. Returns what was done. */
-  readonly act: (doing: Doing) => Promise<string>;
-  /** What has to be typed before, for what nothing brings back. @default nothing */
-  readonly word?: string;
-  /** Once it is done. */
-  readonly then?: () => void;
-}
-
-/** What somebody does it with. */
-export interface Doing {
-  readonly report: (done: number, of: number) => void;
-  readonly signal: AbortSignal;
-  /** To `question`; empty where there is none. */
-  readonly answer: string;
-}
-
-/** What will happen. */
-export interface Foreseen {
-  /** Whole sentences. */
-  readonly says: string;
-  /** There is nothing to do. */
-  readonly nothing?: boolean;
-  /** Some of what it is done to, a line each. */
-  readonly some?: readonly string[];
-}
 
 type Step =
   | { readonly at: 'looking' }
@@ -83,7 +45,10 @@ export function ActionDialog({ action, onClose }: { readonly action: Action; rea
   const fail = (error: unknown): void => {
     if (ended.current.signal.aborted) return;
     if (isDenied(error)) refuse(action.operation);
-    setStep({ at: 'failed', error: error instanceof Refused ? error : new Refused(0, { detail: String(error) }, undefined) });
+    setStep({
+      at: 'failed',
+      error: error instanceof Refused ? error : new Refused(0, { detail: String(error) }, undefined),
+    });
   };
   useEffect(() => {
     dialog.current?.showModal();
@@ -93,15 +58,20 @@ export function ActionDialog({ action, onClose }: { readonly action: Action; rea
   const act = (): void => {
     setStep({ at: 'acting', done: 0, of: 0 });
     action
-      .act({ report: (done, of) => setStep({ at: 'acting', done, of }), signal: ended.current.signal, answer: answer.trim() })
+      .act({
+        report: (done, of) => setStep({ at: 'acting', done, of }),
+        signal: ended.current.signal,
+        answer: answer.trim(),
+      })
       .then((says) => {
         setStep({ at: 'done', says });
-        action.then?.();
+        action.onDone?.();
       }, fail);
   };
   const mayAct = step.at === 'asking' && step.foreseen.nothing !== true;
   const mayNot =
-    (action.word !== undefined && typed.trim() !== action.word) || (action.needsAnswer === true && answer.trim() === '');
+    (action.word !== undefined && typed.trim() !== action.word) ||
+    (action.needsAnswer === true && answer.trim() === '');
   return html`<dialog ref=${dialog} aria-labelledby="action-title" onClose=${onClose}>
     <h2 id="action-title">${action.title}</h2>
     <div aria-live="polite">${shownStep(step)}</div>
@@ -110,8 +80,7 @@ export function ActionDialog({ action, onClose }: { readonly action: Action; rea
     <${CliLine} line=${lineOf(action, answer.trim())} label="The same on the command line" />
     <div class="buttons">
       <button type="button" onClick=${() => dialog.current?.close()}>${step.at === 'asking' ? 'Leave it' : 'Close'}</button>
-      ${mayAct &&
-      html`<button type="button" class="danger" disabled=${mayNot} onClick=${act}>${action.title}</button>`}
+      ${mayAct && html`<button type="button" class="danger" disabled=${mayNot} onClick=${act}>${action.title}</button>`}
     </div>
   </dialog>`;
 }

@@ -23,7 +23,12 @@ export async function cellsWithBodies(
 ): Promise<readonly (ShownCell | null)[]> {
   if (keys.length === 0) return [];
   const wanted = keys.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
-  const answer = await ask(apiPath(datastore, ['batch-get']), { method: 'POST', body: { keys: wanted }, signal, shown: true });
+  const answer = await ask(apiPath(datastore, ['batch-get']), {
+    method: 'POST',
+    body: { keys: wanted },
+    signal,
+    shown: true,
+  });
   return (answer as { readonly cells: readonly (ShownCell | null)[] }).cells;
 }
 

@@ -33,7 +33,10 @@ export default function Chart({ title, times, series }: ChartProps) {
       {
         width: holder.clientWidth,
         height: HEIGHT_PX,
-        series: [{}, ...series.map(({ label }, position) => ({ label, stroke: colours[COLOURS[position] ?? 'blue'], width: 2 }))],
+        series: [
+          {},
+          ...series.map(({ label }, position) => ({ label, stroke: colours[COLOURS[position] ?? 'blue'], width: 2 })),
+        ],
         axes: [axis, { ...axis, size: 70 }],
         scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
       },

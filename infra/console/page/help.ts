@@ -23,9 +23,11 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
     <dl class="keys">
       ${[...KEYS, ...MENU.map(([key, , label]) => [`g ${key}`, label] as const)].map(([key, does]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}
     </dl>
-    <p class="quiet">Bodies of cells are hidden until somebody asks for them, and the API's log says who did. ${session.actions
-      ? 'What changes something says first what will happen, and wants a word.'
-      : 'This page only reads: schemaless console --actions lets it do more, as far as your role may.'} The address says what is to be seen: send it to somebody.</p>
+    <p class="quiet">Bodies of cells are hidden until somebody asks for them, and the API's log says who did. ${
+      session.actions
+        ? 'What changes something says first what will happen, and wants a word.'
+        : 'This page only reads: schemaless console --actions lets it do more, as far as your role may.'
+    } The address says what is to be seen: send it to somebody.</p>
     <p class="quiet small">Schemaless ${session.version}</p>
     <div class="buttons"><button type="button" onClick=${() => dialog.current?.close()}>Close</button></div>
   </dialog>`;

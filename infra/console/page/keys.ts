@@ -36,7 +36,9 @@ export function listenToKeys({ goTo, help }: OnKeys): () => void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|SELECT|TEXTAREA)$/u.test(target.tagName));
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|SELECT|TEXTAREA)$/u.test(target.tagName))
+  );
 }
 
 /** To the next item of the list that is looked at. */

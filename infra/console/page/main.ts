@@ -1,6 +1,7 @@
 import { render, type ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ActionDialog, type Action } from './actions.ts';
+import type { Action } from './action.ts';
+import { ActionDialog } from './actions.ts';
 import { FIRST_SCREEN, go, link, useAddress } from './address.ts';
 import { openSession, Refused, watchConnection, type Connection, type Session } from './api.ts';
 import { Help } from './help.ts';
@@ -40,7 +41,8 @@ function Console({ session }: { readonly session: Session }) {
   const [action, setAction] = useState<Action>();
   const [refused, setRefused] = useState<ReadonlySet<string>>(new Set());
   const [helps, setHelps] = useState(false);
-  const usual = session.through?.datastore ?? session.datastores.find((name) => name !== 'smoke') ?? session.datastores[0] ?? '';
+  const usual =
+    session.through?.datastore ?? session.datastores.find((name) => name !== 'smoke') ?? session.datastores[0] ?? '';
   const datastore = address.datastore === '' ? usual : address.datastore;
   const page = useMemo<Page>(
     () => ({
@@ -57,7 +59,10 @@ function Console({ session }: { readonly session: Session }) {
     document.title = `${[address.screen, ...address.parts].join(' ')} – ${datastore} – Schemaless`;
     document.querySelector('main')?.focus({ preventScroll: true });
   }, [address.screen, address.parts.join('/'), datastore]);
-  useEffect(() => listenToKeys({ goTo: (screen) => go(link(datastore, [screen])), help: () => setHelps(true) }), [datastore]);
+  useEffect(
+    () => listenToKeys({ goTo: (screen) => go(link(datastore, [screen])), help: () => setHelps(true) }),
+    [datastore],
+  );
   return html`<${PageProvider} value=${page}>
     <a class="skip" href="#main" onClick=${skip}>Skip the menu</a>
     <${Head} session=${session} datastore=${datastore} screen=${address.screen} onHelp=${() => setHelps(true)} />
@@ -150,8 +155,11 @@ async function open(): Promise<void> {
   } catch (error) {
     const refused = error instanceof Refused ? error : new Refused(0, { detail: String(error) }, undefined);
     root.replaceChildren();
-    render(html`<main><h1>Schemaless</h1><${Trouble} error=${refused} />
-      <p>${refused.status === 401 ? 'Open the address that `schemaless console` printed; it is good once, and for this browser.' : 'Asked again in a moment.'}</p></main>`, root);
+    render(
+      html`<main><h1>Schemaless</h1><${Trouble} error=${refused} />
+      <p>${refused.status === 401 ? 'Open the address that `schemaless console` printed; it is good once, and for this browser.' : 'Asked again in a moment.'}</p></main>`,
+      root,
+    );
     if (refused.status !== 401) setTimeout(() => location.reload(), 3000);
   }
 }

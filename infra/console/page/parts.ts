@@ -90,10 +90,12 @@ export function LongText({ text }: { readonly text: string }) {
   const [shown, setShown] = useState(CHUNK);
   useEffect(() => setShown(CHUNK), [text]);
   return html`<pre class="body" tabindex="0">${text.slice(0, shown)}</pre>
-    ${text.length > shown &&
-    html`<button type="button" onClick=${() => setShown(shown + CHUNK)}>
+    ${
+      text.length > shown &&
+      html`<button type="button" onClick=${() => setShown(shown + CHUNK)}>
       Show more: ${Math.ceil((text.length - shown) / 1000)}k characters are left
-    </button>`}`;
+    </button>`
+    }`;
 }
 
 export function JsonBody({ value }: { readonly value: Value }) {

@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { Refused, type Session } from './api.ts';
-import type { Action } from './actions.ts';
+import type { Action } from './action.ts';
 import { shellWord } from './text.ts';
 
 /** What every part of the page knows. */

@@ -36,10 +36,16 @@ export function Table<Item>(props: TableProps<Item>) {
   const [seen, setSeen] = useState({ top: 0, height: 600 });
   const atEnd = useRef(true);
   const look = (): void => {
-    const { scrollTop, clientHeight, scrollHeight } = frame.current ?? { scrollTop: 0, clientHeight: 600, scrollHeight: 0 };
+    const { scrollTop, clientHeight, scrollHeight } = frame.current ?? {
+      scrollTop: 0,
+      clientHeight: 600,
+      scrollHeight: 0,
+    };
     atEnd.current = scrollTop + clientHeight >= scrollHeight - ROW_PX * 2;
     const top = Math.floor(scrollTop / ROW_PX);
-    setSeen((before) => (before.top === top && before.height === clientHeight ? before : { top, height: clientHeight }));
+    setSeen((before) =>
+      before.top === top && before.height === clientHeight ? before : { top, height: clientHeight },
+    );
   };
   useEffect(look, [items.length]);
   useLayoutEffect(() => {
@@ -57,7 +63,10 @@ export function Table<Item>(props: TableProps<Item>) {
       <tbody>
         ${from > 0 && html`<tr key="above" aria-hidden="true" class="gap"><td colspan=${columns.length} style=${{ height: `${from * ROW_PX}px` }}></td></tr>`}
         ${items.slice(from, to).map(
-          (item, position) => html`<tr key=${keyOf(item)} aria-rowindex=${from + position + 2} class=${isChosen?.(item) ? 'chosen' : ''}>
+          (
+            item,
+            position,
+          ) => html`<tr key=${keyOf(item)} aria-rowindex=${from + position + 2} class=${isChosen?.(item) ? 'chosen' : ''}>
             ${columns.map(({ value, isNumber }) => html`<td class=${isNumber ? 'number' : ''}>${value(item, from + position)}</td>`)}
           </tr>`,
         )}

@@ -27,7 +27,10 @@ export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
     <h2>${visible(cell.column_name)}, ${cell.ref_key}</h2>
     <${Facts}
       facts=${[
-        ['Place', html`<a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, added_id - 10) })}>${shard}/${added_id}</a>`],
+        [
+          'Place',
+          html`<a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, added_id - 10) })}>${shard}/${added_id}</a>`,
+        ],
         ['Stored', html`<${Time} at=${cell.created_at} />`],
         ...(cell.erased === true ? [['Erased', 'its body is gone for good']] : []),
         ...(cell.error ? [['Damaged', cell.error.detail]] : []),
@@ -78,20 +81,30 @@ interface Made {
 
 function TriggersOfCell({ cell }: { readonly cell: ShownCell }) {
   const { datastore } = usePage();
-  const live = useLive((signal) => madeOf(datastore, cell, signal), `${datastore} ${cell.shard} ${cell.added_id}`, 3000);
+  const live = useLive(
+    (signal) => madeOf(datastore, cell, signal),
+    `${datastore} ${cell.shard} ${cell.added_id}`,
+    3000,
+  );
   return html`<${Freshness} live=${live} />
-    ${live.data &&
-    table<Made>({
-      label: 'What the triggers made of it',
-      items: live.data,
-      keyOf: ({ trigger }) => trigger,
-      empty: 'No trigger is for cells of its column, or they are not for you to see.',
-      columns: [
-        { header: 'Trigger', value: ({ trigger }) => html`<a href=${link(datastore, ['triggers', trigger])}>${trigger}</a>`, width: '16ch' },
-        { header: 'State', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '12ch' },
-        { header: '', value: ({ says }) => html`<span title=${says}>${visible(says)}</span>`, width: '48ch' },
-      ],
-    })}`;
+    ${
+      live.data &&
+      table<Made>({
+        label: 'What the triggers made of it',
+        items: live.data,
+        keyOf: ({ trigger }) => trigger,
+        empty: 'No trigger is for cells of its column, or they are not for you to see.',
+        columns: [
+          {
+            header: 'Trigger',
+            value: ({ trigger }) => html`<a href=${link(datastore, ['triggers', trigger])}>${trigger}</a>`,
+            width: '16ch',
+          },
+          { header: 'State', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '12ch' },
+          { header: '', value: ({ says }) => html`<span title=${says}>${visible(says)}</span>`, width: '48ch' },
+        ],
+      })
+    }`;
 }
 
 async function madeOf(datastore: string, cell: ShownCell, signal: AbortSignal): Promise<readonly Made[]> {
@@ -100,7 +113,9 @@ async function madeOf(datastore: string, cell: ShownCell, signal: AbortSignal): 
   const made: Made[] = [];
   for (const { trigger } of own) {
     const after = cell.shard === 0 ? undefined : cell.shard - 1;
-    const details = (await ask(apiPath(datastore, ['triggers', trigger], { limit: 1, after }), { signal })) as TriggerDetails;
+    const details = (await ask(apiPath(datastore, ['triggers', trigger], { limit: 1, after }), {
+      signal,
+    })) as TriggerDetails;
     const at = details.shards.find(({ shard }) => shard === cell.shard);
     const parked = at !== undefined && at.parked > 0 ? await parkedHere(datastore, trigger, cell, signal) : undefined;
     made.push({ trigger, ...whatBecame(details, at, parked, cell) });
@@ -109,7 +124,12 @@ async function madeOf(datastore: string, cell: ShownCell, signal: AbortSignal): 
 }
 
 /** Listed by shard and place, so that a page begins right before the cell. */
-async function parkedHere(datastore: string, trigger: string, { shard, added_id }: ShownCell, signal: AbortSignal): Promise<ParkedCell | undefined> {
+async function parkedHere(
+  datastore: string,
+  trigger: string,
+  { shard, added_id }: ShownCell,
+  signal: AbortSignal,
+): Promise<ParkedCell | undefined> {
   const after = `${shard}/${added_id - 1}`;
   const page = await ask(apiPath(datastore, ['triggers', trigger, 'parked'], { limit: 1, after }), { signal });
   const { cells } = page as { readonly cells: readonly ParkedCell[] };
@@ -130,13 +150,27 @@ function whatBecame(
       state: 'parked',
       says: `after ${counted(parked.attempts, 'attempt')}, ${timeText(parked.parked_at)}: ${parked.last_error}${parked.retry === null ? '' : ` (to be tried again: ${parked.retry})`}`,
     };
-  if (!at || at.offset === null) return { tone: 'plain', state: 'not begun', says: 'the trigger has not begun with this shard' };
-  if (at.consumed !== null && at.consumed >= added_id) return { tone: 'good', state: 'done', says: `its consumer is known to be at ${at.consumed}` };
+  if (!at || at.offset === null)
+    return { tone: 'plain', state: 'not begun', says: 'the trigger has not begun with this shard' };
+  if (at.consumed !== null && at.consumed >= added_id)
+    return { tone: 'good', state: 'done', says: `its consumer is known to be at ${at.consumed}` };
   const halted = state === 'running' ? '' : `; the trigger is ${state}`;
   if (at.offset < added_id) return { tone: 'plain', state: 'not sent', says: `sent up to ${at.offset}${halted}` };
   if (last && last.shard === shard && last.added_id === added_id)
-    return { tone: 'warn', state: 'failing', says: `${timeText(last.at)}: ${last.error}; parked after ${counted(most, 'attempt')}` };
+    return {
+      tone: 'warn',
+      state: 'failing',
+      says: `${timeText(last.at)}: ${last.error}; parked after ${counted(most, 'attempt')}`,
+    };
   if (at.failing > 0)
-    return { tone: 'warn', state: 'sent', says: `${counted(at.failing, 'cell')} of its shard fail and are tried again: it may wait behind one of them${halted}` };
-  return { tone: 'plain', state: 'sent', says: `waits for its consumer, known to be at ${at.consumed ?? '–'}${halted}` };
+    return {
+      tone: 'warn',
+      state: 'sent',
+      says: `${counted(at.failing, 'cell')} of its shard fail and are tried again: it may wait behind one of them${halted}`,
+    };
+  return {
+    tone: 'plain',
+    state: 'sent',
+    says: `waits for its consumer, known to be at ${at.consumed ?? '–'}${halted}`,
+  };
 }

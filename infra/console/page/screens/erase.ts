@@ -1,4 +1,4 @@
-import type { Action } from '../actions.ts';
+import type { Action } from '../action.ts';
 import { apiPath, ask } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { cliLine, type Page } from '../session.ts';
@@ -24,10 +24,18 @@ export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key
     word: row_key,
     foresee: async (signal) => {
       const path = apiPath(datastore, ['rows', row_key], { column: column_name });
-      const { cells, next } = (await ask(path, { signal })) as { readonly cells: readonly ShownCell[]; readonly next: string | null };
+      const { cells, next } = (await ask(path, { signal })) as {
+        readonly cells: readonly ShownCell[];
+        readonly next: string | null;
+      };
       return {
         says: `All bodies of ${what} are erased for good: from its group, its buffered copies, its index entries and what is parked. Nothing can be written at these addresses again. Now it has ${counted(cells.length, 'column')}${next === null ? '' : ' and more'}:`,
-        some: cells.slice(0, 20).map((cell) => `${visible(cell.column_name)}, latest version ${cell.ref_key}${cell.erased === true ? ', erased already' : ''}`),
+        some: cells
+          .slice(0, 20)
+          .map(
+            (cell) =>
+              `${visible(cell.column_name)}, latest version ${cell.ref_key}${cell.erased === true ? ', erased already' : ''}`,
+          ),
       };
     },
     act: async ({ signal, answer }) => {
@@ -39,7 +47,9 @@ export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key
         readonly waits_for: string | null;
       };
       const done = `${counted(record.cells, 'body', 'bodies')} erased, record ${record.id}.`;
-      return record.state === 'erased' ? `${done} It is done everywhere.` : `${done} It goes on in the background: ${record.waits_for ?? 'see Erasures'}.`;
+      return record.state === 'erased'
+        ? `${done} It is done everywhere.`
+        : `${done} It goes on in the background: ${record.waits_for ?? 'see Erasures'}.`;
     },
   };
 }

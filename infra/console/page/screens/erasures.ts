@@ -32,7 +32,9 @@ async function erasures(datastore: string, open: boolean, signal: AbortSignal): 
   const found: Erasure[] = [];
   let after: string | undefined;
   do {
-    const page = (await ask(apiPath(datastore, ['erasures'], { open: open || undefined, limit: 1000, after }), { signal })) as ErasurePage;
+    const page = (await ask(apiPath(datastore, ['erasures'], { open: open || undefined, limit: 1000, after }), {
+      signal,
+    })) as ErasurePage;
     found.push(...page.erasures);
     after = page.next ?? undefined;
   } while (after !== undefined && found.length < MOST);
@@ -47,9 +49,18 @@ function erasureTable(datastore: string, found: readonly Erasure[], id: string |
     isChosen: (one) => one.id === id,
     empty: 'Nothing was erased.',
     columns: [
-      { header: 'Asked for', value: (one) => html`<a data-item href=${link(datastore, ['erasures', one.id])}><${Time} at=${one.requested_at} /></a>`, width: '25ch' },
+      {
+        header: 'Asked for',
+        value: (one) =>
+          html`<a data-item href=${link(datastore, ['erasures', one.id])}><${Time} at=${one.requested_at} /></a>`,
+        width: '25ch',
+      },
       { header: 'What', value: targetOf, width: '48ch' },
-      { header: 'State', value: ({ state }) => html`<${Badge} tone=${state === 'erased' ? 'good' : 'warn'}>${state}<//>`, width: '11ch' },
+      {
+        header: 'State',
+        value: ({ state }) => html`<${Badge} tone=${state === 'erased' ? 'good' : 'warn'}>${state}<//>`,
+        width: '11ch',
+      },
       { header: 'Bodies', value: ({ cells }) => countText(cells), width: '9ch', isNumber: true },
       { header: 'By', value: ({ requested_by: by }) => visible(by), width: '26ch' },
       { header: 'Reason', value: ({ reason }) => visible(reason), width: '40ch' },
@@ -76,7 +87,10 @@ function Receipt({ erasure }: { readonly erasure: Erasure }) {
         ['What', html`<a href=${link(datastore, ['row', erasure.row_key])}>${targetOf(erasure)}</a>`],
         ['Reason', visible(erasure.reason)],
         ['Asked for', html`${at(erasure.requested_at)} by ${visible(erasure.requested_by)}`],
-        ['Erased', html`${at(erasure.erased_at)}: ${counted(erasure.cells, 'body', 'bodies')}, ${bytesText(erasure.bytes)}`],
+        [
+          'Erased',
+          html`${at(erasure.erased_at)}: ${counted(erasure.cells, 'body', 'bodies')}, ${bytesText(erasure.bytes)}`,
+        ],
         ['Place in the log', erasure.added_id === null ? 'none' : `${erasure.shard}/${erasure.added_id}`],
         ['Clean: bodies', at(cleaned.bodies)],
         ['Clean: index entries', at(cleaned.entries)],
@@ -84,7 +98,10 @@ function Receipt({ erasure }: { readonly erasure: Erasure }) {
         ['Clean: parked cells', at(cleaned.parked)],
         ['Clean: all nodes', at(cleaned.nodes)],
         ['Waits for', erasure.waits_for === null ? 'nothing' : visible(erasure.waits_for)],
-        ['Backups may hold it until', erasure.backups_until === null ? 'nobody knows' : html`<${Time} at=${erasure.backups_until} />`],
+        [
+          'Backups may hold it until',
+          erasure.backups_until === null ? 'nobody knows' : html`<${Time} at=${erasure.backups_until} />`,
+        ],
       ]}
     />
     <${CliLine} line=${cli} />

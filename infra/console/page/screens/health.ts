@@ -1,6 +1,13 @@
 import { useRef, useState } from 'preact/hooks';
-import type { BufferConflict, GroupBuffer, GroupHealth, NodeHealth, ShardHead } from '../../../../shared/contract/datastore.ts';
-import { ActionButton, type Doing } from '../actions.ts';
+import type {
+  BufferConflict,
+  GroupBuffer,
+  GroupHealth,
+  NodeHealth,
+  ShardHead,
+} from '../../../../shared/contract/datastore.ts';
+import type { Doing } from '../action.ts';
+import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import { apiPath, ask, askIfMay } from '../api.ts';
 import { html } from '../html.ts';
@@ -9,8 +16,7 @@ import { Badge, CliLine, Freshness, Reveal, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
 import { counted, countText, durationText, visible } from '../text.ts';
-import type { Value } from '../exact-json.ts';
-import { shortJson } from '../exact-json.ts';
+import { shortJson, type Value } from '../exact-json.ts';
 
 interface Health {
   readonly status: 'ok' | 'degraded' | 'down';
@@ -55,7 +61,12 @@ const MOST_INSTANCES = 12;
 export function HealthScreen() {
   const { datastore } = usePage();
   const instances = useRef<readonly Instance[]>([]);
-  const logs = useRef<{ readonly of: string; readonly at: number } & LogHeads>({ of: '', at: 0, heads: [], readerHeads: [] });
+  const logs = useRef<{ readonly of: string; readonly at: number } & LogHeads>({
+    of: '',
+    at: 0,
+    heads: [],
+    readerHeads: [],
+  });
   const live = useLive<Looked>(
     async (signal) => {
       const health = (await ask('/v1/health', { signal })) as Health;
@@ -74,8 +85,9 @@ export function HealthScreen() {
   const { data } = live;
   return html`<h1>Health</h1>
     <${Freshness} live=${live} />
-    ${data &&
-    html`<p role="status">
+    ${
+      data &&
+      html`<p role="status">
         <${Badge} tone=${data.health.status === 'ok' ? 'good' : data.health.status === 'down' ? 'bad' : 'warn'}>${data.health.status}<//>
         ${' '}${whatIsWrong(data)}
       </p>
@@ -84,7 +96,8 @@ export function HealthScreen() {
       <h2>Writes that are kept aside</h2>
       <${KeptWrites} datastore=${datastore} counts=${data.buffers} />
       <p class="quiet small">Schemaless ${data.health.version}. Each instance of a function looks for itself;
-        ${instances.current.length === 1 ? ' one has answered' : ` ${instances.current.length} have answered`} so far.</p>`}
+        ${instances.current.length === 1 ? ' one has answered' : ` ${instances.current.length} have answered`} so far.</p>`
+    }
     <${CliLine} line=${cli} />`;
 }
 
@@ -98,7 +111,9 @@ function whatIsWrong({ health, buffers }: Looked): string {
   const parts = [
     ...down,
     ...(waiting > 0 ? [`${counted(waiting, 'write')} wait for their primaries`] : []),
-    ...(buffers.some((one) => !one.error && one.undecided > 0) ? ['some writes wait for your word (undecided, below)'] : []),
+    ...(buffers.some((one) => !one.error && one.undecided > 0)
+      ? ['some writes wait for your word (undecided, below)']
+      : []),
   ];
   if (parts.length === 0) return 'Every node answers, and nothing waits.';
   const text = parts.join('; ');
@@ -123,7 +138,10 @@ function groupTable(data: Looked, instances: readonly Instance[]) {
       shards: own.length,
       behind: readersBehind(own, readers, health.reader),
       openAt: instances.filter(({ health: { groups } }) =>
-        groups.some(({ group, writer, reader }) => group === health.group && [writer, reader].some(({ circuit }) => circuit === 'open')),
+        groups.some(
+          ({ group, writer, reader }) =>
+            group === health.group && [writer, reader].some(({ circuit }) => circuit === 'open'),
+        ),
       ).length,
     };
   });
@@ -137,15 +155,27 @@ function groupTable(data: Looked, instances: readonly Instance[]) {
       { header: 'Writer', value: ({ health }) => node(health.writer), width: '17ch' },
       { header: 'Readers', value: ({ health }) => node(health.reader), width: '17ch' },
       { header: 'Readers are behind', value: ({ behind }) => behind, width: '18ch' },
-      { header: 'Circuits open', value: ({ openAt }) => (openAt === 0 ? 'none' : `at ${counted(openAt, 'instance')}`), width: '15ch' },
+      {
+        header: 'Circuits open',
+        value: ({ openAt }) => (openAt === 0 ? 'none' : `at ${counted(openAt, 'instance')}`),
+        width: '15ch',
+      },
       { header: 'It holds for others', value: ({ buffer }) => bufferText(buffer), width: '30ch' },
-      { header: 'Error', value: ({ health }) => visible(health.writer.error ?? health.reader.error ?? ''), width: '40ch' },
+      {
+        header: 'Error',
+        value: ({ health }) => visible(health.writer.error ?? health.reader.error ?? ''),
+        width: '40ch',
+      },
     ],
   });
 }
 
 /** By the places that both show: what a reader lacks of its writer. */
-function readersBehind(own: readonly ShardHead[], readers: ReadonlyMap<number, ShardHead>, { state, served_by }: NodeHealth): string {
+function readersBehind(
+  own: readonly ShardHead[],
+  readers: ReadonlyMap<number, ShardHead>,
+  { state, served_by }: NodeHealth,
+): string {
   if (state === 'down') return '–';
   if (served_by === 'writer') return 'no readers';
   let cells = 0;
@@ -177,7 +207,8 @@ function bufferText(buffer: GroupBuffer | undefined): string {
 
 /** Conflicts and undecided writes: listed where there are some. */
 function KeptWrites({ datastore, counts }: { readonly datastore: string; readonly counts: readonly GroupBuffer[] }) {
-  const sum = (of: 'conflicts' | 'undecided'): number => counts.reduce((all, one) => all + (one.error ? 0 : one[of]), 0);
+  const sum = (of: 'conflicts' | 'undecided'): number =>
+    counts.reduce((all, one) => all + (one.error ? 0 : one[of]), 0);
   const [conflicts, undecided] = [sum('conflicts'), sum('undecided')];
   if (conflicts + undecided === 0) return html`<p class="quiet">None: no conflicts, nothing undecided.</p>`;
   return html`${undecided > 0 && html`<${KeptList} datastore=${datastore} kind="undecided" count=${undecided} />`}
@@ -187,18 +218,31 @@ function KeptWrites({ datastore, counts }: { readonly datastore: string; readonl
 const KINDS = {
   conflicts: {
     title: 'Conflicts',
-    means: 'They were answered 202, and another body turned out to be at their address. They are kept until somebody discards them.',
+    means:
+      'They were answered 202, and another body turned out to be at their address. They are kept until somebody discards them.',
   },
   undecided: {
     title: 'Undecided',
-    means: 'Two bodies may have been acknowledged for one address. Their shards take no appends until one of them is kept.',
+    means:
+      'Two bodies may have been acknowledged for one address. Their shards take no appends until one of them is kept.',
   },
 } as const;
 
-function KeptList({ datastore, kind, count }: { readonly datastore: string; readonly kind: keyof typeof KINDS; readonly count: number }) {
+function KeptList({
+  datastore,
+  kind,
+  count,
+}: {
+  readonly datastore: string;
+  readonly kind: keyof typeof KINDS;
+  readonly count: number;
+}) {
   const [shown, setShown] = useState(false);
   const live = useLive(
-    async (signal) => (await ask(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { signal, shown })) as Readonly<Record<string, readonly Kept[]>>,
+    async (signal) =>
+      (await ask(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { signal, shown })) as Readonly<
+        Record<string, readonly Kept[]>
+      >,
     `${datastore} ${kind} ${count} ${shown}`,
   );
   const list = live.data?.[kind] ?? [];
@@ -211,17 +255,30 @@ function KeptList({ datastore, kind, count }: { readonly datastore: string; read
       items: list,
       keyOf: ({ id }) => id,
       columns: [
-        { header: 'Row', value: ({ row_key }) => html`<a href=${link(datastore, ['row', row_key])}>${row_key}</a>`, width: '38ch' },
+        {
+          header: 'Row',
+          value: ({ row_key }) => html`<a href=${link(datastore, ['row', row_key])}>${row_key}</a>`,
+          width: '38ch',
+        },
         { header: 'Column', value: ({ column_name }) => visible(column_name), width: '14ch' },
         { header: 'Ref', value: ({ ref_key }) => ref_key, width: '10ch', isNumber: true },
         { header: 'Buffered', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '24ch' },
-        { header: 'Body', value: ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)), width: '40ch' },
+        {
+          header: 'Body',
+          value: ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)),
+          width: '40ch',
+        },
         { header: '', value: (one) => keptAction(datastore, kind, one, live.again), width: '12ch' },
       ],
     })}`;
 }
 
-function keptAction(datastore: string, kind: keyof typeof KINDS, { id, row_key, column_name, ref_key }: Kept, then: () => void) {
+function keptAction(
+  datastore: string,
+  kind: keyof typeof KINDS,
+  { id, row_key, column_name, ref_key }: Kept,
+  onDone: () => void,
+) {
   const isConflict = kind === 'conflicts';
   const [verb, path] = isConflict ? ['Discard', 'discard'] : ['Keep this', 'keep'];
   const where = `${row_key}, ${visible(column_name)}, ${ref_key}`;
@@ -241,7 +298,7 @@ function keptAction(datastore: string, kind: keyof typeof KINDS, { id, row_key, 
         await ask(apiPath(datastore, ['buffer', kind, path]), { method: 'POST', body: { ids: [id] }, signal });
         return 'Done.';
       },
-      then,
+      onDone,
     }}
   />`;
 }

@@ -15,7 +15,9 @@ export function IndexesScreen() {
   const { datastore } = usePage();
   const cli = useCli('verify-index');
   const live = useLive(
-    async (signal) => ((await ask(apiPath(datastore, ['indexes']), { signal })) as { readonly indexes: readonly IndexStatus[] }).indexes,
+    async (signal) =>
+      ((await ask(apiPath(datastore, ['indexes']), { signal })) as { readonly indexes: readonly IndexStatus[] })
+        .indexes,
     datastore,
     2000,
   );
@@ -33,12 +35,30 @@ function indexTable(datastore: string, indexes: readonly IndexStatus[]) {
     keyOf: ({ index }) => index,
     empty: 'The datastore has none.',
     columns: [
-      { header: 'Index', value: ({ index }) => html`<a data-item href=${link(datastore, ['queries', index])}>${index}</a>`, width: '26ch' },
-      { header: 'State', value: ({ state }) => html`<${Badge} tone=${state === 'live' ? 'good' : 'warn'}>${state}<//>`, width: '12ch' },
+      {
+        header: 'Index',
+        value: ({ index }) => html`<a data-item href=${link(datastore, ['queries', index])}>${index}</a>`,
+        width: '26ch',
+      },
+      {
+        header: 'State',
+        value: ({ state }) => html`<${Badge} tone=${state === 'live' ? 'good' : 'warn'}>${state}<//>`,
+        width: '12ch',
+      },
       { header: 'Build', value: ({ progress }) => buildOf(progress), width: '26ch' },
       { header: 'Repair is behind', value: ({ lag }) => countText(lag), width: '15ch', isNumber: true },
-      { header: 'Largest share', value: ({ largest_share: share }) => (share === null ? '–' : `${(share * 100).toFixed(1)} %`), width: '13ch', isNumber: true },
-      { header: 'Fields', value: ({ fields }) => fields.map(({ field, type, column_key }) => `${visible(column_key)}.${field} ${type}`).join(', '), width: '60ch' },
+      {
+        header: 'Largest share',
+        value: ({ largest_share: share }) => (share === null ? '–' : `${(share * 100).toFixed(1)} %`),
+        width: '13ch',
+        isNumber: true,
+      },
+      {
+        header: 'Fields',
+        value: ({ fields }) =>
+          fields.map(({ field, type, column_key }) => `${visible(column_key)}.${field} ${type}`).join(', '),
+        width: '60ch',
+      },
     ],
   });
 }
@@ -59,7 +79,11 @@ function mistypedTable(datastore: string, fields: readonly Mistyped[]) {
       { header: 'Index', value: ({ index }) => index, width: '26ch' },
       { header: 'Field', value: ({ field }) => field, width: '24ch' },
       { header: 'Found', value: ({ rows }) => `${countText(rows)} times`, width: '14ch', isNumber: true },
-      { header: 'Last in row', value: ({ row_key }) => html`<a href=${link(datastore, ['row', row_key])}>${row_key}</a>`, width: '38ch' },
+      {
+        header: 'Last in row',
+        value: ({ row_key }) => html`<a href=${link(datastore, ['row', row_key])}>${row_key}</a>`,
+        width: '38ch',
+      },
       { header: 'At', value: ({ at }) => html`<${Time} at=${at} />`, width: '25ch' },
     ],
   });

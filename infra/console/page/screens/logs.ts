@@ -23,7 +23,12 @@ export function LogsScreen() {
   const { datastore } = usePage();
   const { query } = useAddress();
   const [shards, from] = [query.get('shards') ?? '', query.get('from') ?? 'now'];
-  const cli = useCli('tail', ...(/^\d+$/u.test(shards) ? [shards] : []), '-f', ...(from === 'now' ? [] : ['--from', from]));
+  const cli = useCli(
+    'tail',
+    ...(/^\d+$/u.test(shards) ? [shards] : []),
+    '-f',
+    ...(from === 'now' ? [] : ['--from', from]),
+  );
   return html`<h1>Logs</h1>
     <${Tail} key=${`${datastore} ${shards} ${from}`} shards=${shards} from=${from} />
     <${CliLine} line=${cli} />`;
@@ -44,7 +49,11 @@ const NOTHING: Tailed = { cells: [], gone: 0, shards: 0, error: undefined, silen
 function Tail({ shards, from }: { readonly shards: string; readonly from: string }) {
   const { datastore } = usePage();
   const { query } = useAddress();
-  const [column, row, find] = ['column', 'row', 'find'].map((name) => query.get(name) ?? '') as [string, string, string];
+  const [column, row, find] = ['column', 'row', 'find'].map((name) => query.get(name) ?? '') as [
+    string,
+    string,
+    string,
+  ];
   const [shown, setShown] = useState(false);
   const [paused, setPaused] = useState(false);
   const tailed = useTail({ datastore, shards, from, shown, paused });
@@ -98,7 +107,12 @@ function cellTable(datastore: string, cells: readonly ShownCell[], shown: boolea
     columns: [
       { header: 'Stored (UTC)', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '25ch' },
       { header: 'Place', value: ({ shard, added_id }) => `${shard}/${added_id}`, width: '14ch', isNumber: true },
-      { header: 'Row', value: ({ row_key, added_id }) => html`<a data-item href=${link(datastore, ['row', row_key], { at: added_id })}>${row_key}</a>`, width: '38ch' },
+      {
+        header: 'Row',
+        value: ({ row_key, added_id }) =>
+          html`<a data-item href=${link(datastore, ['row', row_key], { at: added_id })}>${row_key}</a>`,
+        width: '38ch',
+      },
       { header: 'Column', value: (cell) => nameOf(cell), width: '16ch' },
       { header: 'Ref', value: ({ ref_key }) => ref_key, width: '9ch', isNumber: true },
       { header: 'Body', value: (cell) => bodyOf(cell, shown), width: '60ch' },
@@ -179,7 +193,12 @@ async function beginning({ datastore, shards, from }: Tailing, signal: AbortSign
   const answer = await ask(apiPath(datastore, ['shards']), { signal });
   const heads = (answer as { readonly shards: readonly ShardHead[] }).shards;
   const wanted = parseShards(shards, heads.length);
-  if (wanted === undefined) throw new Refused(0, { detail: `shards: wanted numbers below ${heads.length} and ranges such as 0-15,233, got ${shards}` }, undefined);
+  if (wanted === undefined)
+    throw new Refused(
+      0,
+      { detail: `shards: wanted numbers below ${heads.length} and ranges such as 0-15,233, got ${shards}` },
+      undefined,
+    );
   const begin = (shard: number, head: ShardHead | undefined): Location => {
     if (from === 'start') return { shard, after: 0 };
     if (/^\d+$/u.test(from)) return { shard, after: Number(from) };
@@ -200,7 +219,11 @@ interface Read {
 }
 
 /** One look at each shard, whose places go on with what came. */
-async function readOn(places: Map<number, Location>, { datastore, shown }: Tailing, signal: AbortSignal): Promise<Read> {
+async function readOn(
+  places: Map<number, Location>,
+  { datastore, shown }: Tailing,
+  signal: AbortSignal,
+): Promise<Read> {
   const cells: ShownCell[] = [];
   const silent = new Map<string, number>();
   const all = [...places.values()];
@@ -208,7 +231,9 @@ async function readOn(places: Map<number, Location>, { datastore, shown }: Taili
     const locations = all.slice(at, at + MOST_SHARDS);
     const limit = Math.max(1, Math.floor(MOST_SHARDS / locations.length));
     const body = { locations, limit };
-    const { logs } = (await ask(apiPath(datastore, ['log']), { method: 'POST', body, signal, shown })) as { readonly logs: readonly LogAnswer[] };
+    const { logs } = (await ask(apiPath(datastore, ['log']), { method: 'POST', body, signal, shown })) as {
+      readonly logs: readonly LogAnswer[];
+    };
     for (const log of logs) {
       if (log.error) {
         const why = `${log.error.group ?? `shard ${log.shard}`} (${log.error.code})`;

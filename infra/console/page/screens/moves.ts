@@ -1,5 +1,6 @@
 import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
-import { ActionButton, type Action } from '../actions.ts';
+import type { Action } from '../action.ts';
+import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import { apiPath, ask } from '../api.ts';
 import { html } from '../html.ts';
@@ -17,10 +18,20 @@ export function MoveTable({ moves }: { readonly moves: readonly MoveStatus[] }) 
     keyOf: ({ shard }) => String(shard),
     empty: 'No shard is being moved.',
     columns: [
-      { header: 'Shard', value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`, width: '9ch', isNumber: true },
+      {
+        header: 'Shard',
+        value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`,
+        width: '9ch',
+        isNumber: true,
+      },
       { header: 'From', value: ({ from }) => from, width: '12ch' },
       { header: 'To', value: ({ to }) => to, width: '12ch' },
-      { header: 'Step', value: ({ step, wanted }) => html`<${Badge} tone=${step === 'waiting' ? 'warn' : 'plain'}>${step}<//>${wanted === null ? '' : ` ${wanted} wanted`}`, width: '24ch' },
+      {
+        header: 'Step',
+        value: ({ step, wanted }) =>
+          html`<${Badge} tone=${step === 'waiting' ? 'warn' : 'plain'}>${step}<//>${wanted === null ? '' : ` ${wanted} wanted`}`,
+        width: '24ch',
+      },
       { header: 'Copied', value: progressOf, width: '28ch' },
       { header: 'Rate', value: ({ bytes_per_second: rate }) => `${bytesText(rate)}/s`, width: '11ch', isNumber: true },
       { header: 'Left', value: ({ eta_seconds: eta }) => durationText(eta), width: '10ch', isNumber: true },
@@ -38,7 +49,8 @@ const STEPS = {
   switch: {
     title: 'Switch the shard',
     operation: 'switchMove',
-    says: ({ shard, to, head, copied }: MoveStatus) => `Shard ${shard} takes no writes for a moment (some milliseconds as a rule), while the last cells are copied and compared; then ${to} holds it. The copy is ${counted(Math.max(0, head - copied), 'cell')} behind. The way back stays open.`,
+    says: ({ shard, to, head, copied }: MoveStatus) =>
+      `Shard ${shard} takes no writes for a moment (some milliseconds as a rule), while the last cells are copied and compared; then ${to} holds it. The copy is ${counted(Math.max(0, head - copied), 'cell')} behind. The way back stays open.`,
   },
   reverse: {
     title: 'Reverse the switch',
@@ -48,59 +60,74 @@ const STEPS = {
   complete: {
     title: 'Complete the move',
     operation: 'completeMove',
-    says: ({ shard, to }: MoveStatus) => `What shard ${shard} left behind on ${to} is dropped: there is no way back then but another move.`,
+    says: ({ shard, to }: MoveStatus) =>
+      `What shard ${shard} left behind on ${to} is dropped: there is no way back then but another move.`,
   },
   cancel: {
     title: 'Cancel the move',
     operation: 'cancelMove',
-    says: ({ shard, to, copied }: MoveStatus) => `The copy of shard ${shard} on ${to} (${counted(copied, 'cell')}) is dropped; the shard stays where it is.`,
+    says: ({ shard, to, copied }: MoveStatus) =>
+      `The copy of shard ${shard} on ${to} (${counted(copied, 'cell')}) is dropped; the shard stays where it is.`,
   },
   verify: {
     title: 'Verify the copy',
     operation: 'verifyMove',
-    says: ({ shard, head }: MoveStatus) => `The whole copy of shard ${shard} is compared with it once more, ${counted(head, 'cell')}. Nothing is changed.`,
+    says: ({ shard, head }: MoveStatus) =>
+      `The whole copy of shard ${shard} is compared with it once more, ${counted(head, 'cell')}. Nothing is changed.`,
   },
 } as const;
 
 /** What can be done at the step at which a move is. */
-export function MoveActions({ move, then }: { readonly move: MoveStatus; readonly then: () => void }) {
+export function MoveActions({ move, onDone }: { readonly move: MoveStatus; readonly onDone: () => void }) {
   const page = usePage();
   const over = move.step === 'completed' || move.step === 'cancelled' || move.step === 'dropping';
   if (over || !page.session.actions) return null;
-  const steps: readonly (keyof typeof STEPS)[] = move.switches === 0 ? ['switch', 'cancel', 'verify'] : ['reverse', 'complete', 'verify'];
-  return html`<div class="bar">${steps.map((step) => html`<${ActionButton} label=${`${STEPS[step].title} …`} action=${moveAction(page, move, step, then)} />`)}</div>`;
+  const steps: readonly (keyof typeof STEPS)[] =
+    move.switches === 0 ? ['switch', 'cancel', 'verify'] : ['reverse', 'complete', 'verify'];
+  return html`<div class="bar">${steps.map((step) => html`<${ActionButton} label=${`${STEPS[step].title} …`} action=${moveAction(page, move, step, onDone)} />`)}</div>`;
 }
 
-function moveAction(page: Page, { shard }: MoveStatus, step: keyof typeof STEPS, then: () => void): Action {
+function moveAction(page: Page, { shard }: MoveStatus, step: keyof typeof STEPS, onDone: () => void): Action {
   const { title, operation, says } = STEPS[step];
   return {
     title,
     operation,
     cli: cliLine(page, ['move', step, String(shard)]),
     ...(step === 'complete' && { word: String(shard) }),
-    foresee: async (signal) => ({ says: says((await ask(apiPath(page.datastore, ['moves', shard]), { signal })) as MoveStatus) }),
+    foresee: async (signal) => ({
+      says: says((await ask(apiPath(page.datastore, ['moves', shard]), { signal })) as MoveStatus),
+    }),
     act: async ({ signal }) => {
       await ask(apiPath(page.datastore, ['moves', shard, step]), { method: 'POST', body: {}, signal });
       return 'It is done within seconds: the move shows it.';
     },
-    then,
+    onDone,
   };
 }
 
-export function createMoveAction(page: Page, shard: number, to: string, then: () => void): Action {
+export function createMoveAction(page: Page, shard: number, to: string, onDone: () => void): Action {
   return {
     title: `Copy shard ${shard} to ${to}`,
     operation: 'createMove',
     cli: cliLine(page, ['move', 'create', String(shard), '--to', to]),
     foresee: async (signal) => {
-      const { shards } = (await ask(apiPath(page.datastore, ['shards', 'sizes']), { signal })) as { readonly shards: readonly { readonly shard: number; readonly cells?: number; readonly bytes?: number; readonly group: string }[] };
+      const { shards } = (await ask(apiPath(page.datastore, ['shards', 'sizes']), { signal })) as {
+        readonly shards: readonly {
+          readonly shard: number;
+          readonly cells?: number;
+          readonly bytes?: number;
+          readonly group: string;
+        }[];
+      };
       const own = shards.find((one) => one.shard === shard);
-      return { says: `A copy of shard ${shard} (${counted(own?.cells ?? 0, 'cell')}, ${bytesText(own?.bytes)}) is made on ${to} and follows it, while it is read and written on ${own?.group ?? 'its group'}. It moves once somebody switches it.` };
+      return {
+        says: `A copy of shard ${shard} (${counted(own?.cells ?? 0, 'cell')}, ${bytesText(own?.bytes)}) is made on ${to} and follows it, while it is read and written on ${own?.group ?? 'its group'}. It moves once somebody switches it.`,
+      };
     },
     act: async ({ signal }) => {
       await ask(apiPath(page.datastore, ['moves']), { method: 'POST', body: { shard, to }, signal });
       return 'The copy is begun.';
     },
-    then,
+    onDone,
   };
 }

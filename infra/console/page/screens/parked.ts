@@ -1,6 +1,13 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { DeadMessageShown, MalformedMessage, ParkedCell, ParkedPage, TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
-import { ActionButton, type Action } from '../actions.ts';
+import type {
+  DeadMessageShown,
+  MalformedMessage,
+  ParkedCell,
+  ParkedPage,
+  TriggerSummary,
+} from '../../../../shared/contract/trigger-operations.ts';
+import type { Action } from '../action.ts';
+import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
 import { apiPath, ask } from '../api.ts';
 import { html } from '../html.ts';
@@ -43,18 +50,20 @@ export function ParkedScreen({ name }: { readonly name: string }) {
   };
   return html`<h1><a href=${link(datastore, ['triggers'])}>Triggers</a> / <a href=${link(datastore, ['triggers', name])}>${name}</a> / parked</h1>
     <${Freshness} live=${live} />
-    ${live.data &&
-    html`<p role="status">${headline(live.data)}</p>
-      ${groups.length > 0 && html`<h2>What they failed on</h2>${groupTable(page, name, { groups, group, setGroup, then: live.again })}`}
+    ${
+      live.data &&
+      html`<p role="status">${headline(live.data)}</p>
+      ${groups.length > 0 && html`<h2>What they failed on</h2>${groupTable(page, name, { groups, group, setGroup, onDone: live.again })}`}
       <h2>Cells${group === '' ? '' : ' of the one chosen'}</h2>
       <div class="bar">
-        ${actionsFor({ page, name, cells: picked, label: `${countText(picked.length)} chosen`, then: live.again })}
+        ${actionsFor({ page, name, cells: picked, label: `${countText(picked.length)} chosen`, onDone: live.again })}
         ${group !== '' && html`<button type="button" onClick=${() => setGroup('')}>Show all errors</button>`}
-        ${group === '' && live.data.summary.parked > 0 && actionsFor({ page, name, cells: 'all', label: `all ${countText(live.data.summary.parked)}`, count: live.data.summary.parked, then: live.again })}
+        ${group === '' && live.data.summary.parked > 0 && actionsFor({ page, name, cells: 'all', label: `all ${countText(live.data.summary.parked)}`, count: live.data.summary.parked, onDone: live.again })}
       </div>
       ${cellTable(datastore, inGroup, chosen, toggle)}
       ${live.data.malformed.length > 0 && html`<h2>Messages that could not be read</h2>${malformedTable(live.data.malformed)}`}
-      ${(live.data.summary.dead ?? 0) > 0 && html`<${Dead} name=${name} count=${live.data.summary.dead} />`}`}
+      ${(live.data.summary.dead ?? 0) > 0 && html`<${Dead} name=${name} count=${live.data.summary.dead} />`}`
+    }
     <${CliLine} line=${cli} />`;
 }
 
@@ -62,8 +71,14 @@ function headline({ cells, isWhole, summary }: Parked): string {
   const { parked, stop_after_parked: most, state, retry_parked_every_seconds: every } = summary;
   if (parked === 0) return 'No cell is parked.';
   const listed = isWhole ? '' : ` The first ${countText(cells.length)} are listed.`;
-  const stops = state === 'stopped' ? `It is stopped: nothing is sent until somebody resumes it.` : `At ${countText(most)} the trigger stops.`;
-  const retried = every === null ? 'They are retried by hand alone.' : `They are retried by themselves every ${countText(every / 60)} min while it runs.`;
+  const stops =
+    state === 'stopped'
+      ? `It is stopped: nothing is sent until somebody resumes it.`
+      : `At ${countText(most)} the trigger stops.`;
+  const retried =
+    every === null
+      ? 'They are retried by hand alone.'
+      : `They are retried by themselves every ${countText(every / 60)} min while it runs.`;
   return `${counted(parked, 'cell')} are parked: the rest goes on without them.${listed} ${stops} ${retried}`;
 }
 
@@ -72,7 +87,9 @@ async function parkedCells(datastore: string, name: string, signal: AbortSignal)
   const malformed: MalformedMessage[] = [];
   let after: string | undefined;
   do {
-    const page = (await ask(apiPath(datastore, ['triggers', name, 'parked'], { limit: PAGE, after }), { signal })) as ParkedPage;
+    const page = (await ask(apiPath(datastore, ['triggers', name, 'parked'], { limit: PAGE, after }), {
+      signal,
+    })) as ParkedPage;
     cells.push(...page.cells);
     malformed.push(...page.malformed);
     after = page.next ?? undefined;
@@ -89,10 +106,10 @@ interface Groups {
   readonly groups: readonly ErrorGroup[];
   readonly group: string;
   readonly setGroup: (text: string) => void;
-  readonly then: () => void;
+  readonly onDone: () => void;
 }
 
-function groupTable(page: Page, name: string, { groups, group, setGroup, then }: Groups) {
+function groupTable(page: Page, name: string, { groups, group, setGroup, onDone }: Groups) {
   return table<ErrorGroup>({
     label: 'Errors, the most frequent first',
     items: groups,
@@ -100,29 +117,58 @@ function groupTable(page: Page, name: string, { groups, group, setGroup, then }:
     isChosen: ({ text }) => text === group,
     columns: [
       { header: 'Cells', value: ({ cells }) => countText(cells.length), width: '9ch', isNumber: true },
-      { header: 'Error', value: ({ text }) => html`<button type="button" class="link" data-item title=${text} onClick=${() => setGroup(text)}>${visible(text)}</button>`, width: '70ch' },
+      {
+        header: 'Error',
+        value: ({ text }) =>
+          html`<button type="button" class="link" data-item title=${text} onClick=${() => setGroup(text)}>${visible(text)}</button>`,
+        width: '70ch',
+      },
       { header: 'Last', value: ({ last }) => html`<${Time} at=${last} />`, width: '24ch' },
-      { header: '', value: ({ cells }) => actionsFor({ page, name, cells, label: 'these', then }), width: '24ch' },
+      { header: '', value: ({ cells }) => actionsFor({ page, name, cells, label: 'these', onDone }), width: '24ch' },
     ],
   });
 }
 
-function cellTable(datastore: string, cells: readonly ParkedCell[], chosen: ReadonlySet<string>, toggle: (cell: ParkedCell) => void) {
+function cellTable(
+  datastore: string,
+  cells: readonly ParkedCell[],
+  chosen: ReadonlySet<string>,
+  toggle: (cell: ParkedCell) => void,
+) {
   return table<ParkedCell>({
     label: 'Parked cells',
     items: cells,
     keyOf: placeOf,
     empty: 'None.',
     columns: [
-      { header: 'Choose', value: (cell) => html`<input type="checkbox" aria-label=${`Choose ${placeOf(cell)}`} checked=${chosen.has(placeOf(cell))} onChange=${() => toggle(cell)} />`, width: '8ch' },
+      {
+        header: 'Choose',
+        value: (cell) =>
+          html`<input type="checkbox" aria-label=${`Choose ${placeOf(cell)}`} checked=${chosen.has(placeOf(cell))} onChange=${() => toggle(cell)} />`,
+        width: '8ch',
+      },
       { header: 'Place', value: (cell) => `${cell.shard}/${cell.added_id}`, width: '14ch', isNumber: true },
-      { header: 'Row', value: ({ row_key, column_name, added_id }) => html`<a data-item href=${link(datastore, ['row', row_key], { column: column_name, at: added_id })}>${row_key}</a>`, width: '38ch' },
+      {
+        header: 'Row',
+        value: ({ row_key, column_name, added_id }) =>
+          html`<a data-item href=${link(datastore, ['row', row_key], { column: column_name, at: added_id })}>${row_key}</a>`,
+        width: '38ch',
+      },
       { header: 'Column', value: ({ column_name }) => visible(column_name), width: '14ch' },
       { header: 'Ref', value: ({ ref_key }) => ref_key, width: '8ch', isNumber: true },
       { header: 'Attempts', value: ({ attempts }) => attempts, width: '10ch', isNumber: true },
       { header: 'Parked', value: ({ parked_at }) => html`<${Time} at=${parked_at} />`, width: '24ch' },
-      { header: 'Retry', value: ({ retry, round }) => html`${retry === null ? '' : html`<${Badge} tone="plain">${retry}<//> `}${round > 0 ? `tried again ${countText(round)}×` : ''}`, width: '22ch' },
-      { header: 'Error', value: ({ last_error: error }) => html`<span title=${error}>${visible(error)}</span>`, width: '70ch' },
+      {
+        header: 'Retry',
+        value: ({ retry, round }) =>
+          html`${retry === null ? '' : html`<${Badge} tone="plain">${retry}<//> `}${round > 0 ? `tried again ${countText(round)}×` : ''}`,
+        width: '22ch',
+      },
+      {
+        header: 'Error',
+        value: ({ last_error: error }) => html`<span title=${error}>${visible(error)}</span>`,
+        width: '70ch',
+      },
     ],
   });
 }
@@ -147,7 +193,7 @@ interface Chosen {
   readonly label: string;
   /** Of `all`. */
   readonly count?: number;
-  readonly then: () => void;
+  readonly onDone: () => void;
 }
 
 function actionsFor(chosen: Chosen) {
@@ -156,29 +202,38 @@ function actionsFor(chosen: Chosen) {
     <${ActionButton} label=${`Discard ${chosen.label} …`} action=${parkedAction(chosen, 'discard')} />`;
 }
 
-function parkedAction({ page, name, cells, count = cells.length, then }: Chosen, verb: 'retry' | 'discard'): Action {
+function parkedAction({ page, name, cells, count = cells.length, onDone }: Chosen, verb: 'retry' | 'discard'): Action {
   const isRetry = verb === 'retry';
   const path = apiPath(page.datastore, ['triggers', name, 'parked', verb]);
-  const words = cells === 'all' ? ['--all'] : cells.length > 20 ? [...cells.slice(0, 20).map(placeOf), '…'] : cells.map(placeOf);
+  const words =
+    cells === 'all' ? ['--all'] : cells.length > 20 ? [...cells.slice(0, 20).map(placeOf), '…'] : cells.map(placeOf);
   return {
     title: isRetry ? `Retry ${counted(count, 'cell')}` : `Discard ${counted(count, 'cell')}`,
     operation: isRetry ? 'retryParkedCells' : 'discardParkedCells',
     cli: cliLine(page, ['parked', verb, name, ...words]),
     ...(!isRetry && { word: 'discard' }),
     foresee: async (signal) => {
-      const { state, parked, malformed } = (await ask(apiPath(page.datastore, ['triggers', name], { limit: 1 }), { signal })) as TriggerSummary;
+      const { state, parked, malformed } = (await ask(apiPath(page.datastore, ['triggers', name], { limit: 1 }), {
+        signal,
+      })) as TriggerSummary;
       const number = cells === 'all' ? parked : cells.length;
       return {
         nothing: number + (cells === 'all' ? malformed : 0) === 0,
         says: isRetry
           ? `${counted(number, 'cell')} are sent to ${name} again, marked as replays; what fails again stays parked.${state === 'running' ? '' : ` The trigger is ${state}: they are sent once it is resumed.`}`
           : `${counted(number, 'cell')} are forgotten for good: ${name} is not called for them any more.${cells === 'all' && malformed > 0 ? ` So are ${counted(malformed, 'message')} that could not be read.` : ''} The cells themselves stay where they are.`,
-        ...(cells !== 'all' && { some: cells.slice(0, 10).map((cell) => `${placeOf(cell)}: ${visible(cell.last_error.slice(0, 100))}`) }),
+        ...(cells !== 'all' && {
+          some: cells.slice(0, 10).map((cell) => `${placeOf(cell)}: ${visible(cell.last_error.slice(0, 100))}`),
+        }),
       };
     },
     act: async ({ report, signal }) => {
       const send = async (choice: unknown): Promise<{ readonly done: number; readonly missing: number }> => {
-        const answer = (await ask(path, { method: 'POST', body: { cells: choice }, signal })) as { wanted?: number; discarded?: number; not_parked: readonly unknown[] };
+        const answer = (await ask(path, { method: 'POST', body: { cells: choice }, signal })) as {
+          wanted?: number;
+          discarded?: number;
+          not_parked: readonly unknown[];
+        };
         return { done: answer.wanted ?? answer.discarded ?? 0, missing: answer.not_parked.length };
       };
       let [done, missing] = [0, 0];
@@ -192,7 +247,7 @@ function parkedAction({ page, name, cells, count = cells.length, then }: Chosen,
       const gone = missing === 0 ? '' : ` ${countText(missing)} were not parked any more.`;
       return `${counted(done, 'cell')} ${isRetry ? 'will be sent again' : 'were forgotten'}.${gone}`;
     },
-    then,
+    onDone,
   };
 }
 
@@ -203,7 +258,9 @@ function Dead({ name, count }: { readonly name: string; readonly count: number }
   const [messages, setMessages] = useState<readonly DeadMessageShown[]>();
   const path = ['triggers', name, 'dead'];
   const look = (): void => {
-    void ask(apiPath(datastore, path, { limit: 1000 })).then((answer) => setMessages((answer as { messages: readonly DeadMessageShown[] }).messages));
+    void ask(apiPath(datastore, path, { limit: 1000 })).then((answer) =>
+      setMessages((answer as { messages: readonly DeadMessageShown[] }).messages),
+    );
   };
   const act = (verb: 'replay' | 'discard'): Action => ({
     title: verb === 'replay' ? 'Send them again' : 'Delete them',
@@ -211,10 +268,17 @@ function Dead({ name, count }: { readonly name: string; readonly count: number }
     cli: cliLine(page, ['parked', verb === 'replay' ? 'retry' : 'discard', name, '--dead']),
     ...(verb === 'discard' && { word: 'discard' }),
     foresee: async () => ({
-      says: verb === 'replay' ? `The cells of about ${counted(count, 'message')} are parked and sent again soon, as replays.` : `About ${counted(count, 'message')} are deleted. The cells themselves stay where they are.`,
+      says:
+        verb === 'replay'
+          ? `The cells of about ${counted(count, 'message')} are parked and sent again soon, as replays.`
+          : `About ${counted(count, 'message')} are deleted. The cells themselves stay where they are.`,
     }),
     act: async ({ signal }) => {
-      const answer = (await ask(apiPath(datastore, [...path, verb]), { method: 'POST', body: {}, signal })) as { replayed?: number; discarded?: number; left: number };
+      const answer = (await ask(apiPath(datastore, [...path, verb]), { method: 'POST', body: {}, signal })) as {
+        replayed?: number;
+        discarded?: number;
+        left: number;
+      };
       return `${counted(answer.replayed ?? answer.discarded ?? 0, 'message')}${answer.left > 0 ? `; about ${countText(answer.left)} are left: do it again` : ''}.`;
     },
   });
@@ -224,15 +288,24 @@ function Dead({ name, count }: { readonly name: string; readonly count: number }
       <${ActionButton} label="Send them again …" action=${act('replay')} />
       <${ActionButton} label="Delete them …" action=${act('discard')} />
     </div>
-    ${messages &&
-    table<DeadMessageShown>({
-      label: 'Messages that SQS gave up on',
-      items: messages,
-      keyOf: ({ message_id }) => message_id,
-      columns: [
-        { header: 'Sent', value: ({ sent_at }) => html`<${Time} at=${sent_at} />`, width: '24ch' },
-        { header: 'Cell', value: ({ cell }) => (cell ? html`<a href=${link(datastore, ['row', cell.row_key], { at: cell.added_id })}>${cell.shard}/${cell.added_id}</a>` : 'none of ours'), width: '16ch' },
-        { header: 'Sent again since', value: ({ resent }) => (resent ? 'yes' : 'no'), width: '18ch' },
-      ],
-    })}`;
+    ${
+      messages &&
+      table<DeadMessageShown>({
+        label: 'Messages that SQS gave up on',
+        items: messages,
+        keyOf: ({ message_id }) => message_id,
+        columns: [
+          { header: 'Sent', value: ({ sent_at }) => html`<${Time} at=${sent_at} />`, width: '24ch' },
+          {
+            header: 'Cell',
+            value: ({ cell }) =>
+              cell
+                ? html`<a href=${link(datastore, ['row', cell.row_key], { at: cell.added_id })}>${cell.shard}/${cell.added_id}</a>`
+                : 'none of ours',
+            width: '16ch',
+          },
+          { header: 'Sent again since', value: ({ resent }) => (resent ? 'yes' : 'no'), width: '18ch' },
+        ],
+      })
+    }`;
 }

@@ -12,7 +12,10 @@ export function PlaceScreen() {
   const { datastore } = usePage();
   const [shard = '', place = ''] = useAddress().parts;
   const live = useLive(
-    async (signal) => (await ask(apiPath(datastore, ['shards', shard, 'cells'], { after: Math.max(0, Number(place) - 1), limit: 1 }), { signal })) as { readonly cells: readonly ShownCell[] },
+    async (signal) =>
+      (await ask(apiPath(datastore, ['shards', shard, 'cells'], { after: Math.max(0, Number(place) - 1), limit: 1 }), {
+        signal,
+      })) as { readonly cells: readonly ShownCell[] },
     `${datastore} ${shard} ${place}`,
   );
   const cell = live.data?.cells.find(({ added_id }) => added_id === Number(place));
@@ -20,15 +23,20 @@ export function PlaceScreen() {
   return html`<h1>Place ${shard}/${place}</h1>
     <${Freshness} live=${live} />
     ${live.data && !cell && html`<p>Nothing is there: the log of shard ${shard} ends before, or the cell is not visible yet.</p>`}
-    ${cell &&
-    html`<${Facts}
+    ${
+      cell &&
+      html`<${Facts}
       facts=${[
-        ['Row', html`<a data-item href=${link(datastore, ['row', cell.row_key], { column: cell.column_name || undefined, at: cell.added_id })}>${cell.row_key}</a>`],
+        [
+          'Row',
+          html`<a data-item href=${link(datastore, ['row', cell.row_key], { column: cell.column_name || undefined, at: cell.added_id })}>${cell.row_key}</a>`,
+        ],
         ['Column', cell.erasure ? `an erasure of the ${cell.erasure.scope}` : visible(cell.column_name)],
         ['Ref key', cell.ref_key],
         ['Stored', html`<${Time} at=${cell.created_at} />`],
       ]}
-    />`}
+    />`
+    }
     <p><a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, Number(place) - 20) })}>The log around it</a></p>
     <${CliLine} line=${cli} />`;
 }
@@ -40,9 +48,11 @@ export function RequestScreen() {
   const isWord = /^[\w.:/+=@-]{1,128}$/u.test(id);
   return html`<h1>Request ${visible(id)}</h1>
     <p>It is no row key and no place (<code>shard/added id</code>), so it is taken for the id of a request, as answers have it in <code>x-request-id</code>. Its lines are in the logs:</p>
-    ${isWord
-      ? html`<${CliLine} label="Local stack" line=${`npm run local -- logs ${id}`} />
+    ${
+      isWord
+        ? html`<${CliLine} label="Local stack" line=${`npm run local -- logs ${id}`} />
         <${CliLine} label="CloudWatch Logs Insights" line=${`fields @timestamp, @log, message, route, status, caller | filter request_id = "${id}" or gateway_request_id = "${id}" | sort @timestamp`} />`
-      : html`<p class="trouble">No request has such an id: wanted up to 128 letters, digits and <code>. _ : / + = @ -</code></p>`}
+        : html`<p class="trouble">No request has such an id: wanted up to 128 letters, digits and <code>. _ : / + = @ -</code></p>`
+    }
     ${session.through && html`<p class="quiet">Opened through ${session.through.url}.</p>`}`;
 }

@@ -13,7 +13,14 @@ import { counted, visible } from '../text.ts';
 
 const OPERATORS = { '': '=', '[ne]': '≠', '[lt]': '<', '[lte]': '≤', '[gt]': '>', '[gte]': '≥' } as const;
 /** As the command line writes them. */
-const CLI_OPERATORS: Readonly<Record<string, string>> = { '': '=', '[ne]': '!=', '[lt]': '<', '[lte]': '<=', '[gt]': '>', '[gte]': '>=' };
+const CLI_OPERATORS: Readonly<Record<string, string>> = {
+  '': '=',
+  '[ne]': '!=',
+  '[lt]': '<',
+  '[lte]': '<=',
+  '[gt]': '>',
+  '[gte]': '>=',
+};
 const LIMIT = 500;
 
 /** An index asked by a form of its fields, with what the database says of it. */
@@ -21,19 +28,23 @@ export function QueriesScreen() {
   const { datastore } = usePage();
   const { parts } = useAddress();
   const live = useLive(
-    async (signal) => ((await ask(apiPath(datastore, ['indexes']), { signal })) as { readonly indexes: readonly IndexStatus[] }).indexes,
+    async (signal) =>
+      ((await ask(apiPath(datastore, ['indexes']), { signal })) as { readonly indexes: readonly IndexStatus[] })
+        .indexes,
     datastore,
   );
   const index = live.data?.find((one) => one.index === parts[0]) ?? live.data?.[0];
   return html`<h1>Queries</h1>
     <${Freshness} live=${live} />
     ${live.data?.length === 0 && html`<p>The datastore has no indexes.</p>`}
-    ${live.data &&
-    index &&
-    html`<div class="bar"><label>Index <select value=${index.index} onChange=${(event: Event) => go(link(datastore, ['queries', (event.target as HTMLSelectElement).value]))}>
+    ${
+      live.data &&
+      index &&
+      html`<div class="bar"><label>Index <select value=${index.index} onChange=${(event: Event) => go(link(datastore, ['queries', (event.target as HTMLSelectElement).value]))}>
         ${live.data.map((one) => html`<option value=${one.index}>${one.index}</option>`)}
       </select></label></div>
-      <${Query} key=${`${datastore} ${index.index}`} index=${index} />`}`;
+      <${Query} key=${`${datastore} ${index.index}`} index=${index} />`
+    }`;
 }
 
 /** The conditions of the address: by field and operator, as the API takes them. */
@@ -50,7 +61,12 @@ function Query({ index }: { readonly index: IndexStatus }) {
   const order = query.get('order') ?? '';
   const [first] = index.fields;
   const isAsked = first !== undefined && conditions.some(([name]) => name === first.field);
-  const words = ['query', index.index, ...conditions.map(([name, value]) => cliCondition(name, value)), ...(order === '' ? [] : ['-o', order])];
+  const words = [
+    'query',
+    index.index,
+    ...conditions.map(([name, value]) => cliCondition(name, value)),
+    ...(order === '' ? [] : ['-o', order]),
+  ];
   return html`<${QueryForm} index=${index} query=${query} />
     ${isAsked && html`<${Reveal} shown=${shown} onChange=${setShown} /><${Answer} index=${index} conditions=${conditions} order=${order} shown=${shown} />`}
     ${!isAsked && html`<p class="quiet">Give a value of ${first?.field}, the shard field: it says which shard is asked.</p>`}
@@ -80,11 +96,13 @@ function QueryForm({ index, query }: { readonly index: IndexStatus; readonly que
       return html`<label>
         <span>${field} <span class="quiet small">${type}${position === 0 ? ', shard field' : ''}</span></span>
         <span class="condition">
-          ${position === 0
-            ? html`<span>=</span>`
-            : html`<select name=${`${field} operator`} aria-label=${`How ${field} is compared`} value=${name.slice(field.length)}>
+          ${
+            position === 0
+              ? html`<span>=</span>`
+              : html`<select name=${`${field} operator`} aria-label=${`How ${field} is compared`} value=${name.slice(field.length)}>
                 ${Object.entries(OPERATORS).map(([operator, sign]) => html`<option value=${operator}>${sign}</option>`)}
-              </select>`}
+              </select>`
+          }
           <input name=${field} value=${value} required=${position === 0} spellcheck=${false} autocomplete="off" />
         </span>
       </label>`;
@@ -111,33 +129,54 @@ function Answer({ index, conditions, order, shown }: AnswerProps) {
   const asked = Object.fromEntries(conditions);
   const live = useLive(
     async (signal) =>
-      (await ask(apiPath(datastore, ['indexes', index.index], { ...asked, order: order || undefined, limit: LIMIT, explain: true }), { signal, shown })) as IndexAnswer,
+      (await ask(
+        apiPath(datastore, ['indexes', index.index], {
+          ...asked,
+          order: order || undefined,
+          limit: LIMIT,
+          explain: true,
+        }),
+        { signal, shown },
+      )) as IndexAnswer,
     JSON.stringify([datastore, index.index, conditions, order, shown]),
   );
   const { data } = live;
   return html`<${Freshness} live=${live} />
-    ${data &&
-    html`<p role="status">${counted(data.entries.length, 'row')}${data.next === null ? '' : ', and more'}. <${Count} path=${apiPath(datastore, ['indexes', index.index, 'count'], asked)} /></p>
+    ${
+      data &&
+      html`<p role="status">${counted(data.entries.length, 'row')}${data.next === null ? '' : ', and more'}. <${Count} path=${apiPath(datastore, ['indexes', index.index, 'count'], asked)} /></p>
       ${table<Entry>({
         label: 'Rows found',
         items: data.entries,
         keyOf: ({ row_key }) => row_key,
         empty: 'No row.',
         columns: [
-          { header: 'Row', value: ({ row_key }) => html`<a data-item href=${link(datastore, ['row', row_key])}>${row_key}</a>`, width: '38ch' },
+          {
+            header: 'Row',
+            value: ({ row_key }) => html`<a data-item href=${link(datastore, ['row', row_key])}>${row_key}</a>`,
+            width: '38ch',
+          },
           ...index.fields.map(({ field }) => ({
             header: field,
             width: '26ch',
-            value: ({ fields, hidden }: Entry) => (hidden ? html`<span class="quiet">hidden</span>` : visible(String(fields[field] ?? '–'))),
+            value: ({ fields, hidden }: Entry) =>
+              hidden ? html`<span class="quiet">hidden</span>` : visible(String(fields[field] ?? '–')),
           })),
         ],
       })}
-      ${data.explain &&
-      html`<details open><summary>How it was found</summary>
-        <${Facts} facts=${[['Shard', data.explain.shard], ['Group', data.explain.group], ['Answered by', data.served_by]]} />
+      ${
+        data.explain &&
+        html`<details open><summary>How it was found</summary>
+        <${Facts} facts=${[
+          ['Shard', data.explain.shard],
+          ['Group', data.explain.group],
+          ['Answered by', data.served_by],
+        ]} />
         <${LongText} text=${data.explain.statement} />
         <${LongText} text=${planText(data.explain.plan)} />
-      </details>`}`}`;
+      </details>`
+      }`
+    }`;
 }
 
 function planText(plan: unknown): string {
@@ -150,7 +189,10 @@ function Count({ path }: { readonly path: string }) {
   if (count instanceof Refused) return html`<${Trouble} error=${count} />`;
   if (count) return html`${count.complete ? '' : 'At least '}${counted(count.count, 'row')} in all.`;
   const look = (): void => {
-    ask(path).then((found) => setCount(found as IndexCounted), (error: unknown) => error instanceof Refused && setCount(error));
+    ask(path).then(
+      (found) => setCount(found as IndexCounted),
+      (error: unknown) => error instanceof Refused && setCount(error),
+    );
   };
   return html`<button type="button" onClick=${look}>Count all</button>`;
 }

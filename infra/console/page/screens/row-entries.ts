@@ -29,9 +29,11 @@ export interface RowEntriesProps {
 /** Where indexes have the row: what they go by stands in bodies, so that these have to be shown. */
 export function RowEntries({ rowKey, columns, shown }: RowEntriesProps) {
   return html`<h2>Index entries</h2>
-    ${shown
-      ? html`<${Entries} rowKey=${rowKey} columns=${columns} />`
-      : html`<p class="quiet">They lie by what its bodies say: show the bodies to see them.</p>`}`;
+    ${
+      shown
+        ? html`<${Entries} rowKey=${rowKey} columns=${columns} />`
+        : html`<p class="quiet">They lie by what its bodies say: show the bodies to see them.</p>`
+    }`;
 }
 
 function Entries({ rowKey, columns }: Omit<RowEntriesProps, 'shown'>) {
@@ -39,25 +41,43 @@ function Entries({ rowKey, columns }: Omit<RowEntriesProps, 'shown'>) {
   const places = columns.map(({ added_id }) => added_id).join();
   const live = useLive((signal) => entriesOf(datastore, rowKey, columns, signal), `${datastore} ${rowKey} ${places}`);
   return html`<${Freshness} live=${live} />
-    ${live.data &&
-    table<Entry>({
-      label: 'Index entries of the row',
-      items: live.data,
-      keyOf: ({ index }) => index,
-      empty: 'The datastore has no indexes of columns that the row has.',
-      columns: [
-        { header: 'Index', value: ({ index, field, value }) => (value === undefined ? index : html`<a href=${link(datastore, ['queries', index], { [field]: value })}>${index}</a>`), width: '24ch' },
-        { header: 'Shard field', value: ({ field }) => field, width: '24ch' },
-        { header: 'Value', value: ({ value }) => value ?? 'none', width: '38ch' },
-        { header: 'Entry', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '16ch' },
-        { header: 'Lies in', value: ({ where }) => where, width: '34ch' },
-      ],
-    })}`;
+    ${
+      live.data &&
+      table<Entry>({
+        label: 'Index entries of the row',
+        items: live.data,
+        keyOf: ({ index }) => index,
+        empty: 'The datastore has no indexes of columns that the row has.',
+        columns: [
+          {
+            header: 'Index',
+            value: ({ index, field, value }) =>
+              value === undefined
+                ? index
+                : html`<a href=${link(datastore, ['queries', index], { [field]: value })}>${index}</a>`,
+            width: '24ch',
+          },
+          { header: 'Shard field', value: ({ field }) => field, width: '24ch' },
+          { header: 'Value', value: ({ value }) => value ?? 'none', width: '38ch' },
+          { header: 'Entry', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '16ch' },
+          { header: 'Lies in', value: ({ where }) => where, width: '34ch' },
+        ],
+      })
+    }`;
 }
 
-async function entriesOf(datastore: string, rowKey: string, columns: readonly ShownCell[], signal: AbortSignal): Promise<readonly Entry[]> {
-  const { indexes } = (await ask(apiPath(datastore, ['indexes']), { signal })) as { readonly indexes: readonly IndexStatus[] };
-  const wanted = indexes.filter(({ fields }) => columns.some(({ column_name }) => column_name === fields[0]?.column_key));
+async function entriesOf(
+  datastore: string,
+  rowKey: string,
+  columns: readonly ShownCell[],
+  signal: AbortSignal,
+): Promise<readonly Entry[]> {
+  const { indexes } = (await ask(apiPath(datastore, ['indexes']), { signal })) as {
+    readonly indexes: readonly IndexStatus[];
+  };
+  const wanted = indexes.filter(({ fields }) =>
+    columns.some(({ column_name }) => column_name === fields[0]?.column_key),
+  );
   const names = new Set(wanted.map(({ fields }) => fields[0]?.column_key));
   const latest = columns.filter(({ column_name, erased }) => names.has(column_name) && erased !== true).slice(0, 100);
   const cells = await cellsWithBodies(datastore, latest, signal);
@@ -67,7 +87,12 @@ async function entriesOf(datastore: string, rowKey: string, columns: readonly Sh
     if (!first) continue;
     const body = cells.find((cell) => cell?.column_name === first.column_key)?.body ?? null;
     const value = fieldOf(body, first.field);
-    entries.push({ index, field: first.field, value, ...(await entryAt({ datastore, index, field: first.field, value, rowKey }, signal)) });
+    entries.push({
+      index,
+      field: first.field,
+      value,
+      ...(await entryAt({ datastore, index, field: first.field, value, rowKey }, signal)),
+    });
   }
   return entries;
 }
@@ -92,14 +117,19 @@ interface Asked {
 
 const MOST = 1000;
 
-async function entryAt({ datastore, index, field, value, rowKey }: Asked, signal: AbortSignal): Promise<Pick<Entry, 'tone' | 'state' | 'where'>> {
+async function entryAt(
+  { datastore, index, field, value, rowKey }: Asked,
+  signal: AbortSignal,
+): Promise<Pick<Entry, 'tone' | 'state' | 'where'>> {
   if (value === undefined) return { tone: 'plain', state: 'none', where: 'its shard field is not there' };
   try {
     const path = apiPath(datastore, ['indexes', index], { [field]: value, limit: MOST, fields: field, explain: true });
     const { entries, next, explain } = (await ask(path, { signal })) as IndexAnswer;
     const where = explain ? `shard ${explain.shard}, ${explain.group}` : '';
     if (entries.some(({ row_key }) => row_key === rowKey)) return { tone: 'good', state: 'there', where };
-    return next === null ? { tone: 'bad', state: 'missing', where } : { tone: 'plain', state: `not among ${MOST}`, where };
+    return next === null
+      ? { tone: 'bad', state: 'missing', where }
+      : { tone: 'plain', state: `not among ${MOST}`, where };
   } catch (error) {
     if (error instanceof Refused) return { tone: 'warn', state: error.code ?? 'unknown', where: error.message };
     throw error;

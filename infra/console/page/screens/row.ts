@@ -55,8 +55,9 @@ function Row({ rowKey, chosen, place }: RowProps) {
     return html`<p>No cell of this row is stored. One that was answered 202 may be buffered: see <a href=${link(datastore, ['health'])}>health</a>.</p>
       <${RowSql} rowKey=${rowKey} />`;
   return html`<${Freshness} live=${latest} />
-    ${columns.length > 0 &&
-    html`<div class="bar">
+    ${
+      columns.length > 0 &&
+      html`<div class="bar">
         <label>Columns <select data-key="c" value=${chosen ?? ''} onChange=${(event: Event) => restate({ column: (event.target as HTMLSelectElement).value, at: undefined })}>
           <option value="">${columns.length > 8 ? `the first 8 of ${columns.length}` : `all ${columns.length}`}</option>
           ${columns.map(({ column_name, ref_key }) => html`<option value=${column_name}>${visible(column_name)} (latest ${ref_key})</option>`)}
@@ -73,7 +74,8 @@ function Row({ rowKey, chosen, place }: RowProps) {
         <div>${looked && html`<${OfTheCell} cell=${looked} before=${before(cells, looked)} shown=${shown} />`}</div>
       </div>
       <${RowEntries} rowKey=${rowKey} columns=${columns} shown=${shown} />
-      <${RowSql} rowKey=${rowKey} shard=${columns[0]?.shard} />`}
+      <${RowSql} rowKey=${rowKey} shard=${columns[0]?.shard} />`
+    }
     <${CliLine} label="Where it lies" line=${cliLine(page, ['explain', rowKey])} />`;
 }
 
@@ -81,7 +83,8 @@ function Row({ rowKey, chosen, place }: RowProps) {
 function before(cells: readonly ShownCell[], { column_name, ref_key }: ShownCell): ShownCell | undefined {
   let found: ShownCell | undefined;
   for (const cell of cells)
-    if (cell.column_name === column_name && cell.ref_key < ref_key && cell.ref_key > (found?.ref_key ?? -1)) found = cell;
+    if (cell.column_name === column_name && cell.ref_key < ref_key && cell.ref_key > (found?.ref_key ?? -1))
+      found = cell;
   return found;
 }
 
@@ -96,12 +99,14 @@ function cellTable(cells: readonly ShownCell[], names: readonly string[], looked
         header: 'Place',
         width: '11ch',
         isNumber: true,
-        value: ({ added_id }) => html`<button type="button" class="link" data-item onClick=${() => restate({ at: added_id })}>${added_id}</button>`,
+        value: ({ added_id }) =>
+          html`<button type="button" class="link" data-item onClick=${() => restate({ at: added_id })}>${added_id}</button>`,
       },
       {
         header: 'Column',
         width: '20ch',
-        value: ({ column_name }) => html`<span class=${`lane lane-${names.indexOf(column_name) % 8}`}></span>${visible(column_name)}`,
+        value: ({ column_name }) =>
+          html`<span class=${`lane lane-${names.indexOf(column_name) % 8}`}></span>${visible(column_name)}`,
       },
       { header: 'Ref', value: ({ ref_key }) => ref_key, width: '9ch', isNumber: true },
       { header: 'Stored (UTC)', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '24ch' },
@@ -109,7 +114,11 @@ function cellTable(cells: readonly ShownCell[], names: readonly string[], looked
         header: '',
         width: '10ch',
         value: ({ erased, error }) =>
-          erased === true ? html`<${Badge} tone="warn">erased<//>` : error ? html`<${Badge} tone="bad">damaged<//>` : '',
+          erased === true
+            ? html`<${Badge} tone="warn">erased<//>`
+            : error
+              ? html`<${Badge} tone="bad">damaged<//>`
+              : '',
       },
     ],
   });
@@ -167,10 +176,19 @@ function useHistory(datastore: string, rowKey: string, names: readonly string[],
 
 const NOTHING = { cells: [], isWhole: false, isFull: false, error: undefined };
 
-async function* versions(datastore: string, rowKey: string, name: string, signal: AbortSignal): AsyncGenerator<readonly ShownCell[]> {
+async function* versions(
+  datastore: string,
+  rowKey: string,
+  name: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ShownCell[]> {
   if (!isPathColumn(name)) {
     // Its name fits into no path: the latest cell alone can be asked for.
-    const answer = await ask(apiPath(datastore, ['batch-get']), { method: 'POST', body: { keys: [{ row_key: rowKey, column_name: name }] }, signal });
+    const answer = await ask(apiPath(datastore, ['batch-get']), {
+      method: 'POST',
+      body: { keys: [{ row_key: rowKey, column_name: name }] },
+      signal,
+    });
     const { cells } = answer as { readonly cells: readonly (ShownCell | null)[] };
     yield cells.filter((cell) => cell !== null);
     return;
@@ -178,7 +196,10 @@ async function* versions(datastore: string, rowKey: string, name: string, signal
   let after: number | undefined;
   do {
     const path = apiPath(datastore, ['cells', rowKey, name, 'versions'], { limit: PAGE, after });
-    const answer = (await ask(path, { signal })) as { readonly cells: readonly ShownCell[]; readonly next: number | null };
+    const answer = (await ask(path, { signal })) as {
+      readonly cells: readonly ShownCell[];
+      readonly next: number | null;
+    };
     yield answer.cells;
     after = answer.next ?? undefined;
   } while (after !== undefined);

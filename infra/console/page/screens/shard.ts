@@ -9,47 +9,59 @@ import { CliLine, Copied, Facts, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { bytesText, countText, durationText, visible } from '../text.ts';
 import { createMoveAction, MoveActions, progressOf } from './moves.ts';
-import type { MappedShard } from './shards.ts';
+import type { MappedShard } from './mapped-shard.ts';
 
 export interface OneShardProps {
   readonly shard: MappedShard;
   readonly groups: readonly string[];
   /** That is under way. */
   readonly move: MoveStatus | undefined;
-  readonly then: () => void;
+  readonly onDone: () => void;
 }
 
 /** One shard: its log, its end, its move. */
-export function OneShard({ shard: { shard, group, head, bytes, rate, error }, groups, move, then }: OneShardProps) {
+export function OneShard({ shard: { shard, group, head, bytes, rate, error }, groups, move, onDone }: OneShardProps) {
   const page = usePage();
   const { datastore } = page;
   const [to, setTo] = useState('');
   const cli = useCli('move', 'status', String(shard));
   const database = `${datastore}_${String(shard).padStart(4, '0')}`;
   const others = groups.filter((one) => one !== group);
-  const last = useLive((signal) => moveOf(datastore, shard, signal), `${datastore} ${shard} ${move?.step ?? ''} ${move?.switches ?? ''}`, 2000);
+  const last = useLive(
+    (signal) => moveOf(datastore, shard, signal),
+    `${datastore} ${shard} ${move?.step ?? ''} ${move?.switches ?? ''}`,
+    2000,
+  );
   const known = last.data ?? move;
   return html`<${Facts}
       facts=${[
         ['Group', group],
         ['Database', html`<code>${database}</code>`],
-        ['Log ends at', error ?? html`<a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, (head ?? 0) - 100) })}>${countText(head)}</a>`],
+        [
+          'Log ends at',
+          error ??
+            html`<a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, (head ?? 0) - 100) })}>${countText(head)}</a>`,
+        ],
         ['Hole at its end', html`<${Hole} shard=${shard} head=${head} />`],
         ['Size', bytesText(bytes)],
         ['Written', rate === undefined ? 'looking …' : `${rate.toFixed(1)} cells/s`],
       ]}
     />
     <h2>Move</h2>
-    ${known
-      ? html`<${Facts} facts=${factsOf(known)} /><${MoveActions} move=${known} then=${last.again} />`
-      : html`<p class="quiet">It is not being moved, and was not.</p>`}
-    ${!move &&
-    others.length > 0 &&
-    page.session.actions &&
-    html`<div class="bar"><label>Copy it to <select value=${to} onChange=${(event: Event) => setTo((event.target as HTMLSelectElement).value)}>
+    ${
+      known
+        ? html`<${Facts} facts=${factsOf(known)} /><${MoveActions} move=${known} onDone=${last.again} />`
+        : html`<p class="quiet">It is not being moved, and was not.</p>`
+    }
+    ${
+      !move &&
+      others.length > 0 &&
+      page.session.actions &&
+      html`<div class="bar"><label>Copy it to <select value=${to} onChange=${(event: Event) => setTo((event.target as HTMLSelectElement).value)}>
           <option value="">a group</option>${others.map((one) => html`<option value=${one}>${one}</option>`)}
         </select></label>
-        ${to !== '' && html`<${ActionButton} label="See what it would do …" action=${createMoveAction(page, shard, to, then)} />`}</div>`}
+        ${to !== '' && html`<${ActionButton} label="See what it would do …" action=${createMoveAction(page, shard, to, onDone)} />`}</div>`
+    }
     <details><summary>SQL, to look by hand</summary>
       <p class="sql"><${Copied} text=${`SELECT * FROM schemaless.shard WHERE datastore = '${datastore}' AND shard = ${shard};`} /></p>
       <p class="sql"><${Copied} text=${`SELECT COUNT(*), MIN(added_id), MAX(added_id), MAX(created_at) FROM ${database}.entity;`} /></p>
@@ -73,7 +85,12 @@ function factsOf(move: MoveStatus) {
     ['Copied', progressOf(move)],
     ['Rate, left', `${bytesText(move.bytes_per_second)}/s, ${durationText(move.eta_seconds)}`],
     ['Compared up to', countText(move.compared)],
-    ['Switched', move.switched_at === null ? 'not yet' : html`<${Time} at=${move.switched_at} />, no writes for ${move.closed_ms.map((one) => `${one.toFixed(0)} ms`).join(', ')}`],
+    [
+      'Switched',
+      move.switched_at === null
+        ? 'not yet'
+        : html`<${Time} at=${move.switched_at} />, no writes for ${move.closed_ms.map((one) => `${one.toFixed(0)} ms`).join(', ')}`,
+    ],
     ['Begun', html`<${Time} at=${move.created_at} />`],
     ['Trouble', move.last_error === null ? 'none' : visible(move.last_error)],
   ] as const;
@@ -84,7 +101,12 @@ function Hole({ shard, head }: { readonly shard: number; readonly head: number |
   const { datastore } = usePage();
   const after = Math.max(0, (head ?? 0) - 100);
   const live = useLive(
-    async (signal) => (await ask(apiPath(datastore, ['shards', shard, 'cells'], { after, limit: 1000 }), { signal })) as { readonly next: number; readonly more: boolean; readonly cells: readonly unknown[] },
+    async (signal) =>
+      (await ask(apiPath(datastore, ['shards', shard, 'cells'], { after, limit: 1000 }), { signal })) as {
+        readonly next: number;
+        readonly more: boolean;
+        readonly cells: readonly unknown[];
+      },
     `${datastore} ${shard}`,
     5000,
   );

@@ -12,20 +12,8 @@ import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
 import { bytesText, counted, countText } from '../text.ts';
 import { MoveTable } from './moves.ts';
+import type { MappedShard } from './mapped-shard.ts';
 import { OneShard } from './shard.ts';
-
-/** A shard as the map shows it. */
-export interface MappedShard {
-  readonly shard: number;
-  readonly group: string;
-  /** Undefined: its group cannot be asked. */
-  readonly head: number | undefined;
-  readonly bytes: number | undefined;
-  /** Cells a second, between the last two looks; undefined after the first. */
-  readonly rate: number | undefined;
-  readonly error: string | undefined;
-  readonly isMoving: boolean;
-}
 
 interface Looked {
   readonly shards: readonly MappedShard[];
@@ -53,7 +41,10 @@ export function ShardsScreen() {
   const before = useRef<Before>({ of: '', at: 0, heads: new Map(), sizesAt: 0, sizes: undefined });
   const live = useLive<Looked>(
     async (signal) => {
-      const known = before.current.of === datastore ? before.current : { of: datastore, at: 0, heads: new Map<number, number>(), sizesAt: 0, sizes: undefined };
+      const known =
+        before.current.of === datastore
+          ? before.current
+          : { of: datastore, at: 0, heads: new Map<number, number>(), sizesAt: 0, sizes: undefined };
       const { looked, next } = await look(datastore, known, signal);
       before.current = next;
       return looked;
@@ -67,15 +58,23 @@ export function ShardsScreen() {
   return html`<h1>${number === undefined ? 'Shards' : html`<a href=${link(datastore, ['shards'])}>Shards</a> / ${number}`}</h1>
     <${Freshness} live=${live} />
     ${live.data && number !== undefined && !chosen && html`<p>The datastore has no shard ${number}.</p>`}
-    ${live.data && chosen && html`<${OneShard} shard=${chosen} groups=${live.data.groups} move=${live.data.moves.find(({ shard }) => shard === chosen.shard)} then=${live.again} />`}
-    ${live.data && number === undefined && html`<${Map_} shards=${live.data.shards} groups=${live.data.groups} />
+    ${live.data && chosen && html`<${OneShard} shard=${chosen} groups=${live.data.groups} move=${live.data.moves.find(({ shard }) => shard === chosen.shard)} onDone=${live.again} />`}
+    ${
+      live.data &&
+      number === undefined &&
+      html`<${Map_} shards=${live.data.shards} groups=${live.data.groups} />
       <h2>Moves</h2>
       ${live.data.hidesMoves ? html`<p class="quiet">They are not for you to see: the policy <code>movers</code> shows them.</p>` : html`<${MoveTable} moves=${live.data.moves} />`}
-      <h2>All shards</h2><${ShardTable} shards=${live.data.shards} />`}
+      <h2>All shards</h2><${ShardTable} shards=${live.data.shards} />`
+    }
     <${CliLine} line=${cli} />`;
 }
 
-async function look(datastore: string, before: Before, signal: AbortSignal): Promise<{ readonly looked: Looked; readonly next: Before }> {
+async function look(
+  datastore: string,
+  before: Before,
+  signal: AbortSignal,
+): Promise<{ readonly looked: Looked; readonly next: Before }> {
   const answer = (await ask(apiPath(datastore, ['shards']), { signal })) as { readonly shards: readonly ShardHead[] };
   const at = performance.now();
   const moves = await askIfMay<{ readonly moves: readonly MoveStatus[] }>(apiPath(datastore, ['moves']), signal);
@@ -87,9 +86,19 @@ async function look(datastore: string, before: Before, signal: AbortSignal): Pro
   const shards = answer.shards.map((one): MappedShard => {
     const [earlier, head] = [before.heads.get(one.shard), one.error ? undefined : one.head];
     const rate = earlier === undefined || head === undefined ? undefined : Math.max(0, head - earlier) / seconds;
-    return { shard: one.shard, group: one.group, head, bytes: bytes.get(one.shard), rate, error: one.error?.code, isMoving: moving.has(one.shard) };
+    return {
+      shard: one.shard,
+      group: one.group,
+      head,
+      bytes: bytes.get(one.shard),
+      rate,
+      error: one.error?.code,
+      isMoving: moving.has(one.shard),
+    };
   });
-  const heads = new Map(shards.flatMap(({ shard, head }): [number, number][] => (head === undefined ? [] : [[shard, head]])));
+  const heads = new Map(
+    shards.flatMap(({ shard, head }): [number, number][] => (head === undefined ? [] : [[shard, head]])),
+  );
   const groups = sizes?.groups ?? [...new Set(shards.map(({ group }) => group))].sort();
   return {
     looked: { shards, moves: moves?.moves ?? [], hidesMoves: moves === undefined, groups },
@@ -100,7 +109,11 @@ async function look(datastore: string, before: Before, signal: AbortSignal): Pro
 const MEASURES = {
   cells: { label: 'cells', value: ({ head }: MappedShard) => head, text: (value: number) => counted(value, 'cell') },
   bytes: { label: 'size', value: ({ bytes }: MappedShard) => bytes, text: bytesText },
-  rate: { label: 'rate', value: ({ rate }: MappedShard) => rate, text: (value: number) => `${value.toFixed(1)} cells/s` },
+  rate: {
+    label: 'rate',
+    value: ({ rate }: MappedShard) => rate,
+    text: (value: number) => `${value.toFixed(1)} cells/s`,
+  },
 } as const;
 
 function Map_({ shards, groups }: { readonly shards: readonly MappedShard[]; readonly groups: readonly string[] }) {
@@ -213,17 +226,33 @@ function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {
   const { datastore } = usePage();
   const { query } = useAddress();
   const by = (['bytes', 'rate'] as const).find((one) => one === query.get('by')) ?? 'cells';
-  const sorted = useMemo(() => shards.toSorted((one, other) => (MEASURES[by].value(other) ?? -1) - (MEASURES[by].value(one) ?? -1) || one.shard - other.shard), [shards, by]);
+  const sorted = useMemo(
+    () =>
+      shards.toSorted(
+        (one, other) => (MEASURES[by].value(other) ?? -1) - (MEASURES[by].value(one) ?? -1) || one.shard - other.shard,
+      ),
+    [shards, by],
+  );
   return table<MappedShard>({
     label: `All shards, by ${MEASURES[by].label}`,
     items: sorted,
     keyOf: ({ shard }) => String(shard),
     columns: [
-      { header: 'Shard', value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`, width: '10ch', isNumber: true },
+      {
+        header: 'Shard',
+        value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`,
+        width: '10ch',
+        isNumber: true,
+      },
       { header: 'Group', value: ({ group }) => group, width: '14ch' },
       { header: 'Cells', value: ({ head, error }) => error ?? countText(head), width: '16ch', isNumber: true },
       { header: 'Size', value: ({ bytes }) => bytesText(bytes), width: '12ch', isNumber: true },
-      { header: 'Cells/s', value: ({ rate }) => (rate === undefined ? '–' : rate.toFixed(1)), width: '10ch', isNumber: true },
+      {
+        header: 'Cells/s',
+        value: ({ rate }) => (rate === undefined ? '–' : rate.toFixed(1)),
+        width: '10ch',
+        isNumber: true,
+      },
       { header: '', value: ({ isMoving }) => (isMoving ? 'moving' : ''), width: '10ch' },
     ],
   });

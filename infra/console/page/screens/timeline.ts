@@ -28,7 +28,14 @@ export function RowTimeline({ cells, names, looked }: TimelineProps) {
   const chosen = cells.find(({ added_id }) => added_id === looked);
   return html`<figure class="timeline">
     <svg viewBox=${`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" role="img" aria-label=${`When the cells were written: ${timeText(first.created_at)} to ${timeText(last.created_at)}`} onClick=${(event: MouseEvent) => choose(event, cells, place)}>
-      ${names.map((name, lane) => html`<path class=${`lane-${lane % 8}`} d=${marks(cells.filter(({ column_name }) => column_name === name), lane, place)} />`)}
+      ${names.map(
+        (name, lane) =>
+          html`<path class=${`lane-${lane % 8}`} d=${marks(
+            cells.filter(({ column_name }) => column_name === name),
+            lane,
+            place,
+          )} />`,
+      )}
       ${chosen && html`<path class="looked" d=${`M${place(chosen)} 0v${height}`} />`}
     </svg>
     <figcaption class="small quiet">
@@ -49,7 +56,6 @@ function choose(event: MouseEvent, cells: readonly ShownCell[], place: (cell: Sh
   const box = (event.currentTarget as SVGElement).getBoundingClientRect();
   const x = ((event.clientX - box.left) / box.width) * WIDTH;
   let nearest: ShownCell | undefined;
-  for (const cell of cells)
-    if (!nearest || Math.abs(place(cell) - x) < Math.abs(place(nearest) - x)) nearest = cell;
+  for (const cell of cells) if (!nearest || Math.abs(place(cell) - x) < Math.abs(place(nearest) - x)) nearest = cell;
   if (nearest) restate({ at: nearest.added_id });
 }

@@ -1,6 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { TriggerDetails, TriggerRewind, TriggerShard, TriggerSummary, TriggerSwitch } from '../../../../shared/contract/trigger-operations.ts';
-import { ActionButton, type Action } from '../actions.ts';
+import type {
+  TriggerDetails,
+  TriggerRewind,
+  TriggerShard,
+  TriggerSummary,
+  TriggerSwitch,
+} from '../../../../shared/contract/trigger-operations.ts';
+import type { Action } from '../action.ts';
+import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';
 import { apiPath, ask } from '../api.ts';
 import { html } from '../html.ts';
@@ -20,7 +27,9 @@ export function TriggersScreen() {
   const { parts } = useAddress();
   const [name, below] = parts;
   if (name === undefined) return html`<${AllTriggers} />`;
-  return below === 'parked' ? html`<${ParkedScreen} key=${name} name=${name} />` : html`<${OneTrigger} key=${name} name=${name} />`;
+  return below === 'parked'
+    ? html`<${ParkedScreen} key=${name} name=${name} />`
+    : html`<${OneTrigger} key=${name} name=${name} />`;
 }
 
 function AllTriggers() {
@@ -28,7 +37,9 @@ function AllTriggers() {
   const cli = useCli('triggers', 'list');
   const live = useLive(
     async (signal) => {
-      const { triggers } = (await ask(apiPath(datastore, ['triggers']), { signal })) as { readonly triggers: readonly TriggerSummary[] };
+      const { triggers } = (await ask(apiPath(datastore, ['triggers']), { signal })) as {
+        readonly triggers: readonly TriggerSummary[];
+      };
       for (const one of triggers) sampled(datastore, one);
       return triggers;
     },
@@ -48,13 +59,23 @@ function triggerTable(datastore: string, triggers: readonly TriggerSummary[]) {
     keyOf: ({ trigger }) => trigger,
     empty: 'The datastore has none.',
     columns: [
-      { header: 'Trigger', value: ({ trigger }) => html`<a data-item href=${link(datastore, ['triggers', trigger])}>${trigger}</a>`, width: '22ch' },
+      {
+        header: 'Trigger',
+        value: ({ trigger }) => html`<a data-item href=${link(datastore, ['triggers', trigger])}>${trigger}</a>`,
+        width: '22ch',
+      },
       { header: 'State', value: ({ state }) => html`<${Badge} tone=${TONES[state]}>${state}<//>`, width: '11ch' },
       { header: 'Behind, sent', value: ({ sent }) => lagText(sent), width: '22ch', isNumber: true },
       { header: 'Behind, consumed', value: ({ lag }) => lagText(lag), width: '22ch', isNumber: true },
       { header: 'On the queue', value: ({ waiting }) => countText(waiting), width: '13ch', isNumber: true },
       { header: 'Failing', value: ({ failing }) => countText(failing), width: '9ch', isNumber: true },
-      { header: 'Parked', value: ({ trigger, parked, malformed }) => html`<a href=${link(datastore, ['triggers', trigger, 'parked'])}>${countText(parked + malformed)}</a>`, width: '9ch', isNumber: true },
+      {
+        header: 'Parked',
+        value: ({ trigger, parked, malformed }) =>
+          html`<a href=${link(datastore, ['triggers', trigger, 'parked'])}>${countText(parked + malformed)}</a>`,
+        width: '9ch',
+        isNumber: true,
+      },
       { header: 'Given up', value: ({ dead }) => countText(dead), width: '9ch', isNumber: true },
       { header: 'Last error', value: ({ last_error: last }) => (last ? visible(last.error) : '–'), width: '50ch' },
     ],
@@ -86,31 +107,46 @@ function OneTrigger({ name }: { readonly name: string }) {
   const cli = useCli('triggers', 'show', name);
   return html`<h1><a href=${link(datastore, ['triggers'])}>Triggers</a> / ${name}</h1>
     <${Freshness} live=${live} />
-    ${details &&
-    live.data &&
-    html`<p role="status"><${Badge} tone=${TONES[details.state]}>${details.state}<//> ${stateText(details)}</p>
+    ${
+      details &&
+      live.data &&
+      html`<p role="status"><${Badge} tone=${TONES[details.state]}>${details.state}<//> ${stateText(details)}</p>
       <div class="bar">
-        ${details.state === 'running'
-          ? html`<${ActionButton} label="Pause …" action=${pauseAction(page, details, live.again)} />`
-          : html`<${ActionButton} label="Resume …" action=${resumeAction(page, details, live.again)} />`}
+        ${
+          details.state === 'running'
+            ? html`<${ActionButton} label="Pause …" action=${pauseAction(page, details, live.again)} />`
+            : html`<${ActionButton} label="Resume …" action=${resumeAction(page, details, live.again)} />`
+        }
         <a class="button" href=${link(datastore, ['triggers', name, 'parked'])}>Parked cells: ${countText(details.parked + details.malformed)}${details.dead ? `, given up: ${countText(details.dead)}` : ''}</a>
       </div>
       <${Lags} samples=${live.data.samples} />
       <${Facts} facts=${factsOf(details)} />
-      <${Rewind} details=${details} then=${live.again} />
+      <${Rewind} details=${details} onDone=${live.again} />
       <h2>Shards</h2>
-      <${Shards} name=${name} />`}
+      <${Shards} name=${name} />`
+    }
     <${CliLine} line=${cli} />`;
 }
 
 /** What somebody at night wants to know first. */
-function stateText({ state, reason, changed_at: since, parked, stop_after_parked: most, lag, resent }: TriggerDetails): string {
+function stateText({
+  state,
+  reason,
+  changed_at: since,
+  parked,
+  stop_after_parked: most,
+  lag,
+  resent,
+}: TriggerDetails): string {
   const why = reason === null ? '' : `: ${visible(reason)}`;
   if (state === 'stopped')
     return `since ${since ?? '?'}${why}. Nothing is sent or consumed. ${counted(parked, 'cell')} are parked, ${most} stop it. See what they failed on, mend that, resume it, and retry them.`;
   if (state === 'paused') return `since ${since ?? '?'}${why}. Nothing is sent or consumed; nothing is lost.`;
-  if (resent && resent.done_at === null) return `; all that is not known to be consumed is being sent again: ${resent.why}`;
-  return lag.cells === 0 ? ', and up to date.' : `, ${counted(lag.cells, 'cell')} behind at most, the oldest ${durationText(lag.seconds)} old.`;
+  if (resent && resent.done_at === null)
+    return `; all that is not known to be consumed is being sent again: ${resent.why}`;
+  return lag.cells === 0
+    ? ', and up to date.'
+    : `, ${counted(lag.cells, 'cell')} behind at most, the oldest ${durationText(lag.seconds)} old.`;
 }
 
 function factsOf(details: TriggerDetails) {
@@ -121,13 +157,28 @@ function factsOf(details: TriggerDetails) {
     ['On the queue', countText(waiting)],
     ['Given up by SQS', countText(dead)],
     ['Failing now', countText(details.failing)],
-    ['Last error', last ? html`${visible(last.error)} <span class="quiet">at ${last.shard}/${last.added_id}, <${Time} at=${last.at} /></span>` : 'none'],
+    [
+      'Last error',
+      last
+        ? html`${visible(last.error)} <span class="quiet">at ${last.shard}/${last.added_id}, <${Time} at=${last.at} /></span>`
+        : 'none',
+    ],
     ['Columns', columns === '*' ? 'all' : columns.map(visible).join(', ')],
     ['Function', details.function ?? 'elsewhere'],
     ['Parked after', counted(details.max_attempts, 'attempt')],
     ['Stops at', counted(details.stop_after_parked, 'parked cell')],
-    ['Parked are retried', details.retry_parked_every_seconds === null ? 'by hand' : `every ${durationText(details.retry_parked_every_seconds)}`],
-    ['Rewound', details.rewound_at === null ? 'never' : html`<${Time} at=${details.rewound_at} />${skipped ? `, skipping ${counted(skipped.cells, 'cell')}` : ''}`],
+    [
+      'Parked are retried',
+      details.retry_parked_every_seconds === null
+        ? 'by hand'
+        : `every ${durationText(details.retry_parked_every_seconds)}`,
+    ],
+    [
+      'Rewound',
+      details.rewound_at === null
+        ? 'never'
+        : html`<${Time} at=${details.rewound_at} />${skipped ? `, skipping ${counted(skipped.cells, 'cell')}` : ''}`,
+    ],
   ] as const;
 }
 
@@ -144,22 +195,28 @@ function Lags({ samples }: { readonly samples: Samples }) {
   />`;
 }
 
-function pauseAction(page: Page, { trigger, lag }: TriggerDetails, then: () => void): Action {
+function pauseAction(page: Page, { trigger, lag }: TriggerDetails, onDone: () => void): Action {
   return {
     title: 'Pause the trigger',
     operation: 'pauseTrigger',
     cli: (reason) => cliLine(page, ['triggers', 'pause', trigger, ...(reason === '' ? [] : ['--reason', reason])]),
     question: 'Why? Others are shown it.',
-    foresee: async () => ({ says: `Within some two seconds nothing is sent or consumed for ${trigger} any more. It is ${counted(lag.cells, 'cell')} behind; what is queued stays, and nothing is lost.` }),
+    foresee: async () => ({
+      says: `Within some two seconds nothing is sent or consumed for ${trigger} any more. It is ${counted(lag.cells, 'cell')} behind; what is queued stays, and nothing is lost.`,
+    }),
     act: async ({ signal, answer }) => {
-      await ask(apiPath(page.datastore, ['triggers', trigger, 'pause']), { method: 'POST', body: answer === '' ? {} : { reason: answer }, signal });
+      await ask(apiPath(page.datastore, ['triggers', trigger, 'pause']), {
+        method: 'POST',
+        body: answer === '' ? {} : { reason: answer },
+        signal,
+      });
       return 'It is paused.';
     },
-    then,
+    onDone,
   };
 }
 
-function resumeAction(page: Page, { trigger, lag, parked }: TriggerDetails, then: () => void): Action {
+function resumeAction(page: Page, { trigger, lag, parked }: TriggerDetails, onDone: () => void): Action {
   return {
     title: 'Resume the trigger',
     operation: 'resumeTrigger',
@@ -171,19 +228,19 @@ function resumeAction(page: Page, { trigger, lag, parked }: TriggerDetails, then
       await ask(apiPath(page.datastore, ['triggers', trigger, 'resume']), { method: 'POST', body: {}, signal });
       return 'It runs.';
     },
-    then,
+    onDone,
   };
 }
 
 /** To which place, seen before what it would do. */
-function Rewind({ details, then }: { readonly details: TriggerDetails; readonly then: () => void }) {
+function Rewind({ details, onDone }: { readonly details: TriggerDetails; readonly onDone: () => void }) {
   const page = usePage();
   const [to, setTo] = useState('');
   if (!page.session.actions) return null;
   const chosen = parseRewind(to);
   return html`<div class="bar">
     <label>Rewind to <input value=${to} size="28" placeholder="start, now, a time, or 3=120 17=0" onInput=${(event: InputEvent) => setTo((event.target as HTMLInputElement).value)} /></label>
-    ${chosen !== undefined && html`<${ActionButton} label="See what it would do …" action=${rewindAction(page, details, { text: to, to: chosen }, then)} />`}
+    ${chosen !== undefined && html`<${ActionButton} label="See what it would do …" action=${rewindAction(page, details, { text: to, to: chosen }, onDone)} />`}
   </div>`;
 }
 
@@ -198,7 +255,12 @@ function parseRewind(text: string): To | undefined {
   return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])]));
 }
 
-function rewindAction(page: Page, { trigger }: TriggerDetails, { text, to }: { readonly text: string; readonly to: To }, then: () => void): Action {
+function rewindAction(
+  page: Page,
+  { trigger }: TriggerDetails,
+  { text, to }: { readonly text: string; readonly to: To },
+  onDone: () => void,
+): Action {
   const path = apiPath(page.datastore, ['triggers', trigger, 'rewind']);
   return {
     title: 'Rewind the trigger',
@@ -209,24 +271,30 @@ function rewindAction(page: Page, { trigger }: TriggerDetails, { text, to }: { r
       const { skips } = (await ask(path, { method: 'POST', body: { to, dry_run: true }, signal })) as TriggerRewind;
       const again = await sentAgain(page.datastore, trigger, to, signal);
       const cells = skips.reduce((sum, one) => sum + one.cells, 0);
-      const left = cells === 0 ? 'It skips no cell.' : `It skips ${counted(cells, 'cell')} of ${counted(skips.length, 'shard')}: they were not sent, and will not be.`;
+      const left =
+        cells === 0
+          ? 'It skips no cell.'
+          : `It skips ${counted(cells, 'cell')} of ${counted(skips.length, 'shard')}: they were not sent, and will not be.`;
       return {
         says: `${again} ${left} What is on the queue is still consumed.`,
-        some: skips.slice(0, 20).map((one) => `shard ${one.shard}: ${counted(one.cells, 'cell')} after ${one.after}, up to ${one.to}`),
+        some: skips
+          .slice(0, 20)
+          .map((one) => `shard ${one.shard}: ${counted(one.cells, 'cell')} after ${one.after}, up to ${one.to}`),
       };
     },
     act: async ({ signal }) => {
       await ask(path, { method: 'POST', body: { to }, signal });
       return 'It goes on from there.';
     },
-    then,
+    onDone,
   };
 }
 
 /** How many cells were sent that a rewind sends again; of a time nobody knows before. */
 async function sentAgain(datastore: string, trigger: string, to: To, signal: AbortSignal): Promise<string> {
   if (to === 'now') return 'Nothing is sent again.';
-  if (typeof to === 'string' && to !== 'start') return 'Every cell stored since then is sent again, marked as a replay.';
+  if (typeof to === 'string' && to !== 'start')
+    return 'Every cell stored since then is sent again, marked as a replay.';
   let cells = 0;
   for await (const page of shardPages(datastore, trigger, signal))
     for (const { shard, offset } of page) {
@@ -236,10 +304,16 @@ async function sentAgain(datastore: string, trigger: string, to: To, signal: Abo
   return `Up to ${counted(cells, 'cell')} that were sent, of any column, are read again; those of its columns are sent again, marked as replays.`;
 }
 
-async function* shardPages(datastore: string, name: string, signal: AbortSignal): AsyncGenerator<readonly TriggerShard[]> {
+async function* shardPages(
+  datastore: string,
+  name: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly TriggerShard[]> {
   let after: number | undefined;
   do {
-    const page = (await ask(apiPath(datastore, ['triggers', name], { limit: 1000, after }), { signal })) as TriggerDetails;
+    const page = (await ask(apiPath(datastore, ['triggers', name], { limit: 1000, after }), {
+      signal,
+    })) as TriggerDetails;
     yield page.shards;
     after = page.next ?? undefined;
   } while (after !== undefined);
@@ -252,25 +326,40 @@ function Shards({ name }: { readonly name: string }) {
       const all: TriggerShard[] = [];
       for await (const page of shardPages(datastore, name, signal)) all.push(...page);
       // Those that are behind come first.
-      return all.sort((one, other) => (other.cells ?? 0) - (one.cells ?? 0) || other.parked - one.parked || one.shard - other.shard);
+      return all.sort(
+        (one, other) => (other.cells ?? 0) - (one.cells ?? 0) || other.parked - one.parked || one.shard - other.shard,
+      );
     },
     `${datastore} ${name}`,
     10_000,
   );
   return html`<${Freshness} live=${live} />
-    ${live.data &&
-    table<TriggerShard>({
-      label: 'Shards, those that are behind first',
-      items: live.data,
-      keyOf: ({ shard }) => String(shard),
-      columns: [
-        { header: 'Shard', value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`, width: '10ch', isNumber: true },
-        { header: 'Log ends at', value: ({ head }) => countText(head), width: '14ch', isNumber: true },
-        { header: 'Sent up to', value: ({ offset }) => countText(offset), width: '14ch', isNumber: true },
-        { header: 'Consumed up to', value: ({ consumed }) => countText(consumed), width: '16ch', isNumber: true },
-        { header: 'Behind', value: ({ cells, seconds }) => (cells === null ? 'unknown' : cells === 0 ? '0' : `${countText(cells)}, ${durationText(seconds)}`), width: '20ch', isNumber: true },
-        { header: 'Parked', value: ({ parked }) => countText(parked), width: '9ch', isNumber: true },
-        { header: 'Failing', value: ({ failing }) => countText(failing), width: '9ch', isNumber: true },
-      ],
-    })}`;
+    ${
+      live.data &&
+      table<TriggerShard>({
+        label: 'Shards, those that are behind first',
+        items: live.data,
+        keyOf: ({ shard }) => String(shard),
+        columns: [
+          {
+            header: 'Shard',
+            value: ({ shard }) => html`<a data-item href=${link(datastore, ['shards', shard])}>${shard}</a>`,
+            width: '10ch',
+            isNumber: true,
+          },
+          { header: 'Log ends at', value: ({ head }) => countText(head), width: '14ch', isNumber: true },
+          { header: 'Sent up to', value: ({ offset }) => countText(offset), width: '14ch', isNumber: true },
+          { header: 'Consumed up to', value: ({ consumed }) => countText(consumed), width: '16ch', isNumber: true },
+          {
+            header: 'Behind',
+            value: ({ cells, seconds }) =>
+              cells === null ? 'unknown' : cells === 0 ? '0' : `${countText(cells)}, ${durationText(seconds)}`,
+            width: '20ch',
+            isNumber: true,
+          },
+          { header: 'Parked', value: ({ parked }) => countText(parked), width: '9ch', isNumber: true },
+          { header: 'Failing', value: ({ failing }) => countText(failing), width: '9ch', isNumber: true },
+        ],
+      })
+    }`;
 }
