@@ -6,6 +6,7 @@ import { applyCommand } from './commands/apply.ts';
 import { buffer } from './commands/buffer.ts';
 import { checkCommand } from './commands/check.ts';
 import { clone } from './commands/clone.ts';
+import { consoleCommand } from './commands/console.ts';
 import { deleteCommand } from './commands/delete.ts';
 import { digest } from './commands/digest.ts';
 import { erase } from './commands/erase.ts';
@@ -69,6 +70,7 @@ const COMMANDS: readonly CommandOf[] = [
   applyCommand,
   deleteCommand,
   ping,
+  consoleCommand,
   profile,
 ];
 

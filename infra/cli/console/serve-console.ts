@@ -1,0 +1,218 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { ClientOptions } from '../../../shared/client/options.ts';
+import { passingOf } from './passing.ts';
+
+type Sign = NonNullable<ClientOptions['sign']>;
+
+export interface ConsoleProps {
+  /** Of the API, its path included. */
+  readonly url: string;
+  /** @default requests go unsigned */
+  readonly sign: Sign | undefined;
+  /** What changes something passes, too, as far as IAM lets whoever signs. */
+  readonly actions: boolean;
+  /** Shown on the page; what it puts into its lines of the command line. */
+  readonly profile: string | undefined;
+  readonly datastore: string | undefined;
+  /** 0 for any. */
+  readonly port: number;
+}
+
+export interface ServedConsole {
+  /** What a browser opens; it is good once. */
+  readonly address: string;
+  /** Without the word that opens it. */
+  readonly origin: string;
+  close(): void;
+}
+
+/** The largest request that the API takes. */
+const MOST_BYTES = 6_000_000;
+const TIMEOUT_MS = 31_000;
+const SESSION = '/console/session.json';
+const REDEEM = '/console/redeem';
+/** What the API is told of a request of the page. */
+const SENT = ['accept', 'content-type', 'if-none-match', 'x-schemaless-bodies', 'x-request-id'];
+/** What the page is told of an answer; the policy for its content among them. */
+const RETURNED = [
+  'content-type',
+  'etag',
+  'cache-control',
+  'vary',
+  'retry-after',
+  'x-json',
+  'x-request-id',
+  'apigw-requestid',
+  'content-security-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'referrer-policy',
+  'x-content-type-options',
+  'x-frame-options',
+];
+
+/**
+ * The console of an API on this machine: its page and its requests, each signed. Whoever can reach the port is not
+ * thereby let in: no other page (by the names in `Host` and `Origin`), and no other user of the machine, since the page
+ * has to send a token, for which its first address is good once. What changes something stays here unless actions are
+ * allowed; what the console has no use for stays here in any case.
+ */
+export async function serveConsole(props: ConsoleProps): Promise<ServedConsole> {
+  const word = randomBytes(24).toString('base64url');
+  const token = randomBytes(24).toString('base64url');
+  let redeemed = false;
+  const redeem = (given: string): string | undefined => {
+    if (redeemed || !isSame(given, word)) return undefined;
+    redeemed = true;
+    return token;
+  };
+  const server = createServer((request, response) => {
+    answer(request, { ...props, token, redeem, port: portOf(server) }).then(
+      (one) => send(response, one),
+      (error: unknown) => send(response, problem(502, 'no_answer', `The API does not answer: ${reasonOf(error)}`)),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(props.port, '127.0.0.1', resolve);
+  });
+  const origin = `http://127.0.0.1:${portOf(server)}`;
+  return {
+    origin,
+    address: `${origin}/console#token=${word}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+interface Serving extends ConsoleProps {
+  readonly token: string;
+  readonly redeem: (word: string) => string | undefined;
+}
+
+async function answer(request: IncomingMessage, serving: Serving): Promise<Answered> {
+  const { method = 'GET', headers, url: target = '/' } = request;
+  const own = [`127.0.0.1:${serving.port}`, `localhost:${serving.port}`];
+  // A name that leads here is another page's, which would read answers as its own.
+  if (!own.includes(headers.host ?? '')) return problem(421, 'denied', `host: wanted ${own.join(' or ')}`);
+  if (headers.origin !== undefined && !own.includes(headers.origin.replace(/^http:\/\//u, '')))
+    return problem(403, 'denied', 'origin: wanted the page itself');
+  const body = await bodyOf(request);
+  if (body === undefined) return problem(413, 'request_too_large', `wanted at most ${MOST_BYTES} bytes`);
+  const { pathname, search } = new URL(target, 'http://127.0.0.1');
+  if (method === 'POST' && pathname === REDEEM) return redeemed(body, serving);
+  const isFile = method === 'GET' && pathname.startsWith('/console') && pathname !== SESSION;
+  if (!isFile && !isSame(String(headers['x-console-token'] ?? ''), serving.token))
+    return problem(401, 'denied', 'This browser did not open the address that the command printed');
+  const passing = passingOf(method, pathname);
+  if (passing === 'unknown') return problem(403, 'denied', `The console does not send ${method} ${pathname}`);
+  if (passing === 'changes' && !serving.actions)
+    return problem(403, 'denied', 'This console only reads: schemaless console --actions lets it do more');
+  const answered = await ask({ method, path: `${pathname}${search}`, headers, body }, serving);
+  return pathname === SESSION && answered.status === 200 ? sessionOf(answered, serving) : answered;
+}
+
+function redeemed(body: string, { redeem }: Serving): Answered {
+  let word: unknown;
+  try {
+    ({ word } = Object(JSON.parse(body)) as { readonly word?: unknown });
+  } catch {
+    word = undefined;
+  }
+  const token = redeem(typeof word === 'string' ? word : '');
+  return token === undefined
+    ? problem(401, 'denied', 'The address was opened already: run the command again')
+    : json(200, { token });
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** The API, for which the request is signed. */
+async function ask({ method, path, headers, body }: Asked, { url: base, sign }: Serving): Promise<Answered> {
+  const url = new URL(`${base.replace(/\/+$/u, '')}${path}`);
+  const sent: Record<string, string> = {};
+  for (const name of SENT) {
+    const value = headers[name];
+    if (typeof value === 'string') sent[name] = value;
+  }
+  const given = body === '' ? undefined : body;
+  const signed = sign ? await sign({ method, url, headers: sent, body: given }) : sent;
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(url, {
+    method,
+    headers: signed,
+    redirect: 'manual',
+    signal,
+    ...(given !== undefined && { body: given }),
+  });
+  const back: Record<string, string> = {};
+  for (const name of RETURNED) {
+    const value = response.headers.get(name);
+    if (value !== null) back[name] = value;
+  }
+  return { status: response.status, headers: back, body: new Uint8Array(await response.arrayBuffer()) };
+}
+
+/** What the API says of the session, and what holds here. */
+function sessionOf({ status, headers, body }: Answered, { url, actions, profile, datastore }: Serving): Answered {
+  const known = Object(JSON.parse(Buffer.from(body).toString('utf8'))) as object;
+  const through = { url, profile: profile ?? null, datastore: datastore ?? null };
+  return json(status, { ...known, actions, through }, headers);
+}
+
+/** Undefined: it is larger than the API takes. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    if (bytes <= MOST_BYTES) chunks.push(chunk);
+  }
+  return bytes > MOST_BYTES ? undefined : Buffer.concat(chunks).toString('utf8');
+}
+
+function problem(status: number, code: string, detail: string): Answered {
+  return json(status, { code, detail });
+}
+
+function json(status: number, value: object, headers: Readonly<Record<string, string>> = {}): Answered {
+  return {
+    status,
+    headers: { ...headers, 'content-type': 'application/json', 'cache-control': 'no-store' },
+    body: Buffer.from(JSON.stringify(value)),
+  };
+}
+
+function send(response: ServerResponse, { status, headers, body }: Answered): void {
+  response.writeHead(status, { 'x-content-type-options': 'nosniff', ...headers });
+  response.end(body);
+}
+
+/** In a time that does not say how much of it is right. */
+function isSame(given: string, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
+  return one.byteLength === other.byteLength && timingSafeEqual(one, other);
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
