@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { extname, join, posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { transformSync } from 'esbuild';
 
@@ -60,15 +60,34 @@ export function packPage(): PackedPage {
   const files: Record<string, PackedFile> = {};
   for (const path of globSync('**/*.{ts,css,html,svg}', { cwd: PAGE }).toSorted()) {
     const text = read(join(PAGE, path));
-    if (extname(path) === '.ts') files[servedAs(path)] = packed('.js', withoutTypes(text, path));
-    else files[path] = packed(extname(path), text);
+    const code = extname(path) === '.ts' ? withoutTypes(text, path) : undefined;
+    // Of types alone nothing is left, and nothing imports them.
+    if (code !== undefined && code !== '') files[servedAs(path)] = packed('.js', code);
+    if (code === undefined) files[path] = packed(extname(path), text);
   }
   for (const name of Object.keys(PACKAGES)) {
     const text = readPackage(name, read);
     files[libraryFile(name)] = packed('.js', made(text, libraryFile(name), true));
   }
   for (const [path, file] of Object.entries(STYLES)) files[path] = packed('.css', read(fileOf(file)));
+  const document = files[DOCUMENT];
+  if (document) files[DOCUMENT] = packed('.html', document.text.replace(PRELOADED, preloads(files)));
   return { name: 'console.json', text: JSON.stringify(files), files, sources };
+}
+
+/** Where the document names the modules that it loads at once, so that they come in one go and not import by import. */
+const PRELOADED = '<!-- modules -->';
+const DOCUMENT = 'index.html';
+const FIRST_MODULE = 'main.js';
+/** As `made` writes them; what is imported later is not fetched before. */
+const STATIC_IMPORT = /(?<![\w"'.$])(?:from|import)\s*"(?<name>[^"]+)"/gu;
+
+function preloads(files: Readonly<Record<string, PackedFile>>): string {
+  const found = new Set([FIRST_MODULE]);
+  for (const path of found)
+    for (const { groups } of (files[path]?.text ?? '').matchAll(STATIC_IMPORT))
+      found.add(posix.join(posix.dirname(path), groups?.['name'] ?? ''));
+  return [...found].map((path) => `<link rel="modulepreload" href="console/${path}">`).join('\n');
 }
 
 function servedAs(path: string): string {

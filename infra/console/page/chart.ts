@@ -16,6 +16,8 @@ export interface ChartProps {
   readonly series: readonly Series[];
 }
 
+/** Of the time that is shown. */
+const LEAST_SECONDS = 60;
 const HEIGHT_PX = 180;
 const COLOURS = ['blue', 'orange', 'green'] as const;
 
@@ -38,7 +40,11 @@ export default function Chart({ title, times, series }: ChartProps) {
           ...series.map(({ label }, position) => ({ label, stroke: colours[COLOURS[position] ?? 'blue'], width: 2 })),
         ],
         axes: [axis, { ...axis, size: 70 }],
-        scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
+        scales: {
+          // A few looks are not stretched over years.
+          x: { range: (_plot, first, last) => [Math.min(first, last - LEAST_SECONDS), last] },
+          y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] },
+        },
       },
       dataOf(times, series),
       holder,

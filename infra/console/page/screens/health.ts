@@ -43,7 +43,8 @@ const HEADS_MS = 10_000;
 async function logHeads(datastore: string, signal: AbortSignal): Promise<LogHeads> {
   const of = async (read: 'writer' | 'reader'): Promise<readonly ShardHead[]> =>
     (await askIfMay<{ shards: readonly ShardHead[] }>(apiPath(datastore, ['shards'], { read }), signal))?.shards ?? [];
-  return { heads: await of('writer'), readerHeads: await of('reader') };
+  const [readerHeads, heads] = await Promise.all([of('reader'), of('writer')]);
+  return { heads, readerHeads };
 }
 
 type Kept = BufferConflict & { readonly hidden?: true };
@@ -69,14 +70,16 @@ export function HealthScreen() {
   });
   const live = useLive<Looked>(
     async (signal) => {
-      const health = (await ask('/v1/health', { signal })) as Health;
-      const buffers = await askIfMay<{ groups: Looked['buffers'] }>(apiPath(datastore, ['buffer']), signal);
-      if (logs.current.of !== datastore || Date.now() - logs.current.at > HEADS_MS)
-        logs.current = { of: datastore, at: Date.now(), ...(await logHeads(datastore, signal)) };
+      const isOld = logs.current.of !== datastore || Date.now() - logs.current.at > HEADS_MS;
+      const [health, buffers, heads] = await Promise.all([
+        ask('/v1/health', { signal }) as Promise<Health>,
+        askIfMay<{ groups: Looked['buffers'] }>(apiPath(datastore, ['buffer']), signal),
+        isOld ? logHeads(datastore, signal) : logs.current,
+      ]);
+      if (isOld) logs.current = { of: datastore, at: Date.now(), heads: heads.heads, readerHeads: heads.readerHeads };
       const others = instances.current.filter(({ id }) => id !== health.instance);
       instances.current = [{ id: health.instance, health, at: Date.now() }, ...others].slice(0, MOST_INSTANCES);
-      const { heads, readerHeads } = logs.current;
-      return { health, buffers: buffers?.groups ?? [], heads, readerHeads };
+      return { health, buffers: buffers?.groups ?? [], heads: heads.heads, readerHeads: heads.readerHeads };
     },
     datastore,
     2000,

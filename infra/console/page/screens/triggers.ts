@@ -143,10 +143,10 @@ function stateText({
     return `since ${since ?? '?'}${why}. Nothing is sent or consumed. ${counted(parked, 'cell')} are parked, ${most} stop it. See what they failed on, mend that, resume it, and retry them.`;
   if (state === 'paused') return `since ${since ?? '?'}${why}. Nothing is sent or consumed; nothing is lost.`;
   if (resent && resent.done_at === null)
-    return `; all that is not known to be consumed is being sent again: ${resent.why}`;
+    return `all that is not known to be consumed is being sent again: ${resent.why}`;
   return lag.cells === 0
-    ? ', and up to date.'
-    : `, ${counted(lag.cells, 'cell')} behind at most, the oldest ${durationText(lag.seconds)} old.`;
+    ? 'and up to date.'
+    : `${counted(lag.cells, 'cell')} behind at most, the oldest ${durationText(lag.seconds)} old.`;
 }
 
 function factsOf(details: TriggerDetails) {
@@ -239,7 +239,7 @@ function Rewind({ details, onDone }: { readonly details: TriggerDetails; readonl
   if (!page.session.actions) return null;
   const chosen = parseRewind(to);
   return html`<div class="bar">
-    <label>Rewind to <input value=${to} size="28" placeholder="start, now, a time, or 3=120 17=0" onInput=${(event: InputEvent) => setTo((event.target as HTMLInputElement).value)} /></label>
+    <label>Rewind to <input value=${to} size="34" placeholder="start, now, a time, or 3=120 17=0" onInput=${(event: InputEvent) => setTo((event.target as HTMLInputElement).value)} /></label>
     ${chosen !== undefined && html`<${ActionButton} label="See what it would do …" action=${rewindAction(page, details, { text: to, to: chosen }, onDone)} />`}
   </div>`;
 }
