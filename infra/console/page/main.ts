@@ -3,12 +3,11 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Action } from './action.ts';
 import { ActionDialog } from './actions.ts';
 import { FIRST_SCREEN, go, link, useAddress } from './address.ts';
-import { Refused, watchConnection, type Connection, type Session } from './api.ts';
+import { openSession, Refused, watchConnection, type Connection, type Session } from './api.ts';
 import { Help } from './help.ts';
 import { html } from './html.ts';
 import { listenToKeys } from './keys.ts';
 import { MENU } from './menu.ts';
-import { opening } from './opening.ts';
 import { Trouble } from './parts.ts';
 import { ErasuresScreen } from './screens/erasures.ts';
 import { HealthScreen } from './screens/health.ts';
@@ -150,7 +149,7 @@ async function open(): Promise<void> {
   const root = document.getElementById('console');
   if (!root) return;
   try {
-    const session = await opening;
+    const session = await openSession();
     root.replaceChildren();
     render(html`<${Console} session=${session} />`, root);
   } catch (error) {
