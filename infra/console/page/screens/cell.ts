@@ -101,7 +101,7 @@ function TriggersOfCell({ cell }: { readonly cell: ShownCell }) {
             width: '16ch',
           },
           { header: 'State', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '12ch' },
-          { header: '', value: ({ says }) => html`<span title=${says}>${visible(says)}</span>`, width: '48ch' },
+          { header: 'Why', value: ({ says }) => html`<span title=${says}>${visible(says)}</span>`, width: '48ch' },
         ],
       })
     }`;

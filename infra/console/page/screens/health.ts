@@ -271,7 +271,7 @@ function KeptList({
           value: ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)),
           width: '40ch',
         },
-        { header: '', value: (one) => keptAction(datastore, kind, one, live.again), width: '12ch' },
+        { header: 'What to do', value: (one) => keptAction(datastore, kind, one, live.again), width: '12ch' },
       ],
     })}`;
 }

@@ -124,7 +124,11 @@ function groupTable(page: Page, name: string, { groups, group, setGroup, onDone 
         width: '70ch',
       },
       { header: 'Last', value: ({ last }) => html`<${Time} at=${last} />`, width: '24ch' },
-      { header: '', value: ({ cells }) => actionsFor({ page, name, cells, label: 'these', onDone }), width: '24ch' },
+      {
+        header: 'What to do',
+        value: ({ cells }) => actionsFor({ page, name, cells, label: 'these', onDone }),
+        width: '24ch',
+      },
     ],
   });
 }

@@ -111,8 +111,8 @@ function cellTable(cells: readonly ShownCell[], names: readonly string[], looked
       { header: 'Ref', value: ({ ref_key }) => ref_key, width: '9ch', isNumber: true },
       { header: 'Stored (UTC)', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '24ch' },
       {
-        header: '',
-        width: '10ch',
+        header: 'Erased, damaged',
+        width: '16ch',
         value: ({ erased, error }) =>
           erased === true
             ? html`<${Badge} tone="warn">erased<//>`

@@ -253,7 +253,7 @@ function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {
         width: '10ch',
         isNumber: true,
       },
-      { header: '', value: ({ isMoving }) => (isMoving ? 'moving' : ''), width: '10ch' },
+      { header: 'Move', value: ({ isMoving }) => (isMoving ? 'moving' : ''), width: '10ch' },
     ],
   });
 }

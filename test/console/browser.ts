@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+
+/** `CHROMIUM` names another. */
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** A browser that is on the machine: none is downloaded. Throws an Error that says how to get one. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
+  if (executablePath === undefined)
+    throw new Error(`wanted Chromium at ${PLACES.join(', ')} or CHROMIUM: apt-get install chromium`);
+  // As root its sandbox does not start. Memory is to be read exactly, and collected when a test says so.
+  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const args = [...sandbox, '--enable-precise-memory-info', '--js-flags=--expose-gc'];
+  return chromium.launch({ executablePath, args });
+}
+
+/** A page that is looked at, and what went wrong on it. */
+export interface Looking {
+  readonly page: Page;
+  /** Errors of scripts, what a policy forbade, and requests that left the origin. */
+  readonly troubles: string[];
+  /** Opens a screen by its address: `/trips/row/…`. */
+  readonly at: (address: string) => Promise<void>;
+  /** Milliseconds of the tasks that held the page up for longer than 50 since the last call. */
+  readonly longTasks: () => Promise<readonly number[]>;
+}
+
+interface Observed {
+  longTasks?: number[];
+}
+
+export async function look(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Looking> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const troubles: string[] = [];
+  page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    const text = message.text();
+    // The browser says of each answer above 399 that it was one.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) troubles.push(`console: ${text}`);
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) troubles.push(`left the origin: ${request.url()}`);
+  });
+  page.on('dialog', (dialog) => {
+    troubles.push(`a script opened a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.addInitScript(() => {
+    const observed = globalThis as unknown as Observed;
+    observed.longTasks = [];
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) observed.longTasks?.push(duration);
+    }).observe({ type: 'longtask', buffered: true });
+  });
+  return {
+    page,
+    troubles,
+    at: async (address) => {
+      await page.goto(`${origin}/console#${address}`);
+      await page.waitForSelector('main h1');
+    },
+    longTasks: () =>
+      page.evaluate(() => {
+        const observed = globalThis as unknown as Observed;
+        const tasks = observed.longTasks ?? [];
+        observed.longTasks = [];
+        return tasks;
+      }),
+  };
+}
+
+/** One browser for a file; a new page for each test, on which nothing may go wrong. */
+export function browserTests(origin: () => string): (options?: BrowserContextOptions) => Promise<Looking> {
+  let browser: Browser | undefined;
+  const opened: Looking[] = [];
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(async () => browser?.close());
+  afterEach(async () => {
+    const all = opened.splice(0);
+    for (const { page } of all) await page.context().close();
+    expect(all.flatMap(({ troubles }) => troubles)).toEqual([]);
+  });
+  return async (options) => {
+    if (!browser) throw new Error('the browser is not there before the tests begin');
+    const one = await look(browser, origin(), options);
+    opened.push(one);
+    return one;
+  };
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly help: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+}
+
+/** What axe finds wrong with the page as it is, a line each. */
+export async function axeFindings({ page }: Looking): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run: () => Promise<AxeResult> } }).axe.run(),
+  );
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 160)}`));
+}

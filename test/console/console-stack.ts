@@ -1,0 +1,57 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { PROJECT_ROOT } from '../../infra/app-context.ts';
+import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
+import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
+import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import { temporaryFolder } from '../infra/support/temporary-folder.ts';
+import { writeFiles } from '../infra/support/write-files.ts';
+
+const LAB = {
+  'lab/datastore.yaml': 'datastore: lab\nshards: 16\n',
+  'lab/indexes/by_city.yaml':
+    'table: by_city\ndatastore: lab\ncolumn_defs:\n  - column_key: BASE\n    fields:\n      - { field: city, type: string }\n      - { field: fare, type: number }\n',
+  'lab/triggers/failing.yaml':
+    'trigger: failing\ndatastore: lab\ncolumns: [BAD]\nfunction: test/console/fails-until-mended.ts\nmax_attempts: 1\nstop_after_parked: 10000\nretry_parked_every: never\n',
+};
+
+export interface ConsoleStack {
+  readonly stack: () => LocalStack;
+  readonly url: () => string;
+  readonly lab: () => SchemalessClient;
+  readonly trips: () => SchemalessClient;
+  readonly data: string;
+}
+
+/** The stack of a file, with the trips and with a datastore `lab`, whose trigger fails. */
+export function consoleStack(options: Partial<LocalStackOptions> = {}): ConsoleStack {
+  const folder = temporaryFolder();
+  const datastores = join(folder.path, 'datastores');
+  const data = join(folder.path, 'data');
+  let started: LocalStack | undefined;
+  beforeAll(async () => {
+    cpSync(join(PROJECT_ROOT, 'infra/datastores/trips'), join(datastores, 'trips'), { recursive: true });
+    started = await startLocalStack({
+      port: 0,
+      data,
+      groups: 3,
+      readers: 1,
+      shards: 16,
+      restartAfterSeconds: 0,
+      datastores: writeFiles(datastores, LAB),
+      ...options,
+    });
+  });
+  afterAll(async () => {
+    await started?.stop();
+    folder[Symbol.dispose]();
+  });
+  const stack = (): LocalStack => {
+    if (!started) throw new Error('the stack is not there before the tests begin');
+    return started;
+  };
+  const client = (datastore: string) => (): SchemalessClient => schemalessClient({ url: stack().url, datastore });
+  return { stack, url: () => stack().url, lab: client('lab'), trips: client('trips'), data };
+}

@@ -1,0 +1,279 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { axeFindings, browserTests } from './browser.ts';
+import { consoleStack } from './console-stack.ts';
+
+const { stack, url, lab, trips } = consoleStack();
+const open = browserTests(url);
+
+const [ROW, DRIVER, RIDER, STRANGE, FAILS] = [1, 2, 3, 4, 5].map(
+  (digit) => `6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f${digit}`,
+) as [string, string, string, string, string];
+const TRIP = { driver_partner_uuid: DRIVER, rider_uuid: RIDER, trip_created_at: '2026-01-31T08:00:00Z' };
+const SECRET = 'for-no-eyes-1f3a';
+/** Of `ROW` in `trips`. */
+let shard: number;
+
+beforeAll(async () => {
+  for (const [ref_key, total] of [12.5, 14, 20].entries())
+    ({ shard } = (await trips().put({
+      row_key: ROW,
+      column_name: 'BASE',
+      ref_key,
+      body: { ...TRIP, note: SECRET, fare: { total } },
+    })) as { shard: number });
+  await trips().put({ row_key: ROW, column_name: 'NOTES', ref_key: 1, body: { rating: 5 } });
+  await lab().put({ row_key: FAILS, column_name: 'BAD', ref_key: 1, body: {} });
+  await until('a cell is parked', async () => (await lab().trigger('failing')).parked === 1, { patienceMs: 30_000 });
+});
+
+const textOf = (page: Page): Promise<string> => page.locator('main').innerText();
+const SCREENS = [
+  '/trips/health',
+  '/trips/triggers',
+  '/trips/triggers/bill_rider',
+  '/lab/triggers/failing/parked',
+  `/trips/row/${ROW}`,
+  '/trips/logs?from=start',
+  `/trips/queries/rider_index?rider_uuid=${RIDER}`,
+  '/trips/indexes',
+  '/trips/shards',
+  '/trips/shards/3',
+  '/trips/erasures',
+  '/trips/place/0/1',
+  '/trips/request/abc-1',
+];
+
+describe('each screen', () => {
+  it('shows groups, nodes, circuits and buffers', async () => {
+    const { page, at } = await open();
+    await at('/trips/health');
+    await page.waitForSelector('text=Every node answers, and nothing waits.');
+    expect(await page.locator('main tbody tr').count()).toBe(3);
+    expect(await textOf(page)).toContain('schemaless ping -d trips');
+  });
+
+  it('shows a row in time, what changed, what triggers made of it, and where indexes have it', async () => {
+    const { page, at } = await open();
+    await at(`/trips/row/${ROW}?column=BASE`);
+    await page.waitForSelector('text=3 cells');
+    expect(await page.locator('svg[role=img]').count()).toBe(1);
+    await page.waitForSelector('text=bill_rider');
+    expect(await textOf(page)).not.toContain(SECRET);
+    await page.keyboard.press('b');
+    await page.waitForSelector('text=fare.total');
+    await page.waitForSelector('text=What changed since 1');
+    await page.waitForSelector('text=rider_index');
+    const shown = await textOf(page);
+    for (const part of [SECRET, '14', '20', 'rider_index', 'there']) expect(shown).toContain(part);
+    await page.locator('summary', { hasText: 'SQL' }).click();
+    expect(await textOf(page)).toContain(`FROM trips_${String(shard).padStart(4, '0')}.entity`);
+  });
+
+  it('hides bodies until somebody asks, in answers, too, and the log says who did', async () => {
+    const { page, at } = await open();
+    const answers: string[] = [];
+    page.on('response', async (response) => {
+      if (response.url().includes('/v1/')) answers.push(await response.text().catch(() => ''));
+    });
+    await at(`/trips/row/${ROW}`);
+    await page.waitForSelector('text=Its body is hidden.');
+    await at(`/trips/logs?from=start`);
+    await page.waitForSelector('text=hidden');
+    await at(`/trips/queries/rider_index?rider_uuid=${RIDER}`);
+    await page.waitForSelector('text=1 row');
+    expect(answers.join('\n')).not.toContain(SECRET);
+    const before = readFileSync(stack().functionLog, 'utf8').split('bodies shown').length;
+    await at(`/trips/row/${ROW}`);
+    await page.keyboard.press('b');
+    await expect
+      .poll(() => readFileSync(stack().functionLog, 'utf8').split('bodies shown').length)
+      .toBeGreaterThan(before);
+  });
+
+  it('tails the logs as they grow, by column and row', async () => {
+    const { page, at } = await open();
+    await at('/trips/logs?column=LATE');
+    await page.waitForSelector('text=Tailing 16 shards');
+    await trips().put({ row_key: ROW, column_name: 'LATE', ref_key: Date.now(), body: 1 });
+    await trips().put({ row_key: ROW, column_name: 'OTHER', ref_key: Date.now(), body: 1 });
+    await page.waitForSelector('td:has-text("LATE")');
+    await page.waitForSelector('text=1 fit the filter');
+    expect(await page.locator('td:has-text("OTHER")').count()).toBe(0);
+    await page.keyboard.press('p');
+    await page.waitForSelector('text=Paused');
+  });
+
+  it('asks an index by a form, and says how it was found', async () => {
+    const { page, at } = await open();
+    await at('/trips/queries/rider_index');
+    await page.fill('input[name=rider_uuid]', RIDER);
+    await page.click('text=Ask');
+    await page.waitForSelector('text=1 row');
+    await page.waitForSelector('text=How it was found');
+    expect(decodeURIComponent(page.url())).toContain(`rider_uuid=${RIDER}`);
+    expect(await textOf(page)).toContain(`schemaless query rider_index rider_uuid=${RIDER} -d trips`);
+  });
+
+  it('groups parked cells by what they failed on', async () => {
+    const { page, at } = await open();
+    await at('/lab/triggers/failing/parked');
+    await page.waitForSelector('text=Card expired (row …');
+    expect(await textOf(page)).toContain('1 cell');
+  });
+
+  it.each(SCREENS)('has an address: %s opens what it says', async (address) => {
+    const { page, at } = await open();
+    await at(address);
+    await page.reload();
+    await page.waitForSelector('main h1');
+    await page.waitForSelector('nav[aria-label=Screens] a, main .cli');
+    expect(new URL(page.url()).hash).toBe(`#${address}`);
+  });
+});
+
+describe('search', () => {
+  it.each([
+    ['a row key', ROW.toUpperCase(), `#/trips/row/${ROW}`],
+    ['a place', '3/17', '#/trips/place/3/17'],
+    ['a shard', '3', '#/trips/shards/3'],
+    ['the id of a request', 'req-77', '#/trips/request/req-77'],
+  ])('takes %s', async (_name, text, hash) => {
+    const { page, at } = await open();
+    await at('/trips/health');
+    await page.keyboard.press('/');
+    await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+    await page.waitForFunction((wanted) => location.hash === wanted, hash).catch(() => undefined);
+    expect(new URL(page.url()).hash).toBe(hash);
+  });
+});
+
+describe('the keyboard', () => {
+  it('goes to each screen, through lists, and into help and out', async () => {
+    const { page, at } = await open();
+    await at('/trips/health');
+    for (const [key, screen] of [
+      ['t', 'triggers'],
+      ['l', 'logs'],
+      ['i', 'indexes'],
+      ['s', 'shards'],
+      ['e', 'erasures'],
+      ['h', 'health'],
+    ] as const) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key);
+      await expect.poll(() => new URL(page.url()).hash).toBe(`#/trips/${screen}`);
+    }
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog[open]');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('dialog[open]').count()).toBe(0);
+    await at('/trips/triggers');
+    await page.waitForSelector('main [data-item]');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/trips/triggers/bill_rider');
+  });
+});
+
+describe.each([
+  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
+  ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 800 } }],
+  ['a phone', { colorScheme: 'light', viewport: { width: 390, height: 800 } }],
+] as const)('in %s', (_name, options) => {
+  it.each(SCREENS)('%s: axe finds nothing, and nothing is cut off', async (address) => {
+    const looking = await open(options);
+    await looking.at(address);
+    await looking.page.waitForTimeout(700);
+    expect(await axeFindings(looking)).toEqual([]);
+    const [wide, seen] = await looking.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth] as const);
+    expect(wide).toBeLessThanOrEqual(seen);
+  });
+});
+
+describe('hostile cells', () => {
+  const MARKUP = `<img src=x onerror="alert(1)"><script>alert(2)</script>`;
+  const NAMES = ['<b onclick=alert(3)>', 'a/b?c#d', '../x', '%2e%2e', '\u202enoitpo', 'ünï 漢字 🚕', "';--", '.'];
+
+  beforeAll(async () => {
+    let deep: unknown = 'end';
+    for (let level = 0; level < 90; level++) deep = { [`k${level}`]: deep };
+    const bodies: Readonly<Record<string, unknown>> = {
+      MARKUP: { [MARKUP]: MARKUP, city: MARKUP },
+      LARGE: { text: 'x'.repeat(1_000_000) },
+      DEEP: deep,
+      EXACT: { big: 9_007_199_254_740_993n, __proto__x: 1 },
+    };
+    for (const [column_name, body] of Object.entries(bodies))
+      await lab().put({ row_key: STRANGE, column_name, ref_key: 1, body: body as never });
+    await lab().put({ row_key: STRANGE, column_name: 'BASE', ref_key: 1, body: { city: MARKUP, fare: 1 } });
+    for (const column_name of NAMES)
+      await lab().batchPut([{ row_key: STRANGE, column_name, ref_key: 1, body: { city: MARKUP } }]);
+  });
+
+  it.each(['MARKUP', 'LARGE', 'DEEP', 'EXACT', ...NAMES])('a cell of %s is shown as text', async (column) => {
+    const { page, at, longTasks } = await open();
+    await at(`/lab/row/${STRANGE}?column=${encodeURIComponent(column)}`);
+    await page.waitForSelector('text=1 cell');
+    await page.keyboard.press('b');
+    await page.waitForSelector('pre.body');
+    await page.waitForTimeout(300);
+    const shown = await textOf(page);
+    if (column === 'MARKUP') expect(shown).toContain(MARKUP.slice(0, 20));
+    if (column === 'EXACT') expect(shown).toContain('9007199254740993');
+    if (column === 'LARGE') expect(shown).toContain('characters are left');
+    if (column.startsWith('\u202e')) expect(shown).toContain(String.raw`\u202enoitpo`);
+    expect(await page.locator('main img, main script, main b').count()).toBe(0);
+    expect(Math.max(0, ...(await longTasks()))).toBeLessThan(1000);
+  });
+
+  it('in logs, queries and the address, too', async () => {
+    const { page, at } = await open();
+    await at('/lab/logs?from=start');
+    await page.waitForSelector(`text=Tailing`);
+    await page.keyboard.press('b');
+    await at(`/lab/queries/by_city?city=${encodeURIComponent(MARKUP)}`);
+    await page.waitForSelector('text=1 row');
+    await at(`/lab/request/${encodeURIComponent(MARKUP)}`);
+    await at(`/${encodeURIComponent(MARKUP)}/health`);
+    await page.waitForTimeout(500);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+  });
+
+  it('even what gets in as markup does nothing: the policy of the page holds', async () => {
+    const { page, at, troubles } = await open();
+    await at('/lab/health');
+    const outcome = await page.evaluate(async () => {
+      const kinds: string[] = [];
+      document.addEventListener('securitypolicyviolation', (event) => kinds.push(event.effectiveDirective));
+      try {
+        document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="globalThis.bad = 1">');
+      } catch {
+        kinds.push('refused');
+      }
+      const script = document.createElement('script');
+      try {
+        script.setAttribute('src', 'https://example.com/x.js');
+        document.body.append(script);
+      } catch {
+        kinds.push('no script');
+      }
+      const button = document.createElement('button');
+      try {
+        button.setAttribute('onclick', 'globalThis.bad = 1');
+        button.click();
+      } catch {
+        kinds.push('no handler');
+      }
+      await fetch('https://example.com/').catch(() => kinds.push('kept in'));
+      return { kinds, bad: (globalThis as { bad?: number }).bad };
+    });
+    expect(outcome.bad).toBeUndefined();
+    expect(outcome.kinds).toEqual(expect.arrayContaining(['refused', 'no script', 'kept in']));
+    expect(troubles.length).toBeGreaterThan(0);
+    troubles.length = 0;
+  });
+});
