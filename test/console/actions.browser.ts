@@ -17,7 +17,7 @@ const FAILING = 12;
 beforeAll(async () => {
   for (let number = 0; number < FAILING; number++)
     await lab().put({ row_key: rowOf(number), column_name: 'BAD', ref_key: number, body: {} });
-  await until('all are parked', async () => (await lab().trigger('failing')).parked === FAILING, PATIENCE);
+  await until('all are parked', async () => (await lab().trigger('notify_driver')).parked === FAILING, PATIENCE);
 });
 
 /** Begins an action, and gives what its dialog says will happen, and the line that does the same. */
@@ -67,16 +67,16 @@ describe('triggers', () => {
 
   it('are rewound once it was seen how many come again, and the name was typed', async () => {
     const { page, at } = await open();
-    await at('/lab/triggers/failing');
+    await at('/lab/triggers/notify_driver');
     await page.fill('label:has-text("Rewind to") input', 'start');
     const { says, line } = await begin(page, 'See what it would do');
     expect(says).toContain(`Up to ${FAILING} cells that were sent`);
-    expect(line).toBe('schemaless triggers rewind failing start -d lab');
+    expect(line).toBe('schemaless triggers rewind notify_driver start -d lab');
     expect(await page.locator('dialog button.danger').isDisabled()).toBe(true);
-    expect((await lab().trigger('failing')).rewound_at).toBeNull();
-    await page.fill('dialog input', 'failing');
+    expect((await lab().trigger('notify_driver')).rewound_at).toBeNull();
+    await page.fill('dialog input', 'notify_driver');
     await doIt(page);
-    expect((await lab().trigger('failing')).rewound_at).not.toBeNull();
+    expect((await lab().trigger('notify_driver')).rewound_at).not.toBeNull();
   });
 });
 
@@ -84,53 +84,53 @@ describe('parked cells', () => {
   it('one, those of an error, and all are sent again; what fails again stays', async () => {
     const { page, at } = await open();
     await lab().put({ row_key: rowOf(0), column_name: 'MENDED', ref_key: 0, body: true });
-    await at('/lab/triggers/failing/parked');
+    await at('/lab/triggers/notify_driver/parked');
     await page.waitForSelector('text=What they failed on');
     expect(await page.locator('[aria-label^="Errors"] tbody tr').count()).toBe(3);
     const mended = page.locator(`tr:has-text("${rowOf(0)}") input[type=checkbox]`);
     await mended.check();
     const { says, line } = await begin(page, 'Retry 1 chosen');
-    expect(says).toContain('1 cell are sent to failing again'.replace('cell are', 'cell is'));
-    expect(line).toMatch(/^schemaless parked retry failing \d+:\d+ -d lab$/u);
+    expect(says).toContain('1 cell is sent to notify_driver again');
+    expect(line).toMatch(/^schemaless parked retry notify_driver \d+:\d+ -d lab$/u);
     await doIt(page);
-    await until('it is done', async () => (await lab().trigger('failing')).parked === FAILING - 1, PATIENCE);
+    await until('it is done', async () => (await lab().trigger('notify_driver')).parked === FAILING - 1, PATIENCE);
     const those = await begin(page, 'Retry these');
-    expect(those.says).toMatch(/^[34] cells are sent to failing again/u);
+    expect(those.says).toMatch(/^[34] cells are sent to notify_driver again/u);
     await doIt(page);
     const all = await begin(page, 'Retry all');
-    expect(all.line).toBe('schemaless parked retry failing --all -d lab');
+    expect(all.line).toBe('schemaless parked retry notify_driver --all -d lab');
     await doIt(page);
     await until(
       'they failed again',
-      async () => (await lab().parkedCells('failing', { limit: 100 })).cells.every(({ round }) => round > 0),
+      async () => (await lab().parkedCells('notify_driver', { limit: 100 })).cells.every(({ round }) => round > 0),
       PATIENCE,
     );
-    expect((await lab().trigger('failing')).parked).toBe(FAILING - 1);
+    expect((await lab().trigger('notify_driver')).parked).toBe(FAILING - 1);
   });
 
   it('the line that is shown does the same', async () => {
     const { page, at } = await open();
-    await at('/lab/triggers/failing/parked');
+    await at('/lab/triggers/notify_driver/parked');
     await page.locator('main tbody input[type=checkbox]').first().check();
     const { line } = await begin(page, 'Discard 1 chosen');
     using folder = temporaryFolder();
-    const before = (await lab().trigger('failing')).parked;
+    const before = (await lab().trigger('notify_driver')).parked;
     const words = [...line.split(' ').slice(1), '--url', url()];
     const ran = await runCommand(words, { folder: folder.path });
     expect(ran).toMatchObject({ code: 0 });
-    expect((await lab().trigger('failing')).parked).toBe(before - 1);
+    expect((await lab().trigger('notify_driver')).parked).toBe(before - 1);
   });
 
   it('are forgotten where somebody types so', async () => {
     const { page, at } = await open();
-    await at('/lab/triggers/failing/parked');
+    await at('/lab/triggers/notify_driver/parked');
     const { says } = await begin(page, 'Discard all');
     expect(says).toContain('are forgotten for good');
     expect(await page.locator('dialog button.danger').isDisabled()).toBe(true);
     await page.fill('dialog input', 'discard');
     await doIt(page);
     await page.waitForSelector('text=No cell is parked.');
-    expect((await lab().trigger('failing')).parked).toBe(0);
+    expect((await lab().trigger('notify_driver')).parked).toBe(0);
   });
 });
 
@@ -149,6 +149,7 @@ describe('shards', () => {
       );
     await at('/trips/shards/3');
     const choice = page.locator('label:has-text("Copy it to") select');
+    await choice.waitFor();
     const home = (await choice.locator('option').allInnerTexts()).at(1) ?? '';
     await choice.selectOption(home);
     const { says, line } = await begin(page, 'See what it would do');
@@ -172,6 +173,7 @@ describe('shards', () => {
     expect(await step('Complete the move')).toContain('there is no way back');
     await stepIs('completed');
     await at('/trips/shards/5');
+    await choice.waitFor();
     await choice.selectOption((await choice.locator('option').allInnerTexts()).at(1) ?? '');
     await begin(page, 'See what it would do');
     await doIt(page);

@@ -26,7 +26,9 @@ beforeAll(async () => {
     })) as { shard: number });
   await trips().put({ row_key: ROW, column_name: 'NOTES', ref_key: 1, body: { rating: 5 } });
   await lab().put({ row_key: FAILS, column_name: 'BAD', ref_key: 1, body: {} });
-  await until('a cell is parked', async () => (await lab().trigger('failing')).parked === 1, { patienceMs: 30_000 });
+  await until('a cell is parked', async () => (await lab().trigger('notify_driver')).parked === 1, {
+    patienceMs: 30_000,
+  });
 });
 
 const textOf = (page: Page): Promise<string> => page.locator('main').innerText();
@@ -34,7 +36,7 @@ const SCREENS = [
   '/trips/health',
   '/trips/triggers',
   '/trips/triggers/bill_rider',
-  '/lab/triggers/failing/parked',
+  '/lab/triggers/notify_driver/parked',
   `/trips/row/${ROW}`,
   '/trips/logs?from=start',
   `/trips/queries/rider_index?rider_uuid=${RIDER}`,
@@ -119,8 +121,8 @@ describe('each screen', () => {
 
   it('groups parked cells by what they failed on', async () => {
     const { page, at } = await open();
-    await at('/lab/triggers/failing/parked');
-    await page.waitForSelector('text=Card expired (row …');
+    await at('/lab/triggers/notify_driver/parked');
+    await page.waitForSelector('text=No text in the language of …');
     expect(await textOf(page)).toContain('1 cell');
   });
 

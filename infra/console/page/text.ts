@@ -54,3 +54,8 @@ export function visible(text: string): string {
     (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** `1 cell is`, `3 cells are`. */
+export function countedAre(count: number, word: string): string {
+  return `${counted(count, word)} ${count === 1 ? 'is' : 'are'}`;
+}

@@ -398,3 +398,49 @@ describe('operators', () => {
     expect(existsSync(join(folder.path, 'schemaless/profiles.yaml'))).toBe(true);
   });
 });
+
+describe('the console', () => {
+  const page = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(`${stack().url}/console${path}`, { headers });
+
+  it('is served, under a policy that lets it run its own files alone', async () => {
+    const answer = await page('');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    for (const part of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
+      expect(policy).toContain(part);
+    expect(policy).not.toContain('unsafe');
+    const named = [...(await answer.text()).matchAll(/(?:href|src)="console(?<path>[^"]+)"/gu)];
+    for (const { groups } of named) {
+      const file = await page(groups?.['path'] ?? '');
+      expect([file.status, file.headers.get('x-content-type-options')]).toEqual([200, 'nosniff']);
+      expect(file.headers.get('content-security-policy')).toBe(policy);
+    }
+  });
+
+  it('is asked for again by its tag, and there is nothing else below it', async () => {
+    const etag = (await page('/main.js')).headers.get('etag') ?? '';
+    expect((await page('/main.js', { 'if-none-match': etag })).status).toBe(304);
+    expect((await page('/other.js')).status).toBe(404);
+    expect((await page('/..%2fmain.js')).status).toBe(404);
+    expect(await (await page('/session.json')).json()).toMatchObject({ actions: true, through: null });
+  });
+
+  it('is answered without bodies, and the log has who was shown them', async () => {
+    const cell = `${stack().url}/v1/trips/cells/${ROW}/BASE/1`;
+    const ask = async (bodies: string): Promise<unknown> =>
+      (await fetch(cell, { headers: { 'x-schemaless-bodies': bodies, 'x-request-id': `look-${bodies}` } })).json();
+    expect(await ask('hidden')).toMatchObject({ row_key: ROW, body: null, hidden: true });
+    expect(await ask('shown')).toMatchObject({ row_key: ROW, body: expect.objectContaining({ rider_uuid: RIDER }) });
+    const line = (await vi.waitFor(() => {
+      const found = readFileSync(stack().functionLog, 'utf8')
+        .split('\n')
+        .find((one) => one.includes('bodies shown'));
+      if (found === undefined) throw new Error('nobody wrote it down');
+      return found;
+    })) as string;
+    expect(line).toContain('look-shown');
+    expect(line).toContain('anybody');
+  });
+});

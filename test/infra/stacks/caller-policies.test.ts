@@ -76,3 +76,27 @@ describe('the policies of callers', () => {
     expect(allows(patternsOf('operates the store'), route, 'trips')).toBe(true);
   });
 });
+
+describe('the console', () => {
+  const withIt = synthesized(folder.path, { environment: 'local' });
+  const allowed = (described: string): boolean =>
+    propertiesOf(withIt, 'AWS::IAM::ManagedPolicy')
+      .filter(({ Description }) => String(Description).includes(described))
+      .some(({ PolicyDocument }) => JSON.stringify(PolicyDocument).includes('/GET/console'));
+
+  it('is opened by people, not by programs', () => {
+    for (const people of ['reads every datastore', 'moves shards', 'erases cells', 'operates the store'])
+      expect(allowed(people)).toBe(true);
+    expect(allowed('reads and writes datastore trips')).toBe(false);
+  });
+
+  it('is where an environment says so, behind IAM as all else', () => {
+    const routesOf = (resources: typeof withIt): readonly unknown[] =>
+      propertiesOf(resources, 'AWS::ApiGatewayV2::Route').filter(({ RouteKey }) =>
+        String(RouteKey).includes('/console'),
+      );
+    expect(routesOf(synthesized(folder.path, { environment: 'prod' }))).toEqual([]);
+    expect(routesOf(withIt)).toHaveLength(2);
+    for (const route of routesOf(withIt)) expect(route).toMatchObject({ AuthorizationType: 'AWS_IAM' });
+  });
+});

@@ -113,7 +113,7 @@ function whatIsWrong({ health, buffers }: Looked): string {
   const waiting = buffers.reduce((sum, one) => sum + (one.error ? 0 : one.rows), 0);
   const parts = [
     ...down,
-    ...(waiting > 0 ? [`${counted(waiting, 'write')} wait for their primaries`] : []),
+    ...(waiting > 0 ? [`${counted(waiting, 'write')} ${waiting === 1 ? 'waits' : 'wait'} for the primary`] : []),
     ...(buffers.some((one) => !one.error && one.undecided > 0)
       ? ['some writes wait for your word (undecided, below)']
       : []),

@@ -15,7 +15,7 @@ import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness, Time } from '../parts.ts';
 import { cliLine, useCli, usePage, type Page } from '../session.ts';
 import { table } from '../table.ts';
-import { counted, countText, visible } from '../text.ts';
+import { counted, countedAre, countText, visible } from '../text.ts';
 import { errorGroups, type ErrorGroup } from '../error-groups.ts';
 
 /** As many as are listed; all are retried or discarded where `all` is said. */
@@ -79,7 +79,7 @@ function headline({ cells, isWhole, summary }: Parked): string {
     every === null
       ? 'They are retried by hand alone.'
       : `They are retried by themselves every ${countText(every / 60)} min while it runs.`;
-  return `${counted(parked, 'cell')} are parked: the rest goes on without them.${listed} ${stops} ${retried}`;
+  return `${countedAre(parked, 'cell')} parked: the rest goes on without them.${listed} ${stops} ${retried}`;
 }
 
 async function parkedCells(datastore: string, name: string, signal: AbortSignal): Promise<Parked> {
@@ -224,8 +224,8 @@ function parkedAction({ page, name, cells, count = cells.length, onDone }: Chose
       return {
         nothing: number + (cells === 'all' ? malformed : 0) === 0,
         says: isRetry
-          ? `${counted(number, 'cell')} are sent to ${name} again, marked as replays; what fails again stays parked.${state === 'running' ? '' : ` The trigger is ${state}: they are sent once it is resumed.`}`
-          : `${counted(number, 'cell')} are forgotten for good: ${name} is not called for them any more.${cells === 'all' && malformed > 0 ? ` So are ${counted(malformed, 'message')} that could not be read.` : ''} The cells themselves stay where they are.`,
+          ? `${countedAre(number, 'cell')} sent to ${name} again, marked as replays; what fails again stays parked.${state === 'running' ? '' : ` The trigger is ${state}: they are sent once it is resumed.`}`
+          : `${countedAre(number, 'cell')} forgotten for good: ${name} is not called for them any more.${cells === 'all' && malformed > 0 ? ` So are ${counted(malformed, 'message')} that could not be read.` : ''} The cells themselves stay where they are.`,
         ...(cells !== 'all' && {
           some: cells.slice(0, 10).map((cell) => `${placeOf(cell)}: ${visible(cell.last_error.slice(0, 100))}`),
         }),

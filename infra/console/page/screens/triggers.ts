@@ -16,7 +16,7 @@ import { useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, Time, type Tone } from '../parts.ts';
 import { cliLine, useCli, usePage, type Page } from '../session.ts';
 import { table } from '../table.ts';
-import { counted, countText, durationText, visible } from '../text.ts';
+import { counted, countedAre, countText, durationText, visible } from '../text.ts';
 import { ParkedScreen } from './parked.ts';
 import { sampled, type Samples } from './samples.ts';
 
@@ -140,7 +140,7 @@ function stateText({
 }: TriggerDetails): string {
   const why = reason === null ? '' : `: ${visible(reason)}`;
   if (state === 'stopped')
-    return `since ${since ?? '?'}${why}. Nothing is sent or consumed. ${counted(parked, 'cell')} are parked, ${most} stop it. See what they failed on, mend that, resume it, and retry them.`;
+    return `since ${since ?? '?'}${why}. Nothing is sent or consumed. ${countedAre(parked, 'cell')} parked, ${most} stop it. See what they failed on, mend that, resume it, and retry them.`;
   if (state === 'paused') return `since ${since ?? '?'}${why}. Nothing is sent or consumed; nothing is lost.`;
   if (resent && resent.done_at === null)
     return `all that is not known to be consumed is being sent again: ${resent.why}`;
@@ -222,7 +222,7 @@ function resumeAction(page: Page, { trigger, lag, parked }: TriggerDetails, onDo
     operation: 'resumeTrigger',
     cli: cliLine(page, ['triggers', 'resume', trigger]),
     foresee: async () => ({
-      says: `${trigger} is sent and consumes ${counted(lag.cells, 'cell')} that it is behind. ${counted(parked, 'cell')} stay parked: retry them apart. If what they failed on is not mended, it stops again.`,
+      says: `${trigger} is sent and consumes ${counted(lag.cells, 'cell')} that it is behind. ${counted(parked, 'cell')} ${parked === 1 ? 'stays' : 'stay'} parked, to be retried apart. If what they failed on is not mended, it stops again.`,
     }),
     act: async ({ signal }) => {
       await ask(apiPath(page.datastore, ['triggers', trigger, 'resume']), { method: 'POST', body: {}, signal });

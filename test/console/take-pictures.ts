@@ -1,0 +1,170 @@
+/** `npm run console-pictures`: pictures of each screen, light and dark, of a stack on which the trips demo ran. */
+import { cpSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { PROJECT_ROOT } from '../../infra/app-context.ts';
+import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
+import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import { erasuresClient } from '../../shared/client/erasures-client.ts';
+import { movesClient } from '../../shared/client/moves-client.ts';
+import { runDemo } from '../demo/run-demo.ts';
+import { temporaryFolder } from '../infra/support/temporary-folder.ts';
+import { writeFiles } from '../infra/support/write-files.ts';
+import { until } from '../support/until.ts';
+import { launchBrowser } from './browser.ts';
+
+const PICTURES = join(PROJECT_ROOT, 'infra/docs/pictures/console');
+const WINDOW = { width: 1100, height: 660 };
+const MOST_BYTES = 2_000_000;
+const PATIENCE = { patienceMs: 90_000 };
+/** What fails some trips, so that there is something to see. */
+const FAILING = `trigger: notify_driver
+datastore: trips
+columns: [BASE]
+function: test/console/fails-until-mended.ts
+max_attempts: 2
+stop_after_parked: 5000
+retry_parked_every: never
+`;
+
+using folder = temporaryFolder();
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const datastores = join(folder.path, 'datastores');
+cpSync(join(PROJECT_ROOT, 'infra/datastores/trips'), join(datastores, 'trips'), { recursive: true });
+const stack = await startLocalStack({
+  port: 0,
+  data: join(folder.path, 'data'),
+  groups: 3,
+  readers: 1,
+  shards: 256,
+  restartAfterSeconds: 0,
+  datastores: writeFiles(datastores, { 'trips/triggers/notify_driver.yaml': FAILING }),
+  log: say,
+});
+const browser = await launchBrowser();
+try {
+  const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
+  const shown = await fill(trips);
+  rmSync(PICTURES, { recursive: true, force: true });
+  mkdirSync(PICTURES, { recursive: true });
+  let bytes = 0;
+  for (const scheme of ['light', 'dark'] as const)
+    for (const one of screens(shown)) bytes += await take(browser, scheme, one);
+  const nodes = stack.groups.groups[1]?.nodes ?? [];
+  for (const { node } of nodes) await stack.groups.kill(node);
+  for (const scheme of ['light', 'dark'] as const)
+    bytes += await take(browser, scheme, { name: 'group-down', address: '/trips/health', waitFor: 'does not answer' });
+  say(`${bytes} bytes in all`);
+  if (bytes > MOST_BYTES) throw new Error(`pictures: wanted at most ${MOST_BYTES} bytes, got ${bytes}`);
+} finally {
+  await browser.close();
+  await stack.stop();
+}
+
+interface Shown {
+  /** A row with several versions. */
+  readonly row: string;
+  readonly rider: string;
+  readonly moved: number;
+}
+
+async function fill(trips: SchemalessClient): Promise<Shown> {
+  await runDemo({
+    store: trips,
+    options: { trips: 400, seed: '1', size: 'usual', concurrency: 8, batch: 20 },
+    readers: true,
+    signal: new AbortController().signal,
+    print: () => undefined,
+  });
+  const heads = await trips.heads();
+  const logs = await trips.log(
+    heads.map(({ shard }) => ({ shard, after: 0 })),
+    { limit: 50 },
+  );
+  const bases = logs
+    .flatMap((log) => ('cells' in log ? log.cells : []))
+    .filter(({ column_name }) => column_name === 'BASE');
+  const corrected = bases.find(({ ref_key }) => ref_key > 1) ?? bases[0];
+  if (!corrected) throw new Error('the demo wrote no trips');
+  const { rider_uuid: rider } = corrected.body as { readonly rider_uuid: string };
+  const others = bases.filter(({ row_key }) => row_key !== corrected.row_key);
+  const erasures = erasuresClient({ url: stack.url, datastore: 'trips' });
+  for (const [at, reason] of ['request 4711 of a rider', 'request 4712 of a rider', 'a test account'].entries())
+    await erasures.erase({ row_key: others[at]?.row_key ?? '', reason });
+  const { shard: moved, group } = heads[7] ?? { shard: 7, group: '' };
+  const moves = movesClient({ url: stack.url, datastore: 'trips' });
+  await moves.createMove(moved, group === 'group-1' ? 'group-2' : 'group-1');
+  await until('it follows', async () => (await moves.move(moved)).step === 'following', PATIENCE);
+  await until('some cells are parked', async () => (await trips.trigger('notify_driver')).parked > 40, PATIENCE);
+  return { row: corrected.row_key, rider, moved };
+}
+
+interface Screen {
+  readonly name: string;
+  readonly address: string;
+  /** Text that is there once it is whole. */
+  readonly waitFor: string;
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+const showBodies = async (page: Page): Promise<void> => page.keyboard.press('b');
+
+function screens({ row, rider, moved }: Shown): readonly Screen[] {
+  return [
+    { name: 'health', address: '/trips/health', waitFor: 'Every node answers' },
+    { name: 'row', address: `/trips/row/${row}`, waitFor: 'cells', act: showRow },
+    { name: 'logs', address: '/trips/logs?from=start', waitFor: 'Tailing', act: showBodies },
+    {
+      name: 'queries',
+      address: `/trips/queries/rider_index?rider_uuid=${rider}`,
+      waitFor: 'How it was found',
+      act: showBodies,
+    },
+    { name: 'triggers', address: '/trips/triggers', waitFor: 'notify_driver' },
+    { name: 'trigger', address: '/trips/triggers/bill_rider', waitFor: 'Cells behind' },
+    { name: 'parked', address: '/trips/triggers/notify_driver/parked', waitFor: 'What they failed on' },
+    { name: 'retry', address: '/trips/triggers/notify_driver/parked', waitFor: 'What they failed on', act: beginRetry },
+    { name: 'shards', address: '/trips/shards', waitFor: 'All shards' },
+    { name: 'shard', address: `/trips/shards/${moved}`, waitFor: 'Hole at its end' },
+    { name: 'indexes', address: '/trips/indexes', waitFor: 'pickup_zone_index' },
+    {
+      name: 'erasures',
+      address: '/trips/erasures',
+      waitFor: 'request 4711',
+      act: (page) => page.locator('main [data-item]').first().click(),
+    },
+  ];
+}
+
+async function showRow(page: Page): Promise<void> {
+  await showBodies(page);
+  await page.locator('tr:has-text("BASE") [data-item]').first().click();
+  await page.waitForSelector('pre.body');
+}
+
+async function beginRetry(page: Page): Promise<void> {
+  await page.locator('main button.action:has-text("Retry these")').first().click();
+  await page.waitForSelector('dialog .foreseen');
+}
+
+/** Returns how large the picture is, in bytes. */
+async function take(
+  browser: Browser,
+  scheme: 'light' | 'dark',
+  { name, address, waitFor, act }: Screen,
+): Promise<number> {
+  const context = await browser.newContext({ colorScheme: scheme, viewport: WINDOW });
+  const page = await context.newPage();
+  await page.goto(`${stack.url}/console#${address}`);
+  await page.locator(`main :text("${waitFor}")`).first().waitFor({ timeout: 60_000 });
+  // What is asked again shows rates then.
+  await page.waitForTimeout(name === 'trigger' || name === 'shards' ? 5000 : 1200);
+  await act?.(page);
+  await page.waitForTimeout(800);
+  const path = join(PICTURES, `${name}-${scheme}.png`);
+  await page.screenshot({ path });
+  await context.close();
+  const { size } = statSync(path);
+  say(`${name}-${scheme}.png ${size} bytes`);
+  return size;
+}

@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CONSOLE_ACTIONS, passingOf } from '../../../infra/cli/console/passing.ts';
+import { serveConsole, type ConsoleProps, type ServedConsole } from '../../../infra/cli/console/serve-console.ts';
+import { ERASURES, MOVES, READS } from '../../../infra/constructs/caller-policies.ts';
+import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
+import { requestSigner } from '../../../shared/client/sign-request.ts';
+import { listen } from '../../support/listen.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
+import { runCommand, startCommand } from './run-command.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const folder = folderOfTests();
+let api: Server;
+let url: string;
+let status: number;
+const came: IncomingMessage[] = [];
+
+beforeAll(async () => {
+  api = createServer((request, response) => {
+    came.push(request);
+    const body =
+      request.url?.endsWith('session.json') === true ? { version: '1', datastores: ['trips'], actions: false } : {};
+    request.resume().on('end', () => {
+      response.writeHead(status, {
+        'content-type': 'application/json',
+        'content-security-policy': "default-src 'none'",
+        'set-cookie': 'a=b',
+      });
+      response.end(JSON.stringify(body));
+    });
+  });
+  url = await listen(api);
+});
+afterAll(() => {
+  api.closeAllConnections();
+  api.close();
+});
+beforeEach(() => {
+  status = 200;
+  came.length = 0;
+});
+
+const SIGN = requestSigner('eu-west-1', { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' });
+
+async function served(props: Partial<ConsoleProps> = {}): Promise<ServedConsole & AsyncDisposable> {
+  const one = await serveConsole({
+    url,
+    sign: SIGN,
+    actions: false,
+    profile: 'prod',
+    datastore: undefined,
+    port: 0,
+    ...props,
+  });
+  return { ...one, [Symbol.asyncDispose]: async () => one.close() };
+}
+
+async function opened({
+  origin,
+  address,
+}: ServedConsole): Promise<(path: string, options?: RequestInit) => Promise<Response>> {
+  const word = /#token=(?<word>.+)$/u.exec(address)?.groups?.['word'];
+  const answer = await fetch(`${origin}/console/redeem`, { method: 'POST', body: JSON.stringify({ word }) });
+  const { token } = (await answer.json()) as { readonly token: string };
+  return (path, options) =>
+    fetch(`${origin}${path}`, { ...options, headers: { 'x-console-token': token, ...options?.headers } });
+}
+
+const pathOf = ({ path }: (typeof ROUTES)[number]): string =>
+  path.replaceAll(/\{(?<name>\w+)\}/gu, (_all, name: string) => (name === 'datastore' ? 'trips' : 'x'));
+
+describe('what passes', () => {
+  const reads: readonly Operation[] = [...READS, ...MOVES, ...ERASURES].filter((operation) =>
+    /^(?:get|list|read|query|count|batch|digest)/u.test(operation),
+  );
+
+  it.each(ROUTES)('$operation: as what it does', (route) => {
+    const isAction = (CONSOLE_ACTIONS as readonly string[]).includes(route.operation);
+    const wanted = reads.includes(route.operation) ? 'reads' : isAction ? 'changes' : 'unknown';
+    expect(passingOf(route.method, pathOf(route))).toBe(wanted);
+  });
+
+  it.each([
+    '/v1/trips/../x',
+    '/v1/trips/cells/%2e%2e/x/1',
+    '/v1//cells/x/y/1',
+    '/console/../v1/health',
+    '/other',
+    '/v1/trips/triggers/a/pause/',
+  ])('nothing of %s', (path) => {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE']) expect(passingOf(method, path)).toBe('unknown');
+  });
+});
+
+describe('the proxy', () => {
+  it('signs what the page asks, and hands back what a page may know', async () => {
+    await using one = await served();
+    const ask = await opened(one);
+    const answer = await ask('/v1/trips/shards?read=reader', {
+      headers: { 'x-schemaless-bodies': 'hidden', cookie: 'c=d' },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'");
+    expect(answer.headers.get('set-cookie')).toBeNull();
+    const [request] = came;
+    expect(request?.url).toBe('/v1/trips/shards?read=reader');
+    expect(request?.headers).toMatchObject({
+      'x-schemaless-bodies': 'hidden',
+      authorization: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/.*\/eu-west-1\/execute-api\//u),
+    });
+    expect(request?.headers).not.toHaveProperty('x-console-token');
+    expect(request?.headers).not.toHaveProperty('cookie');
+  });
+
+  it('is opened by its address once, and by nothing else', async () => {
+    await using one = await served();
+    for (const body of ['{}', '', '{"word":"wrong"}'])
+      expect((await fetch(`${one.origin}/console/redeem`, { method: 'POST', body })).status).toBe(401);
+    expect((await fetch(`${one.origin}/v1/health`)).status).toBe(401);
+    expect((await fetch(`${one.origin}/console/session.json`)).status).toBe(401);
+    await opened(one);
+    const word = one.address.split('=').at(-1);
+    const again = await fetch(`${one.origin}/console/redeem`, { method: 'POST', body: JSON.stringify({ word }) });
+    expect(again.status).toBe(401);
+    expect(came).toEqual([]);
+  });
+
+  it('refuses other pages, by their names', async () => {
+    await using one = await served();
+    const ask = await opened(one);
+    expect((await ask('/v1/health', { headers: { origin: 'https://example.com' } })).status).toBe(403);
+    const { port } = new URL(one.origin);
+    const { request } = await import('node:http');
+    const rebound = request({
+      port,
+      host: '127.0.0.1',
+      path: '/console',
+      headers: { host: `example.com:${port}` },
+    }).end();
+    const [answer] = (await once(rebound, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(421);
+    expect(came).toEqual([]);
+  });
+
+  it.each(
+    ROUTES.filter(({ method, operation }) => method !== 'GET' && !(READS as readonly string[]).includes(operation)),
+  )('keeps $operation from the API where it only reads', async (route) => {
+    await using one = await served();
+    const ask = await opened(one);
+    expect((await ask(pathOf(route), { method: route.method, body: '{}' })).status).toBe(403);
+    expect(came).toEqual([]);
+  });
+
+  it('passes actions where they are allowed, and nothing that has no button', async () => {
+    await using one = await served({ actions: true });
+    const ask = await opened(one);
+    expect((await ask('/v1/trips/triggers/a/pause', { method: 'POST', body: '{}' })).status).toBe(200);
+    expect((await ask('/v1/trips', { method: 'DELETE' })).status).toBe(403);
+    expect((await ask('/v1/trips/cells/x/BASE/1', { method: 'PUT', body: '{}' })).status).toBe(403);
+    expect(came).toHaveLength(1);
+  });
+
+  it('tells the page what it may do, and through whom', async () => {
+    await using one = await served({ actions: true });
+    const session = await (await (await opened(one))('/console/session.json')).json();
+    expect(session).toEqual({
+      version: '1',
+      datastores: ['trips'],
+      actions: true,
+      through: { url, profile: 'prod', datastore: null },
+    });
+  });
+
+  it('says that the API does not answer', async () => {
+    await using one = await served({ url: 'http://127.0.0.1:1' });
+    const answer = await (await opened(one))('/v1/health');
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({ code: 'no_answer' });
+  });
+});
+
+describe('schemaless console', () => {
+  const HERE = { folder: folder.path };
+
+  it('prints the address, serves it, and ends by Ctrl-C', async () => {
+    const child = startCommand(['console', '--url', url, '--port', '0', '--no-open'], HERE);
+    if (!child.stdout) throw new Error('no pipes');
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const { address } = JSON.parse(line) as { readonly address: string };
+    expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console#token=[\w-]{32}$/u);
+    expect((await fetch(address)).status).toBe(200);
+    const ended = once(child, 'exit');
+    child.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it.each([
+    [404, 3, 'has no console'],
+    [403, 6, 'refused the signature'],
+    [500, 5, 'answered 500'],
+  ])('ends at once where the API answers %i', async (answered, code, says) => {
+    status = answered;
+    const ran = await runCommand(['console', '--url', url, '--port', '0', '--no-open'], HERE);
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(says) });
+  });
+});
