@@ -85,7 +85,7 @@ const PRELOADED = '<!-- modules -->';
 const DOCUMENT = 'index.html';
 const FIRST_MODULE = 'main.js';
 /** As the compiler writes imports; what is imported later is not fetched before. */
-const STATIC_IMPORT = /(?<![\w"'.$])(?:from|import)\s*"(?<name>[^"]+)"/gu;
+const STATIC_IMPORT = /(?<![\w"'.$])(?:from|import)\s*"(?<name>\.[\w./-]+)"/gu;
 
 function preloads(files: Readonly<Record<string, PackedFile>>): string {
   const found = new Set([FIRST_MODULE]);

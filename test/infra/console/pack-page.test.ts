@@ -23,7 +23,7 @@ describe('the page', () => {
     expect(named.length).toBeGreaterThan(4);
     for (const { groups } of named) expect(Object.keys(files)).toContain(groups?.['path']?.replace(/^console\//u, ''));
     for (const [, { text }] of scripts)
-      for (const { groups } of text.matchAll(/(?<![\w.])(?:from|import)\s*\(?"(?<path>[^"]+)"/gu))
+      for (const { groups } of text.matchAll(/(?<![\w.])(?:from|import)\s*\(?"(?<path>\.[\w./-]+)"/gu))
         expect(Object.keys(files)).toContain(groups?.['path']?.replace(/^\.\//u, ''));
   });
 
