@@ -51,7 +51,7 @@ async function cellsOf(client: SchemalessClient, shard: number, column: string):
     if (!log || !('cells' in log)) throw new Error(`shard ${shard} cannot be read`);
     for (const { row_key, column_name, ref_key, added_id, created_at } of log.cells)
       if (column_name === column) found.push({ row_key, column_name, ref_key, shard, added_id, created_at });
-    if (log.cells.length === 0) return found;
+    if (!log.more) return found;
     after = log.next;
   }
 }

@@ -107,7 +107,9 @@ interface Screen {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-const showBodies = async (page: Page): Promise<void> => page.keyboard.press('b');
+async function showBodies(page: Page): Promise<void> {
+  await page.keyboard.press('b');
+}
 
 function screens({ row, rider, moved }: Shown): readonly Screen[] {
   return [

@@ -133,6 +133,8 @@ async function show({ groups, datastores, undefinedDatastores, functions, url }:
     );
   }
   console.log(`ready ${url}`);
+  // A browser signs nothing: there `schemaless console` does.
+  if (!flags.checkSignatures) console.log(`console ${url}/console`);
   for (const line of await loadTriggers({ datastores, functions })) console.log(line);
 }
 
