@@ -41,8 +41,6 @@ export default function Chart({ title, times, series }: ChartProps) {
         ],
         axes: [axis, { ...axis, size: 70 }],
         scales: {
-          // A few looks are not stretched over years.
-          x: { range: (_plot, first, last) => [Math.min(first, last - LEAST_SECONDS), last] },
           y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] },
         },
       },
@@ -61,6 +59,13 @@ export default function Chart({ title, times, series }: ChartProps) {
   return html`<figure class="chart"><figcaption>${title}</figcaption><div ref=${place} aria-hidden="true"></div></figure>`;
 }
 
+/** A few looks are not stretched over years: before the first one there is a time of which nothing is known. */
 function dataOf(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
-  return [[...times], ...series.map(({ values }) => [...values])];
+  const [first, last] = [times[0], times.at(-1)];
+  const isShort = first !== undefined && last !== undefined && last - first < LEAST_SECONDS;
+  const padding = isShort ? [null] : [];
+  return [
+    [...(isShort ? [last - LEAST_SECONDS] : []), ...times],
+    ...series.map(({ values }) => [...padding, ...values]),
+  ];
 }

@@ -64,6 +64,7 @@ function Query({ index }: { readonly index: IndexStatus }) {
   const words = [
     'query',
     index.index,
+    ...(isAsked || !first ? [] : [`${first.field}=VALUE`]),
     ...conditions.map(([name, value]) => cliCondition(name, value)),
     ...(order === '' ? [] : ['-o', order]),
   ];
