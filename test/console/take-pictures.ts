@@ -1,5 +1,5 @@
 /** `npm run console-pictures`: pictures of each screen, light and dark, of a stack on which the trips demo ran. */
-import { cpSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
@@ -163,10 +163,25 @@ async function take(
   await page.waitForTimeout(name === 'trigger' || name === 'shards' ? 5000 : 1200);
   await act?.(page);
   await page.waitForTimeout(800);
-  const path = join(PICTURES, `${name}-${scheme}.png`);
-  await page.screenshot({ path });
+  const picture = await asWebp(browser, await page.screenshot());
   await context.close();
-  const { size } = statSync(path);
-  say(`${name}-${scheme}.png ${size} bytes`);
-  return size;
+  const file = `${name}-${scheme}.webp`;
+  writeFileSync(join(PICTURES, file), picture);
+  say(`${file} ${picture.byteLength} bytes`);
+  return picture.byteLength;
+}
+
+/** A third of the size, and no difference to be seen. */
+async function asWebp(browser: Browser, png: Buffer): Promise<Buffer> {
+  const page = await browser.newPage();
+  const text = await page.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (one) => one.codePointAt(0) ?? 0);
+    const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.width, image.height];
+    canvas.getContext('2d')?.drawImage(image, 0, 0);
+    return canvas.toDataURL('image/webp', 0.9);
+  }, png.toString('base64'));
+  await page.close();
+  return Buffer.from(text.split(',')[1] ?? '', 'base64');
 }

@@ -64,9 +64,9 @@ function Changes({ before, after }: { readonly before: Value; readonly after: Va
     keyOf: ({ path }) => path,
     empty: 'Nothing: both say the same.',
     columns: [
-      { header: 'Where', value: ({ path }) => (path === '' ? 'the whole' : visible(path)), width: '22ch' },
-      { header: 'Before', value: (one) => html`<del>${text(one.before)}</del>`, width: '26ch' },
-      { header: 'Now', value: (one) => html`<ins>${text(one.after)}</ins>`, width: '26ch' },
+      { header: 'Where', value: ({ path }) => (path === '' ? 'the whole' : visible(path)), width: '16ch' },
+      { header: 'Before', value: (one) => html`<del>${text(one.before)}</del>`, width: '24ch' },
+      { header: 'Now', value: (one) => html`<ins>${text(one.after)}</ins>`, width: '24ch' },
     ],
   })}${more && html`<p class="quiet">More than that changed.</p>`}`;
 }

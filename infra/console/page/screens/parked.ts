@@ -21,6 +21,8 @@ import { errorGroups, type ErrorGroup } from '../error-groups.ts';
 /** As many as are listed; all are retried or discarded where `all` is said. */
 const MOST_CELLS = 20_000;
 const PAGE = 1000;
+/** Of cells in a line of the command line. */
+const MOST_NAMED = 100;
 /** Of one request, so that one sees how far it is. */
 const BATCH = 200;
 
@@ -121,7 +123,7 @@ function groupTable(page: Page, name: string, { groups, group, setGroup, onDone 
         header: 'Error',
         value: ({ text }) =>
           html`<button type="button" class="link" data-item title=${text} onClick=${() => setGroup(text)}>${visible(text)}</button>`,
-        width: '70ch',
+        width: '52ch',
       },
       { header: 'Last', value: ({ last }) => html`<${Time} at=${last} />`, width: '24ch' },
       {
@@ -158,6 +160,11 @@ function cellTable(
           html`<a data-item href=${link(datastore, ['row', row_key], { column: column_name, at: added_id })}>${row_key}</a>`,
         width: '38ch',
       },
+      {
+        header: 'Error',
+        value: ({ last_error: error }) => html`<span title=${error}>${visible(error)}</span>`,
+        width: '50ch',
+      },
       { header: 'Column', value: ({ column_name }) => visible(column_name), width: '14ch' },
       { header: 'Ref', value: ({ ref_key }) => ref_key, width: '8ch', isNumber: true },
       { header: 'Attempts', value: ({ attempts }) => attempts, width: '10ch', isNumber: true },
@@ -167,11 +174,6 @@ function cellTable(
         value: ({ retry, round }) =>
           html`${retry === null ? '' : html`<${Badge} tone="plain">${retry}<//> `}${round > 0 ? `tried again ${countText(round)}×` : ''}`,
         width: '22ch',
-      },
-      {
-        header: 'Error',
-        value: ({ last_error: error }) => html`<span title=${error}>${visible(error)}</span>`,
-        width: '70ch',
       },
     ],
   });
@@ -210,7 +212,11 @@ function parkedAction({ page, name, cells, count = cells.length, onDone }: Chose
   const isRetry = verb === 'retry';
   const path = apiPath(page.datastore, ['triggers', name, 'parked', verb]);
   const words =
-    cells === 'all' ? ['--all'] : cells.length > 20 ? [...cells.slice(0, 20).map(placeOf), '…'] : cells.map(placeOf);
+    cells === 'all'
+      ? ['--all']
+      : cells.length > MOST_NAMED
+        ? [...cells.slice(0, MOST_NAMED).map(placeOf), '…']
+        : cells.map(placeOf);
   return {
     title: isRetry ? `Retry ${counted(count, 'cell')}` : `Discard ${counted(count, 'cell')}`,
     operation: isRetry ? 'retryParkedCells' : 'discardParkedCells',

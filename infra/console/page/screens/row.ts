@@ -97,22 +97,22 @@ function cellTable(cells: readonly ShownCell[], names: readonly string[], looked
     columns: [
       {
         header: 'Place',
-        width: '11ch',
+        width: '8ch',
         isNumber: true,
         value: ({ added_id }) =>
           html`<button type="button" class="link" data-item onClick=${() => restate({ at: added_id })}>${added_id}</button>`,
       },
       {
         header: 'Column',
-        width: '20ch',
+        width: '15ch',
         value: ({ column_name }) =>
           html`<span class=${`lane lane-${names.indexOf(column_name) % 8}`}></span>${visible(column_name)}`,
       },
-      { header: 'Ref', value: ({ ref_key }) => ref_key, width: '9ch', isNumber: true },
+      { header: 'Ref', value: ({ ref_key }) => ref_key, width: '7ch', isNumber: true },
       { header: 'Stored (UTC)', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '24ch' },
       {
-        header: 'Erased, damaged',
-        width: '16ch',
+        header: 'State',
+        width: '11ch',
         value: ({ erased, error }) =>
           erased === true
             ? html`<${Badge} tone="warn">erased<//>`
