@@ -12,7 +12,7 @@ it('a group that is killed while somebody looks is told of, and so is that it is
   const [group] = stack().groups.groups;
   const names = (group?.nodes ?? []).map(({ node }) => node);
   for (const name of names) await stack().groups.kill(name);
-  await page.waitForSelector('text=The writer of group-1 does not answer');
+  await page.waitForSelector('text=Nothing of group-1 answers');
   const shards = await open();
   await shards.at('/trips/shards');
   await shards.page.waitForSelector('text=do not answer');

@@ -53,7 +53,11 @@ try {
   const nodes = stack.groups.groups[1]?.nodes ?? [];
   for (const { node } of nodes) await stack.groups.kill(node);
   for (const scheme of ['light', 'dark'] as const)
-    bytes += await take(browser, scheme, { name: 'group-down', address: '/trips/health', waitFor: 'does not answer' });
+    bytes += await take(browser, scheme, {
+      name: 'group-down',
+      address: '/trips/health',
+      waitFor: 'Nothing of group-2 answers',
+    });
   say(`${bytes} bytes in all`);
   if (bytes > MOST_BYTES) throw new Error(`pictures: wanted at most ${MOST_BYTES} bytes, got ${bytes}`);
 } finally {

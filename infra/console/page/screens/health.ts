@@ -106,10 +106,12 @@ export function HealthScreen() {
 
 /** One sentence for who was woken by it. */
 function whatIsWrong({ health, buffers }: Looked): string {
-  const down = health.groups.flatMap(({ group, writer, reader }) => [
-    ...(writer.state === 'down' ? [`the writer of ${group} does not answer: writes for its shards are buffered`] : []),
-    ...(reader.state === 'down' ? [`the readers of ${group} do not answer: its writer is read`] : []),
-  ]);
+  const down = health.groups.flatMap(({ group, writer, reader }) => {
+    const [writes, reads] = [writer.state === 'up', reader.state === 'up'];
+    if (!writes && !reads) return [`nothing of ${group} answers: writes for its shards are buffered, its cells wait`];
+    if (!writes) return [`the writer of ${group} does not answer: writes for its shards are buffered`];
+    return reads ? [] : [`the readers of ${group} do not answer: its writer is read`];
+  });
   const waiting = buffers.reduce((sum, one) => sum + (one.error ? 0 : one.rows), 0);
   const parts = [
     ...down,
