@@ -428,7 +428,8 @@ describe('the console', () => {
   });
 
   it('is answered without bodies, and the log has who was shown them', async () => {
-    const cell = `${stack().url}/v1/trips/cells/${ROW}/BASE/1`;
+    const cell = `${stack().url}/v1/trips/cells/${ROW}/LOOKED/1`;
+    await fetch(cell, { method: 'PUT', body: JSON.stringify(TRIP) });
     const ask = async (bodies: string): Promise<unknown> =>
       (await fetch(cell, { headers: { 'x-schemaless-bodies': bodies, 'x-request-id': `look-${bodies}` } })).json();
     expect(await ask('hidden')).toMatchObject({ row_key: ROW, body: null, hidden: true });
