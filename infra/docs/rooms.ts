@@ -43,7 +43,6 @@ export const ROOMS: readonly Room[] = [
       'bodies taken away for good, from every place that has them, and the records of it; what is kept how long, and what is held; purges',
   },
   { path: 'sealed', holds: 'fields sealed under the keys of subjects; subjects forgotten; records signed' },
-  { path: 'erasures', holds: 'bodies taken away for good, from every place that has them, and the records of it' },
   { path: 'migrate', holds: 'schemas and catalogues brought to what is deployed' },
   { path: 'moves', holds: 'a shard copied to another group, compared, switched over, and back' },
 ];
