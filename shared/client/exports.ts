@@ -6,7 +6,6 @@ export { putAll, type PutAllOptions, type PutAllResult, type PutEnd } from './pu
 export { getAll, type GetAllOptions } from './get-all.ts';
 export { queryAll, versions } from './pages.ts';
 export { tail, type TailedCell, type TailOffset, type TailOptions } from './tail.ts';
-export { explain, type Explained } from './explain.ts';
 export { defineDatastore } from './datastore-definition.ts';
 export { openDatastore, type FoundOf, type OpenedDatastore, type OpenOptions, type PageOf } from './open-datastore.ts';
 export type * from './datastore-definition.ts';

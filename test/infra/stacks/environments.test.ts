@@ -5,7 +5,7 @@ import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName } from '../../../infra/environments.ts';
 import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
 import { checkTypes } from '../../../infra/local/template/resources/local-resources.ts';
-import { DEFINING_HANDLER, GATEWAY_ROUTES, ROUTES } from '../../../shared/api/routes.ts';
+import { DEFINING_HANDLER, CONSOLE_ROUTES, GATEWAY_ROUTES, ROUTES } from '../../../shared/api/routes.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { circleIn } from '../support/references.ts';
 import { statementsOf } from '../support/statements.ts';
@@ -45,8 +45,9 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       ENVIRONMENTS[environment].corsOrigins.length > 0
         ? ['GET /', ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} /{proxy+}`)]
         : ['$default'];
+    const answered = [...GATEWAY_ROUTES, ...(ENVIRONMENTS[environment].console === true ? CONSOLE_ROUTES : [])];
     expect(routes.map(({ RouteKey }) => RouteKey).sort()).toEqual(
-      [...ofOthers, ...GATEWAY_ROUTES.map(({ method, path }) => `${method} ${path}`)].sort(),
+      [...ofOthers, ...answered.map(({ method, path }) => `${method} ${path}`)].sort(),
     );
     expect(new Set(routes.map(({ AuthorizationType }) => AuthorizationType))).toEqual(new Set(['AWS_IAM']));
   });

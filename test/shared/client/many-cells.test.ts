@@ -39,6 +39,7 @@ describe('any number of cells', () => {
       buffered: 0,
       conflict: 0,
       erased: 0,
+      subject_forgotten: 0,
       undone: [],
     });
     expect(overtaken).toEqual([]);
