@@ -148,6 +148,14 @@ it(
   },
 );
 
+it('pays for its storage as it is told to: by each I/O unless it says otherwise', () => {
+  using app = standInApp();
+  app.store({ passwordDays: 0, schedules: false }, 'Standard');
+  app.store({ passwordDays: 0, schedules: false, storage: 'io-optimized', name: 'busy' }, 'Busy');
+  const paid = propertiesOf(app.synthesized(), 'AWS::RDS::DBCluster').map(({ StorageType }) => StorageType);
+  expect(paid).toEqual([undefined, 'aurora-iopt1']);
+});
+
 it('has the edge and the backups that it is told to have', () => {
   using app = standInApp();
   const copyTo = 'arn:aws:backup:eu-north-1:123456789012:backup-vault:elsewhere';
