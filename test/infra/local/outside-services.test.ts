@@ -93,7 +93,8 @@ describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
     ).flat();
     expect(stack().endpoints.tables).toContainEqual(expect.stringMatching(new RegExp(`tablestopology.*-${id}$`, 'u')));
     expect(tables).toEqual(expect.arrayContaining([...stack().endpoints.tables]));
-    for (const TableName of stack().endpoints.tables)
+    // Where nothing is sealed there are no keys.
+    for (const TableName of stack().endpoints.tables.filter((name) => !name.includes('tableskeys')))
       expect((await dynamodb.send(new ScanCommand({ TableName, Select: 'COUNT' }))).Count).toBeGreaterThan(0);
     expect(stack().endpoints).toMatchObject({ sqs: outside.sqs, dynamodb: outside.dynamodb });
     expect([existsSync(join(data, 'sqs')), existsSync(join(data, 'dynamodb'))]).toEqual([false, false]);
