@@ -115,6 +115,20 @@ export function isSealed(sealed: readonly SealedFields[], column: string, field:
   return sealedOf(sealed, column).includes(field);
 }
 
+/** `BASE: rider_name` for each field that is sealed, and would not be by another list. */
+export function unsealedBy(
+  sealed: readonly SealedFields[] = [],
+  wished: readonly SealedFields[] = [],
+): readonly string[] {
+  return sealed.flatMap(({ column, fields }) =>
+    fields.filter((field) => !isSealed(wished, column, field)).map((field) => `${column}: ${field}`),
+  );
+}
+
+/** Why each of them stays sealed. */
+export const STAYS_SEALED =
+  'what was sealed would be shown as it is stored, and what is written from then on would not be sealed';
+
 /** An index, with those of its fields marked that are sealed. */
 export function markSealed(index: IndexDefinition, sealed: readonly SealedFields[] = []): IndexDefinition {
   const fields = index.fields.map(({ field, type, column_key }) => ({

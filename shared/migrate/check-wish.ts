@@ -1,3 +1,4 @@
+import { STAYS_SEALED, unsealedBy } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { readDeployed, writeDeployed } from '../topology/deployed-definitions.ts';
@@ -10,11 +11,11 @@ import { stepControl } from './step-control.ts';
 import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
 
 /**
- * Throws an `Error` that names what is wrong with a wish: another shard count, a group gone that owns shards, of whatever
- * datastore, or that some are being moved to.
+ * Throws an `Error` that names what is wrong with a wish: another shard count, a field that would not be sealed any more,
+ * a group gone that owns shards, of whatever datastore, or that some are being moved to.
  */
 export async function checkWish(topologyTable: DynamoTable, { groups, datastores }: MigrationWish): Promise<void> {
-  for (const { name, shards } of datastores) {
+  for (const { name, shards, sealed } of datastores) {
     if (await readDeletionMark(topologyTable, name))
       throw new Error(
         `datastore ${name}: wanted another name, or its deletion finished, got one that is being deleted`,
@@ -24,6 +25,11 @@ export async function checkWish(topologyTable: DynamoTable, { groups, datastores
     if (existing.shards !== shards)
       throw new Error(
         `datastore ${name}: wanted its ${existing.shards} shards, fixed when it was created, got ${shards}`,
+      );
+    const unsealed = unsealedBy(existing.sealed, sealed);
+    if (unsealed.length > 0)
+      throw new Error(
+        `datastore ${name}: sealed: wanted ${unsealed.join(', ')}, which are sealed, got ${sealed ? 'a list without them' : 'no sealed fields'}: ${STAYS_SEALED}`,
       );
   }
   const names = groups.map(({ name }) => name);

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AppliedChange, DefinitionKind, FixedProblem } from '../contract/definition-operations.ts';
-import type {
-  DatastoreDefinition,
-  Definitions,
-  IndexDefinition,
-  RetentionRule,
-  SealedFields,
-  TriggerDefinition,
+import {
+  STAYS_SEALED,
+  unsealedBy,
+  type DatastoreDefinition,
+  type Definitions,
+  type IndexDefinition,
+  type RetentionRule,
+  type SealedFields,
+  type TriggerDefinition,
 } from '../definitions/definitions.ts';
 
 /** A datastore as it is now, whoever defined it. */
@@ -77,13 +79,21 @@ function judgeDatastore({ name, shards, sealed, retention }: DatastoreDefinition
     };
   // An environment may give those that it deploys another number than their YAML.
   if (current.deployed) return asDeployed({ retention }, { retention: current.deployed.retention });
-  const change = isSealedSo && isDeepStrictEqual(retention, current.retention) ? 'none' : 'change';
-  if (current.shards === shards) return { change, fixed: [] };
+  const fixed = [...fixedShards(current.shards, shards), ...fixedSealed(current.sealed, sealed)];
+  const isAsWished = isSealedSo && isDeepStrictEqual(retention, current.retention);
+  return { change: isAsWished || fixed.length > 0 ? 'none' : 'change', fixed };
+}
+
+function fixedShards(now: number, wished: number): readonly Fixed[] {
   const reason = 'the number of shards is fixed when a datastore is created';
-  return {
-    change: 'none',
-    fixed: [{ field: 'shards', wanted: String(current.shards), got: String(shards), reason }],
-  };
+  return now === wished ? [] : [{ field: 'shards', wanted: String(now), got: String(wished), reason }];
+}
+
+function fixedSealed(now: CurrentDatastore['sealed'], wished: DatastoreDefinition['sealed']): readonly Fixed[] {
+  const unsealed = unsealedBy(now, wished);
+  if (unsealed.length === 0) return [];
+  const got = wished === undefined ? 'no sealed fields' : 'a list without them';
+  return [{ field: 'sealed', wanted: unsealed.join(', '), got, reason: STAYS_SEALED }];
 }
 
 function judgeIndex(wished: IndexDefinition, { indexes, deployed }: CurrentDatastore): Judged {

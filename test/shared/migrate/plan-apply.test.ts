@@ -19,6 +19,8 @@ const NONE: CurrentDatastore = {
 };
 const THERE: CurrentDatastore = { ...NONE, shards: 4, indexes: [INDEX], triggers: [TRIGGER] };
 
+const sealedIn = (column: string, fields: readonly string[]) => ({ column, subject: 'buyer', fields });
+
 function plan(wished: Partial<DatastoreDefinition>, current: CurrentDatastore) {
   const definition = { name: 'shop', shards: 4, indexes: [], triggers: [], ...wished };
   const { changes, fixed } = planApply({ datastores: [definition] }, () => current);
@@ -87,6 +89,21 @@ describe('a plan', () => {
       'send maxAttempts: as deployed, something else',
     ]);
     expect(plan({ indexes: [INDEX], triggers: [TRIGGER] }, { ...THERE, deployed }).fixed).toEqual([]);
+  });
+
+  it.each<[string, DatastoreDefinition['sealed'], readonly string[]]>([
+    ['no list', undefined, ['shop sealed: BASE: name, BASE: phone, no sealed fields']],
+    ['a list that lacks one', [sealedIn('BASE', ['name'])], ['shop sealed: BASE: phone, a list without them']],
+    [
+      'the column of another',
+      [sealedIn('NOTE', ['name', 'phone'])],
+      ['shop sealed: BASE: name, BASE: phone, a list without them'],
+    ],
+    ['another order, and one more', [sealedIn('BASE', ['mail', 'phone', 'name'])], []],
+  ])('turns no sealing off: by %s', (_what, sealed, fixed) => {
+    const current = { ...THERE, sealed: [sealedIn('BASE', ['name', 'phone'])] };
+    const planned = plan({ ...(sealed && { sealed }) }, current);
+    expect(planned).toEqual({ changes: [`shop ${fixed.length > 0 ? 'none' : 'change'}`], fixed });
   });
 
   it('makes nothing of a name that is being deleted', () => {
