@@ -74,6 +74,10 @@ export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
     reason: REASON,
     requested_by: { type: 'string', description: 'The caller as IAM knows it; `anybody` where calls are not signed.' },
     forgotten_at: WHEN,
+    had_key: {
+      type: 'boolean',
+      description: 'False: there was no key to delete. Nothing was ever sealed for it, or the subject was misspelt.',
+    },
     unreadable_from: { ...WHEN, description: 'From then on nobody reads, or writes, anything of it.' },
     key_in_backups_until: {
       ...orNull(WHEN),

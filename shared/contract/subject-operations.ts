@@ -6,7 +6,8 @@
 export interface SubjectOperations {
   /**
    * Forgets a subject for good: its key goes, and with it every value that was ever sealed under it, wherever that is.
-   * Nothing is sealed for it any more. One that has no key is forgotten all the same. Asked again, it answers the same
+   * Nothing is sealed for it any more. One that has no key is forgotten all the same, and its
+   * record says so (`had_key`). Asked again, it answers the same
    * record.
    *
    * @throws SchemalessError `invalid_field`, `missing_field`
@@ -45,6 +46,11 @@ export interface ForgottenSubject {
   /** Who asked: the caller as IAM knows it; `anybody` where calls are not signed. */
   readonly requested_by: string;
   readonly forgotten_at: string;
+  /**
+   * Whether there was a key, which is gone now. False: nothing was ever sealed for it in this datastore, or the subject
+   * was misspelt.
+   */
+  readonly had_key: boolean;
   /** From then on no instance has its key in memory: nobody reads, or writes, anything of it. */
   readonly unreadable_from: string;
   /**

@@ -106,8 +106,10 @@ export function subjectManagement(work: SubjectWork): SubjectManagement {
 }
 
 type Asked = Pick<ForgottenSubject, 'subject_name' | 'reason' | 'requested_by'>;
+/** Until it is known whether there was a key. */
+type Prepared = Omit<ForgottenSubject, 'had_key'>;
 
-function recordOf(asked: Asked, keyDays: number): ForgottenSubject {
+function recordOf(asked: Asked, keyDays: number): Prepared {
   const now = Date.now();
   const at = (ms: number): string => new Date(now + ms).toISOString();
   return {
@@ -119,18 +121,27 @@ function recordOf(asked: Asked, keyDays: number): ForgottenSubject {
   };
 }
 
+/** A key is made once, and goes once: more often than that nothing changes under who forgets. */
+const FORGET_TRIES = 3;
+
 /** Puts the record in the place of the key. Returns the first one that was put there. */
-async function forget({ table }: KeyStore, datastore: string, record: ForgottenSubject): Promise<ForgottenSubject> {
-  const key = subjectItem(datastore, record.subject_name);
-  const written = await updateState(table, {
-    key,
-    update: 'SET #forgotten = :record REMOVE #key',
-    condition: 'attribute_not_exists(#forgotten)',
-    values: { ':record': { S: JSON.stringify(record) } },
-  });
-  const now = toRecord(written ?? (await readState(table, key)));
-  if (!now) throw new Error('a subject that was forgotten has no record');
-  return now;
+async function forget({ table }: KeyStore, datastore: string, prepared: Prepared): Promise<ForgottenSubject> {
+  const key = subjectItem(datastore, prepared.subject_name);
+  for (let tried = 1; tried <= FORGET_TRIES; tried += 1) {
+    const before = await readState(table, key);
+    const done = toRecord(before);
+    if (done) return done;
+    const had_key = before?.['key'] !== undefined;
+    const written = await updateState(table, {
+      key,
+      update: 'SET #forgotten = :record REMOVE #key',
+      condition: `attribute_not_exists(#forgotten) AND attribute_${had_key ? '' : 'not_'}exists(#key)`,
+      values: { ':record': { S: JSON.stringify({ ...prepared, had_key }) } },
+    });
+    const record = toRecord(written);
+    if (record) return record;
+  }
+  throw new Error('a subject that is to be forgotten changes all the time');
 }
 
 /** Of a page of records the table is read so far at most: keys of subjects that are not forgotten lie between. */

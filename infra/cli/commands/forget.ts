@@ -32,7 +32,8 @@ export function forget(): Command {
         ],
       )}
 
-Prints the record: keep it. What is not sealed stays: \`schemaless erase\` takes that away.`,
+Prints the record: keep it. \`had_key\` is false where there was no key to delete: look then whether the subject is
+written as bodies have it. What is not sealed stays: \`schemaless erase\` takes that away.`,
     )
     .action(
       action<[], ForgetFlags>(async (session, _none, { subject, name, reason, yes }) => {
@@ -44,7 +45,10 @@ Prints the record: keep it. What is not sealed stays: \`schemaless erase\` takes
         }
         const subjects = await session.subjects();
         const named = subject === undefined ? { subject_name: name ?? '' } : { subject };
-        return session.output.record(await subjects.forget({ ...named, reason }));
+        const record = await subjects.forget({ ...named, reason });
+        if (!record.had_key)
+          session.note('no key of this subject was there: nothing was sealed for it, or it is written otherwise');
+        return session.output.record(record);
       }),
     );
 }
@@ -76,6 +80,7 @@ export function forgotten(): Command {
 const COLUMNS: readonly Column<ForgottenSubject>[] = [
   { header: 'SUBJECT NAME', value: ({ subject_name }) => subject_name, width: 32 },
   { header: 'FORGOTTEN', value: ({ forgotten_at }) => forgotten_at.replace(/\.\d+/u, ''), width: 20 },
+  { header: 'HAD KEY', value: ({ had_key }) => String(had_key), width: 7 },
   { header: 'BY', value: ({ requested_by }) => requested_by, wide: true },
   { header: 'KEY IN BACKUPS UNTIL', value: ({ key_in_backups_until }) => key_in_backups_until, width: 24 },
   { header: 'REASON', value: ({ reason }) => reason },

@@ -15,6 +15,7 @@ const FORGOTTEN = {
   reason: 'request 4711',
   requested_by: 'arn:aws:iam::123456789012:role/privacy',
   forgotten_at: '2026-01-31T08:00:00.000Z',
+  had_key: true,
   unreadable_from: '2026-01-31T08:00:10.000Z',
   key_in_backups_until: '2026-03-07T08:00:05.000Z',
   not_reached: ['keyed hashes of its values in indexes, until their rows are written again or erased'],

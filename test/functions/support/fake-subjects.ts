@@ -7,6 +7,7 @@ export const FORGOTTEN: ForgottenSubject = {
   reason: 'request 4711',
   requested_by: 'anybody',
   forgotten_at: '2026-01-31T08:00:00.000Z',
+  had_key: true,
   unreadable_from: '2026-01-31T08:00:10.000Z',
   key_in_backups_until: null,
   not_reached: ['what was read before'],

@@ -276,6 +276,7 @@ describe('a subject that was forgotten', () => {
     const [first, second] = [trip({ rider }), trip({ rider })];
     await sealed.trips.batchPut([cellOf(first), cellOf(second)]);
     const record = await forget(rider.toUpperCase());
+    expect(record.had_key).toBe(true);
     const { body, driver } = first;
     const without = { ...body, rider_name: null, rider: { phone: null, since: 2019 }, rider_email: null };
     const paths = ['rider_name', 'rider.phone', 'rider_email'];
@@ -320,13 +321,22 @@ describe('a subject that was forgotten', () => {
     expect((await trips.put({ ...cellOf(one), body: rest })).outcome).toBe('stored');
   });
 
+  it('has in its record whether there was a key, for good', async () => {
+    const [never, written] = [randomUUID(), randomUUID()];
+    await sealed.trips.put(cellOf(trip({ rider: written })));
+    for (const _time of [1, 2]) {
+      expect(await forget(never)).toMatchObject({ had_key: false });
+      expect(await forget(written)).toMatchObject({ had_key: true });
+    }
+  });
+
   it('stays so: asked again, by name too, it answers the first record, and no key is made', async () => {
     const subject = `mail-${randomUUID()}@example.org`;
     const first = await forget(subject);
     const again = await sealed.subjects.forget({ subject, reason: 'once more' });
     const byName = await sealed.subjects.forget({ subject_name: first.subject_name, reason: 'once more' });
     expect([again, byName]).toEqual([first, first]);
-    expect(first).toMatchObject({ reason: REASON, requested_by: 'tester' });
+    expect(first).toMatchObject({ reason: REASON, requested_by: 'tester', had_key: false });
     expect(JSON.stringify(first)).not.toContain(subject);
     const listed: string[] = [];
     let after: string | null | undefined;
