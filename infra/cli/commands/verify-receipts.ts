@@ -9,8 +9,9 @@ import { badUsage } from '../command-error.ts';
 export function verifyReceipts(): Command {
   return new Command('verify')
     .description('verifies the signatures of records, of erasures and of forgotten subjects, by a key that was kept')
-    .argument('<file>', 'records as NDJSON, as --format ndjson prints them, or one as JSON')
+    .argument('<file>', 'records as NDJSON or a list, as --format ndjson and json print them, or one as JSON')
     .option('--key <file>', 'what `schemaless erasures key` printed as JSON (default: the API is asked for it)')
+    .option('--allow-unsigned', 'records that are done may have no signature')
     .addHelpText(
       'after',
       `${examples(
@@ -18,24 +19,29 @@ export function verifyReceipts(): Command {
         ['schemaless erasures verify forgotten.ndjson', 'by the key that the deployment has now'],
       )}
 
-Prints how many are right, and the line of each that was changed, or that another key signed. Ends with 8 where there is
-one. Records that are not done have no signature.`,
+Prints how many are right, and the line (of a list: the place, from 1) of each that was changed, that another key signed,
+or that is done and has no signature. Ends with 8 where there is one. Erasures that are not done have no signature yet;
+one that could not be signed when it was asked for can be asked for again.`,
     )
     .action(
-      action<[file: string], { readonly key?: string }>(async (session, [file], flags) => {
-        const records = readRecords(file);
-        const key = flags.key === undefined ? await (await session.subjects()).receiptKey() : readKey(flags.key);
-        const counts = { right: 0, unsigned: 0, wrong: 0 };
-        const wrong: { readonly line: number; readonly why: string }[] = [];
-        for (const { line, record } of records) {
-          const verdict = verifyReceipt(record, key);
-          counts[verdict === 'right' || verdict === 'unsigned' ? verdict : 'wrong'] += 1;
-          if (verdict === 'changed') wrong.push({ line, why: 'it is not what was signed' });
-          if (verdict === 'other_key') wrong.push({ line, why: `the key ${record.signature?.key_id} signed it` });
-        }
-        await session.output.record({ ...counts, key_id: key.key_id, lines: wrong });
-        return wrong.length > 0 ? 'differs' : 'ok';
-      }),
+      action<[file: string], { readonly key?: string; readonly allowUnsigned?: true }>(
+        async (session, [file], flags) => {
+          const records = readRecords(file);
+          const key = flags.key === undefined ? await (await session.subjects()).receiptKey() : readKey(flags.key);
+          const counts = { right: 0, unsigned: 0, wrong: 0 };
+          const wrong: { readonly line: number; readonly why: string }[] = [];
+          for (const { line, record } of records) {
+            const verdict = verifyReceipt(record, key);
+            counts[verdict === 'right' || verdict === 'unsigned' ? verdict : 'wrong'] += 1;
+            if (verdict === 'changed') wrong.push({ line, why: 'it is not what was signed' });
+            if (verdict === 'other_key') wrong.push({ line, why: `the key ${record.signature?.key_id} signed it` });
+            if (verdict === 'unsigned' && flags.allowUnsigned !== true && !isOpen(record))
+              wrong.push({ line, why: 'it is done, and has no signature' });
+          }
+          await session.output.record({ ...counts, key_id: key.key_id, lines: wrong });
+          return wrong.length > 0 ? 'differs' : 'ok';
+        },
+      ),
     );
 }
 
@@ -47,22 +53,40 @@ export function showReceiptKey(): Command {
     .action(action<[]>(async (session) => session.output.record(await (await session.subjects()).receiptKey())));
 }
 
+/** A record as a file has it. */
+type Kept = Receipt & { readonly state?: unknown; readonly forgotten_at?: unknown };
+
+/** Only an erasure that goes on is not signed yet. */
+const isOpen = ({ state, forgotten_at }: Kept): boolean => state === 'erasing' && forgotten_at === undefined;
+
+interface KeptLine {
+  /** From 1; in a list its place. */
+  readonly line: number;
+  readonly record: Kept;
+}
+
 /** Throws a CommandError. */
-function readRecords(path: string): readonly { readonly line: number; readonly record: Receipt }[] {
+function readRecords(path: string): readonly KeptLine[] {
   const text = readText('file', path);
   const whole = parse(text);
-  if (whole !== undefined) return [{ line: 1, record: whole }];
-  return text.split('\n').flatMap((line, position) => {
-    if (line.trim() === '') return [];
-    const record = parse(line);
-    if (!record) throw badUsage('file', 'records as JSON, one a line', `line ${position + 1} of ${path}`);
-    return [{ line: position + 1, record }];
-  });
+  if (whole !== undefined)
+    return [whole].flat().map((record, position) => toKept(record, `record ${position + 1} of ${path}`, position + 1));
+  return text
+    .split('\n')
+    .flatMap((line, position) =>
+      line.trim() === '' ? [] : [toKept(parse(line), `line ${position + 1} of ${path}`, position + 1)],
+    );
+}
+
+/** Throws a CommandError. */
+function toKept(value: unknown, what: string, line: number): KeptLine {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { line, record: value as Kept };
+  throw badUsage('file', 'records as JSON, one a line or in one list', what);
 }
 
 /** Throws a CommandError. */
 function readKey(path: string): ReceiptKey {
-  const { key_id, public_key } = parse<Partial<ReceiptKey>>(readText('--key', path)) ?? {};
+  const { key_id, public_key } = Object(parse(readText('--key', path))) as Partial<ReceiptKey>;
   if (typeof key_id !== 'string' || typeof public_key !== 'string')
     throw badUsage('--key', 'what `schemaless erasures key --format json` printed', path);
   return { algorithm: 'Ed25519', key_id, public_key };
@@ -76,11 +100,10 @@ function readText(what: string, path: string): string {
   }
 }
 
-/** Undefined where a text is no JSON object. */
-function parse<T = Receipt>(text: string): T | undefined {
+/** Undefined where a text is no JSON. */
+function parse(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as T) : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
