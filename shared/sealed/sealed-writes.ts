@@ -1,7 +1,8 @@
 import { parseBatch } from '../address.ts';
 import { equalJson } from '../body/equal.ts';
-import type { Json, NewCell, PutResult } from '../cell.ts';
+import type { CellAddress, NewCell, PutResult } from '../cell.ts';
 import type { Datastore, PutOptions } from '../contract/datastore.ts';
+import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import { openCells } from './open-cells.ts';
 import { sealCells, type SealedCell } from './seal-cells.ts';
@@ -48,40 +49,82 @@ function fitOf<Given extends NewCell>(cells: readonly SealedCell<Given>[]): read
   return cells.flatMap(({ cell }) => cell ?? []);
 }
 
+/** A cell that was written, with its outcome. */
+interface Written {
+  readonly one: SealedCell<NewCell> & { readonly forgotten?: undefined };
+  readonly result: PutResult;
+}
+
 /** The outcomes in the order of the cells, with those of the cells that were not written. */
-function resultsOf(
+async function resultsOf(
   stored: Datastore,
   parts: SealedParts,
   cells: readonly SealedCell<NewCell>[],
   written: readonly PutResult[],
 ): Promise<readonly PutResult[]> {
   const results = written.values();
-  return Promise.all(
-    cells.map((one): PutResult | Promise<PutResult> => {
-      if (!one.forgotten) return judged(stored, parts, one, results.next().value as PutResult);
-      const { row_key, field } = one.forgotten;
-      return { outcome: 'subject_forgotten', shard: shardOf(row_key, stored.shards), field };
-    }),
+  const fit = cells.flatMap((one): Written | readonly [] =>
+    one.forgotten ? [] : { one, result: results.next().value as PutResult },
   );
+  const judged = (await judge(stored, parts, fit)).values();
+  return cells.map(({ forgotten }) => {
+    if (!forgotten) return judged.next().value as PutResult;
+    const { row_key, field } = forgotten;
+    return { outcome: 'subject_forgotten', shard: shardOf(row_key, stored.shards), field };
+  });
 }
 
 /**
- * The same value may have been sealed in other bytes: with its keys in another order, or before its field was sealed, or
- * indexed. Cells are compared by their values, as ever.
+ * The same value may have been sealed in other bytes: before its field was sealed, or indexed. Cells are compared by
+ * their values, as ever: all that met another body in one read. What does not open, or is too large, stays a conflict;
+ * where it cannot be reached now, neither is known, and the put may be repeated.
  */
-async function judged(
+async function judge(
+  stored: Datastore,
+  parts: SealedParts,
+  written: readonly Written[],
+): Promise<readonly PutResult[]> {
+  const conflicts = written.filter(({ result }) => result.outcome === 'conflict' && result.added_id !== undefined);
+  if (conflicts.length === 0) return written.map(({ result }) => result);
+  let judged: ReadonlyMap<PutResult, PutResult>;
+  try {
+    judged = await compare(stored, parts, conflicts);
+  } catch (error) {
+    // The other outcomes stand, whatever becomes of these.
+    judged = new Map(conflicts.map(({ result }) => [result, unread(result, error)]));
+  }
+  return written.map(({ result }) => judged.get(result) ?? result);
+}
+
+async function compare(
   stored: Datastore,
   { paths, known }: SealedParts,
-  { cell, plain }: { readonly cell: NewCell; readonly plain: Json },
-  result: PutResult,
-): Promise<PutResult> {
-  if (result.outcome !== 'conflict' || result.added_id === undefined) return result;
+  conflicts: readonly Written[],
+): Promise<ReadonlyMap<PutResult, PutResult>> {
+  const judged = new Map<PutResult, PutResult>();
   const ofColumn = await paths();
-  if (!ofColumn.has(cell.column_name)) return result;
-  const { cell: there } = await stored.get(cell);
-  if (!there || there.erased) return result;
-  const [opened] = await openCells(stored.name, ofColumn, { cells: [there], sealing: known });
-  if (!opened || opened.error || opened.forgotten || !equalJson(opened.body, plain)) return result;
-  const { shard, added_id, created_at } = opened;
-  return { outcome: 'stored_before', shard, added_id, created_at };
+  const asked = conflicts.filter(({ one }) => ofColumn.has(one.cell.column_name));
+  if (asked.length === 0) return judged;
+  const items = await stored.batchGet(asked.map(({ one: { cell } }) => addressOf(cell)));
+  const found = asked.flatMap(({ one, result }, position) => {
+    const there = items[position];
+    if (there && 'error' in there && !('row_key' in there)) judged.set(result, unread(result, there.error));
+    return there && 'row_key' in there && !there.erased ? [{ one, result, there }] : [];
+  });
+  const opened = await openCells(stored.name, ofColumn, { cells: found.map(({ there }) => there), sealing: known });
+  for (const [position, { one, result }] of found.entries()) {
+    const cell = opened[position];
+    if (!cell || cell.error || cell.forgotten || !equalJson(cell.body, one.plain)) continue;
+    const { shard, added_id, created_at } = cell;
+    judged.set(result, { outcome: 'stored_before', shard, added_id, created_at });
+  }
+  return judged;
 }
+
+/** What is told of a conflict whose stored cell was not read. */
+function unread(result: PutResult, error: unknown): PutResult {
+  if (!(error instanceof SchemalessError) || error.code !== 'unavailable') return result;
+  return { outcome: 'unavailable', shard: result.shard, reason: error.message };
+}
+
+const addressOf = ({ row_key, column_name, ref_key }: NewCell): CellAddress => ({ row_key, column_name, ref_key });

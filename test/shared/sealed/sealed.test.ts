@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
 import { sealedDeployment } from '../../../shared/sealed/sealed-deployment.ts';
 import { subjectManagement } from '../../../shared/sealed/subject-management.ts';
 import { KNOWN_MS } from '../../../shared/sealed/subject-keyring.ts';
@@ -156,6 +157,34 @@ describe('what is sealed', () => {
     expect((await other.put({ ...cellOf(one), body: { ...one.body, rider_name: 'other' } })).outcome).toBe('conflict');
     const { cells } = await sealed.trips.versions(one);
     expect(cells).toHaveLength(1);
+  });
+
+  it('has its outcome in a batch, whatever there is at the address of another, read once for all', async () => {
+    const [changed, equal, other, fresh] = [trip(), trip(), trip(), trip()];
+    // Written before its field was sealed.
+    for (const one of [equal, other]) expect((await sealed.stored.put(cellOf(one))).outcome).toBe('stored');
+    await sealed.stored.put({ ...cellOf(changed), body: { ...changed.body, rider_name: { $sealed: '1.nothing' } } });
+    const batch = [changed, equal, fresh, { ...other, body: { ...other.body, rider_name: mark() } }].map(cellOf);
+    const read = vi.spyOn(sealed.stored, 'batchGet');
+    const results = await sealed.trips.batchPut(batch);
+    expect(results.map(({ outcome }) => outcome)).toEqual(['conflict', 'stored_before', 'stored', 'conflict']);
+    expect(read).toHaveBeenCalledTimes(1);
+    read.mockRejectedValueOnce(new SchemalessError('unavailable', 'away'));
+    const away = await sealed.trips.batchPut([...batch, cellOf(trip())]);
+    expect(away.map(({ outcome }) => outcome)).toEqual([
+      ...['unavailable', 'unavailable', 'stored_before', 'unavailable', 'stored'],
+    ]);
+    read.mockRejectedValueOnce(new SchemalessError('undecodable_body', 'damaged'));
+    const damaged = await sealed.trips.batchPut([...batch, cellOf(trip())]);
+    expect(damaged.map(({ outcome }) => outcome)).toEqual([
+      'conflict',
+      'conflict',
+      'stored_before',
+      'conflict',
+      'stored',
+    ]);
+    read.mockRestore();
+    expect((await sealed.trips.put(cellOf(changed))).outcome).toBe('conflict');
   });
 
   it('has one key for each subject, however many instances write of it for the first time at once', async () => {
