@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, type KeyObject, createSecretKey } from 'node:crypto';
-import { parseJson, stringifyJson } from '../body/json.ts';
+import { parseJson } from '../body/json.ts';
+import { sortedText } from '../body/sorted-text.ts';
 import type { CellAddress, Json } from '../cell.ts';
 
 /**
@@ -44,10 +45,10 @@ export function subjectKeys(name: string, dataKey: Uint8Array): SubjectKeys {
   return { name, sealing: derivedKey(dataKey, 'seal'), nonces: derivedKey(dataKey, 'nonce') };
 }
 
-/** The same value at the same place gives the same token. */
+/** The same value at the same place gives the same token, with its keys in any order: that is not kept. */
 export function seal(keys: SubjectKeys, place: Place, value: Json): string {
   const context = contextOf(place);
-  const text = stringifyJson(value);
+  const text = sortedText(value);
   const nonce = createHmac('sha256', keys.nonces).update(context).update('\0').update(text).digest();
   const cipher = createCipheriv(CIPHER, keys.sealing, nonce.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   cipher.setAAD(context);

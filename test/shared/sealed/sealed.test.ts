@@ -6,6 +6,7 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { sealedDeployment } from '../../../shared/sealed/sealed-deployment.ts';
 import { subjectManagement } from '../../../shared/sealed/subject-management.ts';
 import { KNOWN_MS } from '../../../shared/sealed/subject-keyring.ts';
+import { shardOf } from '../../../shared/shard.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { newTable } from '../../support/dynamo.ts';
 import { faults } from '../../support/faulty-client.ts';
@@ -157,6 +158,20 @@ describe('what is sealed', () => {
     expect((await other.put({ ...cellOf(one), body: { ...one.body, rider_name: 'other' } })).outcome).toBe('conflict');
     const { cells } = await sealed.trips.versions(one);
     expect(cells).toHaveLength(1);
+  });
+
+  it('is no conflict where it comes again in another order of keys while the primary is away', async () => {
+    const one = trip();
+    const topology = await sealed.store.topology.datastore(sealed.name);
+    const shard = shardOf(one.row_key, topology?.shards ?? 0);
+    broken.behaviours.set(topology?.homes[shard]?.group ?? '', 'down');
+    const { text, stars } = one.body['driver_note'] as { readonly [key: string]: Json };
+    const turned = { ...one.body, driver_note: { stars: stars ?? null, text: text ?? null } };
+    for (const body of [one.body, turned])
+      expect((await sealed.trips.put({ ...cellOf(one), body })).outcome).toBe('buffered');
+    broken.behaviours.clear();
+    const drained = await Promise.all(sealed.store.groups.map(({ name }) => drainAtOnce(sealed.store.context, name)));
+    expect(drained.map(({ conflicts }) => conflicts)).toEqual(drained.map(() => 0));
   });
 
   it('has its outcome in a batch, whatever there is at the address of another, read once for all', async () => {

@@ -1,0 +1,14 @@
+import type { Json } from '../cell.ts';
+import { stringifyJson } from './json.ts';
+
+/**
+ * JSON text with the members of each object sorted by their keys' UTF-16 units: values that are equal but for the order
+ * of keys have one text. As the canonical form, and with integers of 64 bits.
+ */
+export function sortedText(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => sortedText(item)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return stringifyJson(value);
+  const holder = value as { readonly [key: string]: Json };
+  const members = Object.keys(holder).toSorted();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${sortedText(holder[key] as Json)}`).join(',')}}`;
+}
