@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000;
 const CHANGED_WITHIN_MS = 5000;
 
 const NOT_REACHED = [
-  'keyed hashes of its values in indexes, until their rows are written again or erased',
+  'keyed hashes of its values that indexes have, in cells, indexes, backups and exports, as long as these live',
   'the field that names it, and all else of its cells that is not sealed',
   'what was read, and kept elsewhere, before it was forgotten',
 ] as const;

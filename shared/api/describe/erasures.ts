@@ -18,7 +18,9 @@ const FORGOTTEN = {
   had_key: true,
   unreadable_from: '2026-01-31T08:00:10.000Z',
   key_in_backups_until: '2026-03-07T08:00:05.000Z',
-  not_reached: ['keyed hashes of its values in indexes, until their rows are written again or erased'],
+  not_reached: [
+    'keyed hashes of its values that indexes have, in cells, indexes, backups and exports, as long as these live',
+  ],
   signature: SIGNATURE,
 } as const;
 

@@ -340,10 +340,13 @@ describe('a subject that was forgotten', () => {
   it('has its cells where they were: with their hash in the index, by which they are found, and no value', async () => {
     const one = trip();
     await sealed.trips.put(cellOf(one));
-    await forget(one.rider);
+    const record = await forget(one.rider);
     const trips = await sealed.another();
     const query = { index: 'by_email', where: [eq('rider_email', one.email)], columns: ['BASE'] };
     const { entries } = await trips.query(query);
+    // As its record says.
+    expect(await stored(one)).toMatchObject({ rider_email: { $hash: expect.any(String) } });
+    expect(record.not_reached[0]).toMatch(/^keyed hashes .* in cells, indexes, backups and exports/u);
     expect(entries).toMatchObject([{ fields: { rider_email: null }, cells: [{ body: { rider_email: null } }] }]);
   });
 
