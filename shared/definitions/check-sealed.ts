@@ -21,7 +21,7 @@ export function checkSealed(file: DefinitionFile<typeof datastoreYaml>): void {
 }
 
 /** The types that have a keyed hash: equality is all that one can be asked for. */
-const HASHED: readonly FieldType[] = ['UUID', 'string'];
+export const HASHED: readonly FieldType[] = ['UUID', 'string'];
 
 /**
  * Checks the fields of an index against those that are sealed.

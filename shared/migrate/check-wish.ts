@@ -3,38 +3,55 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { readDeployed, writeDeployed } from '../topology/deployed-definitions.ts';
 import { readDeletionMark } from '../topology/deletion-mark.ts';
-import { readDatastore } from '../topology/dynamo-topology.ts';
+import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import { readHeldShards, type HeldShards } from '../topology/held-shards.ts';
 import { takeDeletionBack } from './delete-datastore.ts';
 import type { WishedTriggers } from './deployed-triggers.ts';
+import { ONE_HASH, wrongSealedTypes } from './sealed-types.ts';
 import { stepControl } from './step-control.ts';
 import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
 
 /**
- * Throws an `Error` that names what is wrong with a wish: another shard count, a field that would not be sealed any more,
- * a group gone that owns shards, of whatever datastore, or that some are being moved to.
+ * Throws an `Error` that names what is wrong with a wish: another shard count, a field that would not be sealed any more
+ * or has another type in an index, a group gone that owns shards, of whatever datastore, or that some are being moved to.
  */
 export async function checkWish(topologyTable: DynamoTable, { groups, datastores }: MigrationWish): Promise<void> {
-  for (const { name, shards, sealed } of datastores) {
+  for (const datastore of datastores) {
+    const { name, shards } = datastore;
     if (await readDeletionMark(topologyTable, name))
       throw new Error(
         `datastore ${name}: wanted another name, or its deletion finished, got one that is being deleted`,
       );
     const existing = await readDatastore(topologyTable, name);
-    if (!existing) continue;
-    if (existing.shards !== shards)
+    if (existing && existing.shards !== shards)
       throw new Error(
         `datastore ${name}: wanted its ${existing.shards} shards, fixed when it was created, got ${shards}`,
       );
-    const unsealed = unsealedBy(existing.sealed, sealed);
-    if (unsealed.length > 0)
-      throw new Error(
-        `datastore ${name}: sealed: wanted ${unsealed.join(', ')}, which are sealed, got ${sealed ? 'a list without them' : 'no sealed fields'}: ${STAYS_SEALED}`,
-      );
+    await checkSealing(topologyTable, datastore, existing?.sealed);
   }
   const names = groups.map(({ name }) => name);
   const gone = (await readHeldShards(topologyTable)).find(({ group }) => !names.includes(group));
   if (gone) throw new Error(`groups: wanted ${gone.group} among them, ${whatItHas(gone)}, got ${names.join(', ')}`);
+}
+
+async function checkSealing(
+  topologyTable: DynamoTable,
+  { name, sealed, indexes }: WishedDatastore,
+  now: WishedDatastore['sealed'],
+): Promise<void> {
+  const unsealed = unsealedBy(now, sealed);
+  if (unsealed.length > 0)
+    throw new Error(
+      `datastore ${name}: sealed: wanted ${unsealed.join(', ')}, which are sealed, got ${sealed ? 'a list without them' : 'no sealed fields'}: ${STAYS_SEALED}`,
+    );
+  if (!sealed) return;
+  const versions = (await dynamoTopology(topologyTable).indexes(name)).flatMap((index) => index.versions);
+  const there = versions.filter(({ state }) => state !== 'retired').map(({ definition }) => definition);
+  const [wrong] = wrongSealedTypes(indexes, there);
+  if (wrong)
+    throw new Error(
+      `index ${name}/${wrong.index}: ${wrong.field}: wanted ${wrong.wanted}, got ${wrong.got}: ${ONE_HASH}`,
+    );
 }
 
 /** More shards than this are counted. */

@@ -7,7 +7,7 @@ import { dropFences } from '../sql/statements/deletion-fence.ts';
 import { SET_BACK } from '../sql/statements/record-writer.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readApplied } from '../topology/applied-definitions.ts';
-import { endMaking, writeGroups } from '../topology/dynamo-topology.ts';
+import { endMaking, writeGroups, writeSealed } from '../topology/dynamo-topology.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import { writeRetention } from '../topology/retention-rules.ts';
 import type { GroupAddress } from '../topology/topology.ts';
@@ -86,6 +86,8 @@ export async function migrate(given: Migration): Promise<boolean> {
       datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)),
     );
     if (listed.includes(false)) return false;
+    // Behind the versions of indexes: whoever seals a field knows which of them have it, and gives them its hash.
+    for (const datastore of datastores) await keepSealed(topologyTable, datastore);
     // When their shards are there: who works for a trigger reads them.
     await deployTriggers(migration, [...wish.datastores, ...left], { isPart: wish.isPart });
     await forgetDeployed(topologyTable, deployed, applied);
@@ -98,6 +100,11 @@ export async function migrate(given: Migration): Promise<boolean> {
 async function keepRetention(table: DynamoTable, { definition, topology }: MigratedDatastore): Promise<void> {
   const { name, retention } = definition;
   if (!isDeepStrictEqual(retention, topology.retention)) await writeRetention(table, name, retention);
+}
+
+async function keepSealed(table: DynamoTable, { definition, topology }: MigratedDatastore): Promise<void> {
+  const { name, sealed } = definition;
+  if (!isDeepStrictEqual(sealed, topology.sealed)) await writeSealed(table, name, sealed);
 }
 
 async function makeUsers(

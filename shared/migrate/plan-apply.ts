@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AppliedChange, DefinitionKind, FixedProblem } from '../contract/definition-operations.ts';
 import {
+  markSealed,
   STAYS_SEALED,
   unsealedBy,
   type DatastoreDefinition,
@@ -10,6 +11,7 @@ import {
   type SealedFields,
   type TriggerDefinition,
 } from '../definitions/definitions.ts';
+import { ONE_HASH, wrongSealedTypes } from './sealed-types.ts';
 
 /** A datastore as it is now, whoever defined it. */
 export interface CurrentDatastore {
@@ -54,7 +56,11 @@ export function planApply(wished: Definitions, currentOf: (datastore: string) =>
       changes.push({ ...of, change: judged.change, ...(kind === 'datastore' && { shards: datastore.shards }) });
     };
     judge('datastore', datastore.name, judgeDatastore(datastore, current));
-    for (const index of datastore.indexes) judge('index', index.name, judgeIndex(index, current));
+    const sealedTypes = wrongTypes(datastore, current);
+    for (const index of datastore.indexes) {
+      const { change, fixed: ownFixed } = judgeIndex(index, current);
+      judge('index', index.name, { change, fixed: [...ownFixed, ...sealedTypes(index.name)] });
+    }
     for (const trigger of datastore.triggers) judge('trigger', trigger.name, judgeTrigger(trigger, current));
   }
   return { changes, fixed };
@@ -102,6 +108,20 @@ function judgeIndex(wished: IndexDefinition, { indexes, deployed }: CurrentDatas
   if (!now) return { change: 'create', fixed: [] };
   const fixed = [...fixedShardField(now, wished), ...now.fields.flatMap((field) => fixedField(field, wished))];
   return { change: isDeepStrictEqual(now, wished) ? 'none' : 'change', fixed };
+}
+
+/** By index, what it has of sealed fields that others have otherwise, those of a deployment and of applies too. */
+function wrongTypes(
+  { sealed, indexes }: DatastoreDefinition,
+  { indexes: now }: CurrentDatastore,
+): (index: string) => readonly Fixed[] {
+  const further = now.filter(({ name }) => !indexes.some((index) => index.name === name));
+  const marked = (index: IndexDefinition): IndexDefinition => markSealed(index, sealed);
+  const wrong = wrongSealedTypes(indexes.map(marked), further.map(marked));
+  return (name) =>
+    wrong
+      .filter(({ index }) => index === name)
+      .map(({ field, wanted, got }) => ({ field, wanted, got, reason: ONE_HASH }));
 }
 
 function fixedShardField({ fields: [now] }: IndexDefinition, { fields: [wished] }: IndexDefinition): readonly Fixed[] {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { createDatastore, readDatastore, writeSealed } from '../topology/dynamo-topology.ts';
+import { createDatastore, readDatastore } from '../topology/dynamo-topology.ts';
 import { FORGOTTEN_AFTER_MS, readFormer, type FormerDatastore } from '../topology/former-datastores.ts';
 import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
 import { deleteRows } from './delete-rows.ts';
@@ -52,7 +51,6 @@ export async function prepareDatastore(
     await listFirstVersions(topologyTable, definition);
     topology = await createDatastore(topologyTable, spread(definition, groups, (former?.epoch ?? 0) + 1));
   }
-  if (!isDeepStrictEqual(topology.sealed, definition.sealed)) await writeSealed(topologyTable, name, definition.sealed);
   return { definition, topology, isKnown, versions: await readVersions(topologyTable, definition) };
 }
 

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { SealedFields } from '../../../shared/definitions/definitions.ts';
+import { markSealed, type IndexDefinition, type SealedFields } from '../../../shared/definitions/definitions.ts';
+import { indexOn } from '../../support/index-on.ts';
 import { defined, deploy, manageWith, shop, topologyNow, wished } from './support/shop.ts';
 
 const sealedIn = (...fields: readonly string[]): readonly SealedFields[] => [
   { column: 'BASE', subject: 'buyer', fields },
 ];
 const sealedNow = async () => (await topologyNow().datastore(shop.name))?.sealed;
+
+const INDEX = indexOn('by_mail', { mail: 'string' });
 
 describe('a datastore with sealed fields', () => {
   it.each([
@@ -31,5 +34,57 @@ describe('a datastore with sealed fields', () => {
         wanted: 'BASE: name',
       });
     expect(await sealedNow()).toEqual(sealedIn('name'));
+  });
+
+  it('seals a field of an index once the version with its hash is known: no entry is lost between', async () => {
+    await deploy([wished(2, { indexes: [INDEX] })]);
+    const sealed = sealedIn('mail');
+    const seen: unknown[] = [];
+    const look = setInterval(() => {
+      const topology = topologyNow();
+      void Promise.all([topology.datastore(shop.name), topology.indexes(shop.name)]).then(([datastore, indexes]) =>
+        seen.push([
+          datastore?.sealed !== undefined,
+          indexes.some(({ versions }) => versions.some(({ definition }) => definition.fields[0]?.sealed)),
+        ]),
+      );
+    }, 1);
+    expect(await deploy([wished(2, { sealed, indexes: [markSealed(INDEX, sealed)] })])).toBe(true);
+    clearInterval(look);
+    expect(seen).not.toContainEqual([true, false]);
+    expect(await sealedNow()).toEqual(sealed);
+  });
+
+  const [sealed, mail] = [
+    sealedIn('mail'),
+    (type: IndexDefinition['fields'][number]['type'], name = 'by_mail') =>
+      markSealed(indexOn(name, { mail: type }), sealedIn('mail')),
+  ] as const;
+
+  it.each<[string, readonly IndexDefinition[]]>([
+    ['another type of it', [mail('UUID')]],
+    ['another type in another index', [mail('UUID', 'by_mail_too')]],
+    ['a type that has no hash', [mail('number')]],
+  ])('is refused with %s', async (_what, indexes) => {
+    await deploy([wished(2, { sealed, indexes: [mail('string')] })]);
+    await expect(deploy([wished(2, { sealed, indexes })])).rejects.toThrow(
+      /index .*: mail\.type: wanted string, got \w+: a sealed field has one keyed hash/u,
+    );
+  });
+
+  it('is refused where an index that was applied has a field otherwise that is to be sealed', async () => {
+    await deploy([wished(2)]);
+    const management = manageWith(0);
+    await management.apply(defined(2, { indexes: [indexOn('by_mail', { mail: 'number' })] }), false);
+    await expect(deploy([wished(2, { sealed })])).rejects.toThrow(/by_mail: mail\.type: wanted UUID or string/u);
+    expect(await sealedNow()).toBeUndefined();
+  });
+
+  it('is not sealed by an apply that does not fit the indexes of another one', async () => {
+    const management = manageWith(0);
+    await management.apply(defined(2, { sealed, indexes: [mail('string')] }), false);
+    await expect(
+      management.apply(defined(2, { sealed, indexes: [mail('UUID', 'by_mail_too')] }), false),
+    ).rejects.toMatchObject({ code: 'fixed_definition', field: 'mail.type', wanted: 'string', got: 'UUID' });
   });
 });
