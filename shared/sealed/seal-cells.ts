@@ -2,6 +2,7 @@ import { parseAddress } from '../address.ts';
 import { checkBody } from '../body/measure.ts';
 import type { Json, NewCell } from '../cell.ts';
 import type { DatastoreKeys } from './datastore-keys.ts';
+import { HASH_KEY, SEALED_KEY } from '../definitions/field-value.ts';
 import { overKeys } from './key-store.ts';
 import {
   hashableValue,
@@ -101,7 +102,7 @@ function sealCell<Given extends NewCell>(
     if (!ofSubject.keys) return { forgotten: { field: `${field}.${at.subject}`, row_key } };
     const token = tokenOf(given);
     const value =
-      token === undefined ? given : opened(token, `${field}.${at.path}`, (read) => open(ofSubject.keys, place, read));
+      token === undefined ? given : opened(given, `${field}.${at.path}`, (read) => open(ofSubject.keys, place, read));
     const hashed = at.hashed && hashableValue(value, at.hashed.type);
     const hash = at.hashed && hashed !== undefined ? keys.hashOf(at.hashed, hashed) : undefined;
     body = replaceAt(body, at.steps, sealedValue(seal(ofSubject.keys, place, value), hash));
@@ -110,13 +111,17 @@ function sealCell<Given extends NewCell>(
   return { cell: { ...cell, body }, plain };
 }
 
-/** What is sealed already is taken where it comes from this very place: as a line of an export does. */
+/**
+ * What is sealed already is taken where it comes from this very place: as a line of an export does. Members beside those
+ * that were put there would be lost.
+ */
 function opened(
-  token: Json,
+  given: Json,
   field: string,
   openIt: (token: NonNullable<ReturnType<typeof readToken>>) => Json | undefined,
 ): Json {
-  const read = readToken(token);
+  const others = Object.keys(Object(given)).filter((member) => member !== SEALED_KEY && member !== HASH_KEY);
+  const read = others.length === 0 ? readToken(tokenOf(given)) : undefined;
   const value = read && openIt(read);
   if (value !== undefined) return value;
   throw wrong(

@@ -81,7 +81,8 @@ export function subjectManagement(work: SubjectWork): SubjectManagement {
         },
         async forgotten({ limit = LIMITS.defaultLimit, after } = {}) {
           const most = parseCount(limit, 'limit', 1, LIMITS.listCells);
-          const page = await overKeys(() => forgottenPage(keys, datastore, after, most));
+          const start = after === undefined ? undefined : parsePlace(after);
+          const page = await overKeys(() => forgottenPage(keys, datastore, start, most));
           return { ...page, subjects: await Promise.all(page.subjects.map((record) => sign(datastore, record))) };
         },
       };
@@ -155,8 +156,7 @@ async function forgottenPage(
 ): Promise<{ readonly subjects: readonly ForgottenSubject[]; readonly next: string | null }> {
   const prefix = subjectItem(datastore, '');
   const subjects: ForgottenSubject[] = [];
-  let start: Record<string, AttributeValue> | undefined =
-    after === undefined ? undefined : { pk: { S: Buffer.from(after, 'base64url').toString() } };
+  let start: Record<string, AttributeValue> | undefined = after === undefined ? undefined : { pk: { S: after } };
   for (let scan = 1; scan <= SCANS; scan += 1) {
     const page: ScanCommandOutput = await client.send(
       new ScanCommand({
@@ -182,6 +182,13 @@ async function forgottenPage(
 
 /** Where a page ended: a key of the table, in a form that goes into a query string. */
 const placeOf = (pk: string): string => Buffer.from(pk).toString('base64url');
+
+/** The key of an item, of whatever datastore: the table is read from end to end. Throws `invalid_field`. */
+function parsePlace(after: string): string {
+  const pk = Buffer.from(after, 'base64url').toString();
+  if (placeOf(pk) === after && /^(?:datastore|subject|signing)#./u.test(pk)) return pk;
+  throw wrong('after', '`next` of the page before', 'something else');
+}
 
 function toRecord(item: StateItem | undefined): ForgottenSubject | undefined {
   const text = item?.['forgotten']?.S;

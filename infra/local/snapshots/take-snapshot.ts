@@ -4,6 +4,9 @@ import type { LocalStack } from '../stack/running-stack.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readItems } from './table-items.ts';
 
+/** How the name of the table of keys ends, by its logical id: an environment may be named `keys`, too. */
+const KEYS_TABLE = /keys[0-9A-F]{8}$/u;
+
 /** The moment that it is now, of a stack that goes on meanwhile. */
 export async function takeSnapshot({ groups, endpoints }: Pick<LocalStack, 'groups' | 'endpoints'>): Promise<Snapshot> {
   const taken_at = new Date().toISOString();
@@ -11,7 +14,7 @@ export async function takeSnapshot({ groups, endpoints }: Pick<LocalStack, 'grou
   const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, ...awsLogin() });
   try {
     // Keys stay as they are, forgotten ones forgotten: nothing brings them back.
-    const setBack = endpoints.tables.filter((table) => !table.includes('keys'));
+    const setBack = endpoints.tables.filter((table) => !KEYS_TABLE.test(table));
     const tables = await Promise.all(setBack.map(async (table) => [table, await readItems(client, table)] as const));
     return {
       taken_at,

@@ -263,6 +263,11 @@ describe('what is sealed', () => {
       code: 'invalid_field',
       field: 'body.rider_name',
     });
+    const { rider_email } = kept;
+    for (const more of [{ note: 'lost' }, { $Hash: 'x' }])
+      await expect(
+        sealed.trips.put({ ...cellOf(one), body: { ...kept, rider_email: { ...Object(rider_email), ...more } } }),
+      ).rejects.toMatchObject({ code: 'invalid_field', field: 'body.rider_email' });
     await expect(
       sealed.trips.put({ ...cellOf(trip()), body: { rider_uuid: 'x', rider_name: { $sealed: 'Ann' } } }),
     ).rejects.toMatchObject({ code: 'invalid_field', field: 'body.rider_name' });
@@ -428,6 +433,14 @@ describe('a subject that was forgotten', () => {
     }
     for (const one of written.slice(-3)) expect(await places(one.name)).toEqual([]);
   });
+
+  it.each(['', 'x', 'abc=', '%%%', Buffer.from('forgotten').toString('base64url'), '\u0000'])(
+    'is listed behind a place of the list alone, which %j is none of',
+    async (after) => {
+      const field = 'after';
+      await expect(sealed.subjects.forgotten({ after })).rejects.toMatchObject({ code: 'invalid_field', field });
+    },
+  );
 
   it.each([
     [{}, 'missing_field', 'subject'],

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { inject, afterAll, expect, test } from 'vitest';
 import {
   readSnapshot,
@@ -6,10 +7,12 @@ import {
   type Snapshot,
   type TableItem,
 } from '../../../../infra/local/snapshots/snapshot.ts';
+import { takeSnapshot } from '../../../../infra/local/snapshots/take-snapshot.ts';
 import { readItems, replaceItems } from '../../../../infra/local/snapshots/table-items.ts';
 import { whyCellsWouldGo } from '../../../../infra/local/snapshots/judge-set-back.ts';
 import { setBackGroup } from '../../../../infra/local/snapshots/set-back-group.ts';
 import { restoreStack } from '../../../../infra/local/snapshots/restore-stack.ts';
+import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 import type { ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
@@ -64,4 +67,22 @@ test('a table has the items of the snapshot afterwards, and no others', async ()
   expect(
     (await readItems(client, table)).toSorted((one, other) => ((one['pk']?.S ?? '') < (other['pk']?.S ?? '') ? -1 : 1)),
   ).toEqual(after);
+});
+
+test('has every table but that of keys, whatever the environment is named', async () => {
+  const stack = `schemaless-keys-${randomBytes(4).toString('hex')}-storage`;
+  const names = ['state', 'topology', 'keys'].map((name) => `${stack}-Tables${name}1A2B3C4D`);
+  for (const TableName of names)
+    await client.send(
+      new CreateTableCommand({
+        TableName,
+        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+        BillingMode: 'PAY_PER_REQUEST',
+      }),
+    );
+  const groups = { positions: async () => new Map(), engine: { kind: 'mariadb' } } as unknown as ShardGroups;
+  const endpoints = { tables: names, dynamodb: inject('servers').dynamo } as unknown as LocalStack['endpoints'];
+  const { tables } = await takeSnapshot({ groups, endpoints });
+  expect(Object.keys(tables)).toEqual(names.slice(0, 2));
 });
