@@ -33,7 +33,7 @@ function management(): DefinitionManagement {
 }
 
 function open(): DefinitionManagement {
-  const config = readConfig([...STORE_VARIABLES, 'mostShards']);
+  const config = readConfig([...STORE_VARIABLES, 'mostShards', 'canSeal']);
   const [dynamo, sqs] = [dynamoClient(), sqsClient()];
   return definitionManagement({
     topologyTable: { client: dynamo, table: config.topologyTable },
@@ -45,6 +45,7 @@ function open(): DefinitionManagement {
     queues: appliedQueues(sqs, config.environment),
     depths: sqsTriggerQueues(sqs),
     mostShards: config.mostShards,
+    canSeal: config.canSeal === 'true',
   });
 }
 

@@ -28,6 +28,8 @@ export const ENVIRONMENT_VARIABLES = {
   tailers: 'SCHEMALESS_TAILERS',
   /** Of `define-datastores`: the most shards that a datastore made through the API gets, a whole number from 1. */
   mostShards: 'SCHEMALESS_MOST_SHARDS',
+  /** Of `define-datastores`: whether the environment has a root key, `true` or `false`. */
+  canSeal: 'SCHEMALESS_CAN_SEAL',
   /** Of `drain-buffer`: seconds that copies are kept after they were drained, a whole number from 0. */
   keepCopies: 'SCHEMALESS_KEEP_COPIES',
   /** Of `erase-cells` and `repair-indexes`: days that backups are kept at most, a whole number; 0 where there are none. */

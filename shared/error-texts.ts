@@ -123,6 +123,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     title: 'The item does not fit into this answer',
     cure: 'Ask for it alone, or in a smaller batch',
   },
+  no_root_key: {
+    title: 'The environment has no root key, without which nothing is sealed, opened or signed',
+    cure: 'Deploy it with `sealsFields: true`; no repetition helps before',
+  },
   undecodable_body: {
     title: 'The stored body of this cell cannot be decoded',
     cure: 'Look at the cell at the address given: its bytes were damaged',

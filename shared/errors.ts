@@ -41,6 +41,7 @@ export const ERRORS = {
   body_too_large: { status: 413, retry: 'never' },
   request_too_large: { status: 413, retry: 'never' },
   answer_too_large: { status: 413, retry: 'never' },
+  no_root_key: { status: 500, retry: 'never' },
   undecodable_body: { status: 500, retry: 'never' },
   index_building: { status: 503, retry: 'later' },
   internal: { status: 500, retry: 'later' },

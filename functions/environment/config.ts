@@ -35,6 +35,8 @@ export interface Config {
   readonly tailers: number;
   /** The most shards that a datastore made through the API gets: 1 to 65,536. */
   readonly mostShards: number;
+  /** Whether the environment has a root key. */
+  readonly canSeal: (typeof BOOLEANS)[number];
   /** Seconds that copies are kept after they were drained: 0 to 604,800, a week. */
   readonly keepCopies: number;
   /** Days that backups are kept at most: 0 to 36,500. */
@@ -56,6 +58,7 @@ export interface Config {
   readonly region: string;
 }
 
+const BOOLEANS = ['true', 'false'] as const;
 const FORMATS = ['ndjson', 'parquet'] as const;
 const COMPRESSIONS = ['gzip', 'zstd', 'none'] as const;
 const ROLES = ['writer', 'reader'] as const;
@@ -80,6 +83,7 @@ const VARIABLES: Variables<Config> = {
   datastore: text(ENVIRONMENT_VARIABLES.datastore, 'the name of a datastore'),
   tailers: wholeNumber(ENVIRONMENT_VARIABLES.tailers, 0, MAX_TAILERS),
   mostShards: wholeNumber(ENVIRONMENT_VARIABLES.mostShards, 1, MAX_SHARDS),
+  canSeal: oneOf(ENVIRONMENT_VARIABLES.canSeal, BOOLEANS),
   keepCopies: wholeNumber(ENVIRONMENT_VARIABLES.keepCopies, 0, 604_800),
   backupDays: wholeNumber(ENVIRONMENT_VARIABLES.backupDays, 0, 36_500),
   keysTable: text(ENVIRONMENT_VARIABLES.keysTable, 'the name of a table'),

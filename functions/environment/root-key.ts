@@ -6,7 +6,10 @@ import { dynamoClient } from './dynamo.ts';
 
 /** Where keys are kept, and the root key above them, which is asked for only where a key is needed. */
 export function keyStore({ keysTable, rootSecret }: Pick<Config, KeyVariable>): KeyStore {
-  return { table: { client: dynamoClient(), table: keysTable }, root: () => readRootKey(rootSecret) };
+  return {
+    table: { client: dynamoClient(), table: keysTable },
+    root: rootSecret === NO_ROOT_KEY ? undefined : () => readRootKey(rootSecret),
+  };
 }
 
 /** The text of a secret, letters and digits. */
@@ -20,7 +23,6 @@ interface RootSecret {
  * @throws Error naming the secret, never its value
  */
 async function readRootKey(secret: string): Promise<Uint8Array> {
-  if (secret === NO_ROOT_KEY) throw new Error('this environment has no root key: its option sealsFields gives it one');
   // Where nothing is sealed, nobody loads this.
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
   // An answer is to be had without it, too: that of an erasure, whose record is not signed then.

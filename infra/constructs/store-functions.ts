@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import { DEFINING_HANDLER, type Route } from '../../shared/api/routes.ts';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { backupDays, keyDays } from './backup-days.ts';
+import { canSeal } from './can-seal.ts';
 import { loopInstances, type Loop } from './connection-budget.ts';
 import { grantAppliedQueues } from './applied-queues.ts';
 import type { StoreEnvironment } from './store-environment.ts';
@@ -83,6 +84,7 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
     databaseUser: 'owner',
   });
   defining.addEnvironment(ENVIRONMENT_VARIABLES.mostShards, String(definedByApi.mostShards));
+  defining.addEnvironment(ENVIRONMENT_VARIABLES.canSeal, String(canSeal(props.environment)));
   defining.grantTopologyWrites();
   defining.grantWholeState();
   grantAppliedQueues(defining, props.environment, 'make');

@@ -36,7 +36,7 @@ export async function applyDefinitions(
   };
   const known = new Map<string, Known>();
   for (const { name } of here.datastores) known.set(name, await readKnown(parts, name));
-  const plan = planApply(here, (name) => known.get(name) as Known);
+  const plan = planApply(here, (name) => known.get(name) as Known, parts.canSeal);
   if (plan.fixed.length > 0) throw fixedDefinition(plan);
   if (dryRun) return { done: false, dry_run: true, changes: plan.changes };
   const wishes: WishedDatastore[] = [];

@@ -24,6 +24,8 @@ export interface DefinitionParts {
   readonly deployed: Definitions;
   /** The most shards that a datastore made here gets, whatever its definition says. */
   readonly mostShards: number;
+  /** The environment has a root key: without one no field can be sealed. */
+  readonly canSeal: boolean;
   /** False once there is no time for another statement. */
   readonly mayGoOn: () => boolean;
 }

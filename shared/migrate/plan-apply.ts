@@ -39,13 +39,25 @@ type Fixed = Omit<FixedProblem, 'kind' | 'datastore' | 'name'>;
 
 const BY_DEPLOY = 'the deployment defines it, and would take the change back: change it there and deploy';
 
+const NO_KEY: Fixed = {
+  field: 'sealed',
+  wanted: 'no sealed fields',
+  got: 'some',
+  reason: 'this environment has no root key: deploy it with sealsFields first',
+};
+
 /**
  * What has to be done for definitions to hold, and what of them cannot be had: each is held against what there is
  * before anything is done.
  *
  * @param wished with the shard counts that this environment gives
+ * @param canSeal this environment has a root key
  */
-export function planApply(wished: Definitions, currentOf: (datastore: string) => CurrentDatastore): ApplyPlan {
+export function planApply(
+  wished: Definitions,
+  currentOf: (datastore: string) => CurrentDatastore,
+  canSeal: boolean,
+): ApplyPlan {
   const changes: AppliedChange[] = [];
   const fixed: FixedProblem[] = [];
   for (const datastore of wished.datastores) {
@@ -55,7 +67,9 @@ export function planApply(wished: Definitions, currentOf: (datastore: string) =>
       fixed.push(...judged.fixed.map((one) => ({ ...of, ...one })));
       changes.push({ ...of, change: judged.change, ...(kind === 'datastore' && { shards: datastore.shards }) });
     };
-    judge('datastore', datastore.name, judgeDatastore(datastore, current));
+    const judged = judgeDatastore(datastore, current);
+    const keyless = datastore.sealed && !canSeal ? [NO_KEY] : [];
+    judge('datastore', datastore.name, { ...judged, fixed: [...judged.fixed, ...keyless] });
     const sealedTypes = wrongTypes(datastore, current);
     for (const index of datastore.indexes) {
       const { change, fixed: ownFixed } = judgeIndex(index, current);

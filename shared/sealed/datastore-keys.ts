@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException, PutItemCommand } from '@aws-sdk/client
 import { rowKeyOf } from '../address.ts';
 import type { FieldType } from '../definitions/definitions.ts';
 import { readState } from '../dynamo/state-table.ts';
-import { unwrap, wrap, type KeyStore } from './key-store.ts';
+import { requireRoot, unwrap, wrap, type KeyStore } from './key-store.ts';
 import { derivedKey, KEY_BYTES, NAME_BYTES } from './sealing.ts';
 
 /** What the key of a datastore gives, one key for each purpose. */
@@ -36,8 +36,8 @@ export function datastoreKeyring(store: KeyStore): DatastoreKeyring {
   const kept = new Map<string, DatastoreKeys>();
   let root: Promise<KeyObject> | undefined;
 
-  function rootKey(): Promise<KeyObject> {
-    root ??= store.root().then((bytes) => createSecretKey(bytes));
+  async function rootKey(): Promise<KeyObject> {
+    root ??= requireRoot(store)().then((bytes) => createSecretKey(bytes));
     root.catch(() => (root = undefined));
     return root;
   }

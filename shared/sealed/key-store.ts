@@ -14,8 +14,8 @@ import { SchemalessError } from '../errors.ts';
  */
 export interface KeyStore {
   readonly table: DynamoTable;
-  /** The root key, 32 bytes: asked for once by an instance. */
-  readonly root: () => Promise<Uint8Array>;
+  /** The root key, 32 bytes: asked for once by an instance. Undefined where the environment has none. */
+  readonly root: (() => Promise<Uint8Array>) | undefined;
 }
 
 /** A key does not open what was wrapped by it: the root key is another one than it was. */
@@ -46,6 +46,15 @@ export function unwrap(by: KeyObject, what: string, wrapped: Uint8Array): Buffer
       { cause },
     );
   }
+}
+
+/** Throws `no_root_key`. */
+export function requireRoot({ root }: KeyStore): () => Promise<Uint8Array> {
+  if (root) return root;
+  throw new SchemalessError(
+    'no_root_key',
+    'this environment has no root key: its option sealsFields gives it one, see infra/docs/cdk.md',
+  );
 }
 
 /** Does something with keys. Throws `unavailable` where they cannot be reached; it may be repeated then. */

@@ -18,7 +18,7 @@ interface Pair {
 }
 
 export function receiptSigner(store: KeyStore, keyring: DatastoreKeyring, datastore: string): ReceiptSigner {
-  let pair: Pair | undefined;
+  let pair: Promise<Pair> | undefined;
   const item = `signing#${datastore}`;
 
   async function read(keys: DatastoreKeys): Promise<Pair | undefined> {
@@ -40,7 +40,14 @@ export function receiptSigner(store: KeyStore, keyring: DatastoreKeyring, datast
     return now;
   }
 
-  const known = async (): Promise<Pair> => (pair ??= await overKeys(made));
+  /** Asked for once, by however many records of a page; again where that failed. */
+  function known(): Promise<Pair> {
+    if (pair) return pair;
+    const asked = overKeys(made);
+    pair = asked;
+    asked.catch(() => (pair = undefined));
+    return asked;
+  }
 
   return {
     key: async () => (await known()).shown,

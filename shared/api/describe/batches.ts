@@ -92,7 +92,7 @@ function manyWrites({ summary, more, cell, example }: ManyWrites): Description {
         example: { results: [{ outcome: 'stored', shard: 233, added_id: 17, created_at: CELL.created_at }] },
       },
     },
-    problems: [...OF_DATASTORE, ...OF_BODY, 'body_too_large', 'undecodable_body'],
+    problems: [...OF_DATASTORE, ...OF_BODY, 'body_too_large', 'no_root_key', 'undecodable_body'],
   };
 }
 

@@ -33,6 +33,7 @@ export const CELLS = {
       'erased',
       'subject_forgotten',
       'body_too_large',
+      'no_root_key',
       'undecodable_body',
     ],
     statuses: { erased: 409 },
@@ -42,7 +43,7 @@ export const CELLS = {
     summary: 'Read one cell',
     query: ['read', 'minAddedId', 'sealed'],
     answers: { 200: { means: 'The cell.', schema: schema('ReadCell'), example: { ...CELL, ...SERVED } } },
-    problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'erased', 'undecodable_body'],
+    problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'erased', 'no_root_key', 'undecodable_body'],
   },
   getLatestCell: {
     bodies: true,
@@ -51,7 +52,7 @@ export const CELLS = {
     answers: {
       200: { means: 'The cell with the highest ref key.', schema: schema('ReadCell'), example: { ...CELL, ...SERVED } },
     },
-    problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'erased', 'undecodable_body'],
+    problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'erased', 'no_root_key', 'undecodable_body'],
   },
   listVersions: {
     bodies: true,
@@ -64,7 +65,7 @@ export const CELLS = {
         example: { cells: [CELL], next: null, ...SERVED },
       },
     },
-    problems: [...OF_DATASTORE, 'invalid_field', 'undecodable_body'],
+    problems: [...OF_DATASTORE, 'invalid_field', 'no_root_key', 'undecodable_body'],
   },
   getRow: {
     bodies: true,
@@ -77,6 +78,6 @@ export const CELLS = {
         example: { cells: [CELL], next: null, ...SERVED },
       },
     },
-    problems: [...OF_DATASTORE, 'invalid_field', 'undecodable_body'],
+    problems: [...OF_DATASTORE, 'invalid_field', 'no_root_key', 'undecodable_body'],
   },
 } as const satisfies Record<string, Description>;

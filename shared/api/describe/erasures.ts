@@ -115,7 +115,7 @@ export const ERASURES = {
         },
       },
     },
-    problems: OF_DATASTORE,
+    problems: [...OF_DATASTORE, 'no_root_key'],
   },
   forgetSubject: {
     summary: 'Forget a subject for good',
@@ -127,7 +127,7 @@ export const ERASURES = {
     answers: {
       200: { means: 'It is forgotten.', schema: schema('ForgottenSubject'), example: FORGOTTEN },
     },
-    problems: [...OF_DATASTORE, ...OF_BODY],
+    problems: [...OF_DATASTORE, ...OF_BODY, 'no_root_key'],
   },
   listForgotten: {
     summary: 'List subjects that were forgotten',

@@ -22,7 +22,7 @@ export const SHARDS = {
         example: { cells: [CELL], next: 17, more: false, ...SERVED },
       },
     },
-    problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_shard', 'undecodable_body'],
+    problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_shard', 'no_root_key', 'undecodable_body'],
   },
   digestLog: {
     summary: "Digest a shard's log",
@@ -35,7 +35,7 @@ export const SHARDS = {
         example: { shard: 233, at: 17, digest: DIGEST, more: false, ...SERVED },
       },
     },
-    problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_shard', 'undecodable_body'],
+    problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_shard', 'no_root_key', 'undecodable_body'],
   },
   readLog: {
     bodies: true,

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { keyStore } from '../../../functions/environment/root-key.ts';
+import { requireRoot } from '../../../shared/sealed/key-store.ts';
 import { listen } from '../../support/listen.ts';
 
 let server: Server;
@@ -21,8 +22,8 @@ afterAll(() => {
   server.close();
 });
 
-const root = (rootSecret = 'arn:aws:secretsmanager:us-east-1:123456789012:secret:Secretrootkey') =>
-  keyStore({ keysTable: 'keys', rootSecret }).root();
+const rootSecret = 'arn:aws:secretsmanager:us-east-1:123456789012:secret:Secretrootkey';
+const root = () => requireRoot(keyStore({ keysTable: 'keys', rootSecret }))();
 
 it('the root key is 32 bytes of the text of its secret, the same each time', async () => {
   secret = JSON.stringify({ key: 'k'.repeat(64) });
@@ -45,6 +46,8 @@ it.each([
   expect(String(error)).not.toContain('planted');
 });
 
-it('where there is no way to it, that is told at once', async () => {
-  await expect(root('none')).rejects.toThrow('sealsFields');
+it('where there is no way to it, that is told at once, and no repetition helps', () => {
+  const none = keyStore({ keysTable: 'keys', rootSecret: 'none' });
+  expect(none.root).toBeUndefined();
+  expect(() => requireRoot(none)).toThrow(expect.objectContaining({ code: 'no_root_key', retry: 'never' }));
 });

@@ -26,6 +26,7 @@ describe.each(ENVIRONMENT_NAMES)('what makes datastores in %s', (environment) =>
     for (const { Properties } of functions)
       expect(Object(Properties?.['Environment']).Variables).toMatchObject({
         SCHEMALESS_DATABASE_USER: 'owner',
+        SCHEMALESS_CAN_SEAL: 'true',
         SCHEMALESS_MOST_SHARDS: String(ENVIRONMENTS[environment].definedByApi?.mostShards),
       });
   });

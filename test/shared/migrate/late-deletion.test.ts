@@ -58,6 +58,7 @@ function remove(
       queues: appliedQueues(sqs.client, 'late-deletion'),
       depths: sqsTriggerQueues(sqs.client),
       mostShards: 64,
+      canSeal: true,
       deployed: { datastores: [] },
       mayGoOn: () => true,
       connect(address) {

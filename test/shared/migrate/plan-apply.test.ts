@@ -21,9 +21,9 @@ const THERE: CurrentDatastore = { ...NONE, shards: 4, indexes: [INDEX], triggers
 
 const sealedIn = (column: string, fields: readonly string[]) => ({ column, subject: 'buyer', fields });
 
-function plan(wished: Partial<DatastoreDefinition>, current: CurrentDatastore) {
+function plan(wished: Partial<DatastoreDefinition>, current: CurrentDatastore, canSeal = true) {
   const definition = { name: 'shop', shards: 4, indexes: [], triggers: [], ...wished };
-  const { changes, fixed } = planApply({ datastores: [definition] }, () => current);
+  const { changes, fixed } = planApply({ datastores: [definition] }, () => current, canSeal);
   return {
     changes: changes.map(({ name, change }) => `${name} ${change}`),
     fixed: fixed.map(({ name, field, wanted, got }) => `${name} ${field}: ${wanted}, ${got}`),
@@ -104,6 +104,13 @@ describe('a plan', () => {
     const current = { ...THERE, sealed: [sealedIn('BASE', ['name', 'phone'])] };
     const planned = plan({ ...(sealed && { sealed }) }, current);
     expect(planned).toEqual({ changes: [`shop ${fixed.length > 0 ? 'none' : 'change'}`], fixed });
+  });
+
+  it('seals nothing where there is no root key', () => {
+    const sealed = [sealedIn('BASE', ['name'])];
+    expect(plan({ sealed }, NONE).fixed).toEqual([]);
+    expect(plan({ sealed }, NONE, false).fixed).toEqual(['shop sealed: no sealed fields, some']);
+    expect(plan({}, NONE, false).fixed).toEqual([]);
   });
 
   it('makes nothing of a name that is being deleted', () => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { canonicalForm } from '../../../shared/body/canonical-form.ts';
 import { verifyReceipt, type Receipt } from '../../../shared/client/receipts.ts';
+import { sealedDeployment } from '../../../shared/sealed/sealed-deployment.ts';
 import { subjectManagement } from '../../../shared/sealed/subject-management.ts';
 import type { KeyStore } from '../../../shared/sealed/key-store.ts';
 import { openEraser, type Eraser } from '../erasures/support.ts';
@@ -85,6 +86,37 @@ describe('a record', () => {
     await expect(
       (await management.subjects(sealed.name, 'tester')).forget({ subject: 'a', reason: 'x' }),
     ).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('without a root key', () => {
+  it('nothing is sealed, opened or forgotten, which no repetition changes, and no record warns that it is not signed', async () => {
+    const keys: KeyStore = { ...sealed.keys, root: undefined };
+    const { deployment, topology } = sealed.store;
+    const unsigned = vi.fn<(error: unknown) => void>();
+    const management = subjectManagement({ topology, keys, keyDays: 35, unsigned });
+    const erasures = management.signed(sealed.name, eraser.operations);
+    const erased = await erasures.erase({ row_key: randomUUID(), reason: 'x' });
+    expect(erased).toMatchObject({ state: 'erased', signature: null });
+    expect(unsigned).not.toHaveBeenCalled();
+    const trips = await sealedDeployment(deployment, topology, keys).datastore(sealed.name);
+    const cell = { row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: { rider_uuid: 'a', rider_name: 'b' } };
+    await sealed.trips.put(cell);
+    const none = { code: 'no_root_key', retry: 'never' };
+    await expect(trips.put({ ...cell, ref_key: 2 })).rejects.toMatchObject(none);
+    await expect(trips.get(cell)).rejects.toMatchObject(none);
+    await expect(management.receiptKey(sealed.name)).rejects.toMatchObject(none);
+    const subjects = await management.subjects(sealed.name, 'tester');
+    await expect(subjects.forget({ subject: 'a', reason: 'x' })).rejects.toMatchObject(none);
+  });
+
+  it('while with one a page of records asks once for the key that signs them', async () => {
+    const read = vi.spyOn(sealed.keys.table.client, 'send');
+    const management = subjectManagement({ topology: sealed.store.topology, keys: sealed.keys, keyDays: 35 });
+    await (await management.subjects(sealed.name, 'tester')).forgotten();
+    const asked = read.mock.calls.map(([command]) => JSON.stringify(command.input));
+    expect(asked.filter((input) => input.includes('signing#'))).toHaveLength(1);
+    read.mockRestore();
   });
 });
 

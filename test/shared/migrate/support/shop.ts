@@ -67,7 +67,16 @@ export const queuesNow = (): AppliedQueues => appliedQueues(sqs.client, shop.env
 export function parts(bufferCopies: number) {
   const { topologyTable, stateTable } = shop;
   const depths = sqsTriggerQueues(sqs.client);
-  return { topologyTable, stateTable, connect, bufferCopies, queues: queuesNow(), depths, mostShards: 64 };
+  return {
+    topologyTable,
+    stateTable,
+    connect,
+    bufferCopies,
+    queues: queuesNow(),
+    depths,
+    mostShards: 64,
+    canSeal: true,
+  };
 }
 
 /** @param bufferCopies of the deployment */
