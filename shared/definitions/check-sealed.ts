@@ -1,5 +1,5 @@
 import type { DefinitionFile } from './definition-file.ts';
-import { isSealed, sealedOf, type FieldType, type SealedFields } from './definitions.ts';
+import { HASHED, isSealed, sealedOf, type FieldType, type SealedFields } from './definitions.ts';
 import type { datastoreYaml, indexYaml } from './yaml-schemas.ts';
 
 /** Checks the sealed fields of a datastore against each other. */
@@ -19,9 +19,6 @@ export function checkSealed(file: DefinitionFile<typeof datastoreYaml>): void {
       seen.push({ column, field });
     }
 }
-
-/** The types that have a keyed hash: equality is all that one can be asked for. */
-export const HASHED: readonly FieldType[] = ['UUID', 'string'];
 
 /**
  * Checks the fields of an index against those that are sealed.

@@ -49,6 +49,9 @@ export const MOST_KEPT_VERSIONS = 1000;
 export const FIELD_TYPES = ['UUID', 'string', 'integer', 'number', 'boolean', 'datetime'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
+/** The types of sealed fields, which have a keyed hash there: equality is all that one can be asked for. */
+export const HASHED: readonly FieldType[] = ['UUID', 'string'];
+
 export interface IndexField {
   /** Its path within the bodies of its column: `driver_partner_uuid`, `fare.total`. */
   readonly field: string;

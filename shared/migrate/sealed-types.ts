@@ -1,5 +1,4 @@
-import { HASHED } from '../definitions/check-sealed.ts';
-import type { IndexDefinition } from '../definitions/definitions.ts';
+import { HASHED, type IndexDefinition } from '../definitions/definitions.ts';
 
 /** A type that a sealed field cannot have in an index. */
 export interface WrongSealedType {
