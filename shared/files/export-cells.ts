@@ -25,8 +25,6 @@ export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
   readonly target: ExportTarget;
   /** Of whom the logs are read. @default writer */
   readonly read?: Role | undefined;
-  /** Sealed fields as they are read. @default false: as they are stored, so that who is forgotten is so here, too */
-  readonly opened?: boolean | undefined;
   /** When nothing came of logs that are to go on for so long, it is given up. @default 120,000 */
   readonly patienceMs?: number | undefined;
   /**

@@ -58,6 +58,8 @@ const contentSchema = z.object({
   compression: z.enum(['none', 'gzip', 'zstd', 'snappy']),
   /** Columns of Parquet that fields of indexes have become. */
   typed_columns: z.array(typedColumnSchema),
+  /** Sealed fields are as they are read; missing where they are as they are stored. */
+  opened: z.literal(true).optional(),
   began_at: z.string(),
 });
 

@@ -14,6 +14,8 @@ export interface PartWish {
   readonly compression?: Compression | undefined;
   /** What came since the last part, or everything where there is none. @default everything, where nothing is yet */
   readonly sinceLast?: boolean | undefined;
+  /** Sealed fields as they are read. @default false: as they are stored, so that who is forgotten is so here, too */
+  readonly opened?: boolean | undefined;
   /**
    * Shards whose group is down are left for the next part, as long as there is something else for this one.
    *
@@ -75,6 +77,7 @@ async function planNext(
     format,
     compression: format === 'parquet' ? 'snappy' : (wish.compression ?? 'gzip'),
     typed_columns: format === 'parquet' ? [...typedColumns(await client.indexes(), last?.manifest.typed_columns)] : [],
+    ...(wish.opened === true && { opened: true }),
     began_at: new Date().toISOString(),
     ranges,
     ...(unknown.length > 0 && { unknown: unknown.map(({ shard }) => shard) }),
@@ -103,11 +106,17 @@ function nothingOf(shard: number, last: Part | undefined): Range {
   return { shard, after, to: after, after_created_at, ...(after_digest !== undefined && { after_digest }) };
 }
 
-type Content = Pick<Plan, 'datastore' | 'format' | 'compression'>;
+type Content = Pick<Plan, 'datastore' | 'format' | 'compression' | 'opened'>;
 
 function checkSame<Made extends Content>(made: Made, datastore: string, wish: PartWish, part: string): Made {
   const compression = wish.format === 'parquet' ? 'snappy' : (wish.compression ?? 'gzip');
   const wanted: Content = { datastore, format: wish.format, compression };
+  // One export with both would say of neither whether who is forgotten is so in it.
+  if ((made.opened ?? false) !== (wish.opened ?? false))
+    throw new FilesError(
+      'other_export',
+      `${wish.target.name}/${part}: wanted sealed fields ${wish.opened ? 'opened' : 'as they are stored'}, got ${made.opened ? 'them opened' : 'them as they are stored'}: export to another place, or as it was begun`,
+    );
   for (const what of ['datastore', 'format', 'compression'] as const) {
     if (made[what] === wanted[what]) continue;
     throw new FilesError(

@@ -209,6 +209,23 @@ test('a whole export is not written over another one, nor gone on with in anothe
   await expect(exported({ sinceLast: true, format: 'parquet' })).rejects.toMatchObject({ code: 'other_export' });
 });
 
+test('whether sealed fields are opened is said in it, and the same for all its parts', async () => {
+  const manifest = (part: string): object => JSON.parse(readFileSync(join(target, part, '_manifest.json'), 'utf8'));
+  await exported({ opened: true });
+  await write(100);
+  await expect(exported({ sinceLast: true })).rejects.toThrow(
+    /wanted sealed fields as they are stored, got them opened/u,
+  );
+  await exported({ sinceLast: true, opened: true });
+  for (const part of ['part-0001', 'part-0002']) expect(manifest(part)).toMatchObject({ opened: true });
+});
+
+test('one without opened fields does not go on with them', async () => {
+  await exported();
+  await expect(exported({ sinceLast: true, opened: true })).rejects.toMatchObject({ code: 'other_export' });
+  expect(readFileSync(join(target, 'part-0001/_manifest.json'), 'utf8')).not.toContain('opened');
+});
+
 test('it ends where the logs ended when it began', async () => {
   const before = (await logOf(readingsStore)).length;
   let isWritten = false;
