@@ -55,6 +55,7 @@ function open(): Forgetting {
   });
   const subjects = subjectManagement({
     topology: context.topology,
+    stateTable: { client, table: config.stateTable },
     keys: keyStore(config),
     keyDays: config.keyDays,
     unsigned: (error) => logger.warn('a record was not signed', { error }),

@@ -6,6 +6,8 @@ import type { Erasure, ErasureOperations } from '../contract/erasure-operations.
 import type { ForgetRequest, ForgottenSubject, ReceiptKey, SubjectOperations } from '../contract/subject-operations.ts';
 import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import { invalidField } from '../errors.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { listHolds, requireNotHeld } from '../erasures/holds.ts';
 import type { TopologySource } from '../topology/topology.ts';
 import { datastoreKeyring, type DatastoreKeys } from './datastore-keys.ts';
 import { overKeys, type KeyStore } from './key-store.ts';
@@ -30,6 +32,8 @@ export interface SubjectManagement {
 export interface SubjectWork {
   readonly topology: TopologySource;
   readonly keys: KeyStore;
+  /** Where holds are. */
+  readonly stateTable: DynamoTable;
   /** How long the table of keys can be set back; 0: it cannot. */
   readonly keyDays: number;
   /** A record could not be signed, and is answered without. @default nobody wants to know */
@@ -78,6 +82,7 @@ export function subjectManagement(work: SubjectWork): SubjectManagement {
           const name = parseNamed(request);
           const ofDatastore = await made();
           const subject_name = name.subject === undefined ? name.subject_name : ofDatastore.nameOf(name.subject);
+          await requireSubjectNotHeld(work.stateTable, ofDatastore, name);
           const record = recordOf({ subject_name, reason: request.reason, requested_by: caller }, work.keyDays);
           return sign(datastore, await overKeys(() => forget(keys, datastore, record)));
         },
@@ -195,6 +200,19 @@ function parsePlace(after: string): string {
 function toRecord(item: StateItem | undefined): ForgottenSubject | undefined {
   const text = item?.['forgotten']?.S;
   return text === undefined ? undefined : (JSON.parse(text) as ForgottenSubject);
+}
+
+/** By its name a subject is held by whichever hold has that name. Throws `held`. */
+async function requireSubjectNotHeld(state: DynamoTable, keys: DatastoreKeys, named: Named): Promise<void> {
+  const { datastore } = keys;
+  if (named.subject !== undefined) return requireNotHeld(state, datastore, { subject: named.subject });
+  let after: string | undefined;
+  do {
+    const page = await listHolds(state, datastore, after, LIMITS.listCells);
+    const held = page.holds.find(({ subject }) => subject !== null && keys.nameOf(subject) === named.subject_name);
+    if (held?.subject) await requireNotHeld(state, datastore, { subject: held.subject });
+    after = page.next ?? undefined;
+  } while (after !== undefined);
 }
 
 const NAME = new RegExp(`^[0-9a-f]{${2 * NAME_BYTES}}$`, 'u');

@@ -68,6 +68,7 @@ export function retentionOperations(
   };
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 const PLACE = /^(row|subject)#.{1,1024}$/su;
 const HOLD = /^[A-Za-z0-9._:/-]{1,128}$/u;
 const SUBJECT_LENGTH = 255;
@@ -88,5 +89,6 @@ function parseHeld({ row_key, subject }: Omit<HeldBy, 'hold'>): Held {
   const isName = typeof subject === 'string' && subject !== '' && subject.isWellFormed();
   if (!isName || subject.length > SUBJECT_LENGTH)
     throw invalidField('subject', `1 to ${SUBJECT_LENGTH} characters`, subject);
-  return { subject };
+  // UUIDs in either case name the same subject, as in sealed fields.
+  return { subject: UUID.test(subject) ? subject.toLowerCase() : subject };
 }

@@ -38,7 +38,12 @@ describe('a record', () => {
     expect(records).toHaveLength(5);
     // As it is kept: written, and read again.
     for (const record of records) expect(await verdictOf(JSON.parse(JSON.stringify(record)) as object)).toBe('right');
-    const another = subjectManagement({ topology: sealed.store.topology, keys: sealed.keys, keyDays: 35 });
+    const another = subjectManagement({
+      topology: sealed.store.topology,
+      stateTable: sealed.stateTable,
+      keys: sealed.keys,
+      keyDays: 35,
+    });
     expect(await another.receiptKey(sealed.name)).toEqual(await key());
   });
 
@@ -73,6 +78,7 @@ describe('a record', () => {
     const errors: unknown[] = [];
     const away: KeyStore = { ...sealed.keys, root: () => Promise.reject(new Error('no secret')) };
     const management = subjectManagement({
+      stateTable: sealed.stateTable,
       topology: sealed.store.topology,
       keys: away,
       keyDays: 35,
@@ -94,7 +100,7 @@ describe('without a root key', () => {
     const keys: KeyStore = { ...sealed.keys, root: undefined };
     const { deployment, topology } = sealed.store;
     const unsigned = vi.fn<(error: unknown) => void>();
-    const management = subjectManagement({ topology, keys, keyDays: 35, unsigned });
+    const management = subjectManagement({ topology, stateTable: sealed.stateTable, keys, keyDays: 35, unsigned });
     const erasures = management.signed(sealed.name, eraser.operations);
     const erased = await erasures.erase({ row_key: randomUUID(), reason: 'x' });
     expect(erased).toMatchObject({ state: 'erased', signature: null });
@@ -112,7 +118,12 @@ describe('without a root key', () => {
 
   it('while with one a page of records asks once for the key that signs them', async () => {
     const read = vi.spyOn(sealed.keys.table.client, 'send');
-    const management = subjectManagement({ topology: sealed.store.topology, keys: sealed.keys, keyDays: 35 });
+    const management = subjectManagement({
+      topology: sealed.store.topology,
+      stateTable: sealed.stateTable,
+      keys: sealed.keys,
+      keyDays: 35,
+    });
     await (await management.subjects(sealed.name, 'tester')).forgotten();
     const asked = read.mock.calls.map(([command]) => JSON.stringify(command.input));
     expect(asked.filter((input) => input.includes('signing#'))).toHaveLength(1);

@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { sealedDeployment } from '../../../shared/sealed/sealed-deployment.ts';
+import { putHold, releaseHold } from '../../../shared/erasures/holds.ts';
+import { readToken } from '../../../shared/sealed/sealing.ts';
 import { subjectManagement } from '../../../shared/sealed/subject-management.ts';
 import { KNOWN_MS } from '../../../shared/sealed/subject-keyring.ts';
 import { shardOf } from '../../../shared/shard.ts';
@@ -401,9 +403,35 @@ describe('a subject that was forgotten', () => {
     expect(await places(subject)).toEqual([]);
     // Whoever has no key cannot tell whose it is: with other keys it is another one.
     const keys = { ...sealed.keys, table: await newTable(sealed.keysTable.client) };
-    const elsewhere = subjectManagement({ topology: sealed.store.topology, keys, keyDays: 35 });
+    const elsewhere = subjectManagement({
+      topology: sealed.store.topology,
+      stateTable: sealed.stateTable,
+      keys,
+      keyDays: 35,
+    });
     const named = await (await elsewhere.subjects(sealed.name, 'tester')).forget({ subject, reason: REASON });
     expect(named.subject_name).not.toBe(first.subject_name);
+  });
+
+  it('are not forgotten while somebody holds them, by whatever name they are asked for', async () => {
+    const subject = randomUUID();
+    const one = trip({ rider: subject });
+    await sealed.trips.put(cellOf(one));
+    const token = (await stored(one))['rider_name'] as { readonly $sealed: string };
+    const subject_name = String(readToken(token.$sealed)?.name);
+    const other = await forget(randomUUID());
+    const hold = {
+      hold: 'case-17',
+      requested_by: 'tester',
+      requested_at: '2026-01-31T08:00:00.000Z',
+      reason: 'evidence',
+    };
+    await putHold(sealed.stateTable, sealed.name, { subject }, { ...hold, row_key: null, subject });
+    for (const request of [{ subject: subject.toUpperCase() }, { subject_name }])
+      await expect(sealed.subjects.forget({ ...request, reason: REASON })).rejects.toMatchObject({ code: 'held' });
+    expect(await sealed.subjects.forget({ subject_name: other.subject_name, reason: REASON })).toMatchObject(other);
+    await releaseHold(sealed.stateTable, sealed.name, { subject }, 'case-17');
+    expect(await forget(subject)).toMatchObject({ had_key: true, subject_name });
   });
 
   it('that is written of by many while it is forgotten leaves nothing that anybody can read', async () => {

@@ -24,6 +24,7 @@ export interface SealedStore {
   /** As it is stored. */
   readonly stored: StoredDatastore;
   readonly keysTable: DynamoTable;
+  readonly stateTable: DynamoTable;
   readonly keys: KeyStore;
   readonly management: SubjectManagement;
   readonly subjects: SubjectOperations;
@@ -48,8 +49,9 @@ export async function openSealed(
   const name = store.nameOf('sealed');
   const root = randomBytes(32);
   const keysTable = await newTable(store.topologyTable.client);
+  const stateTable = await newTable(store.topologyTable.client);
   const keys: KeyStore = { table: keysTable, root: async () => root };
-  const management = subjectManagement({ topology: store.topology, keys, keyDays: 35 });
+  const management = subjectManagement({ topology: store.topology, stateTable, keys, keyDays: 35 });
   const another = (): Promise<StoredDatastore> =>
     sealedDeployment(store.deployment, store.topology, keys).datastore(name);
   return {
@@ -58,6 +60,7 @@ export async function openSealed(
     trips: await another(),
     stored: await store.deployment.datastore(name),
     keysTable,
+    stateTable,
     keys,
     management,
     subjects: await management.subjects(name, 'tester'),
