@@ -91,8 +91,9 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     cure: 'Read the cell, then write a higher ref key',
   },
   erased: {
-    title: 'What was at this address was erased for good, or may not come there any more',
-    cure: 'Nothing brings it back: `reason` says why, and `erasure` which record says more',
+    title:
+      'What was at this address was erased for good, is hidden by a rule of retention, or may not come there any more',
+    cure: 'Nothing brings back what was erased: `reason` says why, and `erasure` which record says more. With `why: retention` it is `rule` that hides it',
   },
   subject_forgotten: {
     title:
