@@ -61,8 +61,9 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
     async erase(request) {
       const target = parseTarget(request);
       return overState(async () => {
-        await requireNotHeld(stateTable, datastore, { row_key: target.row_key });
-        const begun = await beginErasure(stateTable, datastore, {
+        const requireFree = (): Promise<void> => requireNotHeld(stateTable, datastore, { row_key: target.row_key });
+        await requireFree();
+        const asked: Erasure = {
           id: idOf(datastore, target),
           scope: scopeOf(target),
           row_key: target.row_key,
@@ -81,7 +82,8 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
           cleaned: NOT_CLEANED,
           waits_for: null,
           backups_until: null,
-        });
+        };
+        const begun = await beginErasure(stateTable, datastore, asked, requireFree);
         if (!begun)
           throw new SchemalessError(
             'unavailable',

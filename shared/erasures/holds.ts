@@ -9,7 +9,7 @@ import { SchemalessError } from '../errors.ts';
  * What is held back from every erasure: `hold#trips#row#KEY` and `hold#trips#subject#NAME` of the state table, with the
  * holds of each. Only who erases looks: reads and writes know nothing of holds. `held#trips` says that there was ever one,
  * so that retention need not look for each row where there was none; its `released` are rows whose last hold was released,
- * until what of them is out of its retention was looked for.
+ * until what of them is out of its retention was looked for, and `again` counts how often there were too many to say which.
  */
 
 /** What is held: a row, or a subject, by its name. */
@@ -60,9 +60,16 @@ export async function heldRows(
   return new Set(found.filter(({ holds }) => holds.length > 0).map(({ row_key }) => row_key));
 }
 
-/** Rows that may have bodies that are out of their retention, since they are not held any more. */
-export async function releasedRows(table: DynamoTable, datastore: string): Promise<readonly string[]> {
-  return (await readState(table, markKey(datastore)))?.['released']?.SS ?? [];
+/** What may have bodies that are out of their retention, since it is not held any more. */
+export interface Released {
+  readonly rows: readonly string[];
+  /** How often there were too many of them: all rows are looked at again then. */
+  readonly again: number;
+}
+
+export async function readReleased(table: DynamoTable, datastore: string): Promise<Released> {
+  const mark = await readState(table, markKey(datastore));
+  return { rows: mark?.['released']?.SS ?? [], again: Number(mark?.['again']?.N ?? 0) };
 }
 
 /** What is out of their retention was looked for. */
@@ -100,25 +107,49 @@ export async function putHold(
   });
 }
 
-/** Releases a hold. Returns undefined where there was none. */
+/**
+ * Releases a hold.
+ *
+ * @param isRetained whether the datastore has rules of retention now, by which somebody has to look at the row
+ * @returns undefined where there was none
+ */
 export async function releaseHold(
   table: DynamoTable,
   datastore: string,
-  held: Held,
-  name: string,
+  held: Held & { readonly hold: string },
+  isRetained: () => Promise<boolean>,
 ): Promise<Hold | undefined> {
+  const { row_key, hold } = held;
   // First: whoever dies in between leaves a row to be looked at that is held, which is passed over.
-  if (held.row_key !== undefined)
-    await updateState(table, {
-      key: markKey(datastore),
-      update: 'ADD #released :row',
-      values: { ':row': { SS: [held.row_key] } },
-    });
-  return changeItem(table, keyOf(datastore, held), (item) => {
+  const wasRetained = row_key !== undefined && (await isRetained());
+  if (wasRetained) await noteReleased(table, datastore, row_key);
+  const released = await changeItem(table, keyOf(datastore, held), (item) => {
     const before = toHolds(item);
-    const found = before.find((one) => one.hold === name);
+    const found = before.find((one) => one.hold === hold);
     if (!found) return { result: undefined };
     return { values: { holds: { S: JSON.stringify(before.filter((one) => one !== found)) } }, result: found };
+  });
+  // Rules that came meanwhile may have been followed while it was held.
+  if (row_key !== undefined && !wasRetained && (await isRetained())) await noteReleased(table, datastore, row_key);
+  return released;
+}
+
+/** Rows that wait to be looked at, at most: they are in one item. */
+const MOST_RELEASED = 4000;
+
+async function noteReleased(table: DynamoTable, datastore: string, row_key: string): Promise<void> {
+  const key = markKey(datastore);
+  const noted = await updateState(table, {
+    key,
+    update: 'ADD #released :row',
+    condition: 'attribute_not_exists(#released) OR size(#released) < :most',
+    values: { ':row': { SS: [row_key] }, ':most': { N: String(MOST_RELEASED) } },
+  });
+  if (noted) return;
+  await updateState(table, {
+    key,
+    update: 'ADD #again :one REMOVE #released',
+    values: { ':one': { N: '1' } },
   });
 }
 

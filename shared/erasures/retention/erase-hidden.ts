@@ -9,7 +9,7 @@ import { retentionId } from './retained-days.ts';
 import {
   selectColumnStates,
   toColumnStates,
-  type ColumnOfRow,
+  type ColumnFrom,
   type ColumnState,
 } from '../statements/select-column-state.ts';
 import type { OpenPart } from './retention-place.ts';
@@ -33,7 +33,7 @@ const WHY_LENGTH = 200;
 export async function readColumnStates(
   context: StoreContext,
   at: ShardAt,
-  columns: readonly ColumnOfRow[],
+  columns: readonly ColumnFrom[],
 ): Promise<readonly ColumnState[]> {
   const { group } = homeOf(await requireDatastore(context.topology, at.datastore), at.shard);
   const client = await context.groups.client(group);

@@ -7,9 +7,11 @@ import type { SqlRow, Statement } from '../../sql/client.ts';
 import { retentionOf } from '../../sql/hidden-cells.ts';
 import type { ErasureWork, Patience } from '../carry-out.ts';
 import { heldRows } from '../holds.ts';
-import { selectColumnsOfRow, type ColumnOfRow } from '../statements/select-column-state.ts';
+import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
+import { selectColumnsOfRow, type ColumnFrom, type ColumnState } from '../statements/select-column-state.ts';
 import { selectWritten, toWritten, type WrittenCell } from '../statements/select-written.ts';
 import { chooseHidden } from './choose-hidden.ts';
+import { beginningOf } from './beginning-of.ts';
 import {
   COLUMNS_AT_ONCE,
   erasePart,
@@ -40,6 +42,12 @@ export interface ShardTurn {
   readonly settings: RetentionSettings;
   /** Rows of it that are not held any more. */
   readonly released: readonly string[];
+  /** The rules, or the log, may be others than those by which its place was written: all is looked at again. */
+  readonly isAnew: boolean;
+  /** What of one of them is out of its retention was looked for, while nobody held it. */
+  readonly looked: (row_key: string) => Promise<void>;
+  /** Whether the rules are those of the turn still, past every cache: what is erased is gone for good. */
+  readonly isAsRuled: () => Promise<boolean>;
   readonly mayGoOn: () => boolean;
   readonly signal: AbortSignal;
   /** Throws where another works on it by now. */
@@ -58,7 +66,7 @@ const LOOKS_MS = [0, 20, 100, 400];
 
 /** How many bodies of a column are worth an erasure as soon as they are hidden; fewer go with the next look for all. */
 export function leastHidden(keepVersions: number): number {
-  return Math.max(10, Math.ceil(keepVersions / 2));
+  return Math.min(VERSIONS_AT_ONCE, Math.max(10, Math.ceil(keepVersions / 2)));
 }
 
 /** Between looks for what has grown old: cells are erased a tenth of their time after it at the latest, or a day. */
@@ -90,6 +98,7 @@ class Retaining {
   readonly #turn: ShardTurn;
   readonly #rules: readonly RetentionRule[];
   #place: RetentionPlace;
+  #mostOpen = MOST_OPEN_PARTS;
   isCut = false;
 
   constructor(turn: ShardTurn, place: RetentionPlace) {
@@ -101,7 +110,7 @@ class Retaining {
   async run(): Promise<void> {
     const { settings, released } = this.#turn;
     const { wholeMs = WHOLE_MS } = settings;
-    await this.#finish(this.#place.open);
+    if (!(await this.#goOn())) return;
     for (const row_key of released) await this.#lookAtRow(row_key);
     for (const keepForMs of keepTimes(this.#rules))
       if (Date.now() - this.#agedAt(keepForMs).at >= agedEveryMs(keepForMs, settings))
@@ -158,13 +167,14 @@ class Retaining {
   /** Reads the log from a place on, and erases in the columns that it names. */
   async #look({ from, keepForMs, isWanted, leastOf, reached }: Look): Promise<void> {
     const { at, mayGoOn } = this.#turn;
-    const seen = new Set<string>();
+    const seen = new Map<string, number>();
     for (let after = from; ;) {
       const rows = await this.#select(selectWritten(at.datastore, at.shard, after, PAGE_CELLS, keepForMs));
       const cells = toWritten(rows, after);
       const wanted = cells.filter((cell) => canBeErased(cell.column_name) && isWanted(cell));
-      // What is old is told by its own cell; what is put out by newer ones, once for all.
-      const columns = columnsOf(wanted, keepForMs !== undefined, seen);
+      // What is old is told by its own cell; what is put out by newer ones, once for all that there is now.
+      const head = wanted.length === 0 || keepForMs !== undefined ? undefined : await this.#head();
+      const columns = columnsOf(wanted, head, seen);
       if (!(await this.#eraseIn(columns, leastOf))) return;
       after = cells.at(-1)?.added_id ?? after;
       const isEnd = cells.length < PAGE_CELLS;
@@ -174,14 +184,56 @@ class Retaining {
     }
   }
 
+  /** How far the log goes. */
+  async #head(): Promise<number> {
+    const { datastore, shard } = this.#turn.at;
+    return toHeads(await this.#select(selectHeads(datastore, [shard]))).get(shard) ?? 0;
+  }
+
   async #lookAtRow(row_key: string): Promise<void> {
-    const { at } = this.#turn;
+    const { work, at, looked } = this.#turn;
+    // Whoever releases it says so first: while it is held it is not looked at, and not forgotten.
+    if ((await heldRows(work.stateTable, at.datastore, new Set([row_key]))).size > 0) return;
     const rows = await this.#select(selectColumnsOfRow(at.datastore, at.shard, row_key));
     const columns = rows
       .map(([name]) => toText(name))
       .filter((name) => canBeErased(name) && retentionOf(this.#rules, name))
-      .map((column_name) => ({ row_key, column_name, aged: [] }));
-    await this.#eraseIn(columns, () => 1);
+      .map((column_name) => ({ row_key, column_name, aged: [], isWhole: true }));
+    if (await this.#eraseIn(columns, () => 1)) await looked(row_key);
+  }
+
+  /**
+   * Goes on with what was begun. What has no place yet, in the log or in a buffer, is judged anew: it may be kept, or held,
+   * by now.
+   *
+   * @returns false where nobody knows of some of it, and the rules may be others by now: it waits for a group
+   */
+  async #goOn(): Promise<boolean> {
+    const { work, at, isAnew } = this.#turn;
+    const { begun, notBegun } = await beginningOf(work.context, at, this.#place.open);
+    if (isAnew && begun.length + notBegun.length < this.#place.open.length) return false;
+    // The look finds them again.
+    if (isAnew) await this.#drop(notBegun);
+    await this.#finish(begun);
+    if (isAnew) return true;
+    // What comes in place of some is written down before those are forgotten.
+    this.#mostOpen = MOST_OPEN_PARTS + PARTS_AT_ONCE;
+    for (let from = 0; from < notBegun.length; from += PARTS_AT_ONCE) {
+      const some = notBegun.slice(from, from + PARTS_AT_ONCE);
+      const columns = some.map(({ target: { row_key, column_name = '', ref_key } }) => ({
+        row_key,
+        column_name,
+        aged: ref_key === undefined ? [] : [ref_key],
+      }));
+      if (!(await this.#eraseIn(columns, () => 1))) break;
+      await this.#drop(some);
+    }
+    this.#mostOpen = MOST_OPEN_PARTS;
+    return true;
+  }
+
+  #drop(parts: readonly OpenPart[]): Promise<void> {
+    return this.#write({ ...this.#place, open: this.#place.open.filter((part) => !parts.includes(part)) });
   }
 
   /** Returns false where not all of it was begun. */
@@ -193,44 +245,48 @@ class Retaining {
       for (let from = 0; from < left.length; from += COLUMNS_AT_ONCE) {
         const some = left.slice(from, from + COLUMNS_AT_ONCE);
         const states = await readColumnStates(work.context, at, some);
-        const chosen = some.flatMap((column, position) => {
+        const parts: OpenPart[] = [];
+        for (const [position, column] of some.entries()) {
           const state = states[position];
-          const parts = state ? chooseHidden(column, state, leastOf(column.column_name), column.aged) : [];
-          return parts.length > 0 ? [{ column, parts, isMore: state?.versions.length === VERSIONS_AT_ONCE }] : [];
-        });
-        if (chosen.length === 0) continue;
-        const held = await heldRows(work.stateTable, at.datastore, new Set(chosen.map(({ column }) => column.row_key)));
-        const free = chosen.filter(({ column }) => !held.has(column.row_key));
-        const parts = free.flatMap((one) => one.parts.map(({ target }) => ({ target, waits_for: null })));
-        const waiting = await this.#erase(parts);
-        if (!waiting) return false;
-        again.push(...free.filter(({ isMore }) => isMore && waiting.length === 0).map(({ column }) => column));
+          if (!state) continue;
+          const targets = chooseHidden(column, state, leastOf(column.column_name), column.aged);
+          parts.push(...targets.map((target) => ({ target, waits_for: null })));
+          if (hasMore(column, state)) again.push({ ...column, after: state.versions.at(-1)?.ref_key });
+        }
+        if (!(await this.#erase(parts))) return false;
       }
       left = again;
     }
     return true;
   }
 
-  /** Returns those that wait for something; undefined where not all were begun. */
-  async #erase(parts: readonly OpenPart[]): Promise<readonly OpenPart[] | undefined> {
-    const { settings, signal, mayGoOn } = this.#turn;
-    const waiting: OpenPart[] = [];
+  /** Returns false where not all were begun. What is held by now is passed over. */
+  async #erase(parts: readonly OpenPart[]): Promise<boolean> {
+    const { work, at, settings, signal, mayGoOn, isAsRuled } = this.#turn;
     for (let from = 0; from < parts.length; from += PARTS_AT_ONCE) {
       const some = parts.slice(from, from + PARTS_AT_ONCE);
       if (!mayGoOn()) this.isCut = true;
-      if (this.isCut || this.#place.open.length + some.length > MOST_OPEN_PARTS) return undefined;
+      if (this.isCut || this.#place.open.length + some.length > this.#mostOpen) return false;
       const begun = performance.now();
-      await this.#write({ ...this.#place, open: [...this.#place.open, ...some] });
-      waiting.push(...(await this.#finish(some)));
+      const before = this.#place.open;
+      await this.#write({ ...this.#place, open: [...before, ...some] });
+      // Last of all: who holds a row, or loosens a rule, need not wait for a turn to end.
+      const rows = new Set(some.map(({ target }) => target.row_key));
+      const [isAsRuledNow, held] = await Promise.all([isAsRuled(), heldRows(work.stateTable, at.datastore, rows)]);
+      const free = isAsRuledNow ? some.filter(({ target }) => !held.has(target.row_key)) : [];
+      if (free.length < some.length) await this.#write({ ...this.#place, open: [...before, ...free] });
+      this.isCut ||= !isAsRuledNow;
+      if (this.isCut) return false;
+      await this.#finish(free);
       await pauseFor((performance.now() - begun) * (settings.rest ?? 1), signal);
     }
-    return waiting;
+    return true;
   }
 
-  /** Does what can be done of parts that are written down as begun. Returns those that wait for something. */
-  async #finish(parts: readonly OpenPart[]): Promise<readonly OpenPart[]> {
+  /** Does what can be done of parts that are written down as begun. */
+  async #finish(parts: readonly OpenPart[]): Promise<void> {
     const { work, at, mayGoOn, done } = this.#turn;
-    if (parts.length === 0) return [];
+    if (parts.length === 0) return;
     const patience: Patience = { mayGoOn, looksMs: LOOKS_MS };
     const waiting: OpenPart[] = [];
     const left = [...parts];
@@ -244,7 +300,6 @@ class Retaining {
     await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, parts.length) }, finishSome));
     const others = this.#place.open.filter((one) => !parts.includes(one));
     await this.#write({ ...this.#place, open: [...others, ...waiting] });
-    return waiting;
   }
 
   async #write(place: RetentionPlace): Promise<void> {
@@ -271,23 +326,41 @@ interface Look {
   readonly reached: (added_id: number, isEnd: boolean) => RetentionPlace;
 }
 
-interface SeenColumn extends ColumnOfRow {
+interface SeenColumn extends ColumnFrom {
   /** Ref keys of cells of it that are known to be too old. */
   readonly aged: readonly number[];
+  /** All of its versions are looked at. @default those that others put out, and `aged` */
+  readonly isWhole?: boolean;
 }
 
-/** The columns of cells; those that were seen before only where the cells themselves are meant. */
-function columnsOf(cells: readonly WrittenCell[], areMeant: boolean, seen: Set<string>): readonly SeenColumn[] {
+/** Whether versions behind those of a state may be out of their retention, which nobody else tells of. */
+function hasMore({ aged, isWhole = false }: SeenColumn, { versions }: ColumnState): boolean {
+  if (versions.length < VERSIONS_AT_ONCE) return false;
+  return isWhole || (aged.length === 0 && versions.at(-1)?.isPutOut === true);
+}
+
+/**
+ * The columns of cells.
+ *
+ * @param head how far the log goes: cells up to there are seen with their column. Undefined where they are meant themselves
+ * @param seen columns, and up to where
+ */
+function columnsOf(
+  cells: readonly WrittenCell[],
+  head: number | undefined,
+  seen: Map<string, number>,
+): readonly SeenColumn[] {
   const columns = new Map<string, { row_key: string; column_name: string; aged: number[] }>();
-  for (const { row_key, column_name, ref_key } of cells) {
+  for (const { added_id, row_key, column_name, ref_key } of cells) {
     const key = `${row_key}/${column_name}`;
-    if (!areMeant && seen.has(key)) continue;
+    if (head !== undefined && added_id <= (seen.get(key) ?? 0)) continue;
     const column = columns.get(key) ?? { row_key, column_name, aged: [] };
-    if (areMeant) column.aged.push(ref_key);
+    if (head === undefined) column.aged.push(ref_key);
     columns.set(key, column);
   }
+  if (head === undefined) return [...columns.values()];
   if (seen.size > MOST_SEEN) seen.clear();
-  for (const key of columns.keys()) seen.add(key);
+  for (const key of columns.keys()) seen.set(key, head);
   return [...columns.values()];
 }
 

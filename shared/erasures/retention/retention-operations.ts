@@ -50,7 +50,12 @@ export function retentionOperations(
     },
     async releaseHold(wanted) {
       const { hold, held } = parseHold(wanted);
-      const released: Hold | undefined = await overState(() => releaseHold(stateTable, datastore, held, hold));
+      const released: Hold | undefined = await overState(() =>
+        releaseHold(stateTable, datastore, { ...held, hold }, async () => {
+          const topology = await readDatastore(topologyTable, datastore);
+          return topology?.retention !== undefined;
+        }),
+      );
       if (released) return released;
       throw new SchemalessError('unknown_hold', `${datastore} has no hold ${hold} of ${held.row_key ?? held.subject}`, {
         field: 'hold',

@@ -9,7 +9,7 @@ import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { ErasureWork } from '../carry-out.ts';
-import { forgetReleased, releasedRows } from '../holds.ts';
+import { forgetReleased, readReleased, type Released } from '../holds.ts';
 import type { PartDone } from './erase-hidden.ts';
 import { behindSeconds } from './behind.ts';
 import { addRetained } from './retained-days.ts';
@@ -23,6 +23,7 @@ import {
   type ShardTurn,
 } from './retain-shard.ts';
 import { readPlaces, writePlace, type Reached, type RetentionPlace } from './retention-place.ts';
+import { isRetained, setRetained } from './retained-mark.ts';
 
 export interface RetentionRun extends ErasureWork {
   /** Of the lease under which it works. */
@@ -58,7 +59,9 @@ export async function runRetention(run: RetentionRun): Promise<void> {
       for (const datastore of await context.topology.datastores()) {
         if (signal.aborted) break;
         const { retention } = (await context.topology.datastore(datastore)) ?? {};
-        if (retention && (await roundOf(run, datastore, known))) isMore = true;
+        // What was begun by rules that are gone is done all the same.
+        const isWanted = retention ?? (await isRetained(run.stateTable, datastore));
+        if (isWanted && (await roundOf(run, datastore, known))) isMore = true;
       }
     } catch (error) {
       failed(error);
@@ -75,25 +78,26 @@ async function roundOf(
   known: Map<string, Map<number, RetentionPlace>>,
 ): Promise<boolean> {
   const { topologyTable, stateTable, settings = {}, signal } = run;
-  // Past every cache: what is erased by a rule that was loosened a moment ago is gone for good.
   const topology = await readDatastore(topologyTable, datastore);
-  if (!topology?.retention) return false;
+  if (!topology) return false;
+  if (!known.has(datastore)) await setRetained(stateTable, datastore, true);
   const places = known.get(datastore) ?? (await readPlaces(stateTable, datastore, topology.shards));
   known.set(datastore, places);
-  const rules = rulesHash(topology.retention);
-  const released = await releasedRows(stateTable, datastore);
+  const released = await readReleased(stateTable, datastore);
+  const rules = rulesHash(topology.retention, released);
+  const isAsRuled = rulesWatch(run, datastore, rules);
   const heads = await headsOf(run, topology);
-  const work = dueShards(topology, { places, rules, released, heads, settings });
+  const work = dueShards(topology, { places, rules, released: released.rows, heads, settings });
   const tally = new Tally();
   let isCut = false;
   const workOn = async (): Promise<void> => {
     for (let shard = work.shift(); shard !== undefined && !signal.aborted; shard = work.shift()) {
-      const own = released.filter((row) => shardOf(row, topology.shards) === shard);
-      const turn = turnOf(run, { topology, shard, released: own, places, tally });
-      const place = startingPlace(places.get(shard), topology, shard, settings);
+      const before = places.get(shard);
+      const place = startingPlace(before, topology, shard, { rules, settings });
+      const turn = turnOf(run, { topology, shard, released: released.rows, places, tally, isAsRuled });
       try {
-        if (await retainShard(turn, place)) isCut = true;
-        else await forgetReleased(stateTable, datastore, own);
+        if (!(await isAsRuled(RULES_AGE_MS))) return void (isCut = true);
+        if (await retainShard({ ...turn, isAnew: place !== before }, place)) isCut = true;
       } catch (error) {
         run.failed?.(error);
       }
@@ -102,12 +106,34 @@ async function roundOf(
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, workOn));
   for (const [column, day] of tally.days()) await addRetained(stateTable, datastore, column, day);
   const open = [...places.values()].reduce((sum, place) => sum + place.open.length, 0);
+  if (!topology.retention && open === 0) {
+    known.delete(datastore);
+    await setRetained(stateTable, datastore, false);
+  }
   run.retained?.(datastore, {
     ...tally.sum(),
     open,
-    behindSeconds: behindSeconds(topology.retention, [...places.values()], settings) ?? 0,
+    behindSeconds: behindSeconds(topology.retention ?? [], [...places.values()], settings) ?? 0,
   });
   return isCut;
+}
+
+/** How old what is known of the rules may be as a shard's turn begins. */
+const RULES_AGE_MS = 1000;
+
+/** Tells whether the rules are still those of a round, past every cache, as of at most some milliseconds ago. */
+function rulesWatch(run: RetentionRun, datastore: string, rules: string): (maxAgeMs?: number) => Promise<boolean> {
+  let readAt = Number.NEGATIVE_INFINITY;
+  let isSame: Promise<boolean> | undefined;
+  return (maxAgeMs = 0) => {
+    if (isSame && performance.now() - readAt < maxAgeMs) return isSame;
+    readAt = performance.now();
+    isSame = (async () => {
+      const now = await readDatastore(run.topologyTable, datastore);
+      return now !== undefined && rulesHash(now.retention, await readReleased(run.stateTable, datastore)) === rules;
+    })();
+    return isSame;
+  };
 }
 
 /** How far each log goes; those of groups that do not answer are left out. */
@@ -148,6 +174,7 @@ function dueShards(topology: DatastoreTopology, { places, rules, released, heads
   return [...heads]
     .filter(([shard, head]) => {
       const place = places.get(shard);
+      if (!topology.retention) return (place?.open.length ?? 0) > 0;
       if (place?.rules !== rules || place.epoch !== topology.homes[shard]?.epoch) return true;
       if (place.open.length > 0 || ofReleased.has(shard)) return true;
       const isNew = byVersions && (head > place.often || now - place.all.at >= (settings.wholeMs ?? WHOLE_MS));
@@ -161,9 +188,8 @@ function startingPlace(
   place: RetentionPlace | undefined,
   { retention = [], homes }: DatastoreTopology,
   shard: number,
-  settings: RetentionSettings,
+  { rules, settings }: Pick<Due, 'rules' | 'settings'>,
 ): RetentionPlace {
-  const rules = rulesHash(retention);
   const epoch = homes[shard]?.epoch ?? 0;
   if (place?.rules === rules && place.epoch === epoch) return place;
   const due = (everyMs: number): Reached => ({ added_id: 0, at: Date.now() - everyMs });
@@ -177,9 +203,13 @@ interface TurnOf {
   readonly released: readonly string[];
   readonly places: Map<number, RetentionPlace>;
   readonly tally: Tally;
+  readonly isAsRuled: () => Promise<boolean>;
 }
 
-function turnOf(run: RetentionRun, { topology, shard, released, places, tally }: TurnOf): ShardTurn {
+function turnOf(
+  run: RetentionRun,
+  { topology, shard, released, places, tally, isAsRuled }: TurnOf,
+): Omit<ShardTurn, 'isAnew'> {
   const { datastore, retention } = topology;
   const until = performance.now() + TURN_MS;
   const { stateTable, token, settings = {}, signal } = run;
@@ -187,7 +217,9 @@ function turnOf(run: RetentionRun, { topology, shard, released, places, tally }:
     work: run,
     at: { datastore, shard, rules: retention },
     settings,
-    released,
+    released: released.filter((row) => shardOf(row, topology.shards) === shard),
+    looked: (row_key) => forgetReleased(stateTable, datastore, [row_key]),
+    isAsRuled,
     mayGoOn: () => performance.now() < until && !signal.aborted,
     signal,
     async write(place) {
@@ -199,8 +231,9 @@ function turnOf(run: RetentionRun, { topology, shard, released, places, tally }:
   };
 }
 
-function rulesHash(rules: readonly RetentionRule[]): string {
-  return hash('sha256', JSON.stringify(rules)).slice(0, 16);
+/** Of rules, and of how often all has to be looked at again under the same ones. */
+function rulesHash(rules: readonly RetentionRule[] | undefined, { again }: Released): string {
+  return hash('sha256', JSON.stringify([rules, ...(again > 0 ? [again] : [])])).slice(0, 16);
 }
 
 /** What a round has erased, by column. */

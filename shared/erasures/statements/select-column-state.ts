@@ -13,10 +13,18 @@ export interface ColumnOfRow {
   readonly column_name: string;
 }
 
+/** A column, and from where on. */
+export interface ColumnFrom extends ColumnOfRow {
+  /** A ref key: it and those before it were looked at. @default none was */
+  readonly after?: number | undefined;
+}
+
 /** A version that no erasure of versions reaches. */
 export interface VersionState {
   readonly ref_key: number;
   readonly isHidden: boolean;
+  /** By as many newer ones as are kept: whatever comes below it is hidden, too. */
+  readonly isPutOut: boolean;
   readonly hasBody: boolean;
 }
 
@@ -35,21 +43,34 @@ export interface ColumnState {
  */
 export function selectColumnStates(
   at: { readonly datastore: string; readonly shard: number; readonly rules: RetentionRules },
-  columns: readonly ColumnOfRow[],
+  columns: readonly ColumnFrom[],
   limit: number,
 ): Statement {
   const entity = entityTable(at.datastore, at.shard);
-  const parts = columns.map(({ row_key, column_name }, item): Statement => {
+  const byVersions = at.rules?.map(({ column, keepVersions }) => ({ column, ...(keepVersions && { keepVersions }) }));
+  const parts = columns.map(({ row_key, column_name, after }, item): Statement => {
     const rowKey = rowKeyBytes(row_key);
     const column = Buffer.from(column_name);
-    const hidden = hiddenInColumn(at.rules, { entity, rowKey, column: column_name, onlyLatest: false });
+    const read = { entity, rowKey, column: column_name, onlyLatest: false };
+    const hidden = hiddenInColumn(at.rules, read);
+    const putOut = hiddenInColumn(byVersions, read);
     const past = `SELECT COALESCE(MAX(past.ref_key), -1) FROM ${entity} AS past WHERE past.row_key = ? AND past.column_name = CONCAT(${RANGE_MARK}, ?)`;
     return {
       table: entity,
       sql:
-        `(SELECT ${item}, (${past}), ref_key, ${hidden?.sql ?? '0'}, ${HAS_BODY} FROM ${entity} ` +
-        `WHERE row_key = ? AND column_name = ? AND ref_key > (${past}) ORDER BY ref_key LIMIT ${limit})`,
-      parameters: [rowKey, column, ...(hidden?.parameters ?? []), rowKey, column, rowKey, column],
+        `(SELECT ${item}, (${past}), ref_key, ${hidden?.sql ?? '0'}, ${putOut?.sql ?? '0'}, ${HAS_BODY} FROM ${entity} ` +
+        `WHERE row_key = ? AND column_name = ? AND ref_key > (${past})${after === undefined ? '' : ' AND ref_key > ?'} ORDER BY ref_key LIMIT ${limit})`,
+      parameters: [
+        rowKey,
+        column,
+        ...(hidden?.parameters ?? []),
+        ...(putOut?.parameters ?? []),
+        rowKey,
+        column,
+        rowKey,
+        column,
+        ...(after === undefined ? [] : [after]),
+      ],
     };
   });
   return unionOf(parts);
@@ -61,13 +82,14 @@ export function toColumnStates(rows: readonly SqlRow[], columns: number): readon
     erasedTo: -1,
     versions: [],
   }));
-  for (const [item, erasedTo, ref_key, isHidden, hasBody] of rows) {
+  for (const [item, erasedTo, ref_key, isHidden, isPutOut, hasBody] of rows) {
     const state = states[toNumber(item)];
     if (!state) throw new Error(`a row for column ${String(item)} of ${columns}`);
     state.erasedTo = toNumber(erasedTo);
     state.versions.push({
       ref_key: toNumber(ref_key),
       isHidden: toNumber(isHidden) === 1,
+      isPutOut: toNumber(isPutOut) === 1,
       hasBody: toNumber(hasBody) === 1,
     });
   }

@@ -6,7 +6,7 @@ import { LIMITS, type Cell, type NewCell } from '../../../shared/cell.ts';
 import type { Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
 import type { HoldRequest } from '../../../shared/contract/retention-operations.ts';
 import type { IndexDefinition, RetentionRule } from '../../../shared/definitions/definitions.ts';
-import { putHold, releaseHold, requireNotHeld } from '../../../shared/erasures/holds.ts';
+import { putHold, requireNotHeld } from '../../../shared/erasures/holds.ts';
 import { listRetained } from '../../../shared/erasures/retention/retained-days.ts';
 import { readPlaces } from '../../../shared/erasures/retention/retention-place.ts';
 import { shardDatabase } from '../../../shared/shard.ts';
@@ -279,7 +279,7 @@ describe('erasing what is out of its retention', () => {
     // It is hidden all the same.
     expect((await versionsOf(held, 'STATUS'))[0]).toBe('3');
     await expect(eraser.operations.erase({ row_key: held, reason: 'asked' })).rejects.toMatchObject({ code: 'held' });
-    await releaseHold(eraser.stateTable, name, { row_key: held }, 'case-1');
+    await eraser.retention.releaseHold({ hold: 'case-1', row_key: held });
     await comes(async () => (await bodiesOf(held, 'STATUS')).length === KEPT, PATIENCE);
     expect((await eraser.operations.erase({ row_key: held, reason: 'asked' })).state).toBe('erased');
   });

@@ -1,0 +1,38 @@
+import { rowKeyBytes } from '../../address.ts';
+import { erasureAddress, type ErasureTarget } from '../../erasure-name.ts';
+import { toNumber } from '../../sql/cell-rows.ts';
+import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';
+import { CONTROL, quoteName } from '../../sql/names.ts';
+import { unionOf } from '../../sql/union.ts';
+
+/** Which erasures of some targets are in a log: their positions. */
+export function selectPlaced(database: string, targets: readonly ErasureTarget[]): Statement {
+  return placedIn(`${quoteName(database)}.\`entity\``, { sql: '', parameters: [] }, targets);
+}
+
+/** Which of them are in a group's buffer. */
+export function selectPlacedInBuffer(datastore: string, targets: readonly ErasureTarget[]): Statement {
+  return placedIn(`${CONTROL}.buffer`, { sql: 'datastore = ? AND ', parameters: [datastore] }, targets);
+}
+
+function placedIn(
+  table: string,
+  of: { readonly sql: string; readonly parameters: readonly SqlParameter[] },
+  targets: readonly ErasureTarget[],
+): Statement {
+  return unionOf(
+    targets.map((target, position): Statement => {
+      const { row_key, column_name, ref_key } = erasureAddress(target);
+      return {
+        table,
+        sql: `SELECT ${position} FROM ${table} WHERE ${of.sql}row_key = ? AND column_name = ? AND ref_key = ?`,
+        parameters: [...of.parameters, rowKeyBytes(row_key), Buffer.from(column_name), ref_key],
+      };
+    }),
+  );
+}
+
+/** The positions of targets. */
+export function toPlaced(rows: readonly SqlRow[]): readonly number[] {
+  return rows.map(([position]) => toNumber(position));
+}
