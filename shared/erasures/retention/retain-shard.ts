@@ -62,6 +62,9 @@ const PARTS_AT_ONCE = 16;
 const SIDE_BY_SIDE = 4;
 /** So many that wait for something, and no more are begun in the shard. */
 export const MOST_OPEN_PARTS = 100;
+/** The same, of a quarter of the 400 KB of an item; what a part waits for is counted as it may be. */
+const MOST_OPEN_BYTES = 96_000;
+const REASON_BYTES = 450;
 const LOOKS_MS = [0, 20, 100, 400];
 
 /** How many bodies of a column are worth an erasure as soon as they are hidden; fewer go with the next look for all. */
@@ -249,9 +252,11 @@ class Retaining {
         for (const [position, column] of some.entries()) {
           const state = states[position];
           if (!state) continue;
-          const targets = chooseHidden(column, state, leastOf(column.column_name), column.aged);
+          const least = column.isBegun === true ? 1 : leastOf(column.column_name);
+          const targets = chooseHidden(column, state, least, column.aged);
           parts.push(...targets.map((target) => ({ target, waits_for: null })));
-          if (hasMore(column, state)) again.push({ ...column, after: state.versions.at(-1)?.ref_key });
+          const isBegun = column.isBegun === true || targets.length > 0;
+          if (hasMore(column, state)) again.push({ ...column, after: state.versions.at(-1)?.ref_key, isBegun });
         }
         if (!(await this.#erase(parts))) return false;
       }
@@ -266,7 +271,7 @@ class Retaining {
     for (let from = 0; from < parts.length; from += PARTS_AT_ONCE) {
       const some = parts.slice(from, from + PARTS_AT_ONCE);
       if (!mayGoOn()) this.isCut = true;
-      if (this.isCut || this.#place.open.length + some.length > this.#mostOpen) return false;
+      if (this.isCut || !this.#hasRoomFor(some)) return false;
       const begun = performance.now();
       const before = this.#place.open;
       await this.#write({ ...this.#place, open: [...before, ...some] });
@@ -281,6 +286,14 @@ class Retaining {
       await pauseFor((performance.now() - begun) * (settings.rest ?? 1), signal);
     }
     return true;
+  }
+
+  /** Whether so many may be open: with those of other shards they are in one item. */
+  #hasRoomFor(parts: readonly OpenPart[]): boolean {
+    const all = [...this.#place.open, ...parts];
+    if (all.length > this.#mostOpen) return false;
+    const bytes = all.reduce((sum, { target }) => sum + Buffer.byteLength(JSON.stringify(target)) + REASON_BYTES, 0);
+    return bytes <= MOST_OPEN_BYTES;
   }
 
   /** Does what can be done of parts that are written down as begun. */
@@ -331,6 +344,8 @@ interface SeenColumn extends ColumnFrom {
   readonly aged: readonly number[];
   /** All of its versions are looked at. @default those that others put out, and `aged` */
   readonly isWhole?: boolean;
+  /** There was enough to erase before these versions. @default not yet */
+  readonly isBegun?: boolean;
 }
 
 /** Whether versions behind those of a state may be out of their retention, which nobody else tells of. */
