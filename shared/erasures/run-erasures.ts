@@ -64,6 +64,7 @@ export async function runErasures(run: ErasureRun): Promise<void> {
         runPurges({
           context: run.context,
           stateTable: run.stateTable,
+          token,
           settings: run.purge ?? {},
           failed: (error) => run.failed?.(error),
           purged: (datastore, purge) => run.purged?.(datastore, purge),

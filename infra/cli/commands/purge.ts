@@ -8,8 +8,9 @@ import { untilInterrupted } from '../files/interrupt.ts';
 import { wholeNumberFlag } from '../flags.ts';
 import type { Session } from '../session.ts';
 
-/** Between two looks at one that goes on. */
+/** Between two looks at one that goes on: at first, and at most, as each has the state table read from end to end. */
 const LOOK_MS = 1000;
+const LONGEST_LOOK_MS = 10_000;
 
 /** `schemaless purge`. */
 export function purge(): Command {
@@ -52,8 +53,9 @@ async function untilPurged(
 ): Promise<Purge> {
   const end = performance.now() + seconds * 1000;
   let seen = asked;
-  while (seen.state === 'purging' && performance.now() < end && !signal.aborted) {
-    await wait(Math.min(LOOK_MS, end - performance.now()), undefined, { signal }).catch(() => undefined);
+  for (let lookMs = LOOK_MS; seen.state === 'purging' && performance.now() < end && !signal.aborted;) {
+    await wait(Math.min(lookMs, end - performance.now()), undefined, { signal }).catch(() => undefined);
+    lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.5);
     try {
       seen = (await operations.retention()).purge ?? seen;
     } catch (error) {

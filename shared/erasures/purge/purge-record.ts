@@ -12,6 +12,8 @@ export interface PurgePlace {
   readonly after: string;
   /** The one that was begun behind that, and when it had been written anew before. */
   readonly begun?: { readonly name: string; readonly createdAt: string };
+  /** Those up to there that refused, and why: they are tried again behind the others. @default none */
+  readonly failed?: Readonly<Record<string, string>>;
   /** All were. */
   readonly isDone?: true;
 }
@@ -49,12 +51,17 @@ export async function beginPurge(table: DynamoTable, datastore: string, caller: 
   });
 }
 
-/** Writes how far it is. */
-export async function writePurge(table: DynamoTable, datastore: string, state: PurgeState): Promise<void> {
-  await changeItem(table, keyOf(datastore), () => ({
-    values: { purge: { S: JSON.stringify(state) } },
-    result: undefined,
-  }));
+/**
+ * Writes how far it is.
+ *
+ * @param token of the lease: who had it before writes nothing any more
+ * @returns false where another has the lease by now
+ */
+export function writePurge(table: DynamoTable, datastore: string, token: number, state: PurgeState): Promise<boolean> {
+  return changeItem(table, keyOf(datastore), (item) => {
+    if (Number(item?.['token']?.N ?? 0) > token) return { result: false };
+    return { values: { purge: { S: JSON.stringify(state) }, token: { N: String(token) } }, result: true };
+  });
 }
 
 function toState(item: StateItem | undefined): PurgeState | undefined {

@@ -8,9 +8,17 @@ import type { ErasureWork } from '../carry-out.ts';
 import { readPurge, writePurge, type PurgePlace, type PurgeState } from './purge-record.ts';
 import { measureTable, rebuildTable, refusalIn } from '../statements/rebuild-table.ts';
 import { isRebuilding, selectRebuilding } from '../statements/select-rebuilding.ts';
-import { nameOf, selectStoredTables, toStoredTables, type StoredTable } from '../statements/select-stored-tables.ts';
+import {
+  nameOf,
+  selectStoredTable,
+  selectStoredTables,
+  toStoredTables,
+  type StoredTable,
+} from '../statements/select-stored-tables.ts';
 
 export interface PurgeRun extends Pick<ErasureWork, 'context' | 'stateTable'> {
+  /** Of the lease under which it works. */
+  readonly token: number;
   readonly settings?: PurgeSettings;
   readonly failed?: (error: unknown) => void;
   /** Of each table, and at the end. @default nobody wants to know */
@@ -26,30 +34,50 @@ export interface PurgeSettings {
 }
 
 const LOOK_MS = 15_000;
+/** Looks that are left out, at most, at a purge of which nothing could be done: an hour. */
+const LONGEST_PAUSE_LOOKS = 240;
 
 /** Goes on with the purges of all datastores, until the signal. */
 export async function runPurges(run: PurgeRun): Promise<void> {
   const { context, stateTable, settings = {}, failed = () => undefined, signal } = run;
+  const { lookMs = LOOK_MS } = settings;
+  /** Of purges of which nothing could be done the last time: they come ever more seldom. */
+  const waiting = new Map<string, { readonly asked: string; readonly pauseMs: number; readonly nextAt: number }>();
   while (!signal.aborted) {
     try {
       for (const datastore of await context.topology.datastores()) {
         const state = signal.aborted ? undefined : await readPurge(stateTable, datastore);
-        if (state?.purge.state === 'purging') await new Purging(run, datastore, state).run();
+        if (state?.purge.state !== 'purging') continue;
+        const asked = state.purge.requested_at;
+        const last = waiting.get(datastore);
+        const before = last?.asked === asked ? last : undefined;
+        if (before && performance.now() < before.nextAt) continue;
+        const purging = new Purging(run, datastore, state);
+        await purging.run();
+        waiting.delete(datastore);
+        if (purging.hasDone) continue;
+        const pauseMs = Math.min(LONGEST_PAUSE_LOOKS * lookMs, 2 * (before?.pauseMs ?? lookMs / 2));
+        waiting.set(datastore, { asked, pauseMs, nextAt: performance.now() + pauseMs });
       }
     } catch (error) {
       failed(error);
     }
-    await pauseFor(settings.lookMs ?? LOOK_MS, signal);
+    await pauseFor(lookMs, signal);
   }
 }
 
 /** A group that cannot be worked on now, and why. */
 class NotNow extends Error {}
 
+/** The server refuses a table, and may take others. */
+class Refused extends NotNow {}
+
 class Purging {
   readonly #run: PurgeRun;
   readonly #datastore: string;
   #state: PurgeState;
+  /** Any table was written anew. */
+  hasDone = false;
 
   constructor(run: PurgeRun, datastore: string, state: PurgeState) {
     this.#run = run;
@@ -95,39 +123,62 @@ class Purging {
     for (const table of await this.#tablesLeft(group, client)) {
       if (signal.aborted) return;
       const begun = performance.now();
-      await this.#purgeTable(group, client, table);
+      try {
+        await this.#purgeTable(group, client, table);
+      } catch (error) {
+        if (!isOfTable(error)) throw error;
+        await this.#noteFailed(group, nameOf(table), error.message);
+      }
       await pauseFor((performance.now() - begun) * (settings.rest ?? 1), signal);
     }
-    if (!signal.aborted) await this.#write({}, { group, place: { after: this.#placeOf(group).after, isDone: true } });
+    if (signal.aborted) return;
+    const { after, failed = {} } = this.#placeOf(group);
+    const [first, ...others] = Object.entries(failed);
+    const more = others.length === 0 ? '' : `, and ${others.length} more tables`;
+    if (first) throw new NotNow(`${first[0]}: ${first[1]}${more}`);
+    await this.#write({}, { group, place: { after, isDone: true } });
   }
 
-  /** Behind those that were written anew; none where all were. */
+  #noteFailed(group: string, name: string, why: string): Promise<void> {
+    const { after, failed } = this.#placeOf(group);
+    const place = { after: name > after ? name : after, failed: { ...failed, [name]: why.slice(0, WHY_LENGTH) } };
+    return this.#write({}, { group, place });
+  }
+
+  /** Behind those that were written anew, and at last those that refused; none where all were. */
   async #tablesLeft(group: string, client: SqlClient): Promise<readonly StoredTable[]> {
-    const place = this.#placeOf(group);
-    return place.isDone ? [] : (await this.#tables(client)).filter((table) => nameOf(table) > place.after);
+    const { after, failed = {}, isDone = false } = this.#placeOf(group);
+    if (isDone) return [];
+    const tables = await this.#tables(client);
+    return [
+      ...tables.filter((table) => nameOf(table) > after),
+      ...tables.filter((table) => nameOf(table) <= after && Object.hasOwn(failed, nameOf(table))),
+    ];
   }
 
   async #purgeTable(group: string, client: SqlClient, found: StoredTable): Promise<void> {
     const name = nameOf(found);
     const place = this.#placeOf(group);
+    const { [name]: _again, ...failed } = place.failed ?? {};
     // Whoever began it may have died, or given up, and the server went on.
     const wasDone = place.begun?.name === name && (await this.#isDone(client, found, place.begun.createdAt));
     let [before, after] = [0, 0];
     if (!wasDone) {
       await this.#ask(client, measureTable(found));
-      const table = (await this.#tableNow(client, name)) ?? found;
+      const table = (await this.#tableNow(client, found)) ?? found;
       before = table.bytes;
-      await this.#write({}, { group, place: { after: place.after, begun: { name, createdAt: table.createdAt } } });
+      await this.#write({}, { group, place: { ...place, begun: { name, createdAt: table.createdAt } } });
       await this.#rebuild(client, table);
       // MySQL goes on answering what it found before.
       await this.#ask(client, measureTable(table));
-      after = (await this.#tableNow(client, name))?.bytes ?? 0;
+      after = (await this.#tableNow(client, table))?.bytes ?? 0;
     }
     const { tables, bytes_before, bytes_after } = this.#state.purge;
     await this.#write(
       { tables: tables + 1, bytes_before: bytes_before + before, bytes_after: bytes_after + after },
-      { group, place: { after: name } },
+      { group, place: { after: name > place.after ? name : place.after, failed } },
     );
+    this.hasDone = true;
     this.#run.purged?.(this.#datastore, this.#state.purge);
   }
 
@@ -152,13 +203,14 @@ class Purging {
       await pauseFor(LOOK_AGAIN_MS, signal);
       if (signal.aborted) throw new NotNow(`${nameOf(table)} takes long`);
     }
-    const now = await this.#tableNow(client, nameOf(table));
+    const now = await this.#tableNow(client, table);
     return !now || now.createdAt !== createdBefore;
   }
 
   /** A server that is at it goes on when this run has to end: the next one finds it so. */
   async #ask(client: SqlClient, statement: ReturnType<typeof rebuildTable>): Promise<void> {
     const { signal } = this.#run;
+    if (signal.aborted) throw new NotNow('the next run goes on with it');
     const answered = new AbortController();
     const ended = once(signal, 'abort', { signal: answered.signal }).then((): never => {
       throw new NotNow('the next run goes on with it');
@@ -166,15 +218,15 @@ class Purging {
     const asked = client.select(statement, 'writer');
     const rows = await Promise.race([asked, ended]).finally(() => answered.abort());
     const refusal = refusalIn(rows);
-    if (refusal !== undefined && !/doesn't exist/u.test(refusal)) throw new NotNow(refusal);
+    if (refusal !== undefined && !/doesn't exist/u.test(refusal)) throw new Refused(refusal);
   }
 
   async #tables(client: SqlClient): Promise<readonly StoredTable[]> {
     return toStoredTables(await client.select(selectStoredTables(this.#datastore), 'writer'), this.#datastore);
   }
 
-  async #tableNow(client: SqlClient, name: string): Promise<StoredTable | undefined> {
-    return (await this.#tables(client)).find((table) => nameOf(table) === name);
+  async #tableNow(client: SqlClient, table: StoredTable): Promise<StoredTable | undefined> {
+    return toStoredTables(await client.select(selectStoredTable(table), 'writer'), this.#datastore)[0];
   }
 
   #placeOf(group: string): PurgePlace {
@@ -186,13 +238,26 @@ class Purging {
       purge: { ...this.#state.purge, ...purge },
       places: { ...this.#state.places, ...(at && { [at.group]: at.place }) },
     };
-    await writePurge(this.#run.stateTable, this.#datastore, next);
+    if (!(await writePurge(this.#run.stateTable, this.#datastore, this.#run.token, next)))
+      throw new SchemalessError('unavailable', 'another has tables written anew by now');
     this.#state = next;
   }
 }
 
 /** Between looks whether a server is still at a table for which nobody waits any more. */
 const LOOK_AGAIN_MS = 2000;
+
+/** Characters that are kept of why a table refused. */
+const WHY_LENGTH = 200;
+
+/** What keeps one table from being written anew, and no other. */
+function isOfTable(error: unknown): error is Error {
+  return error instanceof Refused || (error instanceof SqlError && isRefusal(error));
+}
+
+function isRefusal({ failure }: SqlError): boolean {
+  return failure === 'rejected' || failure === 'contention';
+}
 
 function isExpected(error: unknown): error is Error {
   return error instanceof SqlError || error instanceof SchemalessError || error instanceof NotNow;

@@ -15,12 +15,19 @@ export interface StoredTable {
 const CONTROL = 'schemaless';
 const BUFFERS = ['buffer', 'drained'];
 
+const COLUMNS =
+  'table_schema, table_name, COALESCE(data_length + index_length + data_free, 0), create_time FROM information_schema.tables';
+
+/** One of them, as it is now. */
+export function selectStoredTable({ database, table }: Pick<StoredTable, 'database' | 'table'>): Statement {
+  return { sql: `SELECT ${COLUMNS} WHERE table_schema = ? AND table_name = ?`, parameters: [database, table] };
+}
+
 /** The tables of a datastore on one group, those of copies of its shards among them, and those of the group's buffers. */
 export function selectStoredTables(datastore: string): Statement {
   return {
     sql:
-      'SELECT table_schema, table_name, COALESCE(data_length + index_length + data_free, 0), create_time ' +
-      "FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND (table_schema LIKE ? OR " +
+      `SELECT ${COLUMNS} WHERE table_type = 'BASE TABLE' AND (table_schema LIKE ? OR ` +
       `(table_schema = ? AND table_name IN (${BUFFERS.map(() => '?').join(', ')})))`,
     parameters: [`${`${datastore}_`.replaceAll('_', '\\_')}%`, CONTROL, ...BUFFERS],
   };

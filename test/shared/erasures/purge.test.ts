@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Purge, RetentionOperations } from '../../../shared/contract/retention-operations.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import { runPurges } from '../../../shared/erasures/purge/run-purges.ts';
-import { readPurge } from '../../../shared/erasures/purge/purge-record.ts';
+import { readPurge, writePurge } from '../../../shared/erasures/purge/purge-record.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
+import { shardDatabase } from '../../../shared/shard.ts';
+import { connectionTo } from '../../support/connection-to.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { comes } from '../../support/until.ts';
 import { openEraser, type Eraser } from './support.ts';
@@ -68,6 +71,7 @@ function purging(purged?: (purge: Purge) => void): () => Promise<void> {
   const running = runPurges({
     context: store.context,
     stateTable: eraser.stateTable,
+    token: 1,
     settings: { lookMs: 50, rest: 0 },
     purged: (_datastore, purge) => purged?.(purge),
     signal: ending.signal,
@@ -155,4 +159,37 @@ it('notices that a server went on with a table for which nobody waited', async (
   // When it was written anew servers say by seconds: one that was within the same is done once more.
   expect(done.length).toBeLessThanOrEqual(SHARDS + 1);
   expect(new Set(done).size).toBe(SHARDS);
+});
+
+it('leaves a table that others are long at for later, lets them be, and does the rest', async () => {
+  const group = (await store.topology.datastore(name))?.homes[0]?.group;
+  const table = `${shardDatabase(name, 0)}.entity`;
+  const holder = await connectionTo(group);
+  await holder.query(`BEGIN`);
+  await holder.query(`SELECT COUNT(*) FROM ${table}`);
+  const asked = await operations.purge();
+  const stop = purging();
+  const waits = async (): Promise<boolean> => (await state())?.waits_for?.includes(table) === true;
+  expect(await comes(waits, { ...PATIENCE, patienceMs: 15_000 })).toBe(true);
+  const waiting = await state();
+  expect(waiting).toMatchObject({ state: 'purging', requested_at: asked.requested_at });
+  expect(waiting?.tables).toBe((waiting?.of ?? 0) - 1);
+  expect(new Set(ofDatastore(rebuilt)).size).toBe(SHARDS);
+  // It comes ever more seldom.
+  rebuilt.length = 0;
+  await sleep(6000);
+  expect(rebuilt.length).toBeLessThanOrEqual(3);
+  await holder.query('COMMIT');
+  await holder.end();
+  expect(await comes(isPurged, PATIENCE)).toBe(true);
+  await stop();
+  expect(await state()).toMatchObject({ waits_for: null });
+}, 60_000);
+
+it('is written by who has the lease alone', async () => {
+  await operations.purge();
+  const state = await readPurge(eraser.stateTable, name);
+  if (!state) throw new Error('nobody asked for it');
+  expect(await writePurge(eraser.stateTable, name, 2, state)).toBe(true);
+  expect(await writePurge(eraser.stateTable, name, 1, state)).toBe(false);
 });
