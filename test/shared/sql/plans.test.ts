@@ -24,6 +24,7 @@ import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
 import { selectColumnStates } from '../../../shared/erasures/statements/select-column-state.ts';
+import { selectPlaced } from '../../../shared/erasures/statements/select-placed.ts';
 import { selectWritten } from '../../../shared/erasures/statements/select-written.ts';
 import { countLeft } from '../../../shared/erasures/statements/count-left.ts';
 import { selectBodies } from '../../../shared/sql/statements/select-bodies.ts';
@@ -116,6 +117,16 @@ describe('rows read', () => {
       '20 columns of which versions may be erased',
       () => selectColumnStates({ datastore, shard: 1, rules: KEPT }, times(20, COLUMN()), 10),
       20 * (10 * 14 + 14),
+    ],
+    [
+      '20 columns of which versions behind some may be erased',
+      () => selectColumnStates({ datastore, shard: 1, rules: KEPT }, times(20, { ...COLUMN(), after: 20 }), 10),
+      20 * (10 * 14 + 14),
+    ],
+    [
+      'which of 100 erasures are in the log',
+      () => selectPlaced(DATABASE, times(100, { ...COLUMN(), up_to: 3 })),
+      100 * 4,
     ],
     ['a page of what was written', () => selectWritten(datastore, 1, 1500, 100), 100 * 3 + 20],
     ['append of 100 cells', () => appendCells({ datastore, shard: 1, epoch: 1 }, newCells(100)), 12 + 100 * 9],
