@@ -430,7 +430,7 @@ describe('a subject that was forgotten', () => {
     for (const request of [{ subject: subject.toUpperCase() }, { subject_name }])
       await expect(sealed.subjects.forget({ ...request, reason: REASON })).rejects.toMatchObject({ code: 'held' });
     expect(await sealed.subjects.forget({ subject_name: other.subject_name, reason: REASON })).toMatchObject(other);
-    await releaseHold(sealed.stateTable, sealed.name, { subject }, 'case-17');
+    await releaseHold(sealed.stateTable, sealed.name, { subject, hold: 'case-17' }, async () => false);
     expect(await forget(subject)).toMatchObject({ had_key: true, subject_name });
   });
 
