@@ -16,7 +16,7 @@ export interface BufferRead {
 /** Pages of a buffer table, and what it holds in all. */
 export function bufferRead(sql: string): BufferRead | undefined {
   if (
-    /^\(?SELECT id, datastore, shard, row_key, column_name, ref_key, body_hash FROM `schemaless`\.buffer WHERE state = 'waiting' AND datastore = \? AND shard = \? AND id > \? AND id <= \? ORDER BY id LIMIT \?\)/.test(
+    /^\(?SELECT id, datastore, shard, row_key, column_name, ref_key, body_hash FROM `schemaless`\.buffer FORCE INDEX \(place\) WHERE state = 'waiting' AND datastore = \? AND shard = \? AND id > \? AND id <= \? ORDER BY id LIMIT \?\)/.test(
       sql,
     )
   )
