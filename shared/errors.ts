@@ -113,7 +113,11 @@ export class SchemalessError extends Error {
 
 /** A field's value is not what was wanted; the message says all three. */
 export function invalidField(field: string, wanted: string, value: unknown): SchemalessError {
-  const got = describe(value);
+  return wrongField(field, wanted, describe(value));
+}
+
+/** As `invalidField`, of a value that is not to be told: what it is alone. */
+export function wrongField(field: string, wanted: string, got: string): SchemalessError {
   return new SchemalessError('invalid_field', `${field}: wanted ${wanted}, got ${got}`, { field, wanted, got });
 }
 

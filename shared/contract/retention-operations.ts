@@ -86,7 +86,7 @@ export interface HeldBy {
   /** 1 to 128 of A-Z, a-z, 0-9, `.`, `_`, `:`, `/` and `-`: as that of a case. */
   readonly hold: string;
   readonly row_key?: string | undefined;
-  /** 1 to 255 characters: as sealed fields name whom they are of. */
+  /** As sealed fields name whom they are of, 1 to 255 bytes of UTF-8; a UUID in either case. */
   readonly subject?: string | undefined;
 }
 

@@ -2,8 +2,10 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   GetItemCommand,
+  ScanCommand,
   UpdateItemCommand,
   type AttributeValue,
+  type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from './table.ts';
 
@@ -62,6 +64,42 @@ export async function deleteState({ client, table }: DynamoTable, key: string): 
   await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: { S: key } } }), {
     abortSignal: AbortSignal.timeout(TIMEOUT_MS),
   });
+}
+
+/** Some of the items that were looked for. */
+export interface ScannedItems {
+  readonly items: readonly StateItem[];
+  /** The key behind which the next page begins; undefined at the end. */
+  readonly end: string | undefined;
+}
+
+/**
+ * Reads a table from end to end, a page of a megabyte at a time, for items whose keys begin alike: for what few ask. The
+ * whole of it counts, and takes the time that it takes.
+ *
+ * @param after the key behind which it begins @default at the beginning
+ * @param having an attribute that they have @default it does not matter
+ */
+export async function* scanState(
+  { client, table }: DynamoTable,
+  prefix: string,
+  { after, having }: { readonly after?: string | undefined; readonly having?: string } = {},
+): AsyncGenerator<ScannedItems, void, undefined> {
+  let start = after;
+  do {
+    const { Items = [], LastEvaluatedKey }: ScanCommandOutput = await client.send(
+      new ScanCommand({
+        TableName: table,
+        ConsistentRead: true,
+        FilterExpression: `begins_with(pk, :prefix)${having === undefined ? '' : ' AND attribute_exists(#having)'}`,
+        ExpressionAttributeValues: { ':prefix': { S: prefix } },
+        ...(having !== undefined && { ExpressionAttributeNames: { '#having': having } }),
+        ...(start !== undefined && { ExclusiveStartKey: { pk: { S: start } } }),
+      }),
+    );
+    start = LastEvaluatedKey?.['pk']?.S;
+    yield { items: Items, end: start };
+  } while (start !== undefined);
 }
 
 /** DynamoDB refuses names that an expression does not use. */

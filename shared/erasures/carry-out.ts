@@ -37,7 +37,29 @@ export interface Patience {
 }
 
 /** Of one that was only asked for. */
-export const NOT_CLEANED: ErasureTimes = { bodies: null, entries: null, copies: null, parked: null, nodes: null };
+const NOT_CLEANED: ErasureTimes = { bodies: null, entries: null, copies: null, parked: null, nodes: null };
+
+/** What is known of an erasure before anything is done. */
+type Asked = Pick<
+  Erasure,
+  'id' | 'scope' | 'row_key' | 'column_name' | 'ref_key' | 'up_to' | 'shard' | 'reason' | 'requested_by'
+>;
+
+/** The record of an erasure that is to be carried out. */
+export function newErasure(asked: Asked): Erasure {
+  return {
+    ...asked,
+    requested_at: new Date().toISOString(),
+    state: 'erasing',
+    added_id: null,
+    cells: 0,
+    bytes: 0,
+    erased_at: null,
+    cleaned: NOT_CLEANED,
+    waits_for: null,
+    backups_until: null,
+  };
+}
 const DAY_MS = 86_400_000;
 
 /** A step that is not done, and why. */

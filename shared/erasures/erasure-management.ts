@@ -7,7 +7,7 @@ import { ERASABLE_NAME_BYTES, scopeOf, type ErasureTarget } from '../erasure-nam
 import { invalidField, missingField, SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import { overState } from '../triggers/manage/state-away.ts';
-import { carryOut, NOT_CLEANED, type ErasureWork } from './carry-out.ts';
+import { carryOut, newErasure, type ErasureWork } from './carry-out.ts';
 import { requireNotHeld } from './holds.ts';
 import { retentionOperations } from './retention/retention-operations.ts';
 import {
@@ -63,7 +63,7 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
       return overState(async () => {
         const requireFree = (): Promise<void> => requireNotHeld(stateTable, datastore, { row_key: target.row_key });
         await requireFree();
-        const asked: Erasure = {
+        const asked = newErasure({
           id: idOf(datastore, target),
           scope: scopeOf(target),
           row_key: target.row_key,
@@ -73,16 +73,7 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
           shard: shardOf(target.row_key, shards),
           reason: request.reason,
           requested_by: caller,
-          requested_at: new Date().toISOString(),
-          state: 'erasing',
-          added_id: null,
-          cells: 0,
-          bytes: 0,
-          erased_at: null,
-          cleaned: NOT_CLEANED,
-          waits_for: null,
-          backups_until: null,
-        };
+        });
         const begun = await beginErasure(stateTable, datastore, asked, requireFree);
         if (!begun)
           throw new SchemalessError(

@@ -1,7 +1,6 @@
-import { ScanCommand, type AttributeValue, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
 import type { Erasure } from '../contract/erasure-operations.ts';
 import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
-import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { readState, scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { erasureAddress, type ErasureTarget } from '../erasure-name.ts';
 import { uuidV5 } from '../uuid-v5.ts';
@@ -129,33 +128,21 @@ async function forgetOpen(table: DynamoTable, datastore: string, id: string): Pr
  * @returns where to go on; undefined at the end
  */
 export async function listErasures(
-  { client, table }: DynamoTable,
+  table: DynamoTable,
   datastore: string,
   after: string | undefined,
   limit: number,
 ): Promise<{ readonly erasures: readonly Erasure[]; readonly next: string | undefined }> {
   const erasures: Erasure[] = [];
-  let start: Record<string, AttributeValue> | undefined =
-    after === undefined ? undefined : { pk: { S: keyOf(datastore, after) } };
-  for (;;) {
-    const page: ScanCommandOutput = await client.send(
-      new ScanCommand({
-        TableName: table,
-        ConsistentRead: true,
-        FilterExpression: 'begins_with(pk, :prefix)',
-        ExpressionAttributeValues: { ':prefix': { S: keyOf(datastore, '') } },
-        ExclusiveStartKey: start,
-      }),
-    );
-    for (const item of page.Items ?? []) {
+  const begin = after === undefined ? undefined : keyOf(datastore, after);
+  for await (const page of scanState(table, keyOf(datastore, ''), { after: begin }))
+    for (const item of page.items) {
       const erasure = toErasure(item);
       if (!erasure) continue;
       if (erasures.length === limit) return { erasures, next: erasures.at(-1)?.id };
       erasures.push(erasure);
     }
-    start = page.LastEvaluatedKey;
-    if (!start) return { erasures, next: undefined };
-  }
+  return { erasures, next: undefined };
 }
 
 function changeErasure<Made extends Erasure | undefined>(

@@ -1,7 +1,6 @@
-import { ScanCommand, type AttributeValue, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
 import type { Hold, HoldPage } from '../contract/retention-operations.ts';
 import { changeItem } from '../dynamo/change-item.ts';
-import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { readState, scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { SchemalessError } from '../errors.ts';
 
@@ -155,7 +154,7 @@ async function noteReleased(table: DynamoTable, datastore: string, row_key: stri
 
 /** A page of all: the state table is read from end to end, as few ask for it. */
 export async function listHolds(
-  { client, table }: DynamoTable,
+  table: DynamoTable,
   datastore: string,
   after: string | undefined,
   limit: number,
@@ -164,19 +163,9 @@ export async function listHolds(
   const holds: Hold[] = [];
   let items = 0;
   let last: string | undefined;
-  let start: Record<string, AttributeValue> | undefined =
-    after === undefined ? undefined : { pk: { S: `${prefix}${after}` } };
-  do {
-    const page: ScanCommandOutput = await client.send(
-      new ScanCommand({
-        TableName: table,
-        ConsistentRead: true,
-        FilterExpression: 'begins_with(pk, :prefix)',
-        ExpressionAttributeValues: { ':prefix': { S: prefix } },
-        ExclusiveStartKey: start,
-      }),
-    );
-    for (const item of page.Items ?? []) {
+  const pages = scanState(table, prefix, { after: after === undefined ? undefined : `${prefix}${after}` });
+  for await (const page of pages)
+    for (const item of page.items) {
       const ofItem = toHolds(item);
       if (ofItem.length === 0) continue;
       if (items === limit) return { holds, next: last ?? null };
@@ -184,8 +173,6 @@ export async function listHolds(
       items += 1;
       last = item['pk']?.S?.slice(prefix.length);
     }
-    start = page.LastEvaluatedKey;
-  } while (start);
   return { holds, next: null };
 }
 

@@ -1,21 +1,21 @@
 import { parseAddress } from '../address.ts';
 import { checkBody } from '../body/measure.ts';
 import type { Json, NewCell } from '../cell.ts';
+import { wrongField } from '../errors.ts';
 import type { DatastoreKeys } from './datastore-keys.ts';
 import { HASH_KEY, SEALED_KEY } from '../definitions/field-value.ts';
 import { overKeys } from './key-store.ts';
 import {
   hashableValue,
-  parseSubject,
   replaceAt,
   sealedValue,
   tokenOf,
   valueAt,
   valuesToSeal,
-  wrong,
   type FoundValue,
   type SealedPaths,
 } from './sealed-paths.ts';
+import { parseSubject } from '../subject.ts';
 import { open, readToken, seal, type Place } from './sealing.ts';
 import type { SubjectKeyring, Subjects } from './subject-keyring.ts';
 
@@ -124,7 +124,7 @@ function opened(
   const read = others.length === 0 ? readToken(tokenOf(given)) : undefined;
   const value = read && openIt(read);
   if (value !== undefined) return value;
-  throw wrong(
+  throw wrongField(
     field,
     'a value, or what was sealed of it at this address under the key of its subject',
     'something else',

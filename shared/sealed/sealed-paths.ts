@@ -2,7 +2,8 @@ import { withMember } from '../body/json.ts';
 import type { Json } from '../cell.ts';
 import type { FieldType, SealedFields } from '../definitions/definitions.ts';
 import { HASH_KEY, memberHolder, SEALED_KEY, toFieldValue } from '../definitions/field-value.ts';
-import { missingField, SchemalessError } from '../errors.ts';
+import { wrongField } from '../errors.ts';
+import { kindOf } from '../subject.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import type { HashedField } from './datastore-keys.ts';
 
@@ -35,25 +36,6 @@ export function sealedPaths(sealed: readonly SealedFields[], indexes: readonly I
   );
 }
 
-/** Longest name of a subject, in bytes of UTF-8. */
-export const SUBJECT_BYTES = 255;
-export const SUBJECT_WANTED = `a UUID or other string of 1 to ${SUBJECT_BYTES} bytes`;
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
-
-/**
- * The subject that a value names: UUIDs in either case name the same. Throws `invalid_field`, `missing_field`, which do
- * not say what came: it may be what names a person.
- */
-export function parseSubject(value: unknown, field: string): string {
-  if (value === undefined || value === null) throw missingField(field, SUBJECT_WANTED);
-  if (typeof value !== 'string') throw wrong(field, SUBJECT_WANTED, kindOf(value));
-  const bytes = Buffer.byteLength(value);
-  if (bytes === 0 || bytes > SUBJECT_BYTES || !value.isWellFormed())
-    throw wrong(field, `${SUBJECT_WANTED}, well-formed`, `${bytes} bytes`);
-  return UUID.test(value) ? value.toLowerCase() : value;
-}
-
 /** A value of a body that is to be sealed, or a token in its place. */
 export interface FoundValue {
   readonly at: SealedPath;
@@ -73,7 +55,7 @@ export function valuesToSeal(body: Json, paths: readonly SealedPath[], field: st
       const holder = memberHolder(value);
       if (!holder && value !== null && value !== undefined) {
         const name = [field, ...at.steps.slice(0, position)].join('.');
-        throw wrong(name, `an object, since ${at.path} is sealed`, kindOf(value));
+        throw wrongField(name, `an object, since ${at.path} is sealed`, kindOf(value));
       }
       value = holder && Object.hasOwn(holder, step) ? holder[step] : undefined;
     }
@@ -120,13 +102,4 @@ export function tokenOf(value: Json): Json | undefined {
 export function hashableValue(value: Json, type: FieldType): string | undefined {
   const typed = toFieldValue(value, type);
   return typeof typed === 'string' ? typed : undefined;
-}
-
-/** As `invalidField`, and says of what came nothing but what it is. */
-export function wrong(field: string, wanted: string, got: string): SchemalessError {
-  return new SchemalessError('invalid_field', `${field}: wanted ${wanted}, got ${got}`, { field, wanted, got });
-}
-
-function kindOf(value: unknown): string {
-  return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

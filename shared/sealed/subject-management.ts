@@ -1,11 +1,11 @@
-import { ScanCommand, type AttributeValue, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
 import { requireDatastore } from '../access/groups.ts';
 import { parseCount } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { Erasure, ErasureOperations } from '../contract/erasure-operations.ts';
 import type { ForgetRequest, ForgottenSubject, ReceiptKey, SubjectOperations } from '../contract/subject-operations.ts';
-import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
-import { invalidField } from '../errors.ts';
+import { readState, scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
+import { invalidField, wrongField } from '../errors.ts';
+import { parseSubject } from '../subject.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { listHolds, requireNotHeld } from '../erasures/holds.ts';
 import type { TopologySource } from '../topology/topology.ts';
@@ -13,7 +13,6 @@ import { datastoreKeyring, type DatastoreKeys } from './datastore-keys.ts';
 import { overKeys, type KeyStore } from './key-store.ts';
 import { receiptSigner, type ReceiptSigner } from './receipt-signer.ts';
 import { NAME_BYTES } from './sealing.ts';
-import { parseSubject, wrong } from './sealed-paths.ts';
 import { KNOWN_MS, subjectItem } from './subject-keyring.ts';
 
 /** The subjects of every datastore, and who signs records. */
@@ -156,35 +155,25 @@ async function forget({ table }: KeyStore, datastore: string, prepared: Prepared
 const SCANS = 8;
 
 async function forgottenPage(
-  { table: { client, table } }: KeyStore,
+  { table }: KeyStore,
   datastore: string,
   after: string | undefined,
   limit: number,
 ): Promise<{ readonly subjects: readonly ForgottenSubject[]; readonly next: string | null }> {
-  const prefix = subjectItem(datastore, '');
   const subjects: ForgottenSubject[] = [];
-  let start: Record<string, AttributeValue> | undefined = after === undefined ? undefined : { pk: { S: after } };
-  for (let scan = 1; scan <= SCANS; scan += 1) {
-    const page: ScanCommandOutput = await client.send(
-      new ScanCommand({
-        TableName: table,
-        ConsistentRead: true,
-        FilterExpression: 'begins_with(pk, :prefix) AND attribute_exists(forgotten)',
-        ExpressionAttributeValues: { ':prefix': { S: prefix } },
-        ExclusiveStartKey: start,
-      }),
-    );
-    for (const item of page.Items ?? []) {
+  let scans = 0;
+  for await (const { items, end } of scanState(table, subjectItem(datastore, ''), { after, having: 'forgotten' })) {
+    for (const item of items) {
       const record = toRecord(item);
       if (!record) continue;
       if (subjects.length === limit)
         return { subjects, next: placeOf(subjectItem(datastore, subjects.at(-1)?.subject_name ?? '')) };
       subjects.push(record);
     }
-    start = page.LastEvaluatedKey;
-    if (!start) return { subjects, next: null };
+    scans += 1;
+    if (end !== undefined && scans === SCANS) return { subjects, next: placeOf(end) };
   }
-  return { subjects, next: placeOf(start?.['pk']?.S ?? '') };
+  return { subjects, next: null };
 }
 
 /** Where a page ended: a key of the table, in a form that goes into a query string. */
@@ -194,7 +183,7 @@ const placeOf = (pk: string): string => Buffer.from(pk).toString('base64url');
 function parsePlace(after: string): string {
   const pk = Buffer.from(after, 'base64url').toString();
   if (placeOf(pk) === after && /^(?:datastore|subject|signing)#./u.test(pk)) return pk;
-  throw wrong('after', '`next` of the page before', 'something else');
+  throw wrongField('after', '`next` of the page before', 'something else');
 }
 
 function toRecord(item: StateItem | undefined): ForgottenSubject | undefined {
@@ -224,6 +213,6 @@ function parseNamed({ subject, subject_name }: ForgetRequest): Named {
   if (subject_name === undefined) return { subject: parseSubject(subject, 'subject') };
   if (subject !== undefined) throw invalidField('subject_name', 'either `subject` or `subject_name`', 'both');
   if (typeof subject_name !== 'string' || !NAME.test(subject_name))
-    throw wrong('subject_name', `the ${2 * NAME_BYTES} digits 0-9 a-f of a record`, 'something else');
+    throw wrongField('subject_name', `the ${2 * NAME_BYTES} digits 0-9 a-f of a record`, 'something else');
   return { subject_name };
 }

@@ -7,18 +7,17 @@ import {
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SealedFields } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { GROUPS_KEY } from '../granted-names.ts';
 import { ageOf, moment, type Moment } from '../time.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readFormer } from './former-datastores.ts';
 import { toCopy } from './moving-shards.ts';
-import { toRetention } from './retention-rules.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
 import { readIndexNow } from './index-now.ts';
 import type { DatastoreTopology, DeployedTrigger, GroupAddress, TopologySource } from './topology.ts';
 import { toTriggerItem } from './trigger-catalogue.ts';
+import { toKept } from './what-is-kept.ts';
 
 /**
  * The topology as items of one DynamoDB table.
@@ -26,7 +25,7 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  * | pk | holds |
  * |---|---|
  * | `groups` | `groups`: how every group is reached, JSON |
- * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `sealed`: its sealed fields, JSON; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `retention`: how long cells are kept, JSON, see `retention-rules.ts`; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
+ * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `retention`, `sealed`: how long cells are kept, and which of their fields are sealed, see `what-is-kept.ts`; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
  * | `progress#trips#rider_index` | how far the repair is with it, see `index-progress.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
@@ -234,29 +233,11 @@ export async function endMaking({ client, table }: DynamoTable, datastore: strin
   );
 }
 
-/** Says from now on which fields of a datastore are sealed; instances know it within a minute. */
-export async function writeSealed(
-  { client, table }: DynamoTable,
-  datastore: string,
-  sealed: readonly SealedFields[] = [],
-): Promise<void> {
-  await client.send(
-    new UpdateItemCommand({
-      TableName: table,
-      Key: { pk: { S: `${DATASTORE}${datastore}` } },
-      UpdateExpression: sealed.length > 0 ? 'SET sealed = :sealed' : 'REMOVE sealed',
-      ConditionExpression: 'attribute_exists(pk)',
-      ...(sealed.length > 0 && { ExpressionAttributeValues: { ':sealed': { S: JSON.stringify(sealed) } } }),
-    }),
-  );
-}
-
 function toTopology(datastore: string, item: Record<string, AttributeValue>): DatastoreTopology {
   const names = (item['names']?.L ?? []).map(({ S }) => S ?? '');
   const owners = (item['owners']?.L ?? []).map(({ N }) => Number(N));
   const epochs = (item['epochs']?.L ?? []).map(({ N }) => Number(N));
   const moving = item['moving']?.M ?? {};
-  const sealed = item['sealed']?.S;
   return {
     datastore,
     shards: owners.length,
@@ -269,7 +250,6 @@ function toTopology(datastore: string, item: Record<string, AttributeValue>): Da
       };
     }),
     ...(item['making'] !== undefined && { isBeingMade: true as const }),
-    ...toRetention(item),
-    ...(sealed !== undefined && { sealed: JSON.parse(sealed) as readonly SealedFields[] }),
+    ...toKept(item),
   };
 }

@@ -1,9 +1,8 @@
 import type { StoreContext } from '../../access/context.ts';
 import { homeOf, requireDatastore } from '../../access/groups.ts';
-import type { Erasure } from '../../contract/erasure-operations.ts';
 import { scopeOf } from '../../erasure-name.ts';
 import { retentionOf, shownRetention, type RetentionRules } from '../../sql/hidden-cells.ts';
-import { carryOut, NOT_CLEANED, type ErasureWork, type Patience } from '../carry-out.ts';
+import { carryOut, newErasure, type ErasureWork, type Patience } from '../carry-out.ts';
 import { RETENTION } from '../erasure-cell.ts';
 import { retentionId } from './retained-days.ts';
 import {
@@ -58,7 +57,7 @@ export async function erasePart(
   patience: Patience,
 ): Promise<PartDone> {
   const { row_key, column_name = '', ref_key = null, up_to = null, beyond } = target;
-  const erasure: Erasure = {
+  const erasure = newErasure({
     id: retentionId(datastore, column_name),
     scope: scopeOf(target),
     row_key,
@@ -68,16 +67,7 @@ export async function erasePart(
     shard,
     reason: reasonOf(rules, column_name),
     requested_by: RETENTION,
-    requested_at: new Date().toISOString(),
-    state: 'erasing',
-    added_id: null,
-    cells: 0,
-    bytes: 0,
-    erased_at: null,
-    cleaned: NOT_CLEANED,
-    waits_for: null,
-    backups_until: null,
-  };
+  });
   const { state, waits_for, erased } = await carryOut(work, datastore, erasure, patience, beyond);
   return {
     column: column_name,

@@ -1,7 +1,6 @@
-import { ScanCommand, type AttributeValue, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
 import type { RetainedColumn, RetainedDay } from '../../contract/retention-operations.ts';
 import { changeItem } from '../../dynamo/change-item.ts';
-import type { StateItem } from '../../dynamo/state-table.ts';
+import { scanState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { uuidV5 } from '../../uuid-v5.ts';
 
@@ -45,25 +44,13 @@ export async function addRetained(
 }
 
 /** Of all columns of a datastore: the state table is read from end to end, as few ask for it. */
-export async function listRetained({ client, table }: DynamoTable, datastore: string): Promise<RetainedColumn[]> {
+export async function listRetained(table: DynamoTable, datastore: string): Promise<RetainedColumn[]> {
   const columns: RetainedColumn[] = [];
-  let start: Record<string, AttributeValue> | undefined;
-  do {
-    const page: ScanCommandOutput = await client.send(
-      new ScanCommand({
-        TableName: table,
-        ConsistentRead: true,
-        FilterExpression: 'begins_with(pk, :prefix)',
-        ExpressionAttributeValues: { ':prefix': { S: keyOf(datastore, '') } },
-        ExclusiveStartKey: start,
-      }),
-    );
-    for (const item of page.Items ?? []) {
+  for await (const { items } of scanState(table, keyOf(datastore, '')))
+    for (const item of items) {
       const column = item['column']?.S ?? '';
       columns.push({ column, id: retentionId(datastore, column), days: daysOf(item) });
     }
-    start = page.LastEvaluatedKey;
-  } while (start);
   return columns.sort((one, other) => (one.column < other.column ? -1 : 1));
 }
 

@@ -2,6 +2,7 @@ import { parseCount, parseRowKey } from '../../address.ts';
 import { LIMITS } from '../../cell.ts';
 import type { HeldBy, Hold, RetentionOperations } from '../../contract/retention-operations.ts';
 import { invalidField, missingField, SchemalessError } from '../../errors.ts';
+import { parseSubject } from '../../subject.ts';
 import { shownRetention } from '../../sql/hidden-cells.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import { overState } from '../../triggers/manage/state-away.ts';
@@ -73,10 +74,8 @@ export function retentionOperations(
   };
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 const PLACE = /^(row|subject)#.{1,1024}$/su;
 const HOLD = /^[A-Za-z0-9._:/-]{1,128}$/u;
-const SUBJECT_LENGTH = 255;
 
 /** Throws `invalid_field`, `missing_field`. */
 function parseHold({ hold, ...of }: HeldBy): { readonly hold: string; readonly held: Held } {
@@ -91,9 +90,5 @@ function parseHeld({ row_key, subject }: Omit<HeldBy, 'hold'>): Held {
     throw invalidField('subject', 'either `row_key` or `subject`', 'both');
   if (row_key !== undefined) return { row_key: parseRowKey(row_key) };
   if (subject === undefined) throw missingField('row_key', 'the row that is held, or a `subject`');
-  const isName = typeof subject === 'string' && subject !== '' && subject.isWellFormed();
-  if (!isName || subject.length > SUBJECT_LENGTH)
-    throw invalidField('subject', `1 to ${SUBJECT_LENGTH} characters`, subject);
-  // UUIDs in either case name the same subject, as in sealed fields.
-  return { subject: UUID.test(subject) ? subject.toLowerCase() : subject };
+  return { subject: parseSubject(subject, 'subject') };
 }

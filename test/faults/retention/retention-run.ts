@@ -9,7 +9,7 @@ import { runErasures } from '../../../shared/erasures/run-erasures.ts';
 import { shardDatabase } from '../../../shared/shard.ts';
 import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlRow } from '../../../shared/sql/client.ts';
-import { writeRetention } from '../../../shared/topology/retention-rules.ts';
+import { writeRetention } from '../../../shared/topology/what-is-kept.ts';
 import { onEachGroup, onEachShard, rowsOf } from '../../support/past-the-store.ts';
 import { Random } from '../../support/random.ts';
 import { DATASTORE, openStore, PATIENT, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';

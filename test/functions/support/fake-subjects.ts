@@ -1,6 +1,6 @@
 import type { ForgottenSubject, ReceiptKey, SubjectOperations } from '../../../shared/contract/subject-operations.ts';
-import { missingField } from '../../../shared/errors.ts';
-import { parseSubject, wrong } from '../../../shared/sealed/sealed-paths.ts';
+import { missingField, wrongField } from '../../../shared/errors.ts';
+import { parseSubject } from '../../../shared/subject.ts';
 
 export const FORGOTTEN: ForgottenSubject = {
   subject_name: '3b1f6c0d9e2a47588c1d0f3e5a6b7c8d',
@@ -27,7 +27,7 @@ export function fakeSubjects(asked: unknown[][] = [], requested_by = 'anybody'):
       if (subject === undefined && subject_name === undefined) throw missingField('subject', 'a string');
       if (subject !== undefined) parseSubject(subject, 'subject');
       else if (!/^[0-9a-f]{32}$/u.test(String(subject_name)))
-        throw wrong('subject_name', '32 digits', 'something else');
+        throw wrongField('subject_name', '32 digits', 'something else');
       asked.push(['forget', { ...(subject === undefined ? { subject_name } : { subject }), reason }]);
       return { ...FORGOTTEN, reason, requested_by };
     },

@@ -11,13 +11,11 @@ import { putHold } from '../../../shared/erasures/holds.ts';
 import { leastHidden } from '../../../shared/erasures/retention/retain-shard.ts';
 import { listRetained } from '../../../shared/erasures/retention/retained-days.ts';
 import { readPlaces, writePlace, type OpenPart } from '../../../shared/erasures/retention/retention-place.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
-import { writeRetention } from '../../../shared/topology/retention-rules.ts';
-import { select } from '../../support/plain-sql.ts';
+import { writeRetention } from '../../../shared/topology/what-is-kept.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { comes } from '../../support/until.ts';
-import { openEraser, type Eraser } from './support.ts';
+import { bodiesIn, openEraser, setRules, upTo, type Eraser } from './support.ts';
 
 /** What comes between two steps of whoever erases: the store's clients and the state table stop there. */
 
@@ -32,7 +30,6 @@ let store: RealStore;
 let trips: Datastore;
 let name: string;
 let eraser: Eraser;
-let primary: string;
 /** Once, behind the next statement that it is true of. */
 let behind: { readonly is: (statement: Statement) => boolean; readonly run: () => Promise<void> } | undefined;
 
@@ -68,7 +65,6 @@ beforeAll(async () => {
   });
   name = store.nameOf('raced');
   trips = await store.deployment.datastore(name);
-  primary = (await store.topology.datastore(name))?.homes[SHARD]?.group ?? '';
   eraser = await openEraser(store, 'raced');
 });
 afterEach(async () => {
@@ -78,15 +74,7 @@ afterEach(async () => {
 });
 afterAll(() => store.close());
 
-async function ruled(rules: readonly RetentionRule[] | undefined): Promise<void> {
-  await writeRetention(store.topologyTable, name, rules);
-  store.topology.refresh();
-  store.context.topology.refresh();
-  await comes(
-    async () => JSON.stringify((await store.topology.datastore(name))?.retention) === JSON.stringify(rules),
-    PATIENCE,
-  );
-}
+const ruled = (rules: readonly RetentionRule[] | undefined): Promise<void> => setRules(store, name, rules);
 
 async function write(row_key: string, column_name: string, refKeys: readonly number[]): Promise<void> {
   for (let from = 0; from < refKeys.length; from += LIMITS.batchCells) {
@@ -96,17 +84,8 @@ async function write(row_key: string, column_name: string, refKeys: readonly num
   }
 }
 
-const upTo = (last: number): number[] => Array.from({ length: last }, (_, position) => position + 1);
-
-async function bodiesOf(row_key: string, column_name = 'STATUS'): Promise<number[]> {
-  const rows = await select(
-    store.client(primary),
-    `SELECT ref_key FROM \`${shardDatabase(name, SHARD)}\`.entity WHERE row_key = ? AND column_name = ? AND LEFT(body, 1) <> X'00' ORDER BY ref_key`,
-    rowKeyBytes(row_key),
-    Buffer.from(column_name),
-  );
-  return rows.map(([ref_key]) => Number(ref_key));
-}
+const bodiesOf = (row_key: string, column_name = 'STATUS'): Promise<number[]> =>
+  bodiesIn(store, name, { row_key, column_name });
 
 const isErased = (row_key: string): Promise<boolean> =>
   comes(async () => (await bodiesOf(row_key)).length === 1, PATIENCE);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { rowKeyBytes } from '../../../shared/address.ts';
 import { LIMITS, type Cell, type NewCell } from '../../../shared/cell.ts';
 import type { Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
 import type { HoldRequest } from '../../../shared/contract/retention-operations.ts';
@@ -9,13 +8,10 @@ import type { IndexDefinition, RetentionRule } from '../../../shared/definitions
 import { putHold, requireNotHeld } from '../../../shared/erasures/holds.ts';
 import { listRetained } from '../../../shared/erasures/retention/retained-days.ts';
 import { readPlaces } from '../../../shared/erasures/retention/retention-place.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
-import { writeRetention } from '../../../shared/topology/retention-rules.ts';
 import { eq } from '../../support/index-on.ts';
 import { comes } from '../../support/until.ts';
-import { select } from '../../support/plain-sql.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
-import { openEraser, type Eraser } from './support.ts';
+import { bodiesIn, openEraser, setRules, upTo, type Eraser } from './support.ts';
 
 const SHARD = 0;
 const KEPT = 10;
@@ -39,7 +35,6 @@ let store: RealStore;
 let trips: Datastore & IndexOperations;
 let name: string;
 let eraser: Eraser;
-let primary: string;
 
 beforeAll(async () => {
   store = await openRealStore({
@@ -49,7 +44,6 @@ beforeAll(async () => {
   });
   name = store.nameOf('kept');
   trips = await store.deployment.datastore(name);
-  primary = (await store.topology.datastore(name))?.homes[SHARD]?.group ?? '';
   eraser = await openEraser(store, 'kept');
 });
 afterEach(async () => {
@@ -59,16 +53,7 @@ afterEach(async () => {
 });
 afterAll(() => store.close());
 
-async function ruled(rules: readonly RetentionRule[] | undefined): Promise<void> {
-  await writeRetention(store.topologyTable, name, rules);
-  store.topology.refresh();
-  store.context.topology.refresh();
-  // What is known is gone on with for a moment while it is read.
-  await comes(
-    async () => JSON.stringify((await store.topology.datastore(name))?.retention) === JSON.stringify(rules),
-    PATIENCE,
-  );
-}
+const ruled = (rules: readonly RetentionRule[] | undefined): Promise<void> => setRules(store, name, rules);
 
 async function write(row_key: string, column_name: string, refKeys: readonly number[]): Promise<void> {
   const cells = refKeys.map((ref_key): NewCell => ({
@@ -80,8 +65,6 @@ async function write(row_key: string, column_name: string, refKeys: readonly num
   for (const { outcome } of await trips.batchPut(cells)) expect(outcome).toBe('stored');
 }
 
-const upTo = (last: number): number[] => Array.from({ length: last }, (_, position) => position + 1);
-
 const shown = (cells: readonly Cell[]): string[] =>
   cells.map(({ ref_key, body, erased }) => `${ref_key}${erased === true ? ' hidden' : body === null ? ' null' : ''}`);
 
@@ -89,16 +72,8 @@ async function versionsOf(row_key: string, column_name: string): Promise<string[
   return shown((await trips.versions({ row_key, column_name }, { order: 'asc', limit: 1000 })).cells);
 }
 
-/** Ref keys of bodies that lie in the shard's table. */
-async function bodiesOf(row_key: string, column_name: string): Promise<number[]> {
-  const rows = await select(
-    store.client(primary),
-    `SELECT ref_key FROM \`${shardDatabase(name, SHARD)}\`.entity WHERE row_key = ? AND column_name = ? AND LEFT(body, 1) <> X'00' ORDER BY ref_key`,
-    rowKeyBytes(row_key),
-    Buffer.from(column_name),
-  );
-  return rows.map(([ref_key]) => Number(ref_key));
-}
+const bodiesOf = (row_key: string, column_name: string): Promise<number[]> =>
+  bodiesIn(store, name, { row_key, column_name });
 
 describe('cells out of their retention', () => {
   it('read as erased ones at once, whichever way they are read, and the rest as before', async () => {

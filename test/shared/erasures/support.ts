@@ -6,7 +6,13 @@ import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import type { RetentionSettings } from '../../../shared/erasures/retention/retain-shard.ts';
 import { runErasures } from '../../../shared/erasures/run-erasures.ts';
+import { rowKeyBytes } from '../../../shared/address.ts';
+import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
+import { shardDatabase } from '../../../shared/shard.ts';
+import { writeRetention } from '../../../shared/topology/what-is-kept.ts';
 import { newTable } from '../../support/dynamo.ts';
+import { select } from '../../support/plain-sql.ts';
+import { comes } from '../../support/until.ts';
 import type { RealStore } from '../../support/real-store.ts';
 
 /** Who erases in a store, and who goes on with what is not done. */
@@ -54,3 +60,37 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
     },
   };
 }
+
+/** Gives a datastore other rules, and waits until the store goes by them: what it knows it goes on with while it reads. */
+export async function setRules(
+  { topologyTable, topology, context }: RealStore,
+  name: string,
+  rules: readonly RetentionRule[] | undefined,
+): Promise<void> {
+  await writeRetention(topologyTable, name, rules);
+  topology.refresh();
+  context.topology.refresh();
+  await comes(async () => JSON.stringify((await topology.datastore(name))?.retention) === JSON.stringify(rules), {
+    patienceMs: 30_000,
+    pollMs: 30,
+  });
+}
+
+/** Ref keys of bodies that lie in the table of a datastore's only shard. */
+export async function bodiesIn(
+  store: RealStore,
+  name: string,
+  { row_key, column_name }: { readonly row_key: string; readonly column_name: string },
+): Promise<number[]> {
+  const primary = (await store.topology.datastore(name))?.homes[0]?.group ?? '';
+  const rows = await select(
+    store.client(primary),
+    `SELECT ref_key FROM \`${shardDatabase(name, 0)}\`.entity WHERE row_key = ? AND column_name = ? AND LEFT(body, 1) <> X'00' ORDER BY ref_key`,
+    rowKeyBytes(row_key),
+    Buffer.from(column_name),
+  );
+  return rows.map(([ref_key]) => Number(ref_key));
+}
+
+/** 1 to a number. */
+export const upTo = (last: number): number[] => Array.from({ length: last }, (_, position) => position + 1);

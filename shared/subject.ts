@@ -1,0 +1,29 @@
+import { missingField, wrongField } from './errors.ts';
+
+/*
+ * A subject: whom sealed fields and holds are of. One word for both, so that who is held is who is not forgotten.
+ */
+
+/** Longest name of a subject, in bytes of UTF-8. */
+const SUBJECT_BYTES = 255;
+const WANTED = `a UUID or other string of 1 to ${SUBJECT_BYTES} bytes`;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
+
+/**
+ * The subject that a value names: UUIDs in either case name the same. Throws `invalid_field`, `missing_field`, which do
+ * not say what came: it may be what names a person.
+ */
+export function parseSubject(value: unknown, field: string): string {
+  if (value === undefined || value === null) throw missingField(field, WANTED);
+  if (typeof value !== 'string') throw wrongField(field, WANTED, kindOf(value));
+  const bytes = Buffer.byteLength(value);
+  if (bytes === 0 || bytes > SUBJECT_BYTES || !value.isWellFormed())
+    throw wrongField(field, `${WANTED}, well-formed`, `${bytes} bytes`);
+  return UUID.test(value) ? value.toLowerCase() : value;
+}
+
+/** What a value is, where nobody is to be told which. */
+export function kindOf(value: unknown): string {
+  return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
