@@ -52,7 +52,7 @@ export function selectUnanswered(
   kind: Exclude<CopyKind, 'drained'> = 'unanswered',
 ): Statement {
   const ofState = (state: string): string =>
-    `(SELECT id FROM ${CONTROL}.buffer WHERE state = '${state}' AND datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`;
+    `(SELECT id FROM ${CONTROL}.buffer FORCE INDEX (place) WHERE state = '${state}' AND datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`;
   return {
     sql:
       `${ROLE} UNION ALL SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM ` +
@@ -65,7 +65,7 @@ export function selectUnanswered(
 /** The next of one shard's copies that were drained and are kept, by their ids: all of them were stored. */
 export function selectDrained({ datastore, shard, after, limit }: CopiesPage): Statement {
   return {
-    sql: `${ROLE}, NULL AS created_at UNION ALL (SELECT ${KEY_COLUMNS}, created_at FROM ${CONTROL}.drained WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
+    sql: `${ROLE}, NULL AS created_at UNION ALL (SELECT ${KEY_COLUMNS}, created_at FROM ${CONTROL}.drained FORCE INDEX (place) WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
     parameters: [datastore, shard, after, limit],
   };
 }

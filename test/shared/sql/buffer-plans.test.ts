@@ -107,6 +107,42 @@ describe('rows read of a buffer table', () => {
     expect(await rowsRead(connection, statement())).toBeLessThanOrEqual(bound);
   });
 
+  it.each<[string, () => Statement, number]>([
+    [
+      'the next 6 rows of 4 shards',
+      () =>
+        selectWaiting(
+          [0, 1, 2, 3].map((shard) => from(shard)),
+          1e9,
+          6,
+        ),
+      4 * (2 * 6 + 5),
+    ],
+    [
+      'a page of one shard, of which all may have been acknowledged',
+      () => selectUnanswered({ datastore, shard: 1, after: ids[100] ?? 0, limit: 50 }),
+      10 * 50,
+    ],
+    [
+      'a page of one shard of what was drained',
+      () => selectDrained({ datastore, shard: 1, after: 0, limit: 50 }),
+      4 * 50,
+    ],
+  ])('for %s are few while a purge writes the tables anew', { timeout: 60_000 }, async (_what, statement, most) => {
+    const purging = await connectionTo();
+    const over = new AbortController();
+    const written = (async () => {
+      for (let turn = 0; turn < 8; turn += 1)
+        for (const table of ['buffer', 'drained']) await purging.query(`OPTIMIZE TABLE schemaless.${table}`);
+    })().finally(() => over.abort());
+    const read: number[] = [];
+    while (!over.signal.aborted) read.push(await rowsRead(connection, statement()));
+    await written;
+    await purging.end();
+    expect(read.length).toBeGreaterThan(20);
+    expect(read.filter((rows) => rows > most)).toEqual([]);
+  });
+
   it('are many where a statement scans: the measure itself can fail', async () => {
     expect(
       await rowsRead(connection, {
