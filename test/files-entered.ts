@@ -19,6 +19,7 @@ import { startSecretsManager } from '../infra/local/emulators/secrets-manager.ts
 import { startShardGroups } from '../infra/local/mysql/shard-groups.ts';
 import { wishedEngine } from '../infra/setup/engine.mjs';
 import { migrate } from '../shared/migrate/migrate.ts';
+import { NO_ROOT_KEY } from '../shared/environment.ts';
 import { shardOf } from '../shared/shard.ts';
 import { mysqlClient } from '../shared/sql/mysql-client.ts';
 import { dynamoClient, newTable, startDynamo } from './support/dynamo.ts';
@@ -172,7 +173,7 @@ async function start(folder: string): Promise<() => Promise<void>> {
   });
   const [dynamo, secrets] = [await startDynamo(), await startSecretsManager()];
   const client = dynamoClient(dynamo.url);
-  const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
+  const [topologyTable, stateTable, keysTable] = [await newTable(client), await newTable(client), await newTable(client)];
   const logins = new Map(servers.groups.map(({ name, user, password }) => [name, { username: user, password }]));
   secrets.setSecrets(new Map([...logins].map(([name, login]) => [name, JSON.stringify(login)])));
   const groups = servers.groups.map(({ name, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({
@@ -195,6 +196,8 @@ async function start(folder: string): Promise<() => Promise<void>> {
     SCHEMALESS_ENVIRONMENT: 'local',
     SCHEMALESS_TOPOLOGY_TABLE: topologyTable.table,
     SCHEMALESS_STATE_TABLE: stateTable.table,
+    SCHEMALESS_KEYS_TABLE: keysTable.table,
+    SCHEMALESS_ROOT_SECRET: NO_ROOT_KEY,
     SCHEMALESS_BUFFER_COPIES: '1',
     SCHEMALESS_ACCESS: 'mysql',
     SCHEMALESS_DATABASE_USER: 'owner',
