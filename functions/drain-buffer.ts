@@ -9,8 +9,7 @@ import { openContext, type StoreContext } from '../shared/access/context.ts';
 import { readConfig } from './environment/config.ts';
 import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';
-import { logger } from './environment/log.ts';
-import { gauge } from './environment/metrics.ts';
+import { logger, gauge } from './environment/log.ts';
 
 /** Before the function's time limit: enough to finish a page and release the leases. */
 const TIME_TO_END_MS = 15_000;

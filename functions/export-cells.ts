@@ -11,8 +11,7 @@ import { readS3Address, s3Target } from '../shared/files/s3-target.ts';
 import { EXPORT_DIMENSION, METRICS } from '../shared/metrics.ts';
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
-import { logger } from './environment/log.ts';
-import { gaugeOf } from './environment/metrics.ts';
+import { logger, gaugeOf } from './environment/log.ts';
 
 /** Before the function's time limit: enough to store the files that are open, up to 36 MiB each. */
 const TIME_TO_END_MS = 90_000;

@@ -9,8 +9,7 @@ import { LEASE_MS, runMoves } from '../shared/moves/run-moves.ts';
 import { readConfig } from './environment/config.ts';
 import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';
-import { logger } from './environment/log.ts';
-import { count, gauge } from './environment/metrics.ts';
+import { logger, count, gauge } from './environment/log.ts';
 
 /** Before the function's time limit: enough to finish a page, or a switch, and release the lease. */
 const TIME_TO_END_MS = 15_000;

@@ -10,8 +10,7 @@ import { runRepair } from '../shared/index/repair/run-repair.ts';
 import { openContext, type StoreContext } from '../shared/access/context.ts';
 import { readConfig } from './environment/config.ts';
 import { deploymentOptions } from './environment/deployment.ts';
-import { logger } from './environment/log.ts';
-import { countTimes, gauge } from './environment/metrics.ts';
+import { logger, countTimes, gauge } from './environment/log.ts';
 
 /** Before the function's time limit: enough to finish a page and hand over what is held. */
 const TIME_TO_END_MS = 30_000;

@@ -20,7 +20,7 @@ import { startShardGroups } from '../infra/local/mysql/shard-groups.ts';
 import { wishedEngine } from '../infra/setup/engine.mjs';
 import { migrate } from '../shared/migrate/migrate.ts';
 import { NO_ROOT_KEY } from '../shared/environment.ts';
-import { shardOf } from '../shared/shard.ts';
+import { shardOf } from '../shared/address.ts';
 import { mysqlClient } from '../shared/sql/mysql-client.ts';
 import { dynamoClient, newTable, startDynamo } from './support/dynamo.ts';
 
@@ -173,7 +173,11 @@ async function start(folder: string): Promise<() => Promise<void>> {
   });
   const [dynamo, secrets] = [await startDynamo(), await startSecretsManager()];
   const client = dynamoClient(dynamo.url);
-  const [topologyTable, stateTable, keysTable] = [await newTable(client), await newTable(client), await newTable(client)];
+  const [topologyTable, stateTable, keysTable] = [
+    await newTable(client),
+    await newTable(client),
+    await newTable(client),
+  ];
   const logins = new Map(servers.groups.map(({ name, user, password }) => [name, { username: user, password }]));
   secrets.setSecrets(new Map([...logins].map(([name, login]) => [name, JSON.stringify(login)])));
   const groups = servers.groups.map(({ name, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({

@@ -3,14 +3,12 @@ import { METRICS } from '../../shared/metrics.ts';
 import { openDeployment, type Deployment } from '../../shared/store/deployment.ts';
 import type { DeploymentOptions, StoreEvent } from '../../shared/access/context.ts';
 import { KEY_VARIABLES, STORE_VARIABLES } from '../../shared/environment.ts';
-import { sealedDeployment } from '../../shared/sealed/sealed-deployment.ts';
+import { sealUnder } from '../../shared/sealed/seal.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import { openCircuits } from '../../shared/access/open-circuits.ts';
 import { readConfig, type StoreConfig } from './config.ts';
 import { dynamoClient } from './dynamo.ts';
-import { logger } from './log.ts';
-import { count } from './metrics.ts';
-import { requestIds } from './request-ids.ts';
+import { logger, requestIds, count } from './log.ts';
 import { keyStore } from './root-key.ts';
 
 let opened: Deployment | undefined;
@@ -24,7 +22,7 @@ export function deployment(): Deployment {
 function open(): Deployment {
   const config = readConfig([...STORE_VARIABLES, ...KEY_VARIABLES]);
   const options = deploymentOptions(config);
-  return sealedDeployment(openDeployment(options), options.topology, keyStore(config));
+  return openDeployment(options, sealUnder(options.topology, keyStore(config)));
 }
 
 /** How the environment's groups and topology are reached. */
@@ -44,6 +42,5 @@ export function deploymentOptions(config: StoreConfig): DeploymentOptions {
 export function report(event: StoreEvent): void {
   const ids = requestIds();
   if (event.kind === 'circuit_opened' && event.found === 'here') count([METRICS.circuitOpened], ids.request_id);
-  // Outcomes are counted with their requests.
-  if (event.kind !== 'put') logger.warn('store', { ...ids, event });
+  logger.warn('store', { ...ids, event });
 }

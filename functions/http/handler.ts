@@ -4,9 +4,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context
 import { DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
-import { logger } from '../environment/log.ts';
-import { count } from '../environment/metrics.ts';
-import { duringRequest, requestIdOf, requestIdsOf } from '../environment/request-ids.ts';
+import { logger, duringRequest, requestIdOf, requestIdsOf, count } from '../environment/log.ts';
 import { compressed, gatewayResult, type Answer } from './answer.ts';
 import { BODIES, withoutBodies } from './hidden-bodies.ts';
 import type { HttpOperation } from './operations/operation.ts';
@@ -34,7 +32,7 @@ const TIME_TO_ANSWER_MS = 250;
 /**
  * A Lambda handler for the routes of these operations.
  *
- * @param open gives what the operations work on; is asked with each request, and expected to open it once
+ * @param open opens what the operations work on: asked with the first request, again where it threw
  * @param beside what it answers that is no part of the API, by method and path @default nothing
  */
 export function httpHandler<Handler extends Route['handler'], Over = Deployment>(
@@ -42,6 +40,7 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
   open: () => Over,
   beside: Readonly<Record<string, HttpOperation<Over>>> = {},
 ): HttpHandler {
+  let over: Over | undefined;
   const byRouteKey = new Map<string, HttpOperation<Over>>(Object.entries(beside));
   const led: { readonly path: string; readonly by: string; readonly answers: HttpOperation<Over> }[] = [];
   const entries = new Map<string, HttpOperation<Over>>(Object.entries(operations));
@@ -81,7 +80,8 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
         );
       const bodies = event.headers?.[BODIES.header];
       if (bodies === BODIES.shown) auditBodies(event);
-      const answer = await operation(httpRequest(event), open());
+      over ??= open();
+      const answer = await operation(httpRequest(event), over);
       return bodies === BODIES.hidden ? withoutBodies(answer) : answer;
     });
   return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));

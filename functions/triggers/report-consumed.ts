@@ -1,7 +1,6 @@
 import type { ConsumeEvent } from '../../shared/triggers/consume/consumer.ts';
 import { METRICS } from '../../shared/metrics.ts';
-import { logger } from '../environment/log.ts';
-import { count } from '../environment/metrics.ts';
+import { logger, count } from '../environment/log.ts';
 
 const COUNTED: Partial<Record<ConsumeEvent['kind'], string>> = {
   consumed: METRICS.triggerConsumed,

@@ -1,8 +1,7 @@
 import type { FollowEvent } from '../../shared/follow/follower.ts';
 import { METRICS } from '../../shared/metrics.ts';
 import type { TailEvent } from '../../shared/triggers/send/tail-work.ts';
-import { logger } from '../environment/log.ts';
-import { countTimes, gauge } from '../environment/metrics.ts';
+import { logger, countTimes, gauge } from '../environment/log.ts';
 
 /** Counts of one sort are written so often, as one line: cells are sent many times a second. */
 const EVERY_MS = 10_000;

@@ -1,11 +1,10 @@
-import { parseColumnName } from '../../shared/address.ts';
+import { parseColumnName, shardDatabase, shardOf } from '../../shared/address.ts';
 import type { SchemalessClient } from '../../shared/client/client.ts';
 import type { ShardHead } from '../../shared/contract/datastore.ts';
 import type { IndexStatus } from '../../shared/contract/index-status.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { readField } from '../../shared/definitions/field-value.ts';
 import { FIELD_TYPES, type FieldType } from '../../shared/definitions/definitions.ts';
-import { shardDatabase, shardOf } from '../../shared/shard.ts';
 
 /** Where the cells of a row lie, and what to ask MySQL for a look at them. */
 export interface ExplainedRow {

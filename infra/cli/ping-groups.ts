@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Role } from '../../shared/cell.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import { shardOf } from '../../shared/shard.ts';
+import { shardOf } from '../../shared/address.ts';
 
 /** How long reads of a group by a role took. */
 export interface Pinged {

@@ -1,14 +1,13 @@
 import type { GroupAddress, TopologySource } from '../topology/topology.ts';
 import { openGroups, type Groups } from './groups.ts';
 import { type Admission, openAdmission } from './admission.ts';
-import type { PutResult, Role } from '../cell.ts';
+import type { Role } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { Guard } from '../sql/guarded-client.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 
 /** Something worth a metric or a log line. Never holds a cell's body. */
 export type StoreEvent =
-  | { readonly kind: 'put'; readonly datastore: string; readonly outcome: PutResult['outcome'] }
   /** A circuit breaker opened: found by this instance, or by another that told it. */
   | {
       readonly kind: 'circuit_opened';

@@ -1,9 +1,8 @@
-import { decodeSized, JSON_GROWTH, plainBytesOf, unpackSized } from '../body/codec.ts';
+import { decodeSized, JSON_GROWTH, plainBytesOf, unpackSized, erasedBody, jsonHashOf } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
 import { unpacked } from '../body/packed-body.ts';
-import { erasedBody, jsonHashOf } from '../body/erased-body.ts';
 import { LIMITS, type Cell, type ErasureNote, type Json } from '../cell.ts';
-import { scopeOf, targetAt, type ErasureTarget } from '../erasure-name.ts';
+import { scopeOf, targetAt, type ErasureTarget } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
 import type { AnswerRoom, Sized } from '../contract/answer-room.ts';

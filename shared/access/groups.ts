@@ -2,9 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { SchemalessError } from '../errors.ts';
 import type { Role } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { guardWith, type Guard, type GuardedClient } from '../sql/guarded-client.ts';
+import {
+  guardWith,
+  type Guard,
+  type GuardedClient,
+  type CircuitName,
+  type SuspectedBy,
+} from '../sql/guarded-client.ts';
 import { joiningClient } from '../sql/joining-client.ts';
-import type { CircuitName, SuspectedBy } from '../sql/breaker.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { DatastoreTopology, GroupAddress, ShardHome, TopologySource } from '../topology/topology.ts';

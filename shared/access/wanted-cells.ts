@@ -9,8 +9,7 @@ import type { DatastoreTopology } from '../topology/topology.ts';
 import type { StoreContext } from './context.ts';
 import { byGroup } from './groups.ts';
 import { atMostBytesOf, decodeOrMark, type DecodedCell } from './decode.ts';
-import { readGroup, type GroupItem } from './read-group.ts';
-import { pageBytes } from './ask-parts.ts';
+import { readGroup, type GroupItem, pageBytes } from './ask-parts.ts';
 
 /** How items are asked for that lie in many groups: cells by their keys, or whole rows. */
 export interface Wanting<Item extends { readonly shard: number }> {

@@ -1,6 +1,5 @@
-import { parseRowKey } from '../address.ts';
+import { parseRowKey, shardDatabase, shardOf } from '../address.ts';
 import type { Explanation, IndexQuery } from '../contract/index-query.ts';
-import { shardDatabase, shardOf } from '../shard.ts';
 import type { Call } from './calls.ts';
 import { clientOver, type SchemalessClient } from './client.ts';
 

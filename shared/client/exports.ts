@@ -14,7 +14,7 @@ export type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 export { retryBudget, type RetryBudget } from './retry-budget.ts';
 export { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails, type Retry } from '../errors.ts';
 export { LIMITS } from '../cell.ts';
-export { shardDatabase, shardOf } from '../shard.ts';
+export { shardDatabase, shardOf } from '../address.ts';
 export type * from '../cell.ts';
 export type * from '../contract/datastore.ts';
 export type * from '../contract/index-query.ts';

@@ -1,6 +1,6 @@
 import type { PutResult } from '../cell.ts';
 import type { ReadOptions } from '../contract/datastore.ts';
-import { shardOf } from '../shard.ts';
+import { shardOf } from '../address.ts';
 
 type Seen = Pick<ReadOptions, 'read' | 'min_added_id'>;
 

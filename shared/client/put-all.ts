@@ -1,8 +1,7 @@
-import { parseAddress, parseCount } from '../address.ts';
+import { parseAddress, parseCount, shardOf } from '../address.ts';
 import { jsonBytes } from '../body/measure.ts';
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { shardOf } from '../shard.ts';
 import { asError } from './as-error.ts';
 import { within } from './bounds.ts';
 import { checkCell } from './cell-writes.ts';

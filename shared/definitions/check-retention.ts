@@ -1,4 +1,4 @@
-import { ERASABLE_NAME_BYTES } from '../erasure-name.ts';
+import { ERASABLE_NAME_BYTES } from '../address.ts';
 import type { DefinitionFile } from './definition-file.ts';
 import type { datastoreYaml } from './yaml-schemas.ts';
 

@@ -134,7 +134,7 @@ export function shardOfValue(value: Exclude<FieldValue, null>, type: FieldType, 
   return crc32(hashed(value, type)) % shards;
 }
 
-function hashed(value: Exclude<FieldValue, null>, type: FieldType): Buffer | string {
+function hashed(value: Exclude<FieldValue, null>, type: FieldType): Uint8Array | string {
   switch (type) {
     case 'UUID':
       return rowKeyBytes(String(value));

@@ -1,5 +1,4 @@
-import { addressKey } from '../address.ts';
-import { isErasureName } from '../erasure-name.ts';
+import { addressKey, isErasureName } from '../address.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import { SqlError } from '../sql/client.ts';
 import { isRestored } from '../sql/statements/append-cells.ts';

@@ -1,8 +1,6 @@
-import { addressKey } from '../address.ts';
-import { isErasureName, targetAt } from '../erasure-name.ts';
+import { addressKey, shardDatabase, isErasureName, targetAt } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
-import { shardDatabase } from '../shard.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { isRestored } from '../sql/statements/append-cells.ts';
 import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';

@@ -1,5 +1,5 @@
 import { SchemalessError } from '../errors.ts';
-import { shardOf } from '../shard.ts';
+import { shardOf } from '../address.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { deleteBuffered, failBuffered, markConflicts, noteRefusal } from '../sql/statements/change-buffered.ts';
 import { keepDrained } from '../sql/statements/drained-copies.ts';

@@ -1,6 +1,6 @@
 import type { StoreContext } from '../access/context.ts';
 import type { Erasure } from '../contract/erasure-operations.ts';
-import { erasureAddress, type ErasureTarget } from '../erasure-name.ts';
+import { erasureAddress, type ErasureTarget } from '../address.ts';
 import { reservedWrites } from '../store/write-cells.ts';
 
 /** Who asks for the erasure of what is out of its retention: no caller is called so. */

@@ -1,11 +1,18 @@
-import { parseColumnName, parseCount, parseRefKey, parseRowKey } from '../address.ts';
+import {
+  parseColumnName,
+  parseCount,
+  parseRefKey,
+  parseRowKey,
+  shardOf,
+  ERASABLE_NAME_BYTES,
+  scopeOf,
+  type ErasureTarget,
+} from '../address.ts';
 import { requireDatastore } from '../access/groups.ts';
 import { LIMITS } from '../cell.ts';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../contract/erasure-operations.ts';
 import type { RetentionOperations } from '../contract/retention-operations.ts';
-import { ERASABLE_NAME_BYTES, scopeOf, type ErasureTarget } from '../erasure-name.ts';
 import { invalidField, missingField, SchemalessError } from '../errors.ts';
-import { shardOf } from '../shard.ts';
 import { overState } from '../triggers/manage/state-away.ts';
 import { carryOut, newErasure, type ErasureWork } from './carry-out.ts';
 import { requireNotHeld } from './holds.ts';

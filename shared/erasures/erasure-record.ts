@@ -2,7 +2,7 @@ import type { Erasure } from '../contract/erasure-operations.ts';
 import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
 import { readState, scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { erasureAddress, type ErasureTarget } from '../erasure-name.ts';
+import { erasureAddress, type ErasureTarget } from '../address.ts';
 import { uuidV5 } from '../uuid-v5.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { targetAt } from '../erasure-name.ts';
+import { targetAt } from '../address.ts';
 import type { StoredLogEntry } from '../sql/statements/select-log-entries.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Follower, LogEntry } from './follower.ts';

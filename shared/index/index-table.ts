@@ -1,7 +1,6 @@
-import { rowKeyBytes, rowKeyOf } from '../address.ts';
+import { rowKeyBytes, rowKeyOf, copyDatabase, shardDatabase } from '../address.ts';
 import type { FieldType, IndexDefinition } from '../definitions/definitions.ts';
 import { STRING_BYTES, type FieldValue } from '../definitions/field-value.ts';
-import { copyDatabase, shardDatabase } from '../shard.ts';
 import { toBytes, toText } from '../sql/cell-rows.ts';
 import type { SqlParameter, SqlValue } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';

@@ -1,11 +1,26 @@
 import type { StoreContext } from '../access/context.ts';
-import type { TopologySource } from '../topology/topology.ts';
-import type { SqlRow, Statement } from '../sql/client.ts';
+import type { TopologySource, DatastoreTopology } from '../topology/topology.ts';
+import { type SqlRow, type Statement, SqlError, type SqlClient } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { selectRowsOfShard, toRowStates, type RowOfShard, type RowState } from '../sql/statements/select-row-states.ts';
-import { DEPTH, wantedEntries, writeEntries } from './maintain.ts';
 import { maintainedIndexes, type PhysicalIndex } from './index-table.ts';
-import { depthsOf } from './read-rows.ts';
+import {
+  depthsOf,
+  readRows,
+  takeStates,
+  type FirstRead,
+  type RowRead,
+  type RowsRead,
+  type RowsUnread,
+  type RowsWanted,
+} from './read-rows.ts';
+import { isGone } from '../sql/gone.ts';
+import { refreshSoon } from '../topology/refresh-soon.ts';
+import { putEntries, type IndexRow } from './statements/put-entries.ts';
+import { requireDatastore, byGroup, homeOf } from '../access/groups.ts';
+import type { RowEntries } from './entry.ts';
+import { readLongRow } from './long-row.ts';
+import { shardOfValue } from '../definitions/field-value.ts';
 
 /**
  * How long a write waits for its index entries. What is not done by then goes on by itself, and what fails the repair
@@ -141,4 +156,222 @@ function statesAfter(after: readonly RowsAfter[], indexes: readonly PhysicalInde
 
 function isWhole({ cells }: RowState): boolean {
   return cells.values().every((ofColumn) => ofColumn.every(({ body }) => body !== 'left_out'));
+}
+
+/** How many cells of the shard field's column are looked at for former values. */
+export const DEPTH = {
+  /** The write path: the latest cell and the one before it. What an earlier writer missed, the repair makes good. */
+  recent: 2,
+  /** The repair: every value that an entry may ever have been under. */
+  all: 10_000,
+} as const;
+
+/** A row of an index table and the shard that it belongs to. */
+export interface EntryOfShard {
+  readonly index: PhysicalIndex;
+  readonly shard: number;
+  readonly row: IndexRow;
+}
+
+/** A field that a row's latest cell has, but of another type than the index says: it counts as null there. */
+export interface MistypedField {
+  readonly index: PhysicalIndex;
+  /** Of the field in the definition. */
+  readonly position: number;
+  readonly row_key: string;
+}
+
+/** What the indexes should hold of some rows. */
+export interface Wanted {
+  readonly entries: readonly EntryOfShard[];
+  readonly mistyped: readonly MistypedField[];
+  /** Rows of which it is not known. */
+  readonly unread: readonly RowsUnread[];
+}
+
+export interface WantedPart extends Wanted {
+  /** Parts of rows of many or long cells are still to come, which may take their time. */
+  readonly more: boolean;
+}
+
+/**
+ * What the indexes should hold of some rows, read **now** from the writers of the rows' groups: never from a body in
+ * hand, so that whoever comes last has seen the most. In parts, each of rows of one group: many, or one that has many
+ * cells. However many cells the rows have, no more than a part is in memory.
+ *
+ * @param depth cells of the shard field's column to look for former values
+ * @throws SqlError when a group cannot be asked; what it refuses makes the rows concerned `unread`
+ */
+export async function* wantedInParts(
+  context: StoreContext,
+  datastore: string,
+  indexes: readonly PhysicalIndex[],
+  rows: readonly RowOfShard[],
+  depth: number,
+): AsyncGenerator<WantedPart> {
+  if (indexes.length === 0 || rows.length === 0) return;
+  const topology = await requireDatastore(context.topology, datastore);
+  const rowsWanted: RowsWanted = { datastore, indexes, depth };
+  for (const [group, ofGroup] of byGroup(topology, rows)) {
+    const client = await context.groups.client(group);
+    const { long, ...first } = await readRows(client, ofGroup, rowsWanted);
+    yield { ...wantedOf(first, indexes, topology), more: long.length > 0 };
+    for (const [position, one] of long.entries())
+      yield {
+        ...wantedOf(await readLongRow(client, one, rowsWanted), indexes, topology),
+        more: position < long.length - 1,
+      };
+  }
+}
+
+/**
+ * The same for few rows, or a small depth: all of it, groups side by side.
+ *
+ * @param known states of some of the rows, that were read just now of the columns that the indexes need, or more
+ */
+export async function wantedEntries(
+  context: StoreContext,
+  wanted: RowsWanted,
+  rows: readonly RowOfShard[],
+  known: ReadonlyMap<string, RowState> = NONE,
+): Promise<Wanted> {
+  if (wanted.indexes.length === 0 || rows.length === 0) return { entries: [], mistyped: [], unread: [] };
+  const topology = await requireDatastore(context.topology, wanted.datastore);
+  const groups = [...byGroup(topology, rows)];
+  const [only] = groups;
+  const read =
+    only && groups.length === 1
+      ? await readAll(context, only, wanted, known)
+      : together(await Promise.all(groups.map((one) => readAll(context, one, wanted, known))));
+  return wantedOf(read, wanted.indexes, topology);
+}
+
+const NONE: ReadonlyMap<string, RowState> = new Map();
+
+async function readAll(
+  context: StoreContext,
+  [group, rows]: readonly [string, readonly RowOfShard[]],
+  wanted: RowsWanted,
+  known: ReadonlyMap<string, RowState>,
+): Promise<RowsRead> {
+  const client = await context.groups.client(group);
+  const [states, asked]: [RowState[], RowOfShard[]] = [[], []];
+  for (const row of rows) {
+    const state = known.get(row.row_key);
+    if (state) states.push(state);
+    else asked.push(row);
+  }
+  const parts: FirstRead[] = [];
+  if (states.length > 0) parts.push(await takeStates({ states, unread: [] }, wanted));
+  if (asked.length > 0) parts.push(await readRows(client, asked, wanted));
+  const [first] = parts;
+  if (first && parts.length === 1 && first.long.length === 0) return first;
+  const all: RowsRead[] = [...parts];
+  for (const one of parts.flatMap(({ long }) => long)) all.push(await readLongRow(client, one, wanted));
+  return together(all);
+}
+
+function together(parts: readonly RowsRead[]): RowsRead {
+  return { read: parts.flatMap(({ read }) => read), unread: parts.flatMap(({ unread }) => unread) };
+}
+
+function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[], topology: DatastoreTopology): Wanted {
+  const entries: EntryOfShard[] = [];
+  const mistyped: MistypedField[] = [];
+  for (const row of read) {
+    for (let position = 0; position < indexes.length; position += 1) {
+      const [index, ofIndex] = [indexes[position] as PhysicalIndex, row.entries[position] as RowEntries];
+      addEntries(entries, index, row, ofIndex, topology);
+      for (const field of ofIndex.mistyped) mistyped.push({ index, position: field, row_key: row.row.row_key });
+    }
+  }
+  return { entries, mistyped, unread };
+}
+
+/** Adds the entry of a row, and a tombstone under each former value of its shard field. */
+function addEntries(
+  entries: EntryOfShard[],
+  index: PhysicalIndex,
+  { row: { row_key }, version }: RowRead,
+  { values, former }: RowEntries,
+  { shards }: DatastoreTopology,
+): void {
+  const type = index.definition.fields[0]?.type;
+  if (!type || version.added_id === 0) return;
+  const current = values?.[0] ?? null;
+  if (values && current !== null)
+    entries.push({
+      index,
+      shard: shardOfValue(current, type, shards),
+      row: { row_key, values, tombstone: false, version },
+    });
+  for (const value of former)
+    entries.push({
+      index,
+      shard: shardOfValue(value, type, shards),
+      row: { row_key, values: [value], tombstone: true, version },
+    });
+}
+
+/** Once more where nobody knows how the first time ended: to write an entry twice does nothing. */
+async function changeSurely(client: SqlClient, statement: Statement): Promise<void> {
+  try {
+    await client.change(statement);
+  } catch (error) {
+    if (!(error instanceof SqlError) || error.failure !== 'unclear' || error.timedOut) throw error;
+    await client.change(statement);
+  }
+}
+
+/** Entries that were not written. */
+export interface MissedEntries {
+  readonly group: string;
+  readonly entries: readonly EntryOfShard[];
+  readonly error: unknown;
+}
+
+/**
+ * Writes entries to the shards of their shard fields, side by side, each table with one statement; of a shard that is
+ * being moved, to its copy, too. What a copy misses is found when it becomes the shard.
+ *
+ * @returns what could not be written, by table
+ */
+export async function writeEntries(
+  context: StoreContext,
+  datastore: string,
+  entries: readonly EntryOfShard[],
+): Promise<readonly MissedEntries[]> {
+  if (entries.length === 0) return [];
+  const topology = await requireDatastore(context.topology, datastore);
+  const tables =
+    entries.length === 1
+      ? [entries]
+      : [...Map.groupBy(entries, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
+  const missed: MissedEntries[] = [];
+  await Promise.all(
+    tables.map(async (ofTable) => {
+      const { index, shard } = ofTable[0] as EntryOfShard;
+      const { group, copy } = homeOf(topology, shard);
+      try {
+        const rows = ofTable.map(({ row }) => row);
+        const writing = changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows));
+        await (copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing);
+      } catch (error) {
+        // What is wanted of a shard that has just moved is asked of where it is, when it is made good.
+        if (isGone(error)) refreshSoon(context.topology);
+        missed.push({ group, entries: ofTable, error });
+      }
+    }),
+  );
+  return missed;
+
+  async function writeToCopy(ofTable: readonly EntryOfShard[], group: string): Promise<void> {
+    const { index, shard } = ofTable[0] as EntryOfShard;
+    const rows = ofTable.map(({ row }) => row);
+    try {
+      await changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows, 'copy'));
+    } catch (error) {
+      if (isGone(error)) refreshSoon(context.topology);
+    }
+  }
 }

@@ -5,7 +5,7 @@ import { homeOf, requireDatastore } from '../access/groups.ts';
 import { askEither } from '../access/ask-parts.ts';
 import type { IndexCount, IndexCounted } from '../contract/index-query.ts';
 import { toNumber } from '../sql/cell-rows.ts';
-import { parseForIndex, type IndexesAsked } from './live-index.ts';
+import { parseForIndex, type IndexesAsked } from './query.ts';
 import { countFound } from './statements/count-found.ts';
 
 /** Counts what a query would find, with one statement to one shard. Throws as `runQuery` does. */

@@ -2,7 +2,7 @@ import type { IndexStatus } from '../contract/index-status.ts';
 import { indexTableName } from './index-table.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
-import { unknownIndex, type IndexesAsked } from './live-index.ts';
+import { unknownIndex, type IndexesAsked } from './query.ts';
 
 /**
  * The indexes of a datastore, by name, as they are at this moment; which there are is known to a second. Throws

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../cell.ts';
-import { shardOf } from '../shard.ts';
+import { shardOf } from '../address.ts';
 import { selectIndexPage, toScannedEntry, type EntryKey, type ScannedEntry } from './statements/select-index-page.ts';
 import { selectRowKeys, toRowKeys } from '../sql/statements/select-row-keys.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -8,7 +8,7 @@ import { homeOf, requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { compareVersions, differencesOf, type Difference } from './differences.ts';
 import type { PhysicalIndex } from './index-table.ts';
-import { DEPTH, wantedEntries, wantedInParts, writeEntries, type EntryOfShard, type Wanted } from './maintain.ts';
+import { DEPTH, wantedEntries, wantedInParts, writeEntries, type EntryOfShard, type Wanted } from './keep-entries.ts';
 import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
 /** A place where an index does not say what the cells say. */

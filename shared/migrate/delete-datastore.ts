@@ -3,7 +3,7 @@ import type { DeletedDatastore, DeleteOptions, DeletedContents } from '../contra
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 
-import { shardDatabase } from '../shard.ts';
+import { shardDatabase } from '../address.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import type { SqlClient, Statement } from '../sql/client.ts';

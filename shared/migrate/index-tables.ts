@@ -1,5 +1,5 @@
 import { createIndexTable, indexTableName } from '../index/index-table.ts';
-import { shardDatabase } from '../shard.ts';
+import { shardDatabase } from '../address.ts';
 import type { SqlClient, Statement } from '../sql/client.ts';
 import { toText } from '../sql/cell-rows.ts';
 import { quoteName } from '../sql/names.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SqlClient, Statement } from '../sql/client.ts';
-import { shardDatabase } from '../shard.ts';
+import { shardDatabase } from '../address.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
 import { dropFences } from '../sql/statements/deletion-fence.ts';

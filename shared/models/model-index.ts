@@ -2,7 +2,7 @@ import { toConditions } from '../client/conditions.ts';
 import type { FieldTypes, Where } from '../client/declared-index.ts';
 import { shardOfValue } from '../definitions/field-value.ts';
 import { invalidField } from '../errors.ts';
-import { shardDatabase } from '../shard.ts';
+import { shardDatabase } from '../address.ts';
 import type { IndexDeclaration, ModelDeclaration, Order, ValuesOf } from './declaration.ts';
 import { foundRecords, type FindOptions, type FoundRecords } from './found-records.ts';
 import type { ModelCells } from './model-record.ts';

@@ -1,6 +1,5 @@
-import { parseCount } from '../address.ts';
+import { parseCount, shardDatabase } from '../address.ts';
 import { LIMITS, type ErasureNote } from '../cell.ts';
-import { shardDatabase } from '../shard.ts';
 import { SchemalessError } from '../errors.ts';
 import type { CellJson } from './model-cell.ts';
 import type { ModelDatastore } from './declaration.ts';

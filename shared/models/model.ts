@@ -1,6 +1,5 @@
-import { parseRowKey } from '../address.ts';
+import { parseRowKey, shardDatabase, shardOf } from '../address.ts';
 import type { FieldTypes, Where } from '../client/declared-index.ts';
-import { shardDatabase, shardOf } from '../shard.ts';
 import type {
   BaseInput,
   Complete,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isErasedBody, storedHashOf } from '../body/erased-body.ts';
+import { isErasedBody, storedHashOf } from '../body/codec.ts';
 import { EMPTY_DIGEST } from '../body/log-digest.ts';
 import { withCheckpoint, type Checkpoint } from '../follow/checkpoints.ts';
 import type { RawCell } from './statements/raw-cells.ts';

@@ -1,6 +1,6 @@
 import { SchemalessError } from '../errors.ts';
 import { LIMITS } from '../cell.ts';
-import { copyDatabase, shardDatabase } from '../shard.ts';
+import { copyDatabase, shardDatabase } from '../address.ts';
 import { toNumber } from '../sql/cell-rows.ts';
 import type { SqlClient, Target } from '../sql/client.ts';
 import { extendChain, fingerprintOf, goBackTo, type Chain } from './chain.ts';

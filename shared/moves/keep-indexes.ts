@@ -1,5 +1,5 @@
 import { indexTableName, type PhysicalIndex } from '../index/index-table.ts';
-import { copyDatabase, shardDatabase } from '../shard.ts';
+import { copyDatabase, shardDatabase } from '../address.ts';
 import { bringEntries, pruneEntries } from './copy-indexes.ts';
 import type { MovingClients } from './copy-log.ts';
 import type { EntryCursor, Move } from './move-item.ts';

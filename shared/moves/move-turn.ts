@@ -6,7 +6,7 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import { underLease } from '../dynamo/under-lease.ts';
 import { SchemalessError } from '../errors.ts';
 import { indexTableName, maintainedIndexes, type PhysicalIndex } from '../index/index-table.ts';
-import { copyDatabase } from '../shard.ts';
+import { copyDatabase } from '../address.ts';
 import { SqlError } from '../sql/client.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import { announceCopy, beginAttempt, endMoving } from '../topology/moving-shards.ts';

@@ -2,7 +2,7 @@ import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from '../access/context.ts';
 import { indexTableName, type PhysicalIndex } from '../index/index-table.ts';
 import { SHARD_STEPS } from '../migrate/steps.ts';
-import { copyDatabase, shardDatabase } from '../shard.ts';
+import { copyDatabase, shardDatabase } from '../address.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { quoteName } from '../sql/names.ts';
 import type { ShardHome } from '../topology/topology.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreContext } from '../access/context.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { SchemalessError } from '../errors.ts';
-import { copyDatabase, shardDatabase } from '../shard.ts';
+import { copyDatabase, shardDatabase } from '../address.ts';
 import { toNumber } from '../sql/cell-rows.ts';
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';

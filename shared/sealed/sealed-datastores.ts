@@ -4,7 +4,7 @@ import type { TopologySource } from '../topology/topology.ts';
 import { datastoreKeyring, type DatastoreKeyring } from './datastore-keys.ts';
 import { overKeys, type KeyStore } from './key-store.ts';
 import type { Sealing } from './seal-cells.ts';
-import type { StoredDatastore } from './sealed-parts.ts';
+import type { StoredDatastore } from '../store/deployment.ts';
 import { sealedPaths, type SealedPaths } from './sealed-paths.ts';
 import { sealedReads } from './sealed-reads.ts';
 import { sealedWrites } from './sealed-writes.ts';

@@ -1,9 +1,5 @@
-import type { BufferOperations, Datastore, IndexOperations } from '../contract/datastore.ts';
 import type { Sealing } from './seal-cells.ts';
 import type { SealedPaths } from './sealed-paths.ts';
-
-/** A datastore as a deployment has it. */
-export type StoredDatastore = Datastore & BufferOperations & IndexOperations;
 
 /** What a sealed datastore goes by. */
 export interface SealedParts {

@@ -1,9 +1,8 @@
-import { parseBatch } from '../address.ts';
+import { parseBatch, shardOf } from '../address.ts';
 import { equalJson } from '../body/equal.ts';
 import type { CellAddress, NewCell, PutResult } from '../cell.ts';
 import type { Datastore, PutOptions } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
-import { shardOf } from '../shard.ts';
 import { openCells } from './open-cells.ts';
 import { sealCells, type SealedCell } from './seal-cells.ts';
 import type { SealedParts } from './sealed-parts.ts';

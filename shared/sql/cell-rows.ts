@@ -1,5 +1,5 @@
 import { rowKeyOf } from '../address.ts';
-import { isErasedBody } from '../body/erased-body.ts';
+import { isErasedBody } from '../body/codec.ts';
 import { fromSqlTime } from '../time.ts';
 import type { SqlRow, SqlValue } from './client.ts';
 import type { HiddenCells } from './hidden-cells.ts';

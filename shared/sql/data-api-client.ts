@@ -5,7 +5,7 @@ import {
   type RDSDataClient,
 } from '@aws-sdk/client-rds-data';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BreakerSettings } from './breaker.ts';
+import type { BreakerSettings } from './guarded-client.ts';
 import { SqlError, type SqlBounds, type SqlClient, type SqlRow, type SqlValue, type Statement } from './client.ts';
 import { checkParameters } from './names.ts';
 import { isResuming, isThrottled, toDataApiError } from './data-api-error.ts';

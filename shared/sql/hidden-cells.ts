@@ -1,6 +1,6 @@
 import type { ShownRetention } from '../cell.ts';
 import { EVERY_COLUMN, type RetentionRule } from '../definitions/definitions.ts';
-import { FIRST_NAME } from '../erasure-name.ts';
+import { FIRST_NAME } from '../address.ts';
 import type { SqlParameter } from './client.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { shardDatabase } from '../shard.ts';
+import { shardDatabase } from '../address.ts';
 import type { SqlParameter } from './client.ts';
 
 /**

@@ -1,40 +1,50 @@
 import type { Role } from '../cell.ts';
-import type { CircuitName } from '../sql/breaker.ts';
+import type { CircuitName } from '../sql/guarded-client.ts';
 import { type SqlClient, SqlError } from '../sql/client.ts';
 import { requireDatastore } from '../access/groups.ts';
 import { bufferOperations } from './buffer-operations.ts';
 import { openContext, type DeploymentOptions, type StoreContext } from '../access/context.ts';
 import type { BufferOperations, Datastore, GroupHealth, IndexOperations, NodeHealth } from '../contract/datastore.ts';
 import { indexLooks } from '../index/index-looks.ts';
-import type { IndexesAsked } from '../index/live-index.ts';
-import { entryReads } from '../index/read-entries.ts';
+import type { IndexesAsked } from '../index/query.ts';
+import { entryReads, runQuery } from '../index/run-query.ts';
 import { runCount } from '../index/run-count.ts';
-import { runQuery } from '../index/run-query.ts';
 import { indexStatus, indexStatuses } from '../index/status.ts';
 import { digestReads } from './digest-log.ts';
 import { cellReads } from './read-cells.ts';
 import { logReads } from './read-log.ts';
-import { whereShardsAre } from './where-shards-are.ts';
 import { cellWrites } from './write-cells.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SchemalessError } from '../errors.ts';
+import { isGone } from '../sql/gone.ts';
+import { refreshSoon } from '../topology/refresh-soon.ts';
+import type { TopologySource } from '../topology/topology.ts';
+
+/** A datastore as a deployment has it. */
+export type StoredDatastore = Datastore & BufferOperations & IndexOperations;
+
+/** Seals what is written to a datastore, and opens what is read of it. The same datastore gives the same one. */
+export type Seal = (stored: StoredDatastore) => Promise<StoredDatastore>;
 
 /** Every datastore of an environment, over one set of connections. */
 export interface Deployment {
   /** Throws `unknown_datastore`. */
-  datastore(name: string): Promise<Datastore & BufferOperations & IndexOperations>;
+  datastore(name: string): Promise<StoredDatastore>;
   datastores(): Promise<readonly string[]>;
   /** Asks every group's writer and reader for a sign of life, side by side. */
   health(): Promise<readonly GroupHealth[]>;
   close(): Promise<void>;
 }
 
-export function openDeployment(options: DeploymentOptions): Deployment {
+/** @param seal stands before datastores that seal fields @default they are given as they are stored */
+export function openDeployment(options: DeploymentOptions, seal?: Seal): Deployment {
   const context = openContext(options);
   const { topology, groups } = context;
-  const open = new Map<string, Datastore & BufferOperations & IndexOperations>();
+  const open = new Map<string, StoredDatastore>();
 
   return {
     async datastore(name) {
-      const { shards } = await requireDatastore(topology, name);
+      const { shards, sealed } = await requireDatastore(topology, name);
       let datastore = open.get(name);
       // Another number of shards: it was deleted and made again.
       if (datastore?.shards !== shards) {
@@ -54,7 +64,7 @@ export function openDeployment(options: DeploymentOptions): Deployment {
         };
         open.set(name, datastore);
       }
-      return datastore;
+      return seal && sealed ? seal(datastore) : datastore;
     },
     datastores: () => topology.datastores(),
     async health() {
@@ -100,4 +110,67 @@ async function probe(client: SqlClient, role: Role, circuit: () => CircuitName):
     const message = error instanceof SqlError ? error.failure : 'unreachable';
     return { state: 'down', served_by, milliseconds: milliseconds(), circuit: circuit(), error: message };
   }
+}
+
+type Reads = Pick<
+  Datastore,
+  'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'heads' | 'digest' | 'query' | 'count'
+>;
+
+/** Looks at the topology, and reads again, so often: the second time at once. */
+const TRIES = 3;
+const PAUSE_MS = 30;
+const REFRESH_MS = 20;
+
+/**
+ * Reads that follow shards to other groups: where a server has no table of a shard any more, the topology is looked at
+ * anew, and the whole read done again. So a shard that was moved is never answered as it was: what is left of it on its
+ * former group goes by another name.
+ */
+export function whereShardsAre(topology: TopologySource, reads: Reads): Reads {
+  async function follow<T>(read: () => Promise<T>, isOfGone: (answer: T) => boolean = never): Promise<T> {
+    for (let tried = 1; tried < TRIES; tried += 1) {
+      try {
+        const answer = await read();
+        if (!isOfGone(answer)) return answer;
+      } catch (error) {
+        if (!isElsewhere(error)) throw error;
+      }
+      if (tried > 1) await sleep(PAUSE_MS);
+      refreshSoon(topology, REFRESH_MS);
+    }
+    return read();
+  }
+
+  return {
+    get: (address, options) => follow(() => reads.get(address, options)),
+    getLatest: (key, options) => follow(() => reads.getLatest(key, options)),
+    versions: (key, options) => follow(() => reads.versions(key, options)),
+    row: (key, options) => follow(() => reads.row(key, options)),
+    batchGet: (keys, options) => follow(() => reads.batchGet(keys, options), anyElsewhere),
+    log: (locations, options) => follow(() => reads.log(locations, options), anyElsewhere),
+    heads: (options) => follow(() => reads.heads(options), anyElsewhere),
+    digest: (range, options) => follow(() => reads.digest(range, options)),
+    query: (query) =>
+      follow(
+        () => reads.query(query),
+        ({ entries }) => query.columns !== undefined && entries.some(({ cells }) => isErrorElsewhere(cells)),
+      ),
+    count: (query) => follow(() => reads.count(query)),
+  };
+}
+
+const never = (): boolean => false;
+
+/** A server had no table of a shard. */
+function isElsewhere(error: unknown): boolean {
+  return error instanceof SchemalessError && isGone(error.cause);
+}
+
+function anyElsewhere(items: readonly unknown[]): boolean {
+  return items.some(isErrorElsewhere);
+}
+
+function isErrorElsewhere(item: unknown): boolean {
+  return typeof item === 'object' && item !== null && 'error' in item && isElsewhere(item.error);
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { erasedBody } from '../body/erased-body.ts';
-import type { ErasureTarget } from '../erasure-name.ts';
+import { erasedBody } from '../body/codec.ts';
+import type { ErasureTarget } from '../address.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { replaceBodies, type ErasedBody } from '../sql/statements/replace-bodies.ts';
 import { selectBodies, toBodyToErase, type BodyToErase } from '../sql/statements/select-bodies.ts';

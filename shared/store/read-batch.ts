@@ -1,7 +1,6 @@
-import { parseKey, parseBatch, parseRead } from '../address.ts';
+import { parseKey, parseBatch, parseRead, shardOf } from '../address.ts';
 import type { CellKey } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { shardOf } from '../shard.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
 import type { ShardKey } from '../sql/statements/select-cells.ts';
 import { answerRoom } from '../access/decode.ts';

@@ -6,10 +6,10 @@ import {
   parseRowKey,
   parseLimit,
   parseRead,
+  shardOf,
 } from '../address.ts';
 import { LIMITS, type Cell, type CellKey, type ErasedBy, type Role, type Served } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import { shardOf } from '../shard.ts';
 import { byItem, bytesCome, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
 import { retentionOf, shownRetention, type RetentionRules } from '../sql/hidden-cells.ts';
 import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
@@ -24,8 +24,7 @@ import type { StoreContext } from '../access/context.ts';
 import type { Datastore, Found, Page, ReadOptions } from '../contract/datastore.ts';
 import { decodeCell, decodeSizedCell, decodeUntilFull, noRoomLeft } from '../access/decode.ts';
 import { joinedByKey } from '../access/joined.ts';
-import { readGroup, type GroupItem } from '../access/read-group.ts';
-import { askEither, pageBytes } from '../access/ask-parts.ts';
+import { readGroup, type GroupItem, askEither, pageBytes } from '../access/ask-parts.ts';
 import { readBatch } from './read-batch.ts';
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;

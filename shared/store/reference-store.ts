@@ -8,6 +8,7 @@ import {
   parseDigestRange,
   parseLimit,
   parseLocation,
+  shardOf,
 } from '../address.ts';
 import { decodeBody, encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
@@ -26,7 +27,6 @@ import {
 import type { IndexDefinition } from '../definitions/definitions.ts';
 import type { IndexAnswer, IndexCount, IndexCounted, IndexQuery } from '../contract/index-query.ts';
 import { referenceCount, referenceQuery } from '../index/reference-query.ts';
-import { shardOf } from '../shard.ts';
 import { parseTime } from '../time.ts';
 import type {
   BatchItem,

@@ -1,20 +1,18 @@
-import { addressKey, parseAddress, parseBatch } from '../address.ts';
+import { addressKey, parseAddress, parseBatch, shardOf } from '../address.ts';
 import { encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { LIMITS, type NewCell, type PutResult, type RestoredCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries, type RowsAfter } from '../index/keep-entries.ts';
-import { shardOf } from '../shard.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
-import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
+import { bufferOnSecondaries, markAnswered, withdrawCopies, joinWrites, type JoinedWrites } from './join-writes.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore, PutOptions } from '../contract/datastore.ts';
-import { joinWrites, type JoinedWrites } from './join-writes.ts';
 
 /**
  * The write path: validate, route, buffer on secondaries, append on the primary, answer. Groups go side by side, and
@@ -48,13 +46,11 @@ export function cellWrites(
     cells: readonly BufferedCell[],
     options: PutOptions,
   ): Promise<readonly PutResult[]> {
-    const results = await inParts(
+    return inParts(
       cells,
       ({ shard }) => homeOf(topology, shard).group,
       (group, ofGroup) => admitToGroup(writes, group, ofGroup, options),
     );
-    for (const { outcome } of results) context.report({ kind: 'put', datastore: name, outcome });
-    return results;
   }
 
   /** @param prepareOne checks a cell, and makes it ready */
@@ -79,7 +75,6 @@ export function cellWrites(
       const { group } = homeOf(await requireDatastore(context.topology, name, shards), prepared[0].shard);
       checkBounds(prepared, await context.groups.client(group), () => 'body');
       const [result] = (await admitToGroup(writes, group, prepared, options)) as readonly [PutResult];
-      context.report({ kind: 'put', datastore: name, outcome: result.outcome });
       return result;
     },
 

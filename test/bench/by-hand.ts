@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createPool, type Pool, type ResultSetHeader } from 'mysql2';
-import { rowKeyBytes } from '../../shared/address.ts';
+import { rowKeyBytes, shardOf } from '../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
 import { LIMITS, type NewCell } from '../../shared/cell.ts';
 import type { PhysicalIndex } from '../../shared/index/index-table.ts';
-import { shardOf } from '../../shared/shard.ts';
 import type { SqlRow, SqlValue, Statement } from '../../shared/sql/client.ts';
 import { appendCell, appendCells, type EncodedCell } from '../../shared/sql/statements/append-cells.ts';
 import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { committedOffsets } from '../../shared/follow/follower-lag.ts';
 import type { NewCell } from '../../shared/cell.ts';
-import { shardOf } from '../../shared/shard.ts';
+import { shardOf } from '../../shared/address.ts';
 import { triggerFollower } from '../../shared/triggers/state/follower-name.ts';
 import { sqsTriggerQueues } from '../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerManagement } from '../../shared/triggers/manage/trigger-management.ts';

@@ -1,7 +1,6 @@
 import { createPool, type Pool } from 'mysql2';
-import { rowKeyBytes } from '../../shared/address.ts';
+import { rowKeyBytes, shardOf } from '../../shared/address.ts';
 import type { CellKey, Json, NewCell } from '../../shared/cell.ts';
-import { shardOf } from '../../shared/shard.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';
 import type { GroupAccess } from '../support/store-access.ts';
 

@@ -1,5 +1,4 @@
-import { rowKeyBytes } from '../../shared/address.ts';
-import { shardDatabase } from '../../shared/shard.ts';
+import { rowKeyBytes, shardDatabase } from '../../shared/address.ts';
 import { toNumber } from '../../shared/sql/cell-rows.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { entityTable } from '../../shared/sql/names.ts';

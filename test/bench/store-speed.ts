@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { rowKeyBytes, rowKeyOf } from '../../shared/address.ts';
+import { rowKeyBytes, rowKeyOf, shardDatabase, shardOf } from '../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
 import { LIMITS, type NewCell } from '../../shared/cell.ts';
 import { parseQuery } from '../../shared/index/query.ts';
 import type { IndexQuery } from '../../shared/contract/index-query.ts';
-import { shardDatabase, shardOf } from '../../shared/shard.ts';
 import { quoteName } from '../../shared/sql/names.ts';
 import { selectCells, type ShardKey } from '../../shared/sql/statements/select-cells.ts';
 import { selectEntries } from '../../shared/index/statements/select-entries.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NewCell } from '../../shared/cell.ts';
-import { shardOf } from '../../shared/shard.ts';
+import { shardOf } from '../../shared/address.ts';
 import type { OpenStore } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { DRIVER_INDEX } from './growth/numbered-trips.ts';

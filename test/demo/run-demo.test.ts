@@ -3,7 +3,7 @@ import type { CardService } from '../../functions/examples/billing/card-service.
 import type { Cell, NewCell, PutResult, Role } from '../../shared/cell.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import { shardOf } from '../../shared/shard.ts';
+import { shardOf } from '../../shared/address.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
 import { billedStore } from './billing/billed-store.ts';
 import type { DemoStore } from '../support/trips/demo-store.ts';

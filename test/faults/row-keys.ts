@@ -1,6 +1,6 @@
 import type { CellAddress, Json, NewCell } from '../../shared/cell.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
-import { shardOf } from '../../shared/shard.ts';
+import { shardOf } from '../../shared/address.ts';
 import type { Random } from '../support/random.ts';
 import { randomRowKey } from '../support/row-key.ts';
 

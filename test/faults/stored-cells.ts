@@ -6,7 +6,7 @@ import { onEachShard, rowsOf } from '../support/past-the-store.ts';
 import { DATASTORE, type GroupAccess } from '../support/store-access.ts';
 import { hash } from 'node:crypto';
 import { stringifyJson } from '../../shared/body/json.ts';
-import { shardDatabase } from '../../shared/shard.ts';
+import { shardDatabase } from '../../shared/address.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import type { BatchItem, Datastore } from '../../shared/contract/datastore.ts';
 import { addressAlone } from './row-keys.ts';

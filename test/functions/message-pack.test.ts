@@ -6,7 +6,7 @@ import { LIMITS, type Cell, type Json } from '../../shared/cell.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import { shardOf } from '../../shared/shard.ts';
+import { shardOf } from '../../shared/address.ts';
 import { fakeDeployment, SHARDS } from './support/fake-deployment.ts';
 import { gateway, gatewayFetch, type GatewayAnswer, type GatewayRequest } from './support/gateway.ts';
 

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { requestIds } from '../../functions/environment/request-ids.ts';
+import { requestIds } from '../../functions/environment/log.ts';
 import { makeReadHandler } from '../../functions/read-cells.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS, type Cell } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import { shardOf } from '../../shared/shard.ts';
+import { shardOf } from '../../shared/address.ts';
 import { fakeDeployment, SHARDS } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_DIGEST } from '../../shared/body/log-digest.ts';
 import { LIMITS, type Cell, type Json, type Location, type NewCell } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import { shardOf } from '../../shared/shard.ts';
+import { shardOf } from '../../shared/address.ts';
 import type { Datastore, ShardLog } from '../../shared/contract/datastore.ts';
 
 /** What a suite is run against. Both may hold cells already, and others may write to them meanwhile. */

@@ -14,7 +14,7 @@ import { DATA_API_BREAKERS, dataApiClient } from '../../shared/sql/data-api-clie
 import { guardWith } from '../../shared/sql/guarded-client.ts';
 import { mysqlClient } from '../../shared/sql/mysql-client.ts';
 import { openContext, type StoreContext, type StoreEvent } from '../../shared/access/context.ts';
-import { openDeployment, type Deployment } from '../../shared/store/deployment.ts';
+import { openDeployment, type Deployment, type Seal } from '../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
@@ -55,8 +55,8 @@ export interface RealStore {
   readonly events: StoreEvent[];
   /** The unique name of a datastore. */
   nameOf(datastore: string): string;
-  /** One more deployment over the same topology, as another instance of a function has it. Its caller closes it. */
-  open(): Deployment;
+  /** One more deployment over the same topology, as another instance of a function has it. Closed with the store. */
+  open(seal?: Seal): Deployment;
   /** A client of a group that nothing stands in front of. */
   client(group: string): SqlClient;
   close(): Promise<void>;
@@ -120,6 +120,7 @@ export async function openRealStore({
     },
   };
   const deployment = openDeployment(options);
+  const others: Deployment[] = [];
   const context = openContext(options);
   return {
     deployment,
@@ -129,7 +130,11 @@ export async function openRealStore({
     groups: servers.groups,
     events,
     nameOf,
-    open: () => openDeployment(options),
+    open(seal) {
+      const another = openDeployment(options, seal);
+      others.push(another);
+      return another;
+    },
     client(group) {
       let client = direct.get(group);
       if (!client) {
@@ -143,6 +148,7 @@ export async function openRealStore({
     async close() {
       await Promise.all([
         deployment.close(),
+        ...others.map((another) => another.close()),
         context.groups.close(),
         ...[...direct.values()].map((client) => client.close()),
       ]);

@@ -6,7 +6,7 @@ import { invalidField, missingField, SchemalessError } from '../../../shared/err
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import { readMembers } from '../members.ts';
 import type { HttpOperation } from './operation.ts';
-import { readDryRun } from '../parameters.ts';
+import { readDryRun } from '../request.ts';
 
 /** More than any folder that is meant has. */
 const MOST_FILES = 1000;

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../shared/cell.ts';
 import { readItems, readMembers } from '../members.ts';
 import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
-import { readRole, readSealed } from '../parameters.ts';
+import { readRole, readSealed } from '../request.ts';
 
 /** POST /batch-get `{keys: […]}`: cells, or latest cells, in the order asked for; null where there is none. */
 export const batchGet: HttpOperation = async (request, deployment) => {

@@ -9,8 +9,7 @@ import type { Deployment } from '../../../shared/store/deployment.ts';
 import type { Answer } from '../answer.ts';
 import { readArray, readMembers } from '../members.ts';
 import { problemAnswer, shown, logProblem } from '../problem.ts';
-import { pathValue, readQuery } from '../parameters.ts';
-import type { HttpRequest } from '../request.ts';
+import { pathValue, readQuery, type HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 import { soonDone } from './soon-done.ts';
 

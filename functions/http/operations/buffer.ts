@@ -3,7 +3,7 @@ import { invalidField } from '../../../shared/errors.ts';
 import { readArray, readMembers } from '../members.ts';
 import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
-import { readLimit } from '../parameters.ts';
+import { readLimit } from '../request.ts';
 
 /** GET /buffer: what waits in each group's buffer table for other primaries. */
 export const getBuffer: HttpOperation = async (request, deployment) => {

@@ -1,7 +1,7 @@
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import { refuseMembers } from '../members.ts';
 import type { HttpOperation } from './operation.ts';
-import { readLimit } from '../parameters.ts';
+import { readLimit } from '../request.ts';
 
 /** GET /triggers/{trigger}/dead: the messages that SQS gave up on, as far as it shows them. */
 export const listDeadMessages: HttpOperation<TriggerManagement> = async (request, management) => {

@@ -1,9 +1,8 @@
 import type { DeleteOptions } from '../../../shared/contract/definition-operations.ts';
 import { missingField } from '../../../shared/errors.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
-import type { HttpRequest } from '../request.ts';
+import { type HttpRequest, readDryRun } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
-import { readDryRun } from '../parameters.ts';
 
 /** DELETE /v1/{datastore}?confirm={datastore}. */
 export const deleteDatastore: HttpOperation<DefinitionManagement> = async (request, management) => {

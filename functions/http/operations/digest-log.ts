@@ -1,5 +1,5 @@
 import type { HttpOperation } from './operation.ts';
-import { pathShard, readRole } from '../parameters.ts';
+import { pathShard, readRole } from '../request.ts';
 
 /** GET /shards/{shard}/digest: the digest of a shard's log up to a place. */
 export const digestLog: HttpOperation = async (request, deployment) => {

@@ -1,9 +1,8 @@
 import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import { logger } from '../../environment/log.ts';
 import { readMembers } from '../members.ts';
-import { readLimit } from '../parameters.ts';
+import { readLimit, type HttpRequest } from '../request.ts';
 import { parseReason } from '../reason.ts';
-import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
 type Erasures = HttpOperation<ErasureManagement>;

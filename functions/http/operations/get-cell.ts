@@ -2,7 +2,7 @@ import type { CellAddress } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Found } from '../../../shared/contract/datastore.ts';
 import type { Answer } from '../answer.ts';
-import { READ_NAMES, readOptions, pathAddress, pathColumn } from '../parameters.ts';
+import { READ_NAMES, readOptions, pathAddress, pathColumn } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
 /** GET /cells/{row_key}/{column_name}/{ref_key}: one cell. */

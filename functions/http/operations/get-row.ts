@@ -1,5 +1,5 @@
 import { parseColumnName } from '../../../shared/address.ts';
-import { READ_NAMES, readOptions, pathRowKey } from '../parameters.ts';
+import { READ_NAMES, readOptions, pathRowKey } from '../request.ts';
 import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
 

@@ -1,6 +1,6 @@
 import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
-import { readRole } from '../parameters.ts';
+import { readRole } from '../request.ts';
 
 /** GET /shards: every shard with its group and the added id of its last cell. */
 export const listShards: HttpOperation = async (request, deployment) => {

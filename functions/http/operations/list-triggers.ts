@@ -1,6 +1,6 @@
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { HttpOperation } from './operation.ts';
-import { readLimit } from '../parameters.ts';
+import { readLimit } from '../request.ts';
 
 /** GET /triggers: every trigger with its definition, state, lag and parked cells. */
 export const listTriggers: HttpOperation<TriggerManagement> = async (request, management) => {

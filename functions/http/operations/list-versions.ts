@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../shared/cell.ts';
-import { READ_NAMES, readLimit, readOptions, pathColumn } from '../parameters.ts';
+import { READ_NAMES, readLimit, readOptions, pathColumn } from '../request.ts';
 import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
 

@@ -4,7 +4,7 @@ import type { MoveOperations, MoveStatus } from '../../../shared/contract/move-o
 import { invalidField, missingField } from '../../../shared/errors.ts';
 import type { MoveManagement } from '../../../shared/moves/move-management.ts';
 import { readMembers, refuseMembers } from '../members.ts';
-import { pathShard } from '../parameters.ts';
+import { pathShard } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
 type Moves = HttpOperation<MoveManagement>;

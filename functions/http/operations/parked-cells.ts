@@ -2,7 +2,7 @@ import { parseChoice } from '../../../shared/triggers/manage/parse-choices.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import { readMembers } from '../members.ts';
 import type { HttpOperation } from './operation.ts';
-import { readLimit } from '../parameters.ts';
+import { readLimit } from '../request.ts';
 
 /** GET /triggers/{trigger}/parked: the cells that are parked, and the messages that could not be read. */
 export const listParkedCells: HttpOperation<TriggerManagement> = async (request, management) => {

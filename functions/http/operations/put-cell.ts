@@ -2,8 +2,7 @@ import type { CellAddress, PutResult } from '../../../shared/cell.ts';
 import type { PutOptions } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Answer } from '../answer.ts';
-import { pathAddress } from '../parameters.ts';
-import type { HttpRequest } from '../request.ts';
+import { pathAddress, type HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
 /** PUT /cells/{row_key}/{column_name}/{ref_key}: the request body is the cell's JSON. */

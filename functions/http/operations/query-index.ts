@@ -4,9 +4,8 @@ import type { Condition, IndexEntry, IndexQuery, Operator } from '../../../share
 import { QUERY_WORDS } from '../../../shared/definitions/query-words.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { OPERATORS } from '../../../shared/index/query.ts';
-import { readLimit, readRole, type Query } from '../parameters.ts';
+import { readLimit, readRole, type Query, type HttpRequest } from '../request.ts';
 import { shownItems } from '../answer.ts';
-import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
 const NAMES = {

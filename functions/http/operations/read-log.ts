@@ -2,7 +2,7 @@ import { LIMITS, type Location } from '../../../shared/cell.ts';
 import type { ShardLog } from '../../../shared/contract/datastore.ts';
 import { parseLimit, parseLocation } from '../../../shared/address.ts';
 import { readItems, readMembers } from '../members.ts';
-import { readLimit, readRole, readSealed, pathShard } from '../parameters.ts';
+import { readLimit, readRole, readSealed, pathShard } from '../request.ts';
 import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
 

@@ -2,9 +2,8 @@ import type { HeldBy, Hold } from '../../../shared/contract/retention-operations
 import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import { logger } from '../../environment/log.ts';
 import { readMembers } from '../members.ts';
-import { readLimit } from '../parameters.ts';
+import { readLimit, type HttpRequest } from '../request.ts';
 import { parseReason } from '../reason.ts';
-import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
 type Retention = HttpOperation<ErasureManagement>;

@@ -2,7 +2,7 @@ import type { SubjectManagement } from '../../../shared/sealed/subject-managemen
 import type { Json } from '../../../shared/cell.ts';
 import { logger } from '../../environment/log.ts';
 import { readMembers } from '../members.ts';
-import { readLimit } from '../parameters.ts';
+import { readLimit } from '../request.ts';
 import { parseReason } from '../reason.ts';
 import type { HttpOperation } from './operation.ts';
 

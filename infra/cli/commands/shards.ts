@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { ShardHead } from '../../../shared/contract/datastore.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import { action, commandGroup, examples } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import { readFlag } from '../flags.ts';

@@ -1,6 +1,6 @@
 import type { StoreContext } from '../../access/context.ts';
 import { homeOf, requireDatastore } from '../../access/groups.ts';
-import { shardDatabase } from '../../shard.ts';
+import { shardDatabase } from '../../address.ts';
 import { selectPlaced, selectPlacedInBuffer, toPlaced } from '../statements/select-placed.ts';
 import type { ShardAt } from './erase-hidden.ts';
 import type { OpenPart } from './retention-place.ts';

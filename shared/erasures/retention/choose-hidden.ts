@@ -1,4 +1,4 @@
-import type { ErasureTarget } from '../../erasure-name.ts';
+import type { ErasureTarget } from '../../address.ts';
 import type { ColumnOfRow, ColumnState } from '../statements/select-column-state.ts';
 
 /**

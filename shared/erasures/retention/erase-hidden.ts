@@ -1,6 +1,6 @@
 import type { StoreContext } from '../../access/context.ts';
 import { homeOf, requireDatastore } from '../../access/groups.ts';
-import { scopeOf } from '../../erasure-name.ts';
+import { scopeOf } from '../../address.ts';
 import { retentionOf, shownRetention, type RetentionRules } from '../../sql/hidden-cells.ts';
 import { carryOut, newErasure, type ErasureWork, type Patience } from '../carry-out.ts';
 import { RETENTION } from '../erasure-cell.ts';

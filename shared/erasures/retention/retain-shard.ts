@@ -1,6 +1,6 @@
 import { homeOf, requireDatastore } from '../../access/groups.ts';
 import type { RetentionRule } from '../../definitions/definitions.ts';
-import { ERASABLE_NAME_BYTES, isErasureName } from '../../erasure-name.ts';
+import { ERASABLE_NAME_BYTES, isErasureName } from '../../address.ts';
 import { pauseFor } from '../../pause-for.ts';
 import { toText } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';

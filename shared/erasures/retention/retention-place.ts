@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { readState, updateState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
-import type { ErasureTarget } from '../../erasure-name.ts';
+import type { ErasureTarget } from '../../address.ts';
 import { sideBySide } from '../../side-by-side.ts';
 
 /**

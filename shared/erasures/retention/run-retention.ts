@@ -4,7 +4,7 @@ import type { RetainedDay } from '../../contract/retention-operations.ts';
 import type { RetentionRule } from '../../definitions/definitions.ts';
 import { SchemalessError } from '../../errors.ts';
 import { pauseFor } from '../../pause-for.ts';
-import { shardOf } from '../../shard.ts';
+import { shardOf } from '../../address.ts';
 import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';

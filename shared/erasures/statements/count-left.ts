@@ -1,5 +1,4 @@
-import { rowKeyBytes } from '../../address.ts';
-import { erasureAddress, type ErasureTarget } from '../../erasure-name.ts';
+import { rowKeyBytes, erasureAddress, type ErasureTarget } from '../../address.ts';
 import { toNumber } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import { quoteName } from '../../sql/names.ts';

@@ -1,4 +1,4 @@
-import type { ErasureTarget } from '../../erasure-name.ts';
+import type { ErasureTarget } from '../../address.ts';
 import type { Statement } from '../../sql/client.ts';
 import { CONTROL } from '../../sql/names.ts';
 import { rangeOf } from '../../sql/statements/erasure-range.ts';

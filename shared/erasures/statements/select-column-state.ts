@@ -1,5 +1,4 @@
-import { rowKeyBytes } from '../../address.ts';
-import { FIRST_NAME, RANGE_MARK } from '../../erasure-name.ts';
+import { rowKeyBytes, FIRST_NAME, RANGE_MARK } from '../../address.ts';
 import { toNumber } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import { hiddenInColumn, type RetentionRules } from '../../sql/hidden-cells.ts';

@@ -8,7 +8,7 @@ import {
   type MistypedField,
   type EntryOfShard,
   type Wanted,
-} from '../maintain.ts';
+} from '../keep-entries.ts';
 import { SqlError } from '../../sql/client.ts';
 import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
 import { homeOf, requireDatastore } from '../../access/groups.ts';

@@ -1,5 +1,5 @@
 import { indexTableName } from '../index-table.ts';
-import { shardDatabase } from '../../shard.ts';
+import { shardDatabase } from '../../address.ts';
 import type { Statement } from '../../sql/client.ts';
 import { quoteName } from '../../sql/names.ts';
 

@@ -77,7 +77,7 @@ function beyond(
   value: FieldValue,
   parameters: SqlParameter[],
   type: Parameters<typeof toSql>[1],
-  rowKey: Buffer,
+  rowKey: Uint8Array,
 ): string {
   if (!order) {
     parameters.push(rowKey);

@@ -1,4 +1,4 @@
-import { shardDatabase } from '../../shard.ts';
+import { shardDatabase } from '../../address.ts';
 import { toNumber, toText } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 

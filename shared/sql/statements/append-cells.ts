@@ -1,6 +1,5 @@
-import { rowKeyBytes } from '../../address.ts';
+import { rowKeyBytes, CELL_MARK, RANGE_MARK } from '../../address.ts';
 import { LIMITS, type NewCell } from '../../cell.ts';
-import { CELL_MARK, RANGE_MARK } from '../../erasure-name.ts';
 import { toSqlTime } from '../../time.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';

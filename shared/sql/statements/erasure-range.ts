@@ -1,5 +1,4 @@
-import { rowKeyBytes } from '../../address.ts';
-import { FIRST_NAME, type ErasureTarget } from '../../erasure-name.ts';
+import { rowKeyBytes, FIRST_NAME, type ErasureTarget } from '../../address.ts';
 import type { SqlParameter } from '../client.ts';
 
 /** The condition that the cells of a target meet, and no erasure, in a table that has addresses. */

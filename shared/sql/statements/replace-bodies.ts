@@ -1,6 +1,6 @@
 import type { Statement } from '../client.ts';
 import { quoteName } from '../names.ts';
-import type { ErasureTarget } from '../../erasure-name.ts';
+import type { ErasureTarget } from '../../address.ts';
 import { rangeOf } from './erasure-range.ts';
 
 /** What is to stand in the place of a body. */

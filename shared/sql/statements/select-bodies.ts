@@ -1,7 +1,7 @@
 import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { quoteName } from '../names.ts';
-import type { ErasureTarget } from '../../erasure-name.ts';
+import type { ErasureTarget } from '../../address.ts';
 import { rangeOf } from './erasure-range.ts';
 
 /** A body that is to be erased. */

@@ -1,6 +1,5 @@
-import { rowKeyBytes } from '../../address.ts';
+import { rowKeyBytes, erasureAddress } from '../../address.ts';
 import { LIMITS, type CellAddress } from '../../cell.ts';
-import { erasureAddress } from '../../erasure-name.ts';
 import { cellColumns } from '../cell-rows.ts';
 import type { Statement } from '../client.ts';
 import { entityTable } from '../names.ts';

@@ -1,5 +1,5 @@
 import { rowKeyBytes } from '../../address.ts';
-import { isErasedBody } from '../../body/erased-body.ts';
+import { isErasedBody } from '../../body/codec.ts';
 import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';

@@ -1,7 +1,6 @@
-import { rowKeyBytes } from '../../address.ts';
+import { rowKeyBytes, FIRST_NAME } from '../../address.ts';
 import { cellColumns, headRow } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
-import { FIRST_NAME } from '../../erasure-name.ts';
 import { hiddenInAny, type RetentionRules } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 

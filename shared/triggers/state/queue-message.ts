@@ -1,6 +1,5 @@
-import { parseAddress, parseCount } from '../../address.ts';
+import { parseAddress, parseCount, erasureName, scopeOf, targetAt } from '../../address.ts';
 import type { ErasureScope } from '../../cell.ts';
-import { erasureName, scopeOf, targetAt } from '../../erasure-name.ts';
 import { DATASTORE_NAME, MAX_SHARDS, TRIGGER_NAME } from '../../definitions/definitions.ts';
 import { invalidField, missingField, SchemalessError } from '../../errors.ts';
 import { fingerprintOf } from '../../follow/fingerprint.ts';

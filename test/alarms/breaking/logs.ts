@@ -1,5 +1,5 @@
 import { encodeBody } from '../../../shared/body/codec.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import type { AlarmWorld } from '../alarm-world.ts';
 import type { Cure } from '../alarm-case.ts';
 

@@ -1,4 +1,4 @@
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import type { AlarmWorld } from '../alarm-world.ts';
 import type { Cure } from '../alarm-case.ts';
 

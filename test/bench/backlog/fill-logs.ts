@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeBody } from '../../../shared/body/codec.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
 import { homeOf, requireDatastore } from '../../../shared/access/groups.ts';
 import { inChunks, inParallel } from '../../support/parallel.ts';

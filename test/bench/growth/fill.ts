@@ -1,7 +1,7 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
 import { putEntries, type IndexRow } from '../../../shared/index/statements/put-entries.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';

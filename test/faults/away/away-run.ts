@@ -10,7 +10,7 @@ import { openBufferTables, type BufferTables } from '../outage/buffer-tables.ts'
 import { baseCell, rowKeyIn, shardsOf } from '../row-keys.ts';
 import { Stage } from '../stage.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { Random } from '../../support/random.ts';

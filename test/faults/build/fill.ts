@@ -1,5 +1,5 @@
 import type { NewCell } from '../../../shared/cell.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import type { OpenStore } from '../../support/store-access.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { Json } from '../../../shared/cell.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import { Random } from '../../support/random.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { DATASTORE } from '../../support/store-access.ts';

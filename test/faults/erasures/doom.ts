@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cell, NewCell, PutResult } from '../../../shared/cell.ts';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
-import { covers, type ErasureTarget } from '../../../shared/erasure-name.ts';
+import { covers, type ErasureTarget } from '../../../shared/address.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Random } from '../../support/random.ts';
 import type { OpenStore } from '../../support/store-access.ts';

@@ -1,7 +1,6 @@
-import { rowKeyBytes } from '../../../shared/address.ts';
+import { rowKeyBytes, shardDatabase, shardOf } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import { shardDatabase, shardOf } from '../../../shared/shard.ts';
 import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { entityTable, quoteName } from '../../../shared/sql/names.ts';
 import { withClient } from '../../support/past-the-store.ts';

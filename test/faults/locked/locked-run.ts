@@ -1,5 +1,5 @@
 import { createConnection } from 'mysql2/promise';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import { check, grouped, type FaultRun } from '../fault-run.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import { begunIn, seconds, waitedIn, waitsLine, type Waits } from '../load/latency.ts';

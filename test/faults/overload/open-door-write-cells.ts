@@ -16,8 +16,6 @@ import { withoutBreakers } from '../../support/without-breakers.ts';
 /** Longer than the load lasts. */
 const FOR_EVER_MS = 600_000;
 
-let options: DeploymentOptions | undefined;
-
 function openOptions(): DeploymentOptions {
   const config = readConfig(STORE_VARIABLES);
   const connect = connectorOf(config.access).open(config, { acquireMs: FOR_EVER_MS });
@@ -35,4 +33,7 @@ function openOptions(): DeploymentOptions {
 }
 
 // A deployment for each request, over the same connections: it finds nobody to share a statement with.
-export const handler = makeWriteHandler(() => openDeployment((options ??= openOptions())));
+export const handler = makeWriteHandler(() => {
+  const options = openOptions();
+  return { ...openDeployment(options), datastore: (name) => openDeployment(options).datastore(name) };
+});

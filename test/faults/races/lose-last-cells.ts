@@ -1,5 +1,5 @@
 import type { NewCell } from '../../../shared/cell.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { killWithDisk, stopReceiving } from '../../support/nodes.ts';
 import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
 import { raceRows, RacingCells } from './racing-cells.ts';

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rowKeyOf } from '../../../shared/address.ts';
+import { rowKeyOf, shardDatabase } from '../../../shared/address.ts';
 import type { CellAddress } from '../../../shared/cell.ts';
 import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { openBufferTables } from '../outage/buffer-tables.ts';
 import { addressOf } from '../stored-cells.ts';
 import { DATASTORE, type GroupAccess, type OpenStore } from '../../support/store-access.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
 import { withClient } from '../../support/past-the-store.ts';
 
 /** What came of writing other bodies to addresses of acknowledged cells that their primary lost. */

@@ -6,7 +6,7 @@ import type { IndexDefinition, RetentionRule } from '../../../shared/definitions
 import { leases } from '../../../shared/dynamo/lease.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import { runErasures } from '../../../shared/erasures/run-erasures.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlRow } from '../../../shared/sql/client.ts';
 import { writeRetention } from '../../../shared/topology/what-is-kept.ts';

@@ -1,6 +1,5 @@
-import { parseColumnName, parseRefKey, parseRowKey } from '../../../shared/address.ts';
+import { parseColumnName, parseRefKey, parseRowKey, scopeOf } from '../../../shared/address.ts';
 import type { Erasure, ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
-import { scopeOf } from '../../../shared/erasure-name.ts';
 import { invalidField, missingField, SchemalessError } from '../../../shared/errors.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';

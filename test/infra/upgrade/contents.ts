@@ -1,6 +1,6 @@
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
 import { indexTableName } from '../../../shared/index/index-table.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import type { SqlClient, SqlValue } from '../../../shared/sql/client.ts';
 import { definitionHash } from '../../../shared/topology/index-catalogue.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';

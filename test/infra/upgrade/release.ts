@@ -1,11 +1,10 @@
-import { rowKeyBytes } from '../../../shared/address.ts';
+import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
 import { createIndexTable, indexTableName } from '../../../shared/index/index-table.ts';
 import { listFirstVersions } from '../../../shared/migrate/index-versions.ts';
 import { CONTROL_STEPS, SHARD_STEPS } from '../../../shared/migrate/steps.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
 import { bodyHash } from '../../../shared/sql/statements/insert-buffered.ts';
 import { createDatastore, writeGroups } from '../../../shared/topology/dynamo-topology.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cell, Json } from '../../../shared/cell.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';

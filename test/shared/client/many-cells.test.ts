@@ -9,7 +9,7 @@ import { queryAll, versions } from '../../../shared/client/pages.ts';
 import { putAll, type PutEnd } from '../../../shared/client/put-all.ts';
 import { tail, type TailOffset } from '../../../shared/client/tail.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { shardDatabase, shardOf } from '../../../shared/shard.ts';
+import { shardDatabase, shardOf } from '../../../shared/address.ts';
 import { SHARDS } from '../../functions/support/fake-deployment.ts';
 import { cells, opened, rows } from './opened.ts';
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { rowKeyBytes } from '../../../shared/address.ts';
+import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { drainAtOnce, drainPass } from '../../support/drain-pass.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
 import { SqlError, type SqlClient, type SqlParameter } from '../../../shared/sql/client.ts';
 import { bodyHash, insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { copyOf } from '../../support/copy-of.ts';

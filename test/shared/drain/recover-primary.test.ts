@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { rowKeyBytes } from '../../../shared/address.ts';
+import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { openTrips, sharedTrips } from '../../support/open-trips.ts';

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { rowKeyBytes } from '../../../shared/address.ts';
+import { rowKeyBytes, copyDatabase, shardDatabase, shardOf, erasureAddress } from '../../../shared/address.ts';
 import { LIMITS, type NewCell } from '../../../shared/cell.ts';
 import type { Erasure, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
 import type { BufferOperations, Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
-import { erasureAddress } from '../../../shared/erasure-name.ts';
-import { copyDatabase, shardDatabase, shardOf } from '../../../shared/shard.ts';
 import { appendCell } from '../../../shared/sql/statements/append-cells.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { connectionTo } from '../../support/connection-to.ts';

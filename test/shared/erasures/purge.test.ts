@@ -7,7 +7,7 @@ import { erasureManagement } from '../../../shared/erasures/erasure-management.t
 import { runPurges } from '../../../shared/erasures/purge/run-purges.ts';
 import { readPurge, writePurge } from '../../../shared/erasures/purge/purge-record.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { comes } from '../../support/until.ts';

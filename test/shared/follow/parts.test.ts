@@ -8,7 +8,7 @@ import {
   encodeOffsets,
 } from '../../../shared/follow/encode-offsets.ts';
 import { fingerprintOf } from '../../../shared/follow/fingerprint.ts';
-import { erasureAddress, type ErasureTarget } from '../../../shared/erasure-name.ts';
+import { erasureAddress, type ErasureTarget } from '../../../shared/address.ts';
 import { giveCells } from '../../../shared/follow/give-cells.ts';
 import { adaptivePause, type PassEnd, type Pauses } from '../../../shared/follow/pace.ts';
 import { shareOf, type Worker } from '../../../shared/follow/share.ts';

@@ -4,7 +4,7 @@ import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { deleteDatastore } from '../../../shared/migrate/delete-datastore.ts';
 import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { openContext } from '../../../shared/access/context.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ModelDatastore } from '../../../shared/models/declaration.ts';
 import { defineModel } from '../../../shared/models/model.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { hotelsIn, newHotel, rateOf, ratesIn, openRates, SHARDS } from './support/rates.ts';
 
 /** A test for each row of the table of nouns in `infra/docs/models.md`, by its name. Entries of an index may take a while. */

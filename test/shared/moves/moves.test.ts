@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
-import { copyDatabase, shardDatabase, shardOf } from '../../../shared/shard.ts';
+import { copyDatabase, shardDatabase, shardOf } from '../../../shared/address.ts';
 import { toText } from '../../../shared/sql/cell-rows.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
 import { openDeployment } from '../../../shared/store/deployment.ts';

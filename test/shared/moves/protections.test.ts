@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { rowKeyBytes } from '../../../shared/address.ts';
+import { rowKeyBytes, copyDatabase, shardDatabase, shardOf } from '../../../shared/address.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
 import { indexTableName } from '../../../shared/index/index-table.ts';
 import { readMove } from '../../../shared/moves/move-item.ts';
 import { resumeSwitch } from '../../../shared/moves/switch-shard.ts';
-import { copyDatabase, shardDatabase, shardOf } from '../../../shared/shard.ts';
 import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { SqlError, type SqlClient, type SqlValue, type Statement } from '../../../shared/sql/client.ts';
 import { markDeleting } from '../../../shared/topology/deletion-mark.ts';

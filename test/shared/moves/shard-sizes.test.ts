@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardSizes, sized } from '../../../shared/moves/shard-sizes.ts';
 import { selectSizes, toSizes } from '../../../shared/moves/statements/select-sizes.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';

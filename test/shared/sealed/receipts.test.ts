@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { canonicalForm } from '../../../shared/body/canonical-form.ts';
 import { verifyReceipt, type Receipt } from '../../../shared/client/receipts.ts';
-import { sealedDeployment } from '../../../shared/sealed/sealed-deployment.ts';
+import { sealUnder } from '../../../shared/sealed/seal.ts';
 import { subjectManagement } from '../../../shared/sealed/subject-management.ts';
 import type { KeyStore } from '../../../shared/sealed/key-store.ts';
 import { openEraser, type Eraser } from '../erasures/support.ts';
@@ -98,14 +98,14 @@ describe('a record', () => {
 describe('without a root key', () => {
   it('nothing is sealed, opened or forgotten, which no repetition changes, and no record warns that it is not signed', async () => {
     const keys: KeyStore = { ...sealed.keys, root: undefined };
-    const { deployment, topology } = sealed.store;
+    const { topology } = sealed.store;
     const unsigned = vi.fn<(error: unknown) => void>();
     const management = subjectManagement({ topology, stateTable: sealed.stateTable, keys, keyDays: 35, unsigned });
     const erasures = management.signed(sealed.name, eraser.operations);
     const erased = await erasures.erase({ row_key: randomUUID(), reason: 'x' });
     expect(erased).toMatchObject({ state: 'erased', signature: null });
     expect(unsigned).not.toHaveBeenCalled();
-    const trips = await sealedDeployment(deployment, topology, keys).datastore(sealed.name);
+    const trips = await sealUnder(topology, keys)(sealed.stored);
     const cell = { row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: { rider_uuid: 'a', rider_name: 'b' } };
     await sealed.trips.put(cell);
     const none = { code: 'no_root_key', retry: 'never' };

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { sealedDeployment } from '../../../shared/sealed/sealed-deployment.ts';
+import { sealUnder } from '../../../shared/sealed/seal.ts';
+import type { Seal } from '../../../shared/store/deployment.ts';
 import { putHold, releaseHold } from '../../../shared/erasures/holds.ts';
 import { readToken } from '../../../shared/sealed/sealing.ts';
 import { subjectManagement } from '../../../shared/sealed/subject-management.ts';
 import { KNOWN_MS } from '../../../shared/sealed/subject-keyring.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { newTable } from '../../support/dynamo.ts';
 import { faults } from '../../support/faulty-client.ts';
@@ -313,15 +314,17 @@ describe('what is sealed', () => {
 
 describe('a datastore of which no field is sealed', () => {
   it('is the store itself: nothing stands before it, and no key is asked for', async () => {
-    const { deployment, topology, nameOf } = sealed.store;
+    const { topology, nameOf } = sealed.store;
     const keys = { ...sealed.keys, root: () => Promise.reject(new Error('asked for')) };
-    const over = sealedDeployment(deployment, topology, keys);
+    const seal = vi.fn<Seal>(sealUnder(topology, keys));
+    const over = sealed.store.open(seal);
     const name = nameOf('open');
-    expect(await over.datastore(name)).toBe(await deployment.datastore(name));
     const one = { ...trip(), column_name: 'BASE' };
     expect((await (await over.datastore(name)).put(cellOf(one))).outcome).toBe('stored');
     expect((await (await over.datastore(name)).get(one)).cell?.body).toEqual(one.body);
-    expect(await over.datastore(sealed.name)).not.toBe(await deployment.datastore(sealed.name));
+    expect(seal).not.toHaveBeenCalled();
+    await over.datastore(sealed.name);
+    expect(seal).toHaveBeenCalledOnce();
   });
 });
 

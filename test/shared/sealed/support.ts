@@ -3,8 +3,8 @@ import type { IndexDefinition, SealedFields } from '../../../shared/definitions/
 import type { SubjectOperations } from '../../../shared/contract/subject-operations.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { KeyStore } from '../../../shared/sealed/key-store.ts';
-import { sealedDeployment } from '../../../shared/sealed/sealed-deployment.ts';
-import type { StoredDatastore } from '../../../shared/sealed/sealed-parts.ts';
+import { sealUnder } from '../../../shared/sealed/seal.ts';
+import type { StoredDatastore } from '../../../shared/store/deployment.ts';
 import { subjectManagement, type SubjectManagement } from '../../../shared/sealed/subject-management.ts';
 import { newTable } from '../../support/dynamo.ts';
 import { openRealStore, type RealStore, type RealStoreOptions } from '../../support/real-store.ts';
@@ -52,13 +52,13 @@ export async function openSealed(
   const stateTable = await newTable(store.topologyTable.client);
   const keys: KeyStore = { table: keysTable, root: async () => root };
   const management = subjectManagement({ topology: store.topology, stateTable, keys, keyDays: 35 });
-  const another = (): Promise<StoredDatastore> =>
-    sealedDeployment(store.deployment, store.topology, keys).datastore(name);
+  const stored = await store.deployment.datastore(name);
+  const another = (): Promise<StoredDatastore> => sealUnder(store.topology, keys)(stored);
   return {
     store,
     name,
     trips: await another(),
-    stored: await store.deployment.datastore(name),
+    stored,
     keysTable,
     stateTable,
     keys,

@@ -29,7 +29,7 @@ import { selectWritten } from '../../../shared/erasures/statements/select-writte
 import { countLeft } from '../../../shared/erasures/statements/count-left.ts';
 import { selectBodies } from '../../../shared/sql/statements/select-bodies.ts';
 import { selectErasures } from '../../../shared/sql/statements/select-erasures.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import { unionOf } from '../../../shared/sql/union.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
-import { selectParts } from '../../../shared/sql/select-parts.ts';
+import { selectParts } from '../../../shared/sql/union.ts';
 
 const LATE_MS = 900;
 const partOf = (table: string, row: string, more = ''): Statement => ({

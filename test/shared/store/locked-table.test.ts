@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { PutResult } from '../../../shared/cell.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
 import { sharedTrips } from '../../support/open-trips.ts';

@@ -5,7 +5,7 @@ import { encodeBody, FORMAT } from '../../../shared/body/codec.ts';
 import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
 import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
 import { LIMITS, type Json } from '../../../shared/cell.ts';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { gateway, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { failingDeployment } from '../../functions/support/fake-deployment.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';

@@ -4,7 +4,7 @@ import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import { shardDatabase } from '../../../shared/shard.ts';
+import { shardDatabase } from '../../../shared/address.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 
 const SHARDS = 12;

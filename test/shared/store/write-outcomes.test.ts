@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { shardOf } from '../../../shared/shard.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { openTrips, sharedTrips } from '../../support/open-trips.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
-import { shardOf } from '../../../../shared/shard.ts';
+import { shardOf } from '../../../../shared/address.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import type { FileProgress } from '../../../../shared/files/file-progress.ts';

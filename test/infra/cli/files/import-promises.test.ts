@@ -10,7 +10,7 @@ import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import type { NewCell } from '../../../../shared/cell.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import type { FileProgress, Progress } from '../../../../shared/files/file-progress.ts';
-import { shardOf } from '../../../../shared/shard.ts';
+import { shardOf } from '../../../../shared/address.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';

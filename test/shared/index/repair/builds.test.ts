@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { committedOffsets } from '../../../../shared/follow/follower-lag.ts';
-import { shardDatabase } from '../../../../shared/shard.ts';
+import { shardDatabase } from '../../../../shared/address.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
 import { eq, indexOn } from '../../../support/index-on.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../shared/cell.ts';
-import { erasureAddress } from '../../../../shared/erasure-name.ts';
+import { erasureAddress } from '../../../../shared/address.ts';
 import { fingerprintOf } from '../../../../shared/follow/fingerprint.ts';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
 import { sqsQueues } from '../../../../shared/triggers/send/sqs-queues.ts';
