@@ -20,8 +20,10 @@ interface Ran {
 
 async function run(parameters: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
   const nobody = { HOME: '/nonexistent', AWS_EC2_METADATA_DISABLED: 'true' };
-  const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [ENTRY, ...parameters], { env: { PATH, ...nobody, ...environment } });
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, [ENTRY, ...parameters], {
+    env: { PATH, NODE_COMPILE_CACHE, ...nobody, ...environment },
+  });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { code: typeof code === 'number' ? code : null, stdout, stderr };
 }
