@@ -1,7 +1,7 @@
 // oxlint-disable-next-line import/no-named-as-default -- its types have the default export alone
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
+import { DEFINING_HANDLER, READS_BY_POST, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
 import { logger } from '../environment/log.ts';
@@ -10,6 +10,7 @@ import { duringRequest, requestIdOf, requestIdsOf } from '../environment/request
 import { compressed, gatewayResult, type Answer } from './answer.ts';
 import { BODIES, withoutBodies } from './hidden-bodies.ts';
 import type { HttpOperation } from './operations/operation.ts';
+import { onceAnother } from './once-another.ts';
 import { logProblem, problemAnswer, shown } from './problem.ts';
 import { httpRequest } from './request.ts';
 
@@ -26,6 +27,13 @@ export type OperationsOf<Handler extends Route['handler'], Over = Deployment> = 
 /** The routes of a function that not every environment has. */
 const DEFINING = new Set(
   ROUTES.filter(({ handler }) => handler === DEFINING_HANDLER).map(({ method, path }) => `${method} ${path}`),
+);
+
+/** The routes that change nothing, and may be asked for again and again; a look at dead messages hides them for a moment. */
+const READS = new Set(
+  ROUTES.filter(({ method, operation }) =>
+    method === 'GET' ? operation !== 'listDeadMessages' : READS_BY_POST.has(operation),
+  ).map(({ method, path }) => `${method} ${path}`),
 );
 
 /** Before the function's time is up: enough to answer "not confirmed" instead of being cut off. */
@@ -81,8 +89,12 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
         );
       const bodies = event.headers?.[BODIES.header];
       if (bodies === BODIES.shown) auditBodies(event);
-      const answer = await operation(httpRequest(event), open());
-      return bodies === BODIES.hidden ? withoutBodies(answer) : answer;
+      const request = httpRequest(event);
+      const look = async (): Promise<Answer> => {
+        const answer = await operation(request, open());
+        return bodies === BODIES.hidden ? withoutBodies(answer) : answer;
+      };
+      return READS.has(event.routeKey) ? onceAnother(request, look) : look();
     });
   return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));
 }

@@ -7,8 +7,11 @@ import { invalidField, missingField, unknownField } from '../../shared/errors.ts
  * A parameter's value. The gateway has decoded it already; once more is harmless, since `%` is in no value that is
  * taken. Throws `missing_field`, `invalid_field`.
  */
-export function pathValue(value: string | undefined, name: string): string {
-  if (value === undefined || value === '') throw missingField(name, 'a part of the path');
+export function pathValue(value: string | undefined, name: string, absent?: string): string {
+  if (value === undefined || value === '') {
+    if (absent !== undefined) return absent;
+    throw missingField(name, 'a part of the path');
+  }
   try {
     return decodeURIComponent(value);
   } catch {

@@ -24,8 +24,12 @@ export interface HttpRequest {
   readonly packed: boolean;
   /** A header, by its name in lower case. */
   header(name: string): string | undefined;
-  /** A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. */
-  path(name: string): string;
+  /**
+   * A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`.
+   *
+   * @param absent stands for one that is empty @default it throws
+   */
+  path(name: string, absent?: string): string;
   /** The query parameters, of which these may come. Throws `unknown_field`, `invalid_field`. */
   query(names?: QueryNames): Query;
   /** Whether a body came at all. */
@@ -41,7 +45,7 @@ export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
     caller: callerOf(event),
     packed: wantsMessagePack(event.headers?.['accept']),
     header: (name) => event.headers?.[name],
-    path: (name) => pathValue(event.pathParameters?.[name], name),
+    path: (name, absent) => pathValue(event.pathParameters?.[name], name, absent),
     query: (names = {}) => readQuery(event.rawQueryString, names),
     hasBody: (event.body ?? '') !== '',
     json: (depth) => readJsonBody(event, depth),
