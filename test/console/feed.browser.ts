@@ -72,6 +72,26 @@ it('one request at a time is under way, whatever a screen shows', async () => {
     expect(paths.some((path) => path.includes(part))).toBe(true);
 });
 
+/** The connections over which the page was answered by the API, as the browser numbers them. */
+async function connections(page: Page): Promise<ReadonlySet<number>> {
+  const found = new Set<number>();
+  const session = await page.context().newCDPSession(page);
+  session.on('Network.responseReceived', ({ response }) => {
+    if (new URL(response.url).pathname.startsWith('/v1/')) found.add(response.connectionId);
+  });
+  await session.send('Network.enable');
+  return found;
+}
+
+it.each(['health', 'triggers/bill_rider', 'shards', 'logs'])('%s is kept up over one connection', async (screen) => {
+  const { page, at } = await open();
+  await at(`/trips/${screen}`);
+  await page.waitForTimeout(2000);
+  const used = await connections(page);
+  await page.waitForTimeout(12_000);
+  expect(used.size).toBe(1);
+});
+
 it('what does not change costs little, and what changes is here at once', async () => {
   const { page, at, counted } = await counting();
   await at('/trips/logs');
