@@ -1,13 +1,14 @@
 // oxlint-disable-next-line import/no-named-as-default -- its types have the default export alone
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
+import { DEFINING_HANDLER, READS_BY_POST, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
 import { logger, duringRequest, requestIdOf, requestIdsOf, count } from '../environment/log.ts';
 import { compressed, gatewayResult, type Answer } from './answer.ts';
 import { BODIES, withoutBodies } from './hidden-bodies.ts';
 import type { HttpOperation } from './operations/operation.ts';
+import { onceAnother } from './once-another.ts';
 import { logProblem, problemAnswer, shown } from './problem.ts';
 import { httpRequest } from './request.ts';
 
@@ -24,6 +25,13 @@ export type OperationsOf<Handler extends Route['handler'], Over = Deployment> = 
 /** The routes of a function that not every environment has. */
 const DEFINING = new Set(
   ROUTES.filter(({ handler }) => handler === DEFINING_HANDLER).map(({ method, path }) => `${method} ${path}`),
+);
+
+/** The routes that change nothing, and may be asked for again and again; a look at dead messages hides them for a moment. */
+const READS = new Set(
+  ROUTES.filter(({ method, operation }) =>
+    method === 'GET' ? operation !== 'listDeadMessages' : READS_BY_POST.has(operation),
+  ).map(({ method, path }) => `${method} ${path}`),
 );
 
 /** Before the function's time is up: enough to answer "not confirmed" instead of being cut off. */
@@ -80,9 +88,14 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
         );
       const bodies = event.headers?.[BODIES.header];
       if (bodies === BODIES.shown) auditBodies(event);
-      over ??= open();
-      const answer = await operation(httpRequest(event), over);
-      return bodies === BODIES.hidden ? withoutBodies(answer) : answer;
+      const request = httpRequest(event);
+      const opened = (over ??= open());
+      const look = async (): Promise<Answer> => {
+        const answer = await operation(request, opened);
+        return bodies === BODIES.hidden ? withoutBodies(answer) : answer;
+      };
+      const mayWait = request.header('prefer') !== undefined && READS.has(event.routeKey);
+      return mayWait ? onceAnother(request, look) : look();
     });
   return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));
 }

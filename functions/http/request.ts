@@ -25,8 +25,12 @@ export interface HttpRequest {
   readonly packed: boolean;
   /** A header, by its name in lower case. */
   header(name: string): string | undefined;
-  /** A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. */
-  path(name: string): string;
+  /**
+   * A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`.
+   *
+   * @param absent stands for one that is empty @default it throws
+   */
+  path(name: string, absent?: string): string;
   /** The query parameters, of which these may come. Throws `unknown_field`, `invalid_field`. */
   query(names?: QueryNames): Query;
   /** Whether a body came at all. */
@@ -42,7 +46,7 @@ export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
     caller: callerOf(event),
     packed: wantsMessagePack(event.headers?.['accept']),
     header: (name) => event.headers?.[name],
-    path: (name) => pathValue(event.pathParameters?.[name], name),
+    path: (name, absent) => pathValue(event.pathParameters?.[name], name, absent),
     query: (names = {}) => readQuery(event.rawQueryString, names),
     hasBody: (event.body ?? '') !== '',
     json: (depth) => readJsonBody(event, depth),
@@ -141,8 +145,11 @@ function requestTooLarge(bytes: number): SchemalessError {
  * A parameter's value. The gateway has decoded it already; once more is harmless, since `%` is in no value that is
  * taken. Throws `missing_field`, `invalid_field`.
  */
-export function pathValue(value: string | undefined, name: string): string {
-  if (value === undefined || value === '') throw missingField(name, 'a part of the path');
+export function pathValue(value: string | undefined, name: string, absent?: string): string {
+  if (value === undefined || value === '') {
+    if (absent !== undefined) return absent;
+    throw missingField(name, 'a part of the path');
+  }
   try {
     return decodeURIComponent(value);
   } catch {

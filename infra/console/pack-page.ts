@@ -92,7 +92,7 @@ function preloads(files: Readonly<Record<string, PackedFile>>): string {
   for (const path of found)
     for (const { groups } of (files[path]?.text ?? '').matchAll(STATIC_IMPORT))
       found.add(posix.join(posix.dirname(path), groups?.['name'] ?? ''));
-  return [...found].map((path) => `<link rel="modulepreload" href="console/${path}">`).join('\n');
+  return [...found].map((path) => `<link rel="modulepreload" href="/console/${path}">`).join('\n');
 }
 
 function packed(extension: string, text: string): PackedFile {

@@ -64,6 +64,7 @@ const CORS = {
     'authorization',
     'content-type',
     'if-none-match',
+    'prefer',
     'traceparent',
     'x-amz-content-sha256',
     'x-amz-date',
@@ -151,7 +152,9 @@ export class StoreApi extends Construct {
         this.api.addRoutes({ path, methods: [HttpMethod[method]], integration: integrationOf(CONSOLE_HANDLER) });
     this.consoleArns =
       props.environment.console === true
-        ? ['/console', '/console/*'].map((path) => this.api.arnForExecuteApi('GET', path, '$default'))
+        ? ['GET', 'HEAD'].flatMap((method) =>
+            ['/console', '/console/*'].map((path) => this.api.arnForExecuteApi(method, path, '$default')),
+          )
         : [];
     this.throttleRoutes(props.environment);
     this.domain = this.addDomain(props.environment);

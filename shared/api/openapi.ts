@@ -16,7 +16,7 @@ import { ROUTES, type Operation, type Route } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** Goes up with every change of the API that its users can see; the first number with those that break them. */
-export const API_VERSION = '1.12.0';
+export const API_VERSION = '1.13.0';
 
 /** A new route without a description does not compile. */
 const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
@@ -49,6 +49,7 @@ const PARTS: { readonly [member: string]: Json } = {
     description:
       'An append-only, sharded store of versioned JSON cells. Every request can be repeated safely. Every answer carries `x-request-id`, which is that of the request where it has one. ' +
       'Answers with bodies of cells go in MessagePack where `accept` names it (`application/vnd.msgpack`) and does not prefer JSON; what only JSON can say, or what would be too long, comes as JSON all the same. ' +
+      'A read with `prefer: wait=0` is answered with an `etag`; one whose `if-none-match` names it, with `prefer: wait=10`, as soon as there is another answer, or 304 without a body after ten seconds (20 at most). ' +
       'Paths and methods that are not here are answered 404, `unknown_route`.',
     license: { name: 'MIT', identifier: 'MIT' },
   },

@@ -179,7 +179,9 @@ export const ROUTES = [
  */
 export const CONSOLE_ROUTES = [
   { method: 'GET', path: '/console' },
+  { method: 'HEAD', path: '/console' },
   { method: 'GET', path: '/console/{file+}' },
+  { method: 'HEAD', path: '/console/{file+}' },
 ] as const;
 
 /** Who answers them. */
@@ -187,6 +189,15 @@ export const CONSOLE_HANDLER = 'read-cells' satisfies Route['handler'];
 
 export type Route = (typeof ROUTES)[number];
 export type Operation = Route['operation'];
+
+/** What reads, and has its question in a body. */
+export const READS_BY_POST: ReadonlySet<string> = new Set<Operation>([
+  'batchGet',
+  'batchRead',
+  'readLog',
+  'digestLog',
+  'batchQuery',
+]);
 
 /** Those that the gateway has a route for. */
 export const GATEWAY_ROUTES = ROUTES.filter((route) => !('by' in route));

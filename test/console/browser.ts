@@ -112,3 +112,14 @@ export async function axeFindings({ page }: Looking): Promise<readonly string[]>
   );
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 160)}`));
 }
+
+/** Tables that have to be scrolled sideways; those of a query have as many columns as its index has fields. */
+export function tooWide({ page }: Looking): Promise<readonly string[]> {
+  return page
+    .locator('main .table:not([aria-label="Rows found"])')
+    .evaluateAll((tables) =>
+      tables
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map((table) => `${table.getAttribute('aria-label')}: ${table.scrollWidth} of ${table.clientWidth} px`),
+    );
+}

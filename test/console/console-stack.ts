@@ -10,7 +10,8 @@ import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { writeFiles } from '../infra/support/write-files.ts';
 
 const LAB = {
-  'lab/datastore.yaml': 'datastore: lab\nshards: 16\n',
+  'lab/datastore.yaml':
+    'datastore: lab\nshards: 16\nretention:\n  - { column: STATUS, keep_versions: 2 }\nsealed:\n  - { column: PRIVATE, subject: person, fields: [name] }\n',
   'lab/indexes/by_city.yaml':
     'table: by_city\ndatastore: lab\ncolumn_defs:\n  - column_key: BASE\n    fields:\n      - { field: city, type: string }\n      - { field: fare, type: number }\n',
   'lab/triggers/notify_driver.yaml':
@@ -23,6 +24,10 @@ export interface ConsoleStack {
   readonly lab: () => SchemalessClient;
   readonly trips: () => SchemalessClient;
   readonly data: string;
+  /** Stops the API, and all beside it. */
+  readonly stopApi: () => Promise<void>;
+  /** Starts it again where it was, with what it had. */
+  readonly startApi: () => Promise<void>;
 }
 
 /** The stack of a file, with the trips and with a datastore `lab`, whose trigger fails. */
@@ -31,18 +36,21 @@ export function consoleStack(options: Partial<LocalStackOptions> = {}): ConsoleS
   const datastores = join(folder.path, 'datastores');
   const data = join(folder.path, 'data');
   let started: LocalStack | undefined;
-  beforeAll(async () => {
-    cpSync(join(PROJECT_ROOT, 'infra/datastores/trips'), join(datastores, 'trips'), { recursive: true });
-    started = await startLocalStack({
-      port: 0,
+  const start = (port: number): Promise<LocalStack> =>
+    startLocalStack({
+      port,
       data,
       groups: 3,
       readers: 1,
       shards: 16,
       restartAfterSeconds: 0,
-      datastores: writeFiles(datastores, LAB),
+      datastores,
       ...options,
     });
+  beforeAll(async () => {
+    cpSync(join(PROJECT_ROOT, 'infra/datastores/trips'), join(datastores, 'trips'), { recursive: true });
+    writeFiles(datastores, LAB);
+    started = await start(0);
   });
   afterAll(async () => {
     await started?.stop();
@@ -53,5 +61,20 @@ export function consoleStack(options: Partial<LocalStackOptions> = {}): ConsoleS
     return started;
   };
   const client = (datastore: string) => (): SchemalessClient => schemalessClient({ url: stack().url, datastore });
-  return { stack, url: () => stack().url, lab: client('lab'), trips: client('trips'), data };
+  let port = 0;
+  return {
+    stack,
+    url: () => stack().url,
+    lab: client('lab'),
+    trips: client('trips'),
+    data,
+    stopApi: async () => {
+      port = Number(new URL(stack().url).port);
+      await stack().stop();
+      started = undefined;
+    },
+    startApi: async () => {
+      started = await start(port);
+    },
+  };
 }

@@ -66,7 +66,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'reads every datastore': 'readers',
   'reads and writes datastore trips': 'clients-trips',
   'moves shards between groups': 'movers',
-  'erases cells': 'erasers',
+  'erases cells and forgets subjects': 'erasers',
   'operates the store': 'operators',
 };
 

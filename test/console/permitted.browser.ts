@@ -24,6 +24,9 @@ async function serve(policy: string, actions: boolean): Promise<void> {
   served = await serveConsole({ url: api.url, sign, actions, profile: policy, datastore: 'trips', port: 0 });
 }
 
+/** What a policy lets do, beside reads. */
+const MAY: Readonly<Record<string, RegExp>> = { movers: /Move$/u, erasers: /^eraseCells$/u };
+
 /** Sends each request that would change something as the page would, past its buttons. */
 function tryEachAction(page: Page): Promise<readonly (readonly [operation: string, status: number])[]> {
   const requests = ROUTES.filter(({ operation }) => (CONSOLE_ACTIONS as readonly string[]).includes(operation)).map(
@@ -56,6 +59,7 @@ describe.each([
   ['readers', false],
   ['readers', true],
   ['movers', true],
+  ['erasers', true],
   ['operators', false],
 ])('with the policy %s, actions: %s', (policy, actions) => {
   beforeAll(() => serve(policy, actions));
@@ -65,12 +69,12 @@ describe.each([
     const { page } = await open();
     await page.goto(served.address);
     await page.waitForSelector('main h1');
-    const may = policy === 'movers' ? /Move$/u : /^$/u;
+    const may = MAY[policy] ?? /^$/u;
     const refused = (await tryEachAction(page)).filter(([operation]) => !may.test(operation));
     expect(refused.length).toBeGreaterThan(7);
     expect(refused.filter(([, status]) => status !== 403)).toEqual([]);
     expect(await trips().trigger('bill_rider')).toMatchObject({ state: 'running', rewound_at: null });
-    if (policy !== 'movers')
+    if (!(policy in MAY))
       for (const screen of SCREENS) {
         await page.goto(`${served.origin}/console#/trips/${screen}`);
         await page.waitForSelector('main h1');
@@ -95,6 +99,62 @@ it('who is refused an action is told so, by whom, and is not offered it again', 
   expect(await page.locator('button.action').first().isDisabled()).toBe(true);
   expect((await trips().trigger('bill_rider')).state).toBe('running');
   served.close();
+});
+
+/** Begins to erase a row in the page of who has a policy, and does what its dialog asks for. */
+async function erase(policy: string, rowKey: string): Promise<Page> {
+  await serve(policy, true);
+  const { page } = await open();
+  await page.goto(served.address);
+  await page.waitForSelector('main h1');
+  await page.goto(`${served.origin}/console#/trips/row/${rowKey}`);
+  await page.click('main button.action:has-text("Erase")');
+  expect(await page.locator('dialog .foreseen').innerText()).toContain('are erased for good');
+  expect(await page.locator('dialog code.line').innerText()).toBe(
+    `schemaless erase ${rowKey} --reason WHY -d trips --profile ${policy}`,
+  );
+  await page.locator('dialog input').nth(0).fill('request 17');
+  expect(await page.locator('dialog button.danger').isDisabled()).toBe(true);
+  await page.locator('dialog input').nth(1).fill(rowKey);
+  await page.click('dialog button.danger');
+  return page;
+}
+
+describe('a row is erased', () => {
+  const address = (digit: number) => ({
+    row_key: `6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f${digit}`,
+    column_name: 'NOTES',
+    ref_key: 1,
+  });
+
+  it.each([
+    ['erasers', 1],
+    ['operators', 2],
+  ] as const)('by %s, whether they may read it or not', async (policy, digit) => {
+    await trips().put({ ...address(digit), body: { name: 'somebody' } });
+    const page = await erase(policy, address(digit).row_key);
+    await page.waitForSelector('dialog .done');
+    expect((await trips().get(address(digit))).cell).toMatchObject({ body: null, erased: true });
+    await page.goto(`${served.origin}/console#/trips/erasures`);
+    await page.waitForSelector('text=request 17');
+    served.close();
+  });
+
+  it.each([
+    ['readers', 3],
+    ['movers', 4],
+  ] as const)('not by %s, who are told so and not offered it again', async (policy, digit) => {
+    await trips().put({ ...address(digit), body: { name: 'somebody' } });
+    const page = await erase(policy, address(digit).row_key);
+    await page.waitForSelector('dialog >> text=Refused by IAM');
+    await page.click('dialog button:has-text("Close")');
+    await page.waitForSelector('main button.action:has-text("(refused)")');
+    expect((await trips().get(address(digit))).cell?.body).toEqual({ name: 'somebody' });
+    await page.goto(`${served.origin}/console#/trips/erasures`);
+    await page.waitForSelector('main >> text=Refused by IAM');
+    expect(await page.locator('text=the policy erasers shows it').count()).toBe(3);
+    served.close();
+  });
 });
 
 it('operators with --actions pause a trigger; the address opened one browser, and no other', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
-import { axeFindings, browserTests } from './browser.ts';
+import { axeFindings, browserTests, tooWide } from './browser.ts';
 import { consoleStack } from './console-stack.ts';
 
 const { stack, url, lab, trips } = consoleStack();
@@ -126,6 +126,22 @@ describe('each screen', () => {
     expect(await textOf(page)).toContain('1 cell');
   });
 
+  it('is there behind a slash, too, and HEAD answers as GET does', async () => {
+    const { page } = await open();
+    await page.goto(`${url()}/console/`);
+    await page.waitForSelector('text=Every node answers');
+    for (const path of ['/console', '/console/', '/console/main.js']) {
+      const [head, get] = await Promise.all(
+        ['HEAD', 'GET'].map((method) =>
+          fetch(`${url()}${path}`, { method, headers: { 'accept-encoding': 'identity' } }),
+        ),
+      );
+      expect(head?.status).toBe(200);
+      for (const name of ['content-type', 'etag', 'content-security-policy', 'content-length'])
+        expect([name, head?.headers.get(name)]).toEqual([name, get?.headers.get(name)]);
+    }
+  });
+
   it.each(SCREENS)('has an address: %s opens what it says', async (address) => {
     const { page, at } = await open();
     await at(address);
@@ -216,6 +232,7 @@ describe.each([
     expect(await axeFindings(looking)).toEqual([]);
     const [wide, seen] = await looking.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth] as const);
     expect(wide).toBeLessThanOrEqual(seen);
+    if (options.viewport.width >= 1280) expect(await tooWide(looking)).toEqual([]);
   });
 });
 

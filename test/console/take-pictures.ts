@@ -1,5 +1,5 @@
 /** `npm run console-pictures`: pictures of each screen, light and dark, of a stack on which the trips demo ran. */
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
@@ -7,6 +7,8 @@ import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { erasuresClient } from '../../shared/client/erasures-client.ts';
 import { movesClient } from '../../shared/client/moves-client.ts';
+import { retentionClient } from '../../shared/client/retention-client.ts';
+import { subjectsClient } from '../../shared/client/subjects-client.ts';
 import { runDemo } from '../demo/run-demo.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { writeFiles } from '../infra/support/write-files.ts';
@@ -27,6 +29,15 @@ stop_after_parked: 5000
 retry_parked_every: never
 `;
 
+/** Of the trips, so that erasures show what goes by itself, and subjects whose keys go. */
+const KEPT = `
+retention:
+  - { column: STATUS, keep_versions: 10 }
+  - { column: LOCATION, keep_for: 30d }
+sealed:
+  - { column: CONTACT, subject: rider_uuid, fields: [phone] }
+`;
+
 using folder = temporaryFolder();
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const datastores = join(folder.path, 'datastores');
@@ -38,7 +49,10 @@ const stack = await startLocalStack({
   readers: 1,
   shards: 256,
   restartAfterSeconds: 0,
-  datastores: writeFiles(datastores, { 'trips/triggers/notify_driver.yaml': FAILING }),
+  datastores: writeFiles(datastores, {
+    'trips/triggers/notify_driver.yaml': FAILING,
+    'trips/datastore.yaml': `${readFileSync(join(datastores, 'trips/datastore.yaml'), 'utf8')}${KEPT}`,
+  }),
   log: say,
 });
 const browser = await launchBrowser();
@@ -95,12 +109,36 @@ async function fill(trips: SchemalessClient): Promise<Shown> {
   const erasures = erasuresClient({ url: stack.url, datastore: 'trips' });
   for (const [at, reason] of ['request 4711 of a rider', 'request 4712 of a rider', 'a test account'].entries())
     await erasures.erase({ row_key: others[at]?.row_key ?? '', reason });
+  await keep(
+    trips,
+    others.slice(3, 6).map(({ row_key }) => row_key),
+  );
   const { shard: moved, group } = heads[7] ?? { shard: 7, group: '' };
   const moves = movesClient({ url: stack.url, datastore: 'trips' });
   await moves.createMove(moved, group === 'group-1' ? 'group-2' : 'group-1');
   await until('it follows', async () => (await moves.move(moved)).step === 'following', PATIENCE);
   await until('some cells are parked', async () => (await trips.trigger('notify_driver')).parked > 40, PATIENCE);
   return { row: corrected.row_key, rider, moved };
+}
+
+/** Holds a row as of two cases, forgets two riders, and has the tables written anew. */
+async function keep(trips: SchemalessClient, [row_key = '', ...riders]: readonly string[]): Promise<void> {
+  const options = { url: stack.url, datastore: 'trips' };
+  const [retention, subjects] = [retentionClient(options), subjectsClient(options)];
+  await retention.putHold({ hold: 'case-2026-17', row_key, reason: 'a dispute over a fare' });
+  await retention.putHold({ hold: 'audit-4', row_key, reason: 'a sample of the auditors' });
+  for (const [at, subject] of riders.entries()) {
+    await trips.put({
+      row_key: subject,
+      column_name: 'CONTACT',
+      ref_key: 1,
+      body: { rider_uuid: subject, phone: '+44 20' },
+    });
+    await subjects.forget({ subject, reason: `request ${4713 + at} of a rider` });
+  }
+  await retention.purge();
+  const purged = async (): Promise<boolean> => (await retention.retention()).purge?.state === 'purged';
+  await until('the tables are written anew', purged, { patienceMs: 240_000 });
 }
 
 interface Screen {
@@ -138,6 +176,12 @@ function screens({ row, rider, moved }: Shown): readonly Screen[] {
       address: '/trips/erasures',
       waitFor: 'request 4711',
       act: (page) => page.locator('main [data-item]').first().click(),
+    },
+    {
+      name: 'kept',
+      address: '/trips/erasures',
+      waitFor: 'case-2026-17',
+      act: (page) => page.locator('h2:has-text("Held back")').evaluate((title) => title.scrollIntoView()),
     },
   ];
 }

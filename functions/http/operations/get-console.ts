@@ -41,10 +41,10 @@ const openConsole: HttpOperation = async (request) => {
   return fileAnswer(INDEX, request);
 };
 
-/** GET /console/{file}: the files that it is made of. */
+/** GET /console/{file}: the files that it is made of; `/console/` is the page, too. */
 const getConsoleFile: HttpOperation = async (request, deployment) => {
   request.query();
-  const name = request.path('file');
+  const name = request.path('file', INDEX);
   return name === SESSION
     ? { status: 200, body: await session(request, deployment), headers: { ...GUARDED, ...NO_STORE } }
     : fileAnswer(name, request);
@@ -53,7 +53,9 @@ const getConsoleFile: HttpOperation = async (request, deployment) => {
 /** By method and path. */
 export const CONSOLE: Readonly<Record<ConsoleRoute, HttpOperation>> = {
   'GET /console': openConsole,
+  'HEAD /console': openConsole,
   'GET /console/{file+}': getConsoleFile,
+  'HEAD /console/{file+}': getConsoleFile,
 };
 
 type RouteKeyOf<Route> = Route extends {

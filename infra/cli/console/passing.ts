@@ -1,13 +1,4 @@
-import { CONSOLE_ROUTES, ROUTES, type Operation } from '../../../shared/api/routes.ts';
-
-/** What reads, and has its question in a body. */
-const READS_BY_POST: ReadonlySet<string> = new Set<Operation>([
-  'batchGet',
-  'batchRead',
-  'readLog',
-  'digestLog',
-  'batchQuery',
-]);
+import { CONSOLE_ROUTES, READS_BY_POST, ROUTES, type Operation } from '../../../shared/api/routes.ts';
 
 /** What the console changes, where it may: all that it has buttons for, and no more. */
 export const CONSOLE_ACTIONS = [
@@ -38,7 +29,7 @@ export type Passing = 'reads' | 'changes' | 'unknown';
  * @param path as it came: percent-encoded, without its query
  */
 export function passingOf(method: string, path: string): Passing {
-  if (method === 'GET' && CONSOLE_ROUTES.some((route) => fits(route.path, path))) return 'reads';
+  if (CONSOLE_ROUTES.some((route) => route.method === method && fits(route.path, path))) return 'reads';
   const own = ROUTES.filter((route) => route.method === method && fits(route.path, path));
   // Of several that fit, as `health` and the name of a datastore, the gateway takes the one that names more.
   const [route] = own.toSorted((one, other) => parametersIn(one.path) - parametersIn(other.path));

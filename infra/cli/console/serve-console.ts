@@ -33,7 +33,7 @@ const TIMEOUT_MS = 31_000;
 const SESSION = '/console/session.json';
 const REDEEM = '/console/redeem';
 /** What the API is told of a request of the page. */
-const SENT = ['accept', 'content-type', 'if-none-match', 'x-schemaless-bodies', 'x-request-id'];
+const SENT = ['accept', 'content-type', 'if-none-match', 'prefer', 'x-schemaless-bodies', 'x-request-id'];
 /** What the page is told of an answer; the policy for its content among them. */
 const RETURNED = [
   'content-type',
@@ -114,7 +114,7 @@ async function answer(request: IncomingMessage, serving: Serving): Promise<Answe
   if (body === undefined) return problem(413, 'request_too_large', `wanted at most ${MOST_BYTES} bytes`);
   const { pathname, search } = new URL(target, 'http://127.0.0.1');
   if (method === 'POST' && pathname === REDEEM) return redeemed(body, serving);
-  const isFile = method === 'GET' && pathname.startsWith('/console') && pathname !== SESSION;
+  const isFile = (method === 'GET' || method === 'HEAD') && pathname.startsWith('/console') && pathname !== SESSION;
   if (!isFile && !isSame(String(headers['x-console-token'] ?? ''), serving.token))
     return problem(401, 'denied', 'This browser did not open the address that the command printed');
   const passing = passingOf(method, pathname);

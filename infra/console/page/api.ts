@@ -33,30 +33,35 @@ export interface Asking {
   readonly signal?: AbortSignal | undefined;
   /** Bodies come, and that somebody asked for them is written down. @default false: they are hidden */
   readonly shown?: boolean;
+  /** The answer that is here already, and how long the API may wait for another one. @default it answers at once */
+  readonly wait?: { readonly seconds: number; readonly etag: string | undefined };
 }
 
-/** How it stands with the API, for who wants to be told. */
-export interface Connection {
-  /** Since when nothing is answered, by `Date.now()`; undefined while all is well. */
-  readonly lostAt: number | undefined;
-  readonly lastRequestId: string | undefined;
-  readonly lastMs: number | undefined;
+export interface Answered {
+  /** Undefined where it is the one that is here already. */
+  readonly answer: unknown;
+  readonly etag: string | undefined;
 }
 
-const TIMEOUT_MS = 35_000;
+/** Besides the time for which the API may wait. */
+const TIMEOUT_MS = 30_000;
 const TOKEN = 'schemaless-console-token';
-const watchers = new Set<(connection: Connection) => void>();
-let connection: Connection = { lostAt: undefined, lastRequestId: undefined, lastMs: undefined };
+/** Told since when nothing is answered, by `Date.now()`; undefined while all is well. */
+type Watch = (lostAt: number | undefined) => void;
 
-export function watchConnection(watch: (connection: Connection) => void): () => void {
+const watchers = new Set<Watch>();
+let lostAt: number | undefined;
+
+export function watchConnection(watch: Watch): () => void {
   watchers.add(watch);
-  watch(connection);
+  watch(lostAt);
   return () => void watchers.delete(watch);
 }
 
-function tell(now: Partial<Connection>): void {
-  connection = { ...connection, ...now };
-  for (const watch of watchers) watch(connection);
+function tell(at: number | undefined): void {
+  if (lostAt === at) return;
+  lostAt = at;
+  for (const watch of watchers) watch(lostAt);
 }
 
 /** What opened the page, and what it may do. */
@@ -76,17 +81,28 @@ export async function openSession(): Promise<Session> {
   const word = /^#token=([\w-]+)$/u.exec(location.hash)?.[1];
   if (word !== undefined) {
     history.replaceState(null, '', location.pathname);
-    const { token } = (await ask('/console/redeem', { method: 'POST', body: { word } })) as { readonly token: string };
+    const { token } = (await askBeside('/console/redeem', { method: 'POST', body: { word } })) as {
+      readonly token: string;
+    };
     localStorage.setItem(TOKEN, token);
   }
-  return (await ask('/console/session.json')) as Session;
+  return (await askBeside('/console/session.json')) as Session;
 }
 
-/** Asks the API. Throws Refused. */
-export async function ask(path: string, asking: Asking = {}): Promise<unknown> {
-  const { method = 'GET', body, shown = false } = asking;
+/** Whether the API did not answer: nobody did, or who signs for the page or a gateway before it says so. */
+export function hasNoAnswer({ status, code }: Pick<Refused, 'status' | 'code'>): boolean {
+  return status === 0 || code === 'no_answer' || (code === undefined && [502, 503, 504].includes(status));
+}
+
+/** Asks the API beside the feed, at once: what somebody does, and what is asked for on a click. Throws Refused. */
+export async function askBeside(path: string, asking: Asking = {}): Promise<unknown> {
+  return (await send(path, asking)).answer;
+}
+
+/** Sends a request. Throws Refused. */
+export async function send(path: string, asking: Asking): Promise<Answered> {
+  const { method = 'GET', body, shown = false, wait } = asking;
   const token = localStorage.getItem(TOKEN);
-  const began = performance.now();
   let response: Response;
   let text: string;
   try {
@@ -97,22 +113,30 @@ export async function ask(path: string, asking: Asking = {}): Promise<unknown> {
         'x-schemaless-bodies': shown ? 'shown' : 'hidden',
         ...(token !== null && { 'x-console-token': token }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(wait && { prefer: `wait=${wait.seconds}` }),
+        ...(wait?.etag !== undefined && { 'if-none-match': wait.etag }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(asking.signal ? [asking.signal] : [])]),
+      signal: AbortSignal.any([
+        AbortSignal.timeout(TIMEOUT_MS + (wait?.seconds ?? 0) * 1000),
+        ...(asking.signal ? [asking.signal] : []),
+      ]),
     });
     text = await response.text();
   } catch (error) {
     if (asking.signal?.aborted) throw error;
-    if (connection.lostAt === undefined) tell({ lostAt: Date.now() });
+    tell(lostAt ?? Date.now());
     throw new Refused(0, { detail: 'No answer from the API' }, undefined);
   }
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
-  tell({ lostAt: undefined, lastRequestId: requestId, lastMs: performance.now() - began });
-  const answer = readAnswer(text, response);
+  const etag = response.headers.get('etag') ?? undefined;
+  const answer = response.status === 304 ? undefined : readAnswer(text, response);
   // A group that is down is told of by 503, and answered all the same.
-  if (!response.ok && !isHealth(answer)) throw new Refused(response.status, answer as Problem, requestId);
-  return answer;
+  const isAnswer = response.ok || response.status === 304 || isHealth(answer);
+  const refused = isAnswer ? undefined : new Refused(response.status, answer as Problem, requestId);
+  tell(refused && hasNoAnswer(refused) ? (lostAt ?? Date.now()) : undefined);
+  if (refused) throw refused;
+  return { answer, etag };
 }
 
 function readAnswer(text: string, response: Response): unknown {
@@ -142,9 +166,9 @@ export function apiPath(
 }
 
 /** What is not for this caller is undefined: a screen shows what else there is. Throws Refused for all other reasons. */
-export async function askIfMay<Answer>(path: string, signal: AbortSignal): Promise<Answer | undefined> {
+export async function unlessDenied<Answer>(asked: Promise<unknown>): Promise<Answer | undefined> {
   try {
-    return (await ask(path, { signal })) as Answer;
+    return (await asked) as Answer;
   } catch (error) {
     if (error instanceof Refused && error.status === 403) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 import type { Cell } from '../../../shared/cell.ts';
-import { apiPath, ask } from './api.ts';
+import { apiPath } from './api.ts';
 import type { Value } from './exact-json.ts';
+import type { Ask } from './feed.ts';
 
 /** A cell as the page has it: without its body, as long as nobody asked for it. */
 export type ShownCell = Omit<Cell, 'body'> & {
@@ -19,14 +20,13 @@ interface Key {
 export async function cellsWithBodies(
   datastore: string,
   keys: readonly Key[],
-  signal: AbortSignal,
+  ask: Ask,
 ): Promise<readonly (ShownCell | null)[]> {
   if (keys.length === 0) return [];
   const wanted = keys.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
   const answer = await ask(apiPath(datastore, ['batch-get']), {
     method: 'POST',
     body: { keys: wanted },
-    signal,
     shown: true,
   });
   return (answer as { readonly cells: readonly (ShownCell | null)[] }).cells;

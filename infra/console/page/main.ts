@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Action } from './action.ts';
 import { ActionDialog } from './actions.ts';
 import { FIRST_SCREEN, go, link, useAddress } from './address.ts';
-import { openSession, Refused, watchConnection, type Connection, type Session } from './api.ts';
+import { openSession, Refused, watchConnection, type Session } from './api.ts';
 import { Help } from './help.ts';
 import { html } from './html.ts';
 import { listenToKeys } from './keys.ts';
@@ -119,26 +119,25 @@ function Head({ session, datastore, screen, onHelp }: HeadProps) {
 
 /** That the API does not answer, for how long; and once more that it does. */
 function ConnectionLine() {
-  const [connection, setConnection] = useState<Connection>();
+  const [lostAt, setLostAt] = useState<number>();
   const [, setTick] = useState(0);
   const [found, setFound] = useState<string>();
   useEffect(() => {
-    let lostAt: number | undefined;
+    let before: number | undefined;
     return watchConnection((now) => {
-      if (lostAt !== undefined && now.lostAt === undefined) {
-        setFound(`It answers again, after ${durationText((Date.now() - lostAt) / 1000)}.`);
+      if (before !== undefined && now === undefined) {
+        setFound(`It answers again, after ${durationText((Date.now() - before) / 1000)}.`);
         setTimeout(() => setFound(undefined), 5000);
       }
-      if (lostAt !== now.lostAt) setConnection(now);
-      lostAt = now.lostAt;
+      setLostAt(now);
+      before = now;
     });
   }, []);
   useEffect(() => {
-    if (connection?.lostAt === undefined) return undefined;
+    if (lostAt === undefined) return undefined;
     const timer = setInterval(() => setTick((tick) => tick + 1), 1000);
     return () => clearInterval(timer);
-  }, [connection?.lostAt]);
-  const lostAt = connection?.lostAt;
+  }, [lostAt]);
   return html`<div class="connection" role="status" aria-live="polite">
     ${lostAt !== undefined && html`<div class="trouble"><strong>The API does not answer</strong>, since ${durationText((Date.now() - lostAt) / 1000)}. What is shown may be old; it is asked again by itself.</div>`}
     ${lostAt === undefined && found !== undefined && html`<div class="found">${found}</div>`}

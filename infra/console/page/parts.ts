@@ -43,6 +43,11 @@ export function CliLine({ line, label = 'On the command line' }: { readonly line
   return html`<div class="cli"><span class="quiet">${label}</span> <${Copied} text=${line} /></div>`;
 }
 
+/** In place of what the caller may not see. */
+export function NotForYou({ policy }: { readonly policy: string }) {
+  return html`<p class="quiet">That is not for you to see: the policy <code>${policy}</code> shows it.</p>`;
+}
+
 /** A line to be copied. */
 export function Copied({ text }: { readonly text: string }) {
   const [copied, setCopied] = useState(false);

@@ -5,8 +5,10 @@ import { html } from './html.ts';
 export interface Column<Item> {
   readonly header: string;
   readonly value: (item: Item, position: number) => ComponentChildren;
-  /** Of CSS. @default an equal share of what is left */
-  readonly width?: string;
+  /** Of CSS. */
+  readonly width: string;
+  /** Takes less where the screen is narrow: what it says is cut off. @default false */
+  readonly gives?: boolean;
   readonly isNumber?: boolean;
 }
 
@@ -24,6 +26,10 @@ export interface TableProps<Item> {
 }
 
 const ROW_PX = 30;
+/** Of a column that gives way. */
+const LEAST_WIDTH = '18ch';
+/** Of what stands beside the rows: lines, and a bar to scroll by. */
+const BESIDE = '18px';
 /** Fewer are all there. */
 const WHOLE = 60;
 /** Beyond what is seen, above and below. */
@@ -55,10 +61,12 @@ export function Table<Item>(props: TableProps<Item>) {
   const isWhole = items.length <= WHOLE;
   const from = isWhole ? 0 : Math.max(0, Math.min(seen.top - MARGIN, items.length - 1));
   const to = isWhole ? items.length : Math.min(items.length, seen.top + Math.ceil(seen.height / ROW_PX) + MARGIN);
-  return html`<div class="table" ref=${frame} onScroll=${look} tabindex="0" role="region" aria-label=${label}>
-    <table aria-rowcount=${items.length + 1}>
+  const least = columns.map(({ width, gives }) => (gives ? LEAST_WIDTH : width)).join(' + ');
+  const wished = columns.map(({ width }) => width).join(' + ');
+  return html`<div class="table" ref=${frame} style=${{ maxWidth: `calc(${wished} + ${BESIDE})` }} onScroll=${look} tabindex="0" role="region" aria-label=${label}>
+    <table aria-rowcount=${items.length + 1} style=${{ minWidth: `calc(${least})` }}>
       <caption class="unseen">${label}</caption>
-      <colgroup>${columns.map(({ width }) => html`<col style=${width === undefined ? {} : { width }} />`)}</colgroup>
+      <colgroup>${columns.map(({ width, gives }) => html`<col style=${gives ? {} : { width }} />`)}</colgroup>
       <thead><tr aria-rowindex="1">${columns.map(({ header, isNumber }) => html`<th scope="col" class=${isNumber ? 'number' : ''}>${header}</th>`)}</tr></thead>
       <tbody>
         ${from > 0 && html`<tr key="above" aria-hidden="true" class="gap"><td colspan=${columns.length} style=${{ height: `${from * ROW_PX}px` }}></td></tr>`}

@@ -21,7 +21,8 @@ describe('the page', () => {
   it('has every file that its document and its modules name, and none of another origin', () => {
     const named = [...(files['index.html']?.text ?? '').matchAll(/(?:href|src)="(?<path>[^"]+)"/gu)];
     expect(named.length).toBeGreaterThan(4);
-    for (const { groups } of named) expect(Object.keys(files)).toContain(groups?.['path']?.replace(/^console\//u, ''));
+    for (const { groups } of named)
+      expect(Object.keys(files)).toContain(groups?.['path']?.replace(/^\/console\//u, ''));
     for (const [, { text }] of scripts)
       for (const { groups } of text.matchAll(/(?<![\w.])(?:from|import)\s*\(?"(?<path>\.[\w./-]+)"/gu))
         expect(Object.keys(files)).toContain(groups?.['path']?.replace(/^\.\//u, ''));

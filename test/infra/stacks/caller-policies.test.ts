@@ -82,7 +82,9 @@ describe('the console', () => {
   const allowed = (described: string): boolean =>
     propertiesOf(withIt, 'AWS::IAM::ManagedPolicy')
       .filter(({ Description }) => String(Description).includes(described))
-      .some(({ PolicyDocument }) => JSON.stringify(PolicyDocument).includes('/GET/console'));
+      .some(({ PolicyDocument }) =>
+        ['GET', 'HEAD'].every((method) => JSON.stringify(PolicyDocument).includes(`/${method}/console`)),
+      );
 
   it('is opened by people, not by programs', () => {
     for (const people of ['reads every datastore', 'moves shards', 'erases cells', 'operates the store'])
@@ -96,7 +98,7 @@ describe('the console', () => {
         String(RouteKey).includes('/console'),
       );
     expect(routesOf(synthesized(folder.path, { environment: 'prod' }))).toEqual([]);
-    expect(routesOf(withIt)).toHaveLength(2);
+    expect(routesOf(withIt)).toHaveLength(4);
     for (const route of routesOf(withIt)) expect(route).toMatchObject({ AuthorizationType: 'AWS_IAM' });
   });
 });

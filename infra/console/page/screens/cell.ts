@@ -1,9 +1,10 @@
 import type { ParkedCell, TriggerDetails, TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
 import { link } from '../address.ts';
-import { apiPath, ask, askIfMay } from '../api.ts';
+import { apiPath, unlessDenied } from '../api.ts';
 import { cellsWithBodies, type ShownCell } from '../cells.ts';
 import { differences, type Difference } from '../differences.ts';
 import { shortJson, type Value } from '../exact-json.ts';
+import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, JsonBody, Time, type Tone } from '../parts.ts';
@@ -46,7 +47,7 @@ export function OfTheCell({ cell, before, shown }: OfTheCellProps) {
 function Bodies({ cell, before }: Omit<OfTheCellProps, 'shown'>) {
   const { datastore } = usePage();
   const live = useLive(
-    (signal) => cellsWithBodies(datastore, before && before.erased !== true ? [cell, before] : [cell], signal),
+    (ask) => cellsWithBodies(datastore, before && before.erased !== true ? [cell, before] : [cell], ask),
     `${datastore} ${cell.shard} ${cell.added_id} ${before?.added_id ?? ''}`,
   );
   const [now, earlier] = live.data ?? [];
@@ -65,8 +66,8 @@ function Changes({ before, after }: { readonly before: Value; readonly after: Va
     empty: 'Nothing: both say the same.',
     columns: [
       { header: 'Where', value: ({ path }) => (path === '' ? 'the whole' : visible(path)), width: '16ch' },
-      { header: 'Before', value: (one) => html`<del>${text(one.before)}</del>`, width: '24ch' },
-      { header: 'Now', value: (one) => html`<ins>${text(one.after)}</ins>`, width: '24ch' },
+      { header: 'Before', value: (one) => html`<del>${text(one.before)}</del>`, width: '24ch', gives: true },
+      { header: 'Now', value: (one) => html`<ins>${text(one.after)}</ins>`, width: '24ch', gives: true },
     ],
   })}${more && html`<p class="quiet">More than that changed.</p>`}`;
 }
@@ -81,11 +82,7 @@ interface Made {
 
 function TriggersOfCell({ cell }: { readonly cell: ShownCell }) {
   const { datastore } = usePage();
-  const live = useLive(
-    (signal) => madeOf(datastore, cell, signal),
-    `${datastore} ${cell.shard} ${cell.added_id}`,
-    3000,
-  );
+  const live = useLive((ask) => madeOf(datastore, cell, ask), `${datastore} ${cell.shard} ${cell.added_id}`, 3000);
   return html`<${Freshness} live=${live} />
     ${
       live.data &&
@@ -101,23 +98,26 @@ function TriggersOfCell({ cell }: { readonly cell: ShownCell }) {
             width: '16ch',
           },
           { header: 'State', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '12ch' },
-          { header: 'Why', value: ({ says }) => html`<span title=${says}>${visible(says)}</span>`, width: '48ch' },
+          {
+            header: 'Why',
+            value: ({ says }) => html`<span title=${says}>${visible(says)}</span>`,
+            width: '48ch',
+            gives: true,
+          },
         ],
       })
     }`;
 }
 
-async function madeOf(datastore: string, cell: ShownCell, signal: AbortSignal): Promise<readonly Made[]> {
-  const all = await askIfMay<{ triggers: readonly TriggerSummary[] }>(apiPath(datastore, ['triggers']), signal);
+async function madeOf(datastore: string, cell: ShownCell, ask: Ask): Promise<readonly Made[]> {
+  const all = await unlessDenied<{ triggers: readonly TriggerSummary[] }>(ask(apiPath(datastore, ['triggers'])));
   const own = (all?.triggers ?? []).filter(({ columns }) => columns === '*' || columns.includes(cell.column_name));
   const made: Made[] = [];
   for (const { trigger } of own) {
     const after = cell.shard === 0 ? undefined : cell.shard - 1;
-    const details = (await ask(apiPath(datastore, ['triggers', trigger], { limit: 1, after }), {
-      signal,
-    })) as TriggerDetails;
+    const details = (await ask(apiPath(datastore, ['triggers', trigger], { limit: 1, after }))) as TriggerDetails;
     const at = details.shards.find(({ shard }) => shard === cell.shard);
-    const parked = at !== undefined && at.parked > 0 ? await parkedHere(datastore, trigger, cell, signal) : undefined;
+    const parked = at !== undefined && at.parked > 0 ? await parkedHere(datastore, trigger, cell, ask) : undefined;
     made.push({ trigger, ...whatBecame(details, at, parked, cell) });
   }
   return made;
@@ -128,10 +128,10 @@ async function parkedHere(
   datastore: string,
   trigger: string,
   { shard, added_id }: ShownCell,
-  signal: AbortSignal,
+  ask: Ask,
 ): Promise<ParkedCell | undefined> {
   const after = `${shard}/${added_id - 1}`;
-  const page = await ask(apiPath(datastore, ['triggers', trigger, 'parked'], { limit: 1, after }), { signal });
+  const page = await ask(apiPath(datastore, ['triggers', trigger, 'parked'], { limit: 1, after }));
   const { cells } = page as { readonly cells: readonly ParkedCell[] };
   return cells.find((one) => one.shard === shard && one.added_id === added_id);
 }

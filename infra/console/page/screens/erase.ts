@@ -1,5 +1,5 @@
 import type { Action } from '../action.ts';
-import { apiPath, ask } from '../api.ts';
+import { apiPath, askBeside, unlessDenied } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { cliLine, type Page } from '../session.ts';
 import { counted, visible } from '../text.ts';
@@ -8,6 +8,11 @@ export interface EraseTarget {
   readonly row_key: string;
   /** @default all of the row */
   readonly column_name?: string | undefined;
+}
+
+interface Latest {
+  readonly cells: readonly ShownCell[];
+  readonly next: string | null;
 }
 
 /** Erases a row, or a column of it. */
@@ -24,13 +29,13 @@ export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key
     word: row_key,
     foresee: async (signal) => {
       const path = apiPath(datastore, ['rows', row_key], { column: column_name });
-      const { cells, next } = (await ask(path, { signal })) as {
-        readonly cells: readonly ShownCell[];
-        readonly next: string | null;
-      };
+      const now = await unlessDenied<Latest>(askBeside(path, { signal }));
+      const says = `All bodies of ${what} are erased for good: from its group, its buffered copies, its index entries and what is parked. Nothing can be written at these addresses again.`;
+      // Who erases need not be one who reads.
+      if (!now) return { says: `${says} What it has now is not for you to see.` };
       return {
-        says: `All bodies of ${what} are erased for good: from its group, its buffered copies, its index entries and what is parked. Nothing can be written at these addresses again. Now it has ${counted(cells.length, 'column')}${next === null ? '' : ' and more'}:`,
-        some: cells
+        says: `${says} Now it has ${counted(now.cells.length, 'column')}${now.next === null ? '' : ' and more'}:`,
+        some: now.cells
           .slice(0, 20)
           .map(
             (cell) =>
@@ -40,7 +45,7 @@ export function eraseAction(page: Pick<Page, 'session' | 'datastore'>, { row_key
     },
     act: async ({ signal, answer }) => {
       const body = { row_key, ...(column_name !== undefined && { column_name }), reason: answer };
-      const record = (await ask(apiPath(datastore, ['erasures']), { method: 'POST', body, signal })) as {
+      const record = (await askBeside(apiPath(datastore, ['erasures']), { method: 'POST', body, signal })) as {
         readonly id: string;
         readonly state: string;
         readonly cells: number;

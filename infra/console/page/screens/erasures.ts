@@ -1,23 +1,31 @@
 import type { Erasure, ErasurePage } from '../../../../shared/contract/erasure-operations.ts';
 import { link, restate, useAddress } from '../address.ts';
-import { apiPath, ask } from '../api.ts';
+import { apiPath } from '../api.ts';
+import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
-import { useLive } from '../live.ts';
+import { HELD_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
 import { bytesText, counted, countText, visible } from '../text.ts';
+import { Forgotten } from './forgotten.ts';
+import { Holds } from './holds.ts';
+import { pagesOf } from './pages-of.ts';
+import { RetentionPart } from './retention.ts';
 
 const MOST = 2000;
 
-/** What was erased, why, by whom, and whether it is done everywhere. */
+/**
+ * What was erased, why, by whom, and whether it is done everywhere; what is held back from that, what goes by itself,
+ * and who was forgotten.
+ */
 export function ErasuresScreen() {
   const { datastore } = usePage();
   const { query, parts } = useAddress();
   const [id] = parts;
   const open = query.get('open') === 'true';
   const cli = useCli('erasures', ...(open ? ['--open'] : []));
-  const live = useLive((signal) => erasures(datastore, open, signal), `${datastore} ${open}`, 5000);
+  const live = useLive((ask) => erasures(datastore, open, ask), `${datastore} ${open}`, HELD_MS);
   const looked = live.data?.find((one) => one.id === id);
   return html`<h1>Erasures</h1>
     <${Freshness} live=${live} />
@@ -25,20 +33,19 @@ export function ErasuresScreen() {
     ${looked && html`<${Receipt} erasure=${looked} />`}
     ${live.data && erasureTable(datastore, live.data, id)}
     ${live.data && live.data.length >= MOST && html`<p class="quiet">Those are the first ${countText(MOST)}.</p>`}
-    <${CliLine} line=${cli} />`;
+    <${CliLine} line=${cli} />
+    <${Holds} />
+    <${RetentionPart} />
+    <${Forgotten} />`;
 }
 
-async function erasures(datastore: string, open: boolean, signal: AbortSignal): Promise<readonly Erasure[]> {
-  const found: Erasure[] = [];
-  let after: string | undefined;
-  do {
-    const page = (await ask(apiPath(datastore, ['erasures'], { open: open || undefined, limit: 1000, after }), {
-      signal,
-    })) as ErasurePage;
-    found.push(...page.erasures);
-    after = page.next ?? undefined;
-  } while (after !== undefined && found.length < MOST);
-  return found.sort((one, other) => (one.requested_at < other.requested_at ? 1 : -1));
+async function erasures(datastore: string, open: boolean, ask: Ask): Promise<readonly Erasure[]> {
+  const found = await pagesOf(MOST, async (after) => {
+    const path = apiPath(datastore, ['erasures'], { open: open || undefined, limit: 1000, after });
+    const page = (await ask(path)) as ErasurePage;
+    return { items: page.erasures, next: page.next };
+  });
+  return found.toSorted((one, other) => (one.requested_at < other.requested_at ? 1 : -1));
 }
 
 function erasureTable(datastore: string, found: readonly Erasure[], id: string | undefined) {
@@ -62,8 +69,8 @@ function erasureTable(datastore: string, found: readonly Erasure[], id: string |
         width: '11ch',
       },
       { header: 'Bodies', value: ({ cells }) => countText(cells), width: '9ch', isNumber: true },
-      { header: 'By', value: ({ requested_by: by }) => visible(by), width: '26ch' },
-      { header: 'Reason', value: ({ reason }) => visible(reason), width: '40ch' },
+      { header: 'By', value: ({ requested_by: by }) => visible(by), width: '26ch', gives: true },
+      { header: 'Reason', value: ({ reason }) => visible(reason), width: '40ch', gives: true },
     ],
   });
 }

@@ -9,7 +9,8 @@ import type {
 import type { Doing } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, ask, askIfMay } from '../api.ts';
+import { apiPath, askBeside, unlessDenied } from '../api.ts';
+import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness, Reveal, Time } from '../parts.ts';
@@ -37,14 +38,17 @@ interface Looked extends LogHeads {
   readonly buffers: readonly GroupBuffer[];
 }
 
+const HEALTH_MS = 2000;
+const BUFFERS_MS = 4000;
 /** Asked for less often: of thousands of shards they are work. */
 const HEADS_MS = 10_000;
+const NO_HEADS: LogHeads = { heads: [], readerHeads: [] };
 
-async function logHeads(datastore: string, signal: AbortSignal): Promise<LogHeads> {
+async function logHeads(datastore: string, ask: Ask): Promise<LogHeads> {
   const of = async (read: 'writer' | 'reader'): Promise<readonly ShardHead[]> =>
-    (await askIfMay<{ shards: readonly ShardHead[] }>(apiPath(datastore, ['shards'], { read }), signal))?.shards ?? [];
-  const [readerHeads, heads] = await Promise.all([of('reader'), of('writer')]);
-  return { heads, readerHeads };
+    (await unlessDenied<{ shards: readonly ShardHead[] }>(ask(apiPath(datastore, ['shards'], { read }))))?.shards ?? [];
+  const readerHeads = await of('reader');
+  return { heads: await of('writer'), readerHeads };
 }
 
 type Kept = BufferConflict & { readonly hidden?: true };
@@ -53,7 +57,6 @@ type Kept = BufferConflict & { readonly hidden?: true };
 interface Instance {
   readonly id: string;
   readonly health: Health;
-  readonly at: number;
 }
 
 const MOST_INSTANCES = 12;
@@ -62,43 +65,40 @@ const MOST_INSTANCES = 12;
 export function HealthScreen() {
   const { datastore } = usePage();
   const instances = useRef<readonly Instance[]>([]);
-  const logs = useRef<{ readonly of: string; readonly at: number } & LogHeads>({
-    of: '',
-    at: 0,
-    heads: [],
-    readerHeads: [],
-  });
-  const live = useLive<Looked>(
-    async (signal) => {
-      const isOld = logs.current.of !== datastore || Date.now() - logs.current.at > HEADS_MS;
-      const [health, buffers, heads] = await Promise.all([
-        ask('/v1/health', { signal }) as Promise<Health>,
-        askIfMay<{ groups: Looked['buffers'] }>(apiPath(datastore, ['buffer']), signal),
-        isOld ? logHeads(datastore, signal) : logs.current,
-      ]);
-      if (isOld) logs.current = { of: datastore, at: Date.now(), heads: heads.heads, readerHeads: heads.readerHeads };
+  // Apart, so that the groups are there first.
+  const live = useLive<Health>(
+    async (ask) => {
+      const health = (await ask('/v1/health')) as Health;
       const others = instances.current.filter(({ id }) => id !== health.instance);
-      instances.current = [{ id: health.instance, health, at: Date.now() }, ...others].slice(0, MOST_INSTANCES);
-      return { health, buffers: buffers?.groups ?? [], heads: heads.heads, readerHeads: heads.readerHeads };
+      instances.current = [{ id: health.instance, health }, ...others].slice(0, MOST_INSTANCES);
+      return health;
     },
     datastore,
-    2000,
+    HEALTH_MS,
   );
+  const buffers = useLive(
+    async (ask) =>
+      (await unlessDenied<{ groups: readonly GroupBuffer[] }>(ask(apiPath(datastore, ['buffer']))))?.groups ?? [],
+    datastore,
+    BUFFERS_MS,
+  );
+  const logs = useLive<LogHeads>((ask) => logHeads(datastore, ask), datastore, HEADS_MS);
   const cli = useCli('ping');
-  const { data } = live;
+  const looked = live.data && { health: live.data, buffers: buffers.data ?? [], ...(logs.data ?? NO_HEADS) };
   return html`<h1>Health</h1>
     <${Freshness} live=${live} />
     ${
-      data &&
+      looked &&
       html`<p role="status">
-        <${Badge} tone=${data.health.status === 'ok' ? 'good' : data.health.status === 'down' ? 'bad' : 'warn'}>${data.health.status}<//>
-        ${' '}${whatIsWrong(data)}
+        <${Badge} tone=${looked.health.status === 'ok' ? 'good' : looked.health.status === 'down' ? 'bad' : 'warn'}>${looked.health.status}<//>
+        ${' '}${whatIsWrong(looked)}
       </p>
+      ${[buffers, logs].map((one) => one.error && html`<${Freshness} live=${one} />`)}
       <h2>Groups</h2>
-      ${groupTable(data, instances.current)}
+      ${groupTable(looked, instances.current)}
       <h2>Writes that are kept aside</h2>
-      <${KeptWrites} datastore=${datastore} counts=${data.buffers} />
-      <p class="quiet small">Schemaless ${data.health.version}. Each instance of a function looks for itself;
+      <${KeptWrites} datastore=${datastore} counts=${looked.buffers} />
+      <p class="quiet small">Schemaless ${looked.health.version}. Each instance of a function looks for itself;
         ${instances.current.length === 1 ? ' one has answered' : ` ${instances.current.length} have answered`} so far.</p>`
     }
     <${CliLine} line=${cli} />`;
@@ -128,7 +128,8 @@ function whatIsWrong({ health, buffers }: Looked): string {
 interface GroupRow {
   readonly health: GroupHealth;
   readonly buffer: GroupBuffer | undefined;
-  readonly shards: number;
+  /** Null where it is not known. */
+  readonly shards: number | null;
   readonly behind: string;
   readonly openAt: number;
 }
@@ -140,7 +141,7 @@ function groupTable(data: Looked, instances: readonly Instance[]) {
     return {
       health,
       buffer: data.buffers.find(({ group }) => group === health.group),
-      shards: own.length,
+      shards: data.heads.length === 0 ? null : own.length,
       behind: readersBehind(own, readers, health.reader),
       openAt: instances.filter(({ health: { groups } }) =>
         groups.some(
@@ -158,18 +159,23 @@ function groupTable(data: Looked, instances: readonly Instance[]) {
       { header: 'Group', value: ({ health }) => health.group, width: '12ch' },
       { header: 'Shards', value: ({ shards }) => countText(shards), width: '9ch', isNumber: true },
       { header: 'Writer', value: ({ health }) => node(health.writer), width: '17ch' },
-      { header: 'Readers', value: ({ health }) => node(health.reader), width: '17ch' },
+      {
+        header: 'Readers',
+        value: ({ health: { reader } }) => (reader.served_by === 'writer' ? 'none' : node(reader)),
+        width: '17ch',
+      },
       { header: 'Readers are behind', value: ({ behind }) => behind, width: '18ch' },
       {
         header: 'Circuits open',
         value: ({ openAt }) => (openAt === 0 ? 'none' : `at ${counted(openAt, 'instance')}`),
         width: '15ch',
       },
-      { header: 'It holds for others', value: ({ buffer }) => bufferText(buffer), width: '30ch' },
+      { header: 'It holds for others', value: ({ buffer }) => bufferText(buffer), width: '30ch', gives: true },
       {
         header: 'Error',
         value: ({ health }) => visible(health.writer.error ?? health.reader.error ?? ''),
         width: '40ch',
+        gives: true,
       },
     ],
   });
@@ -181,8 +187,7 @@ function readersBehind(
   readers: ReadonlyMap<number, ShardHead>,
   { state, served_by }: NodeHealth,
 ): string {
-  if (state === 'down') return '–';
-  if (served_by === 'writer') return 'no readers';
+  if (state === 'down' || served_by === 'writer') return '–';
   let cells = 0;
   for (const head of own) {
     const reader = readers.get(head.shard);
@@ -244,8 +249,8 @@ function KeptList({
 }) {
   const [shown, setShown] = useState(false);
   const live = useLive(
-    async (signal) =>
-      (await ask(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { signal, shown })) as Readonly<
+    async (ask) =>
+      (await ask(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { shown })) as Readonly<
         Record<string, readonly Kept[]>
       >,
     `${datastore} ${kind} ${count} ${shown}`,
@@ -272,6 +277,7 @@ function KeptList({
           header: 'Body',
           value: ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)),
           width: '40ch',
+          gives: true,
         },
         { header: 'What to do', value: (one) => keptAction(datastore, kind, one, live.again), width: '12ch' },
       ],
@@ -300,7 +306,7 @@ function keptAction(
           : `The body of ${id} at ${where} is stored; the others at this address become conflicts.`,
       }),
       act: async ({ signal }: Doing) => {
-        await ask(apiPath(datastore, ['buffer', kind, path]), { method: 'POST', body: { ids: [id] }, signal });
+        await askBeside(apiPath(datastore, ['buffer', kind, path]), { method: 'POST', body: { ids: [id] }, signal });
         return 'Done.';
       },
       onDone,

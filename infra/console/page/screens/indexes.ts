@@ -1,8 +1,8 @@
 import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import { link } from '../address.ts';
-import { apiPath, ask } from '../api.ts';
+import { apiPath } from '../api.ts';
 import { html } from '../html.ts';
-import { useLive } from '../live.ts';
+import { HELD_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Freshness, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
@@ -15,11 +15,10 @@ export function IndexesScreen() {
   const { datastore } = usePage();
   const cli = useCli('verify-index');
   const live = useLive(
-    async (signal) =>
-      ((await ask(apiPath(datastore, ['indexes']), { signal })) as { readonly indexes: readonly IndexStatus[] })
-        .indexes,
+    async (ask) =>
+      ((await ask(apiPath(datastore, ['indexes']))) as { readonly indexes: readonly IndexStatus[] }).indexes,
     datastore,
-    2000,
+    HELD_MS,
   );
   const mistyped = (live.data ?? []).flatMap(({ index, mistyped: fields }) => fields.map((one) => ({ ...one, index })));
   return html`<h1>Indexes</h1>
@@ -58,6 +57,7 @@ function indexTable(datastore: string, indexes: readonly IndexStatus[]) {
         value: ({ fields }) =>
           fields.map(({ field, type, column_key }) => `${visible(column_key)}.${field} ${type}`).join(', '),
         width: '60ch',
+        gives: true,
       },
     ],
   });

@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { link, restate, useAddress } from '../address.ts';
-import { apiPath, ask, Refused } from '../api.ts';
+import { apiPath, Refused } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { shortJson } from '../exact-json.ts';
+import { join, type Ask } from '../feed.ts';
 import { html } from '../html.ts';
+import { HELD_MS } from '../live.ts';
 import { Badge, CliLine, Reveal, Time, Trouble } from '../parts.ts';
 import { parseShards } from '../parse-shards.ts';
 import { useCli, usePage } from '../session.ts';
@@ -15,8 +17,8 @@ import { counted, countText, visible } from '../text.ts';
 const MOST_CELLS = 2000;
 /** Of one request. */
 const MOST_SHARDS = 1000;
-const QUICK_MS = 1000;
-const SLOW_MS = 5000;
+/** How old the tail of more shards may be. */
+const WIDE_MS = 2000;
 
 /** What is written, as it comes. */
 export function LogsScreen() {
@@ -115,7 +117,7 @@ function cellTable(datastore: string, cells: readonly ShownCell[], shown: boolea
       },
       { header: 'Column', value: (cell) => nameOf(cell), width: '16ch' },
       { header: 'Ref', value: ({ ref_key }) => ref_key, width: '9ch', isNumber: true },
-      { header: 'Body', value: (cell) => bodyOf(cell, shown), width: '60ch' },
+      { header: 'Body', value: (cell) => bodyOf(cell, shown), width: '60ch', gives: true },
     ],
   });
 }
@@ -140,43 +142,27 @@ interface Tailing {
   readonly paused: boolean;
 }
 
-/** Reads on and on from where it was: an answer that is lost is asked for again, so that nothing is passed over. */
+/** Reads on from where it was: what is lost on its way is asked for again, so that nothing is passed over. */
 function useTail(tailing: Tailing): Tailed {
   const [state, setState] = useState<Tailed>(NOTHING);
-  const now = useRef(tailing);
-  now.current = tailing;
+  const places = useRef<Places>(undefined);
+  const { datastore, shards, from, shown, paused } = tailing;
+  const isWide = (places.current?.size ?? 0) > MOST_SHARDS;
   useEffect(() => {
-    const ended = new AbortController();
-    void follow(() => now.current, ended.signal, setState);
-    return () => ended.abort();
-  }, []);
+    if (paused) return undefined;
+    const { leave } = join<Read>({
+      load: async (ask) => readOn((places.current ??= await beginning(tailing, ask)), tailing, ask),
+      // Of several requests the first alone is held.
+      everyMs: isWide ? WIDE_MS : HELD_MS,
+      onData: ({ cells, silent, next }) => {
+        places.current = next;
+        setState((before) => kept({ ...before, shards: next.size, silent, error: undefined }, cells));
+      },
+      onError: (error) => setState((before) => ({ ...before, error })),
+    });
+    return leave;
+  }, [datastore, shards, from, shown, paused, isWide]);
   return state;
-}
-
-type Change = (change: (before: Tailed) => Tailed) => void;
-
-async function follow(tailing: () => Tailing, signal: AbortSignal, change: Change): Promise<void> {
-  let places: Map<number, Location> | undefined;
-  let [failures, pause] = [0, QUICK_MS];
-  while (!signal.aborted) {
-    if (!tailing().paused && !document.hidden) {
-      try {
-        places ??= await beginning(tailing(), signal);
-        const known = places;
-        const { cells, silent } = await readOn(known, tailing(), signal);
-        failures = 0;
-        pause = cells.length > 0 ? QUICK_MS : Math.min(SLOW_MS, pause * 1.5);
-        change((before) => kept({ ...before, shards: known.size, silent, error: undefined }, cells));
-      } catch (error) {
-        if (signal.aborted) return;
-        failures += 1;
-        pause = Math.min(10_000, 500 * 2 ** failures);
-        const refused = error instanceof Refused ? error : new Refused(0, { detail: String(error) }, undefined);
-        change((before) => ({ ...before, error: refused }));
-      }
-    }
-    await new Promise((resolve) => setTimeout(resolve, pause));
-  }
 }
 
 /** The oldest go first. */
@@ -187,10 +173,12 @@ function kept(before: Tailed, more: readonly ShownCell[]): Tailed {
   return { ...before, cells: tooMany === 0 ? all : all.slice(tooMany), gone: before.gone + tooMany };
 }
 
+/** Where the log of each shard is read on. */
+type Places = ReadonlyMap<number, Location>;
 type Location = { readonly shard: number } & ({ readonly after: number } | { readonly since: string });
 
-async function beginning({ datastore, shards, from }: Tailing, signal: AbortSignal): Promise<Map<number, Location>> {
-  const answer = await ask(apiPath(datastore, ['shards']), { signal });
+async function beginning({ datastore, shards, from }: Tailing, ask: Ask): Promise<Places> {
+  const answer = await ask(apiPath(datastore, ['shards']));
   const heads = (answer as { readonly shards: readonly ShardHead[] }).shards;
   const wanted = parseShards(shards, heads.length);
   if (wanted === undefined)
@@ -216,22 +204,20 @@ type LogAnswer =
 interface Read {
   readonly cells: readonly ShownCell[];
   readonly silent: readonly string[];
+  readonly next: Places;
 }
 
-/** One look at each shard, whose places go on with what came. */
-async function readOn(
-  places: Map<number, Location>,
-  { datastore, shown }: Tailing,
-  signal: AbortSignal,
-): Promise<Read> {
+/** One look at each shard. */
+async function readOn(places: Places, { datastore, shown }: Tailing, ask: Ask): Promise<Read> {
   const cells: ShownCell[] = [];
   const silent = new Map<string, number>();
+  const next = new Map(places);
   const all = [...places.values()];
   for (let at = 0; at < all.length; at += MOST_SHARDS) {
     const locations = all.slice(at, at + MOST_SHARDS);
     const limit = Math.max(1, Math.floor(MOST_SHARDS / locations.length));
     const body = { locations, limit };
-    const { logs } = (await ask(apiPath(datastore, ['log']), { method: 'POST', body, signal, shown })) as {
+    const { logs } = (await ask(apiPath(datastore, ['log']), { method: 'POST', body, shown })) as {
       readonly logs: readonly LogAnswer[];
     };
     for (const log of logs) {
@@ -241,9 +227,9 @@ async function readOn(
         continue;
       }
       cells.push(...log.cells);
-      if (log.cells.length > 0) places.set(log.shard, { shard: log.shard, after: log.next });
+      if (log.cells.length > 0) next.set(log.shard, { shard: log.shard, after: log.next });
     }
   }
   cells.sort((one, other) => (one.created_at < other.created_at ? -1 : one.created_at > other.created_at ? 1 : 0));
-  return { cells, silent: [...silent].map(([why, count]) => `${why}, ${counted(count, 'shard')}`) };
+  return { cells, next, silent: [...silent].map(([why, count]) => `${why}, ${counted(count, 'shard')}`) };
 }

@@ -2,7 +2,7 @@ import type { MoveStatus } from '../../../../shared/contract/move-operations.ts'
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, ask } from '../api.ts';
+import { apiPath, askBeside } from '../api.ts';
 import { html } from '../html.ts';
 import { Badge } from '../parts.ts';
 import { cliLine, usePage, type Page } from '../session.ts';
@@ -35,7 +35,12 @@ export function MoveTable({ moves }: { readonly moves: readonly MoveStatus[] }) 
       { header: 'Copied', value: progressOf, width: '28ch' },
       { header: 'Rate', value: ({ bytes_per_second: rate }) => `${bytesText(rate)}/s`, width: '11ch', isNumber: true },
       { header: 'Left', value: ({ eta_seconds: eta }) => durationText(eta), width: '10ch', isNumber: true },
-      { header: 'Trouble', value: ({ last_error: error }) => (error === null ? '' : visible(error)), width: '40ch' },
+      {
+        header: 'Trouble',
+        value: ({ last_error: error }) => (error === null ? '' : visible(error)),
+        width: '40ch',
+        gives: true,
+      },
     ],
   });
 }
@@ -95,10 +100,10 @@ function moveAction(page: Page, { shard }: MoveStatus, step: keyof typeof STEPS,
     cli: cliLine(page, ['move', step, String(shard)]),
     ...(step === 'complete' && { word: String(shard) }),
     foresee: async (signal) => ({
-      says: says((await ask(apiPath(page.datastore, ['moves', shard]), { signal })) as MoveStatus),
+      says: says((await askBeside(apiPath(page.datastore, ['moves', shard]), { signal })) as MoveStatus),
     }),
     act: async ({ signal }) => {
-      await ask(apiPath(page.datastore, ['moves', shard, step]), { method: 'POST', body: {}, signal });
+      await askBeside(apiPath(page.datastore, ['moves', shard, step]), { method: 'POST', body: {}, signal });
       return 'It is done within seconds: the move shows it.';
     },
     onDone,
@@ -111,7 +116,7 @@ export function createMoveAction(page: Page, shard: number, to: string, onDone: 
     operation: 'createMove',
     cli: cliLine(page, ['move', 'create', String(shard), '--to', to]),
     foresee: async (signal) => {
-      const { shards } = (await ask(apiPath(page.datastore, ['shards', 'sizes']), { signal })) as {
+      const { shards } = (await askBeside(apiPath(page.datastore, ['shards', 'sizes']), { signal })) as {
         readonly shards: readonly {
           readonly shard: number;
           readonly cells?: number;
@@ -125,7 +130,7 @@ export function createMoveAction(page: Page, shard: number, to: string, onDone: 
       };
     },
     act: async ({ signal }) => {
-      await ask(apiPath(page.datastore, ['moves']), { method: 'POST', body: { shard, to }, signal });
+      await askBeside(apiPath(page.datastore, ['moves']), { method: 'POST', body: { shard, to }, signal });
       return 'The copy is begun.';
     },
     onDone,

@@ -9,7 +9,8 @@ import type {
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, ask } from '../api.ts';
+import { apiPath, askBeside } from '../api.ts';
+import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, CliLine, Freshness, Time } from '../parts.ts';
@@ -37,7 +38,7 @@ interface Parked {
 export function ParkedScreen({ name }: { readonly name: string }) {
   const page = usePage();
   const { datastore } = page;
-  const live = useLive<Parked>((signal) => parkedCells(datastore, name, signal), `${datastore} ${name}`, 5000);
+  const live = useLive<Parked>((ask) => parkedCells(datastore, name, ask), `${datastore} ${name}`, 5000);
   const [group, setGroup] = useState('');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const cells = live.data?.cells ?? [];
@@ -84,19 +85,17 @@ function headline({ cells, isWhole, summary }: Parked): string {
   return `${countedAre(parked, 'cell')} parked: the rest goes on without them.${listed} ${stops} ${retried}`;
 }
 
-async function parkedCells(datastore: string, name: string, signal: AbortSignal): Promise<Parked> {
+async function parkedCells(datastore: string, name: string, ask: Ask): Promise<Parked> {
   const cells: ParkedCell[] = [];
   const malformed: MalformedMessage[] = [];
   let after: string | undefined;
   do {
-    const page = (await ask(apiPath(datastore, ['triggers', name, 'parked'], { limit: PAGE, after }), {
-      signal,
-    })) as ParkedPage;
+    const page = (await ask(apiPath(datastore, ['triggers', name, 'parked'], { limit: PAGE, after }))) as ParkedPage;
     cells.push(...page.cells);
     malformed.push(...page.malformed);
     after = page.next ?? undefined;
   } while (after !== undefined && cells.length < MOST_CELLS);
-  const summary = (await ask(apiPath(datastore, ['triggers', name], { limit: 1 }), { signal })) as TriggerSummary;
+  const summary = (await ask(apiPath(datastore, ['triggers', name], { limit: 1 }))) as TriggerSummary;
   return { cells, malformed, isWhole: after === undefined, summary };
 }
 
@@ -124,12 +123,13 @@ function groupTable(page: Page, name: string, { groups, group, setGroup, onDone 
         value: ({ text }) =>
           html`<button type="button" class="link" data-item title=${text} onClick=${() => setGroup(text)}>${visible(text)}</button>`,
         width: '52ch',
+        gives: true,
       },
       { header: 'Last', value: ({ last }) => html`<${Time} at=${last} />`, width: '24ch' },
       {
         header: 'What to do',
         value: ({ cells }) => actionsFor({ page, name, cells, label: 'these', onDone }),
-        width: '24ch',
+        width: '30ch',
       },
     ],
   });
@@ -153,7 +153,7 @@ function cellTable(
           html`<input type="checkbox" aria-label=${`Choose ${placeOf(cell)}`} checked=${chosen.has(placeOf(cell))} onChange=${() => toggle(cell)} />`,
         width: '8ch',
       },
-      { header: 'Place', value: (cell) => `${cell.shard}/${cell.added_id}`, width: '14ch', isNumber: true },
+      { header: 'Place', value: (cell) => `${cell.shard}/${cell.added_id}`, width: '12ch', isNumber: true },
       {
         header: 'Row',
         value: ({ row_key, column_name, added_id }) =>
@@ -164,16 +164,19 @@ function cellTable(
         header: 'Error',
         value: ({ last_error: error }) => html`<span title=${error}>${visible(error)}</span>`,
         width: '50ch',
+        gives: true,
       },
-      { header: 'Column', value: ({ column_name }) => visible(column_name), width: '14ch' },
-      { header: 'Ref', value: ({ ref_key }) => ref_key, width: '8ch', isNumber: true },
-      { header: 'Attempts', value: ({ attempts }) => attempts, width: '10ch', isNumber: true },
+      {
+        header: 'Cell',
+        value: ({ column_name, ref_key }) => `${visible(column_name)}, ${ref_key}`,
+        width: '18ch',
+      },
       { header: 'Parked', value: ({ parked_at }) => html`<${Time} at=${parked_at} />`, width: '24ch' },
       {
-        header: 'Retry',
-        value: ({ retry, round }) =>
-          html`${retry === null ? '' : html`<${Badge} tone="plain">${retry}<//> `}${round > 0 ? `tried again ${countText(round)}×` : ''}`,
-        width: '22ch',
+        header: 'Attempts',
+        value: ({ attempts, retry, round }) =>
+          html`${attempts}${round > 0 ? `, again ${countText(round)}×` : ''} ${retry !== null && html`<${Badge} tone="plain">${retry}<//>`}`,
+        width: '20ch',
       },
     ],
   });
@@ -187,7 +190,7 @@ function malformedTable(messages: readonly MalformedMessage[]) {
     columns: [
       { header: 'Message', value: ({ message_id }) => message_id, width: '38ch' },
       { header: 'Came', value: ({ parked_at }) => html`<${Time} at=${parked_at} />`, width: '24ch' },
-      { header: 'Error', value: ({ error }) => visible(error), width: '70ch' },
+      { header: 'Error', value: ({ error }) => visible(error), width: '70ch', gives: true },
     ],
   });
 }
@@ -223,7 +226,7 @@ function parkedAction({ page, name, cells, count = cells.length, onDone }: Chose
     cli: cliLine(page, ['parked', verb, name, ...words]),
     ...(!isRetry && { word: 'discard' }),
     foresee: async (signal) => {
-      const { state, parked, malformed } = (await ask(apiPath(page.datastore, ['triggers', name], { limit: 1 }), {
+      const { state, parked, malformed } = (await askBeside(apiPath(page.datastore, ['triggers', name], { limit: 1 }), {
         signal,
       })) as TriggerSummary;
       const number = cells === 'all' ? parked : cells.length;
@@ -239,7 +242,7 @@ function parkedAction({ page, name, cells, count = cells.length, onDone }: Chose
     },
     act: async ({ report, signal }) => {
       const send = async (choice: unknown): Promise<{ readonly done: number; readonly missing: number }> => {
-        const answer = (await ask(path, { method: 'POST', body: { cells: choice }, signal })) as {
+        const answer = (await askBeside(path, { method: 'POST', body: { cells: choice }, signal })) as {
           wanted?: number;
           discarded?: number;
           not_parked: readonly unknown[];
@@ -268,7 +271,7 @@ function Dead({ name, count }: { readonly name: string; readonly count: number }
   const [messages, setMessages] = useState<readonly DeadMessageShown[]>();
   const path = ['triggers', name, 'dead'];
   const look = (): void => {
-    void ask(apiPath(datastore, path, { limit: 1000 })).then((answer) =>
+    void askBeside(apiPath(datastore, path, { limit: 1000 })).then((answer) =>
       setMessages((answer as { messages: readonly DeadMessageShown[] }).messages),
     );
   };
@@ -284,7 +287,7 @@ function Dead({ name, count }: { readonly name: string; readonly count: number }
           : `About ${counted(count, 'message')} are deleted. The cells themselves stay where they are.`,
     }),
     act: async ({ signal }) => {
-      const answer = (await ask(apiPath(datastore, [...path, verb]), { method: 'POST', body: {}, signal })) as {
+      const answer = (await askBeside(apiPath(datastore, [...path, verb]), { method: 'POST', body: {}, signal })) as {
         replayed?: number;
         discarded?: number;
         left: number;

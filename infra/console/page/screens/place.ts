@@ -1,5 +1,5 @@
 import { link, useAddress } from '../address.ts';
-import { apiPath, ask } from '../api.ts';
+import { apiPath } from '../api.ts';
 import type { ShownCell } from '../cells.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
@@ -12,10 +12,10 @@ export function PlaceScreen() {
   const { datastore } = usePage();
   const [shard = '', place = ''] = useAddress().parts;
   const live = useLive(
-    async (signal) =>
-      (await ask(apiPath(datastore, ['shards', shard, 'cells'], { after: Math.max(0, Number(place) - 1), limit: 1 }), {
-        signal,
-      })) as { readonly cells: readonly ShownCell[] },
+    async (ask) =>
+      (await ask(
+        apiPath(datastore, ['shards', shard, 'cells'], { after: Math.max(0, Number(place) - 1), limit: 1 }),
+      )) as { readonly cells: readonly ShownCell[] },
     `${datastore} ${shard} ${place}`,
   );
   const cell = live.data?.cells.find(({ added_id }) => added_id === Number(place));

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { IndexAnswer, IndexCounted, IndexEntry } from '../../../../shared/contract/index-query.ts';
 import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import { go, link, useAddress } from '../address.ts';
-import { apiPath, ask, Refused } from '../api.ts';
+import { apiPath, askBeside, Refused } from '../api.ts';
 import { prettyJson, type Value } from '../exact-json.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
@@ -28,9 +28,8 @@ export function QueriesScreen() {
   const { datastore } = usePage();
   const { parts } = useAddress();
   const live = useLive(
-    async (signal) =>
-      ((await ask(apiPath(datastore, ['indexes']), { signal })) as { readonly indexes: readonly IndexStatus[] })
-        .indexes,
+    async (ask) =>
+      ((await ask(apiPath(datastore, ['indexes']))) as { readonly indexes: readonly IndexStatus[] }).indexes,
     datastore,
   );
   const index = live.data?.find((one) => one.index === parts[0]) ?? live.data?.[0];
@@ -129,7 +128,7 @@ function Answer({ index, conditions, order, shown }: AnswerProps) {
   const { datastore } = usePage();
   const asked = Object.fromEntries(conditions);
   const live = useLive(
-    async (signal) =>
+    async (ask) =>
       (await ask(
         apiPath(datastore, ['indexes', index.index], {
           ...asked,
@@ -137,7 +136,7 @@ function Answer({ index, conditions, order, shown }: AnswerProps) {
           limit: LIMIT,
           explain: true,
         }),
-        { signal, shown },
+        { shown },
       )) as IndexAnswer,
     JSON.stringify([datastore, index.index, conditions, order, shown]),
   );
@@ -190,7 +189,7 @@ function Count({ path }: { readonly path: string }) {
   if (count instanceof Refused) return html`<${Trouble} error=${count} />`;
   if (count) return html`${count.complete ? '' : 'At least '}${counted(count.count, 'row')} in all.`;
   const look = (): void => {
-    ask(path).then(
+    askBeside(path).then(
       (found) => setCount(found as IndexCounted),
       (error: unknown) => error instanceof Refused && setCount(error),
     );

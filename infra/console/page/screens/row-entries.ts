@@ -1,9 +1,10 @@
 import type { IndexAnswer } from '../../../../shared/contract/index-query.ts';
 import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import { link } from '../address.ts';
-import { apiPath, ask, Refused } from '../api.ts';
+import { apiPath, Refused } from '../api.ts';
 import { cellsWithBodies, type ShownCell } from '../cells.ts';
 import type { Value } from '../exact-json.ts';
+import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { Badge, Freshness, type Tone } from '../parts.ts';
@@ -39,7 +40,7 @@ export function RowEntries({ rowKey, columns, shown }: RowEntriesProps) {
 function Entries({ rowKey, columns }: Omit<RowEntriesProps, 'shown'>) {
   const { datastore } = usePage();
   const places = columns.map(({ added_id }) => added_id).join();
-  const live = useLive((signal) => entriesOf(datastore, rowKey, columns, signal), `${datastore} ${rowKey} ${places}`);
+  const live = useLive((ask) => entriesOf(datastore, rowKey, columns, ask), `${datastore} ${rowKey} ${places}`);
   return html`<${Freshness} live=${live} />
     ${
       live.data &&
@@ -60,7 +61,7 @@ function Entries({ rowKey, columns }: Omit<RowEntriesProps, 'shown'>) {
           { header: 'Shard field', value: ({ field }) => field, width: '24ch' },
           { header: 'Value', value: ({ value }) => value ?? 'none', width: '38ch' },
           { header: 'Entry', value: ({ tone, state }) => html`<${Badge} tone=${tone}>${state}<//>`, width: '16ch' },
-          { header: 'Lies in', value: ({ where }) => where, width: '34ch' },
+          { header: 'Lies in', value: ({ where }) => where, width: '34ch', gives: true },
         ],
       })
     }`;
@@ -70,9 +71,9 @@ async function entriesOf(
   datastore: string,
   rowKey: string,
   columns: readonly ShownCell[],
-  signal: AbortSignal,
+  ask: Ask,
 ): Promise<readonly Entry[]> {
-  const { indexes } = (await ask(apiPath(datastore, ['indexes']), { signal })) as {
+  const { indexes } = (await ask(apiPath(datastore, ['indexes']))) as {
     readonly indexes: readonly IndexStatus[];
   };
   const wanted = indexes.filter(({ fields }) =>
@@ -80,7 +81,7 @@ async function entriesOf(
   );
   const names = new Set(wanted.map(({ fields }) => fields[0]?.column_key));
   const latest = columns.filter(({ column_name, erased }) => names.has(column_name) && erased !== true).slice(0, 100);
-  const cells = await cellsWithBodies(datastore, latest, signal);
+  const cells = await cellsWithBodies(datastore, latest, ask);
   const entries: Entry[] = [];
   for (const { index, fields } of wanted) {
     const [first] = fields;
@@ -91,7 +92,7 @@ async function entriesOf(
       index,
       field: first.field,
       value,
-      ...(await entryAt({ datastore, index, field: first.field, value, rowKey }, signal)),
+      ...(await entryAt({ datastore, index, field: first.field, value, rowKey }, ask)),
     });
   }
   return entries;
@@ -119,12 +120,12 @@ const MOST = 1000;
 
 async function entryAt(
   { datastore, index, field, value, rowKey }: Asked,
-  signal: AbortSignal,
+  ask: Ask,
 ): Promise<Pick<Entry, 'tone' | 'state' | 'where'>> {
   if (value === undefined) return { tone: 'plain', state: 'none', where: 'its shard field is not there' };
   try {
     const path = apiPath(datastore, ['indexes', index], { [field]: value, limit: MOST, fields: field, explain: true });
-    const { entries, next, explain } = (await ask(path, { signal })) as IndexAnswer;
+    const { entries, next, explain } = (await ask(path)) as IndexAnswer;
     const where = explain ? `shard ${explain.shard}, ${explain.group}` : '';
     if (entries.some(({ row_key }) => row_key === rowKey)) return { tone: 'good', state: 'there', where };
     return next === null

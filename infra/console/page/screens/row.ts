@@ -1,12 +1,13 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { link, restate, useAddress } from '../address.ts';
-import { apiPath, ask, Refused } from '../api.ts';
+import { apiPath, type Refused } from '../api.ts';
 import { ActionButton } from '../actions.ts';
 import { isPathColumn, type ShownCell } from '../cells.ts';
+import { join, type Ask } from '../feed.ts';
 import { html } from '../html.ts';
-import { useLive } from '../live.ts';
+import { HELD_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Freshness, Reveal, Time, Trouble } from '../parts.ts';
-import { cliLine, useCli, usePage } from '../session.ts';
+import { cliLine, isDenied, useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
 import { counted, isRowKey, visible } from '../text.ts';
 import { OfTheCell } from './cell.ts';
@@ -44,7 +45,7 @@ function Row({ rowKey, chosen, place }: RowProps) {
   const page = usePage();
   const { datastore } = page;
   const [shown, setShown] = useState(false);
-  const latest = useLive((signal) => allColumns(datastore, rowKey, signal), `${datastore} ${rowKey}`, 5000);
+  const latest = useLive((ask) => allColumns(datastore, rowKey, ask), `${datastore} ${rowKey}`, HELD_MS);
   const columns = latest.data ?? [];
   const names = chosen === undefined ? columns.slice(0, 8).map(({ column_name }) => column_name) : [chosen];
   const newest = names.map((name) => columns.find(({ column_name }) => column_name === name)?.ref_key ?? '').join();
@@ -54,7 +55,10 @@ function Row({ rowKey, chosen, place }: RowProps) {
   if (latest.data?.length === 0)
     return html`<p>No cell of this row is stored. One that was answered 202 may be buffered: see <a href=${link(datastore, ['health'])}>health</a>.</p>
       <${RowSql} rowKey=${rowKey} />`;
+  // Who erases need not be one who reads.
+  const isUnseen = latest.data === undefined && latest.error !== undefined && isDenied(latest.error);
   return html`<${Freshness} live=${latest} />
+    ${isUnseen && html`<div class="bar"><${ActionButton} label="Erase …" action=${eraseAction(page, { row_key: rowKey, column_name: chosen })} /></div>`}
     ${
       columns.length > 0 &&
       html`<div class="bar">
@@ -124,11 +128,11 @@ function cellTable(cells: readonly ShownCell[], names: readonly string[], looked
   });
 }
 
-async function allColumns(datastore: string, rowKey: string, signal: AbortSignal): Promise<readonly ShownCell[]> {
+async function allColumns(datastore: string, rowKey: string, ask: Ask): Promise<readonly ShownCell[]> {
   const found: ShownCell[] = [];
   let after: string | undefined;
   do {
-    const answer = (await ask(apiPath(datastore, ['rows', rowKey], { after }), { signal })) as {
+    const answer = (await ask(apiPath(datastore, ['rows', rowKey], { after }))) as {
       readonly cells: readonly ShownCell[];
       readonly next: string | null;
     };
@@ -153,12 +157,11 @@ function useHistory(datastore: string, rowKey: string, names: readonly string[],
   const [state, setState] = useState<Omit<History, 'more'>>(NOTHING);
   const [most, setMost] = useState(MOST_VERSIONS);
   useEffect(() => {
-    const ended = new AbortController();
-    const load = async (): Promise<void> => {
+    const load = async (ask: Ask): Promise<void> => {
       const cells: ShownCell[] = [];
       let isFull = false;
       for (const name of names)
-        for await (const page of versions(datastore, rowKey, name, ended.signal)) {
+        for await (const page of versions(datastore, rowKey, name, ask)) {
           cells.push(...page);
           isFull = cells.length >= most;
           setState({ cells: [...cells], isWhole: false, isFull, error: undefined });
@@ -166,10 +169,13 @@ function useHistory(datastore: string, rowKey: string, names: readonly string[],
         }
       setState({ cells: [...cells], isWhole: !isFull, isFull, error: undefined });
     };
-    load().catch((error: unknown) => {
-      if (!ended.signal.aborted && error instanceof Refused) setState((loaded) => ({ ...loaded, error }));
+    const { leave } = join({
+      load,
+      everyMs: Number.POSITIVE_INFINITY,
+      onData: () => undefined,
+      onError: (error) => setState((loaded) => ({ ...loaded, error })),
     });
-    return () => ended.abort();
+    return leave;
   }, [key, most]);
   return { ...state, more: () => setMost((before) => before + MOST_VERSIONS) };
 }
@@ -180,14 +186,13 @@ async function* versions(
   datastore: string,
   rowKey: string,
   name: string,
-  signal: AbortSignal,
+  ask: Ask,
 ): AsyncGenerator<readonly ShownCell[]> {
   if (!isPathColumn(name)) {
     // Its name fits into no path: the latest cell alone can be asked for.
     const answer = await ask(apiPath(datastore, ['batch-get']), {
       method: 'POST',
       body: { keys: [{ row_key: rowKey, column_name: name }] },
-      signal,
     });
     const { cells } = answer as { readonly cells: readonly (ShownCell | null)[] };
     yield cells.filter((cell) => cell !== null);
@@ -196,7 +201,7 @@ async function* versions(
   let after: number | undefined;
   do {
     const path = apiPath(datastore, ['cells', rowKey, name, 'versions'], { limit: PAGE, after });
-    const answer = (await ask(path, { signal })) as {
+    const answer = (await ask(path)) as {
       readonly cells: readonly ShownCell[];
       readonly next: number | null;
     };

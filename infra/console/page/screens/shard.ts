@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
 import { ActionButton } from '../actions.ts';
 import { link } from '../address.ts';
-import { apiPath, ask, Refused } from '../api.ts';
+import { apiPath, Refused } from '../api.ts';
+import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
 import { CliLine, Copied, Facts, Time } from '../parts.ts';
@@ -28,7 +29,7 @@ export function OneShard({ shard: { shard, group, head, bytes, rate, error }, gr
   const database = `${datastore}_${String(shard).padStart(4, '0')}`;
   const others = groups.filter((one) => one !== group);
   const last = useLive(
-    (signal) => moveOf(datastore, shard, signal),
+    (ask) => moveOf(datastore, shard, ask),
     `${datastore} ${shard} ${move?.step ?? ''} ${move?.switches ?? ''}`,
     2000,
   );
@@ -69,9 +70,9 @@ export function OneShard({ shard: { shard, group, head, bytes, rate, error }, gr
     <${CliLine} line=${cli} />`;
 }
 
-async function moveOf(datastore: string, shard: number, signal: AbortSignal): Promise<MoveStatus | undefined> {
+async function moveOf(datastore: string, shard: number, ask: Ask): Promise<MoveStatus | undefined> {
   try {
-    return (await ask(apiPath(datastore, ['moves', shard]), { signal })) as MoveStatus;
+    return (await ask(apiPath(datastore, ['moves', shard]))) as MoveStatus;
   } catch (error) {
     if (error instanceof Refused && (error.code === 'unknown_move' || error.status === 403)) return undefined;
     throw error;
@@ -101,8 +102,8 @@ function Hole({ shard, head }: { readonly shard: number; readonly head: number |
   const { datastore } = usePage();
   const after = Math.max(0, (head ?? 0) - 100);
   const live = useLive(
-    async (signal) =>
-      (await ask(apiPath(datastore, ['shards', shard, 'cells'], { after, limit: 1000 }), { signal })) as {
+    async (ask) =>
+      (await ask(apiPath(datastore, ['shards', shard, 'cells'], { after, limit: 1000 }))) as {
         readonly next: number;
         readonly more: boolean;
         readonly cells: readonly unknown[];

@@ -3,11 +3,12 @@ import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
 import type { ShardSizes } from '../../../../shared/contract/shard-plan.ts';
 import { go, link, restate, useAddress } from '../address.ts';
-import { apiPath, ask, askIfMay } from '../api.ts';
+import { apiPath, unlessDenied } from '../api.ts';
 import { coloursNow } from '../colours.ts';
+import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
-import { CliLine, Freshness } from '../parts.ts';
+import { CliLine, Freshness, NotForYou } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
 import { bytesText, counted, countText } from '../text.ts';
@@ -40,12 +41,12 @@ export function ShardsScreen() {
   const { parts } = useAddress();
   const before = useRef<Before>({ of: '', at: 0, heads: new Map(), sizesAt: 0, sizes: undefined });
   const live = useLive<Looked>(
-    async (signal) => {
+    async (ask) => {
       const known =
         before.current.of === datastore
           ? before.current
           : { of: datastore, at: 0, heads: new Map<number, number>(), sizesAt: 0, sizes: undefined };
-      const { looked, next } = await look(datastore, known, signal);
+      const { looked, next } = await look(datastore, known, ask);
       before.current = next;
       return looked;
     },
@@ -64,7 +65,7 @@ export function ShardsScreen() {
       number === undefined &&
       html`<${Map_} shards=${live.data.shards} groups=${live.data.groups} />
       <h2>Moves</h2>
-      ${live.data.hidesMoves ? html`<p class="quiet">They are not for you to see: the policy <code>movers</code> shows them.</p>` : html`<${MoveTable} moves=${live.data.moves} />`}
+      ${live.data.hidesMoves ? html`<${NotForYou} policy="movers" />` : html`<${MoveTable} moves=${live.data.moves} />`}
       <h2>All shards</h2><${ShardTable} shards=${live.data.shards} />`
     }
     <${CliLine} line=${cli} />`;
@@ -73,13 +74,13 @@ export function ShardsScreen() {
 async function look(
   datastore: string,
   before: Before,
-  signal: AbortSignal,
+  ask: Ask,
 ): Promise<{ readonly looked: Looked; readonly next: Before }> {
-  const answer = (await ask(apiPath(datastore, ['shards']), { signal })) as { readonly shards: readonly ShardHead[] };
+  const answer = (await ask(apiPath(datastore, ['shards']))) as { readonly shards: readonly ShardHead[] };
   const at = performance.now();
-  const moves = await askIfMay<{ readonly moves: readonly MoveStatus[] }>(apiPath(datastore, ['moves']), signal);
+  const moves = await unlessDenied<{ readonly moves: readonly MoveStatus[] }>(ask(apiPath(datastore, ['moves'])));
   const isOld = at - before.sizesAt > SIZES_MS || before.sizes === undefined;
-  const sizes = isOld ? await askIfMay<ShardSizes>(apiPath(datastore, ['shards', 'sizes']), signal) : before.sizes;
+  const sizes = isOld ? await unlessDenied<ShardSizes>(ask(apiPath(datastore, ['shards', 'sizes']))) : before.sizes;
   const bytes = new Map((sizes?.shards ?? []).map((one) => [one.shard, one.error ? undefined : one.bytes]));
   const moving = new Set(moves?.moves.map(({ shard }) => shard));
   const seconds = (at - before.at) / 1000;

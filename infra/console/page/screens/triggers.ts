@@ -9,10 +9,11 @@ import type {
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
 import { link, useAddress } from '../address.ts';
-import { apiPath, ask } from '../api.ts';
+import { apiPath, askBeside } from '../api.ts';
+import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { LazyChart } from '../lazy-chart.ts';
-import { useLive } from '../live.ts';
+import { HELD_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, Time, type Tone } from '../parts.ts';
 import { cliLine, useCli, usePage, type Page } from '../session.ts';
 import { table } from '../table.ts';
@@ -36,15 +37,15 @@ function AllTriggers() {
   const { datastore } = usePage();
   const cli = useCli('triggers', 'list');
   const live = useLive(
-    async (signal) => {
-      const { triggers } = (await ask(apiPath(datastore, ['triggers']), { signal })) as {
+    async (ask) => {
+      const { triggers } = (await ask(apiPath(datastore, ['triggers']))) as {
         readonly triggers: readonly TriggerSummary[];
       };
       for (const one of triggers) sampled(datastore, one);
       return triggers;
     },
     datastore,
-    2000,
+    HELD_MS,
   );
   return html`<h1>Triggers</h1>
     <${Freshness} live=${live} />
@@ -77,7 +78,12 @@ function triggerTable(datastore: string, triggers: readonly TriggerSummary[]) {
         isNumber: true,
       },
       { header: 'Given up', value: ({ dead }) => countText(dead), width: '9ch', isNumber: true },
-      { header: 'Last error', value: ({ last_error: last }) => (last ? visible(last.error) : '–'), width: '50ch' },
+      {
+        header: 'Last error',
+        value: ({ last_error: last }) => (last ? visible(last.error) : '–'),
+        width: '50ch',
+        gives: true,
+      },
     ],
   });
 }
@@ -96,12 +102,12 @@ function OneTrigger({ name }: { readonly name: string }) {
   const page = usePage();
   const { datastore } = page;
   const live = useLive<Looked>(
-    async (signal) => {
-      const details = (await ask(apiPath(datastore, ['triggers', name], { limit: 1 }), { signal })) as TriggerDetails;
+    async (ask) => {
+      const details = (await ask(apiPath(datastore, ['triggers', name], { limit: 1 }))) as TriggerDetails;
       return { details, samples: sampled(datastore, details) };
     },
     `${datastore} ${name}`,
-    2000,
+    HELD_MS,
   );
   const details = live.data?.details;
   const cli = useCli('triggers', 'show', name);
@@ -205,7 +211,7 @@ function pauseAction(page: Page, { trigger, lag }: TriggerDetails, onDone: () =>
       says: `Within some two seconds nothing is sent or consumed for ${trigger} any more. It is ${counted(lag.cells, 'cell')} behind; what is queued stays, and nothing is lost.`,
     }),
     act: async ({ signal, answer }) => {
-      await ask(apiPath(page.datastore, ['triggers', trigger, 'pause']), {
+      await askBeside(apiPath(page.datastore, ['triggers', trigger, 'pause']), {
         method: 'POST',
         body: answer === '' ? {} : { reason: answer },
         signal,
@@ -225,7 +231,7 @@ function resumeAction(page: Page, { trigger, lag, parked }: TriggerDetails, onDo
       says: `${trigger} is sent and consumes ${counted(lag.cells, 'cell')} that it is behind. ${counted(parked, 'cell')} ${parked === 1 ? 'stays' : 'stay'} parked, to be retried apart. If what they failed on is not mended, it stops again.`,
     }),
     act: async ({ signal }) => {
-      await ask(apiPath(page.datastore, ['triggers', trigger, 'resume']), { method: 'POST', body: {}, signal });
+      await askBeside(apiPath(page.datastore, ['triggers', trigger, 'resume']), { method: 'POST', body: {}, signal });
       return 'It runs.';
     },
     onDone,
@@ -268,7 +274,11 @@ function rewindAction(
     cli: cliLine(page, ['triggers', 'rewind', trigger, ...text.trim().split(/[\s,]+/u)]),
     word: trigger,
     foresee: async (signal) => {
-      const { skips } = (await ask(path, { method: 'POST', body: { to, dry_run: true }, signal })) as TriggerRewind;
+      const { skips } = (await askBeside(path, {
+        method: 'POST',
+        body: { to, dry_run: true },
+        signal,
+      })) as TriggerRewind;
       const again = await sentAgain(page.datastore, trigger, to, signal);
       const cells = skips.reduce((sum, one) => sum + one.cells, 0);
       const left =
@@ -283,7 +293,7 @@ function rewindAction(
       };
     },
     act: async ({ signal }) => {
-      await ask(path, { method: 'POST', body: { to }, signal });
+      await askBeside(path, { method: 'POST', body: { to }, signal });
       return 'It goes on from there.';
     },
     onDone,
@@ -296,7 +306,8 @@ async function sentAgain(datastore: string, trigger: string, to: To, signal: Abo
   if (typeof to === 'string' && to !== 'start')
     return 'Every cell stored since then is sent again, marked as a replay.';
   let cells = 0;
-  for await (const page of shardPages(datastore, trigger, signal))
+  const ask: Ask = (path) => askBeside(path, { signal });
+  for await (const page of shardPages(datastore, trigger, ask))
     for (const { shard, offset } of page) {
       const place = to === 'start' ? 0 : (to as Readonly<Record<string, number>>)[String(shard)];
       if (place !== undefined) cells += Math.max(0, (offset ?? 0) - place);
@@ -304,16 +315,10 @@ async function sentAgain(datastore: string, trigger: string, to: To, signal: Abo
   return `Up to ${counted(cells, 'cell')} that were sent, of any column, are read again; those of its columns are sent again, marked as replays.`;
 }
 
-async function* shardPages(
-  datastore: string,
-  name: string,
-  signal: AbortSignal,
-): AsyncGenerator<readonly TriggerShard[]> {
+async function* shardPages(datastore: string, name: string, ask: Ask): AsyncGenerator<readonly TriggerShard[]> {
   let after: number | undefined;
   do {
-    const page = (await ask(apiPath(datastore, ['triggers', name], { limit: 1000, after }), {
-      signal,
-    })) as TriggerDetails;
+    const page = (await ask(apiPath(datastore, ['triggers', name], { limit: 1000, after }))) as TriggerDetails;
     yield page.shards;
     after = page.next ?? undefined;
   } while (after !== undefined);
@@ -322,9 +327,9 @@ async function* shardPages(
 function Shards({ name }: { readonly name: string }) {
   const { datastore } = usePage();
   const live = useLive(
-    async (signal) => {
+    async (ask) => {
       const all: TriggerShard[] = [];
-      for await (const page of shardPages(datastore, name, signal)) all.push(...page);
+      for await (const page of shardPages(datastore, name, ask)) all.push(...page);
       // Those that are behind come first.
       return all.sort(
         (one, other) => (other.cells ?? 0) - (one.cells ?? 0) || other.parked - one.parked || one.shard - other.shard,

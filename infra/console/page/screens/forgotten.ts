@@ -1,0 +1,69 @@
+import type { ForgottenPage, ForgottenSubject } from '../../../../shared/contract/subject-operations.ts';
+import { apiPath, unlessDenied } from '../api.ts';
+import { html } from '../html.ts';
+import { useLive } from '../live.ts';
+import { Badge, CliLine, Freshness, NotForYou, Time } from '../parts.ts';
+import { useCli, usePage } from '../session.ts';
+import { table } from '../table.ts';
+import { countText, visible } from '../text.ts';
+import { pagesOf } from './pages-of.ts';
+
+const MOST = 2000;
+/** Each look may read the table of keys from end to end. */
+const EVERY_MS = 60_000;
+
+/** Subjects whose keys are gone, so that what was sealed for them is unreadable everywhere. */
+export function Forgotten() {
+  const { datastore } = usePage();
+  const cli = useCli('forgotten');
+  const live = useLive<{ readonly subjects: readonly ForgottenSubject[] | undefined }>(
+    async (ask) => ({
+      subjects: await unlessDenied(
+        pagesOf(MOST, async (after) => {
+          const page = (await ask(
+            apiPath(datastore, ['erasures', 'subjects'], { limit: 1000, after }),
+          )) as ForgottenPage;
+          return { items: page.subjects, next: page.next };
+        }),
+      ),
+    }),
+    datastore,
+    EVERY_MS,
+  );
+  const subjects = live.data?.subjects;
+  return html`<h2>Forgotten subjects</h2>
+    <${Freshness} live=${live} />
+    ${live.data && !subjects && html`<${NotForYou} policy="erasers" />`}
+    ${subjects && subjectTable(subjects.toSorted((one, other) => (one.forgotten_at < other.forgotten_at ? 1 : -1)))}
+    ${subjects && subjects.length >= MOST && html`<p class="quiet">Those are ${countText(subjects.length)} of them.</p>`}
+    <${CliLine} line=${cli} />`;
+}
+
+function subjectTable(subjects: readonly ForgottenSubject[]) {
+  return table<ForgottenSubject>({
+    label: 'Forgotten subjects, the last one first',
+    items: subjects,
+    keyOf: (one) => one.subject_name,
+    empty: 'Nobody was forgotten.',
+    columns: [
+      { header: 'Forgotten', value: (one) => html`<${Time} at=${one.forgotten_at} />`, width: '24ch' },
+      { header: 'Its name in records', value: (one) => html`<code>${one.subject_name}</code>`, width: '32ch' },
+      {
+        header: 'Key',
+        value: (one) =>
+          one.had_key
+            ? html`<span title=${`Unreadable everywhere from ${one.unreadable_from}`}><${Badge} tone="good">gone<//></span>`
+            : html`<span title="Nothing was ever sealed for it, or it was misspelt"><${Badge} tone="warn">never there<//></span>`,
+        width: '14ch',
+      },
+      {
+        header: 'Key in backups until',
+        value: (one) =>
+          one.key_in_backups_until === null ? 'in none' : html`<${Time} at=${one.key_in_backups_until} />`,
+        width: '24ch',
+      },
+      { header: 'By', value: (one) => visible(one.requested_by), width: '24ch', gives: true },
+      { header: 'Reason', value: (one) => visible(one.reason), width: '40ch', gives: true },
+    ],
+  });
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { GetQueueAttributesCommand, GetQueueUrlCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { createConnection } from 'mysql2/promise';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../shared/cell.ts';
+import { shardOf } from '../../shared/shard.ts';
+import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
+import { copyOf } from '../support/copy-of.ts';
+import { until } from '../support/until.ts';
+import { browserTests } from './browser.ts';
+import { consoleStack } from './console-stack.ts';
+
+const { stack, url, lab, trips } = consoleStack();
+const open = browserTests(url);
+const PATIENCE = { patienceMs: 180_000 };
+const [HOME, HOLDER] = ['group-1', 'group-2'] as const;
+
+/** A cell whose row lives in the first group. */
+async function cellAtHome(): Promise<{
+  readonly row_key: string;
+  readonly column_name: string;
+  readonly ref_key: number;
+}> {
+  const heads = await trips().heads();
+  for (;;) {
+    const row_key = randomUUID();
+    if (heads[shardOf(row_key, heads.length)]?.group === HOME) return { row_key, column_name: 'BASE', ref_key: 1 };
+  }
+}
+
+function writer(): string {
+  const found = stack()
+    .groups.status()
+    .find(({ group, role }) => group === HOME && role === 'writer');
+  if (!found) throw new Error(`${HOME} has no writer`);
+  return found.node;
+}
+
+/** Does what a dialog asks for: the word, and the click. */
+async function doIt(page: Page, word: string): Promise<void> {
+  expect(await page.locator('dialog button.danger').isDisabled()).toBe(word !== '');
+  if (word !== '') await page.fill('dialog input', word);
+  await page.click('dialog button.danger');
+  await page.waitForSelector('dialog .done');
+  await page.click('dialog button:has-text("Close")');
+}
+
+const sumOf = async (what: 'conflicts' | 'undecided'): Promise<number> =>
+  (await trips().buffer()).reduce((sum, group) => sum + (group.error ? 0 : group[what]), 0);
+
+describe('writes that are kept aside', () => {
+  it('a conflict is discarded, once the word was typed', async () => {
+    const cell = await cellAtHome();
+    const node = writer();
+    stack().groups.pause(node);
+    try {
+      for (const name of ['one', 'other'])
+        await until(
+          'it is buffered',
+          async () => (await trips().put({ ...cell, body: { name } })).outcome === 'buffered',
+          PATIENCE,
+        );
+    } finally {
+      stack().groups.resume(node);
+    }
+    await until('one is kept as a conflict', async () => (await sumOf('conflicts')) === 1, PATIENCE);
+    const { page, at } = await open();
+    await at('/trips/health');
+    await page.click('main button.action:has-text("Discard")');
+    expect(await page.locator('dialog .foreseen').innerText()).toContain('The cell that is stored there stays.');
+    expect(await page.locator('dialog code.line').innerText()).toMatch(
+      /^schemaless buffer conflicts discard group-\d\/\d+ -d trips$/u,
+    );
+    await doIt(page, 'discard');
+    await page.waitForSelector('text=None: no conflicts, nothing undecided.');
+    expect(await sumOf('conflicts')).toBe(0);
+  });
+
+  it('of two bodies that may both have been acknowledged one is kept', async () => {
+    const cell = await cellAtHome();
+    stack().groups.pause(writer());
+    const shard = shardOf(cell.row_key, (await trips().heads()).length);
+    await insertCopies(['one', 'other'].map((name) => copyOf({ ...cell, body: { name } }, shard)));
+    await stack().groups.promote(HOME);
+    await until('both are reported', async () => (await sumOf('undecided')) === 2, PATIENCE);
+    const { page, at } = await open();
+    await at('/trips/health');
+    await page.waitForSelector('[aria-label="Undecided"] tbody tr');
+    await page.keyboard.press('b');
+    const other = page.locator('[aria-label="Undecided"] tbody tr', { hasText: 'other' });
+    await other.locator('button.action').click();
+    expect(await page.locator('dialog .foreseen').innerText()).toContain('the others at this address become conflicts');
+    await doIt(page, 'keep');
+    const kept = async (): Promise<Json | undefined> => (await trips().get(cell)).cell?.body;
+    await until('it is stored', async () => JSON.stringify(await kept()) === '{"name":"other"}', PATIENCE);
+  });
+});
+
+async function insertCopies(copies: Parameters<typeof insertBuffered>[1]): Promise<void> {
+  const found = stack().endpoints.groups.find(({ name }) => name === HOLDER);
+  if (!found) throw new Error(`there is no ${HOLDER}`);
+  const { host, port, user, password } = found.writer;
+  const { sql, parameters } = insertBuffered('trips', copies);
+  const bound = parameters.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
+  const connection = await createConnection({ host, port, user, password });
+  await connection.query(sql, bound);
+  await connection.end();
+}
+
+/** Puts a message where SQS puts what was received too often. */
+async function giveUp(refKey: number): Promise<void> {
+  const address = { row_key: randomUUID(), column_name: 'NOTES', ref_key: refKey };
+  await lab().put({ ...address, body: {} });
+  const { cell } = await lab().get(address);
+  const queue = stack()
+    .queues()
+    .find(({ name, calls }) => name.includes('notify') && calls !== undefined);
+  const client = new SQSClient({
+    endpoint: stack().endpoints.sqs,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: queue?.url, AttributeNames: ['RedrivePolicy'] }),
+  );
+  const { deadLetterTargetArn } = JSON.parse(Attributes['RedrivePolicy'] ?? '{}') as { deadLetterTargetArn: string };
+  const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: deadLetterTargetArn.split(':').at(-1) }));
+  const { shard, added_id, created_at } = cell ?? {};
+  const message = {
+    datastore: 'lab',
+    trigger: 'notify_driver',
+    shard,
+    added_id,
+    ...address,
+    created_at,
+    replay: false,
+  };
+  await client.send(
+    new SendMessageCommand({
+      QueueUrl,
+      MessageBody: JSON.stringify(message),
+      MessageGroupId: String(shard),
+      MessageDeduplicationId: randomUUID(),
+    }),
+  );
+}
+
+describe('what SQS gave up on', () => {
+  const dead = async (): Promise<number> => Number((await lab().trigger('notify_driver')).dead);
+
+  it('is looked at and sent again', async () => {
+    await giveUp(1);
+    await until('it is counted', async () => (await dead()) === 1, PATIENCE);
+    const { page, at } = await open();
+    await at('/lab/triggers/notify_driver/parked');
+    await page.click('text=Look at them');
+    await page.waitForSelector('[aria-label="Messages that SQS gave up on"] tbody a');
+    // A look hides them from others for a moment.
+    await page.waitForTimeout(35_000);
+    await page.click('main button.action:has-text("Send them again")');
+    expect(await page.locator('dialog code.line').innerText()).toBe(
+      'schemaless parked retry notify_driver --dead -d lab',
+    );
+    await doIt(page, '');
+    await until('it is gone', async () => (await dead()) === 0, PATIENCE);
+  });
+
+  it('is deleted, once the word was typed', async () => {
+    await giveUp(2);
+    await until('it is counted', async () => (await dead()) === 1, PATIENCE);
+    const { page, at } = await open();
+    await at('/lab/triggers/notify_driver/parked');
+    await page.click('main button.action:has-text("Delete them")');
+    expect(await page.locator('dialog .foreseen').innerText()).toContain('The cells themselves stay where they are.');
+    await doIt(page, 'discard');
+    await until('it is gone', async () => (await dead()) === 0, PATIENCE);
+  });
+});
