@@ -113,13 +113,23 @@ export async function axeFindings({ page }: Looking): Promise<readonly string[]>
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 160)}`));
 }
 
-/** Tables that have to be scrolled sideways; those of a query have as many columns as its index has fields. */
+/**
+ * Tables that have to be scrolled sideways, but those of a query, which have as many columns as its index has fields; and
+ * what is to be clicked in a table, and is cut off.
+ */
 export function tooWide({ page }: Looking): Promise<readonly string[]> {
-  return page
-    .locator('main .table:not([aria-label="Rows found"])')
-    .evaluateAll((tables) =>
-      tables
-        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-        .map((table) => `${table.getAttribute('aria-label')}: ${table.scrollWidth} of ${table.clientWidth} px`),
-    );
+  return page.evaluate(() => {
+    const tables = [...document.querySelectorAll('main .table:not([aria-label="Rows found"])')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      .map((table) => `${table.getAttribute('aria-label')}: ${table.scrollWidth} of ${table.clientWidth} px`);
+    /** Of cells without their padding, which what they hold is cut off at. */
+    const endOf = (element: Element | null): number =>
+      element === null
+        ? 0
+        : element.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(element).paddingRight);
+    const buttons = [...document.querySelectorAll('main td button')]
+      .filter((button) => button.getBoundingClientRect().right > endOf(button.closest('td')) + 1)
+      .map((button) => `${button.textContent} is cut off`);
+    return [...tables, ...buttons];
+  });
 }

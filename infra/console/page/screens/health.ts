@@ -279,7 +279,7 @@ function KeptList({
           width: '40ch',
           gives: true,
         },
-        { header: 'What to do', value: (one) => keptAction(datastore, kind, one, live.again), width: '12ch' },
+        { header: 'What to do', value: (one) => keptAction(datastore, kind, one, live.again), width: '14ch' },
       ],
     })}`;
 }

@@ -129,7 +129,7 @@ function groupTable(page: Page, name: string, { groups, group, setGroup, onDone 
       {
         header: 'What to do',
         value: ({ cells }) => actionsFor({ page, name, cells, label: 'these', onDone }),
-        width: '30ch',
+        width: '36ch',
       },
     ],
   });
