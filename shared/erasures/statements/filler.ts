@@ -2,8 +2,8 @@ import type { Statement } from '../../sql/client.ts';
 import { CONTROL } from '../../sql/names.ts';
 
 /**
- * A table that is there for the while alone in which servers write over their own logs. Whoever makes it needs the right
- * to, and no function in the cloud has it: nothing is to be written over there.
+ * A table that is there for the while alone in which servers write over their own logs. The right to make it is given
+ * where there is something to write over, see `createUsers`.
  */
 const FILLER = `${CONTROL}.filler`;
 
