@@ -5,7 +5,7 @@ import { marksIn } from './marked.ts';
 export interface FoundOnDisk {
   /** Marks of bodies that were erased, by what kind of file they lie in: files and all marks in them. */
   readonly marks: Readonly<Record<FileKind, number>>;
-  /** The first files of tables that have any. */
+  /** The first files that have any, but for binary logs. */
   readonly files: readonly string[];
   /** Marks of bodies that are kept, in the files of tables: that the search finds what is there. */
   readonly kept: number;
@@ -34,7 +34,7 @@ export async function searchDisk(
         else if (kind === 'tables') kept += 1;
       }
     marks[kind] += erased;
-    if (erased > 0 && kind === 'tables') files.push(`${file}: ${erased}`);
+    if (erased > 0 && kind !== 'binary logs') files.push(`${file}: ${erased}`);
   }
   return { marks, files: files.slice(0, 5), kept };
 }
