@@ -24,7 +24,8 @@ export interface Disturbed {
 const WRITERS = 3;
 const PAUSE_MS = 50;
 const REPEAT_MS = 20;
-const REWIND_MS = 4000;
+const REWIND_MS = 15_000;
+const REPAIR_MS = 2000;
 const KILL_MS = 8000;
 const MOST_KILLS = 2;
 const DELETED_ENTRIES = 20;
@@ -53,7 +54,7 @@ export async function disturb(
       world.say(`kill -9 of the writer of group ${counts.kills}`);
       await stack.killWriter(counts.kills - 1);
     }),
-    again(signal, PAUSE_MS, async () => {
+    again(signal, REPAIR_MS, async () => {
       const { problems: mended } = await stack.verify(INDEX, '--repair');
       counts.repairs += 1;
       counts.mended += mended;

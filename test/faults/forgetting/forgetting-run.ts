@@ -139,6 +139,7 @@ async function forgetAmidDisturbances(
   const disturbed = await disturbing;
   await stack.untilAllRun();
   const erasures = erasuresClient(stack.options);
+  world.say('waiting until no erasure is open');
   const isDone = async (): Promise<boolean> => (await erasures.erasures({ open: true })).erasures.length === 0;
   if (!(await comes(isDone, { patienceMs: PATIENCE_MS, pollMs: 1000, signal: world.signal })))
     throw new Error('erasures are open');

@@ -16,7 +16,7 @@ import { startProduct } from '../stack-program.ts';
 import { DEFINITIONS, FORGOTTEN } from './marked-cells.ts';
 
 const NAME = 'stack';
-const GROUPS = 3;
+const GROUPS = 2;
 /** Copies of buffered writes are kept once they are drained: more places where bodies are. */
 const KEEP_MINUTES = 60;
 const CONTROL = fileURLToPath(new URL('../../../infra/local/commands/control.ts', import.meta.url));

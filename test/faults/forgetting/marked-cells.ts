@@ -22,7 +22,7 @@ export const FATES = Object.keys(MARKS) as readonly Fate[];
 /** The folder of datastores: one with sealed fields, an index of what is erased, another of what is sealed, a trigger. */
 export const DEFINITIONS: Readonly<Record<string, string>> = {
   'clinic/datastore.yaml': `datastore: ${FORGOTTEN}
-shards: 16
+shards: 8
 sealed:
   - { column: VISIT, subject: patient, fields: [name, contact.mail] }
 `,
