@@ -56,8 +56,8 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
         countTimes(new Map([[METRICS.retentionErased, cells]]));
         logger.info('retention', { datastore, erasures, cells, bytes, open });
       },
-      purged: (datastore, { state, tables, of, bytes_before, bytes_after }) =>
-        logger.info('purge', { datastore, state, tables, of, bytes_before, bytes_after }),
+      purged: (datastore, { state, tables, of, bytes_before, bytes_after, logs_left }) =>
+        logger.info('purge', { datastore, state, tables, of, bytes_before, bytes_after, logs_left }),
       measured: (open, oldest) => gauge({ [METRICS.erasuresOpen]: open, [METRICS.erasuresOldestSeconds]: oldest }),
     }),
   ]);

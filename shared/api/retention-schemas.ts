@@ -104,5 +104,9 @@ export const RETENTION_SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     bytes_after: COUNT,
     waits_for: { ...orNull({ type: 'string' }), description: 'Groups that cannot be worked on now, and why.' },
+    logs_left: {
+      ...orNull({ type: 'string' }),
+      description: "Groups whose servers' own logs were not written over, and why; null where there is none.",
+    },
   }),
 };

@@ -42,6 +42,8 @@ export interface Purge {
   readonly bytes_after: number;
   /** Of the first group that cannot be worked on now, why. */
   readonly waits_for: string | null;
+  /** Groups whose servers have logs of their own that were not written over, and why; null where none is known. */
+  readonly logs_left: string | null;
 }
 
 export interface Retention {

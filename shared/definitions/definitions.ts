@@ -41,6 +41,8 @@ export interface RetentionRule {
 export const EVERY_COLUMN = '*';
 /** What `keepVersions` may be: each read of a column looks so many cells up. */
 export const MOST_KEPT_VERSIONS = 1000;
+/** Of a datastore: each read of a log asks all of them, in one statement that the RDS Data API takes 64 KiB of. */
+export const MAX_RETENTION_RULES = 50;
 
 /**
  * What a field of an index holds: `string` up to 255 bytes, `integer` signed with 64 bits, `number` a double,

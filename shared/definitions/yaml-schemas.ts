@@ -6,6 +6,7 @@ import {
   DATASTORE_NAME,
   FIELD_TYPES,
   INDEX_NAME,
+  MAX_RETENTION_RULES,
   MAX_SEALED,
   MAX_SHARDS,
   MOST_KEPT_VERSIONS,
@@ -84,6 +85,8 @@ const retentionRule = mapping(
   'a mapping of column and keep_versions or keep_for, or both',
 );
 
+const RETENTION_WANTED = `a list of up to ${MAX_RETENTION_RULES} rules, each a mapping of column and keep_versions or keep_for, or both`;
+
 const fieldPath = text(
   'a name, or names joined by points, each of A-Z, a-z, 0-9 and _ and not starting with a digit, at most 64 in all',
   // An object with a key `__proto__` is a trap for whoever reads the answer.
@@ -108,7 +111,8 @@ export const datastoreYaml = mapping({
   shards: count(MAX_SHARDS).describe(
     'How many MySQL databases it is spread over, those of all groups: fixed once it exists.',
   ),
-  retention: list(retentionRule, 'a list of rules, each a mapping of column and keep_versions or keep_for, or both')
+  retention: list(retentionRule, RETENTION_WANTED)
+    .max(MAX_RETENTION_RULES, RETENTION_WANTED)
     .exactOptional()
     .describe('How long cells are kept; what a rule does not keep is hidden at once, and erased. Left out: for good.'),
   sealed: list(sealed, SEALED_WANTED)

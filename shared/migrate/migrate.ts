@@ -118,6 +118,7 @@ async function makeUsers(
       client,
       await logins(group),
       wish.datastores.map(({ name }) => name),
+      !group.sharedStorage,
     );
 }
 

@@ -6,6 +6,7 @@ import { damageRun } from './damage/damage-run.ts';
 import { dataApiRun } from './data-api/data-api-run.ts';
 import { erasuresRun } from './erasures/erasures-run.ts';
 import type { FaultRun } from './fault-run.ts';
+import { forgettingRun } from './forgetting/forgetting-run.ts';
 import { freezeRun } from './freeze/freeze-run.ts';
 import { haltedRun } from './halted/halted-run.ts';
 import { hostileRun } from './hostile/hostile-run.ts';
@@ -59,6 +60,7 @@ export const FAULT_RUNS: readonly FaultRun[] = [
   awayRun,
   readersDownRun,
   erasuresRun,
+  forgettingRun,
   retentionRun,
   pausedRun,
   lockedRun,

@@ -20,7 +20,8 @@ const NOTED = 3;
 
 let noted: readonly string[] = [];
 
-const notingFetch: typeof fetch = async (input, init) => {
+/** Keeps each request for the report. */
+export const notingFetch: typeof fetch = async (input, init) => {
   const { pathname, search } = new URL(input instanceof Request ? input.url : input);
   const note = (answer: string): void => {
     noted = [...noted, `${init?.method ?? 'GET'} ${pathname}${search}: ${answer}`].slice(-NOTED);

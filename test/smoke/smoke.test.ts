@@ -48,7 +48,7 @@ describe('npm run smoke, against a local stack that checks signatures', () => {
   it('checks it whole, and says what it found', { timeout: 120_000 }, async () => {
     const { code, output, error } = await smoke();
     expect([code, error], output).toEqual([0, '']);
-    for (const suite of ['a datastore', 'indexes', 'the environment'])
+    for (const suite of ['a datastore', 'indexes', 'the environment', 'forgetting'])
       expect(output).toMatch(new RegExp(`^smoke: ${suite}: \\d+ of \\d+ passed`, 'mu'));
     expect(output).toMatch(/^an index showed a cell \d+ ms after its put was answered$/mu);
     expect(output).toMatch(/^the function of a trigger had written \d+ ms after the put was answered$/mu);

@@ -24,7 +24,8 @@ export function purge(): Command {
         ['schemaless purge --wait 0', 'has it begun, within a quarter of a minute'],
       )}
 
-Prints what the tables took before and after. Ends with 5 where it is not done after --wait: it goes on by itself, and
+Prints what the tables took before and after, and in logs_left groups whose servers' own logs could not be written
+over: those of Aurora never can. Ends with 5 where it is not done after --wait: it goes on by itself, and
 \`schemaless retention\` tells how far it is. Each group needs room for one more copy of its largest table.`,
     )
     .action(action<[], { readonly wait: number }>(async (session, _none, flags) => purgeAndWait(session, flags.wait)));

@@ -22,6 +22,7 @@ const PURGING = {
   bytes_before: 0,
   bytes_after: 0,
   waits_for: null,
+  logs_left: null,
 } as const;
 
 const PURGED = {

@@ -14,8 +14,9 @@ export interface PurgePlace {
   readonly begun?: { readonly name: string; readonly createdAt: string };
   /** Those up to there that refused, and why: they are tried again behind the others. @default none */
   readonly failed?: Readonly<Record<string, string>>;
-  /** All were. */
+  /** All were, and what of the servers' own logs was not written over, and why. */
   readonly isDone?: true;
+  readonly left?: string;
 }
 
 export interface PurgeState {
@@ -41,6 +42,7 @@ export async function beginPurge(table: DynamoTable, datastore: string, caller: 
       bytes_before: 0,
       bytes_after: 0,
       waits_for: null,
+      logs_left: null,
     },
     places: {},
   };

@@ -5,7 +5,9 @@ import { pauseFor } from '../../pause-for.ts';
 import { SqlError, type SqlClient } from '../../sql/client.ts';
 import { isGone } from '../../sql/gone.ts';
 import type { ErasureWork } from '../carry-out.ts';
+import { sharesStorage } from '../../access/groups.ts';
 import { readPurge, writePurge, type PurgePlace, type PurgeState } from './purge-record.ts';
+import { writeOver } from './write-over.ts';
 import { measureTable, rebuildTable, refusalIn } from '../statements/rebuild-table.ts';
 import { isRebuilding, selectRebuilding } from '../statements/select-rebuilding.ts';
 import {
@@ -31,6 +33,8 @@ export interface PurgeSettings {
   readonly lookMs?: number;
   /** Pause after a table, as a part of how long it took. @default 1: half of the time */
   readonly rest?: number;
+  /** Once tables are done, servers with files of their own write over their own logs. @default true */
+  readonly writesOver?: boolean;
 }
 
 const LOOK_MS = 15_000;
@@ -104,7 +108,7 @@ class Purging {
     const isDone = waiting.length === 0;
     await this.#write({
       waits_for: isDone ? null : waiting.join('; ').slice(0, 500),
-      ...(isDone && { state: 'purged', purged_at: new Date().toISOString() }),
+      ...(isDone && { state: 'purged', purged_at: new Date().toISOString(), logs_left: this.#left() }),
     });
   }
 
@@ -136,7 +140,29 @@ class Purging {
     const [first, ...others] = Object.entries(failed);
     const more = others.length === 0 ? '' : `, and ${others.length} more tables`;
     if (first) throw new NotNow(`${first[0]}: ${first[1]}${more}`);
-    await this.#write({}, { group, place: { after, isDone: true } });
+    const { isDone = false } = this.#placeOf(group);
+    if (isDone) return;
+    const left = await this.#writeOver(group, client);
+    if (signal.aborted) return;
+    await this.#write({}, { group, place: { after, isDone: true, ...(left !== undefined && { left }) } });
+  }
+
+  /** Returns what may be left, and why. Throws `NotNow`. */
+  async #writeOver(group: string, client: SqlClient): Promise<string | undefined> {
+    const { context, settings = {}, signal } = this.#run;
+    if (settings.writesOver === false) return 'nobody wanted it';
+    if (await sharesStorage(context.topology, group))
+      return 'its servers share their storage, which nobody can write over';
+    const done = await writeOver(client, signal);
+    if (done === 'not yet') throw new NotNow('undo logs are not cut yet, as where a transaction is open for long');
+    return done === 'done' ? undefined : done.refused.slice(0, WHY_LENGTH);
+  }
+
+  #left(): string | null {
+    const left = Object.entries(this.#state.places).flatMap(([group, { left: why }]) =>
+      why === undefined ? [] : [`${group}: ${why}`],
+    );
+    return left.length === 0 ? null : left.join('; ').slice(0, 500);
   }
 
   #noteFailed(group: string, name: string, why: string): Promise<void> {

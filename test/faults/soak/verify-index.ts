@@ -16,9 +16,11 @@ export interface IndexVerdict {
   readonly problems: number;
 }
 
-/** Runs `npm run verify-index` on a stack's data folder. */
-export async function verifyOnce(data: string, index: string): Promise<IndexVerdict> {
-  const child = spawn(process.execPath, [VERIFY, index, '--data', data], { stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs `npm run verify-index` on a stack's data folder. @param flags further ones */
+export async function verifyOnce(data: string, index: string, ...flags: readonly string[]): Promise<IndexVerdict> {
+  const child = spawn(process.execPath, [VERIFY, index, '--data', data, ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
   await once(child, 'close');

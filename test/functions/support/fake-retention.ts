@@ -21,6 +21,7 @@ export const PURGE: Purge = {
   bytes_before: 9_000_000,
   bytes_after: 2_000_000,
   waits_for: 'group-2: does not answer',
+  logs_left: null,
 };
 
 export const KEPT: Retention = {

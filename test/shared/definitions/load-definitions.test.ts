@@ -46,6 +46,11 @@ describe('loadDefinitions', () => {
     ['a column twice', '- { column: A, keep_versions: 1 }\n  - { column: A, keep_for: 1d }', /A/u],
     ['a rule that is none', '- A', /a mapping of column/u],
     ['a key that is not known', '- { column: A, keep_version: 1 }', /keep_version/u],
+    [
+      'more rules than a log can be read by',
+      Array.from({ length: 51 }, (_unused, rule) => `- { column: A${rule}, keep_versions: 1 }`).join('\n  '),
+      /retention: wanted a list of up to 50 rules/u,
+    ],
     ['a name that cannot be erased', `- { column: ${'A'.repeat(255)}, keep_versions: 1 }`, /254 bytes/u],
   ])('refuses a retention with %s', (_, rules, message) => {
     write('trips', `datastore: trips\nshards: 1\nretention:\n  ${rules}\n`);

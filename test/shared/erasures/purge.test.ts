@@ -75,7 +75,7 @@ function purging(purged?: (purge: Purge) => void): () => Promise<void> {
     context: store.context,
     stateTable: eraser.stateTable,
     token: 1,
-    settings: { lookMs: 50, rest: 0 },
+    settings: { lookMs: 50, rest: 0, writesOver: false },
     purged: (_datastore, purge) => purged?.(purge),
     signal: ending.signal,
   });
@@ -106,6 +106,7 @@ it('writes every table of the datastore anew, and its space comes back', async (
   await stop();
   const done = await state();
   expect(done).toMatchObject({ state: 'purged', requested_by: 'tester', waits_for: null });
+  expect(done?.logs_left).toContain(`${store.groups[0]?.name}: `);
   expect(done?.tables).toBe(done?.of);
   expect(new Set(ofDatastore(rebuilt)).size).toBe(SHARDS);
   expect(rebuilt.some((sql) => sql.includes('`schemaless`.`buffer`'))).toBe(true);

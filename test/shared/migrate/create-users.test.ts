@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createFiller, dropFiller } from '../../../shared/erasures/statements/filler.ts';
 import { rebuildTable, refusalIn } from '../../../shared/erasures/statements/rebuild-table.ts';
 import { createUsers, type UserLogin } from '../../../shared/migrate/create-users.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
@@ -116,6 +117,10 @@ describe('the users of the functions', () => {
     ['creates a copy', () => plain(`CREATE DATABASE IF NOT EXISTS ${database}_copy`), ['move']],
     ['drops a copy', () => plain(`DROP DATABASE IF EXISTS ${database}_copy`), ['repair', 'move']],
     ['alters a table', () => plain(`ALTER TABLE ${database}.entity ADD COLUMN more INT`), ['move']],
+    // These servers have files of their own: what lies there has to be written over.
+    ['creates a table to write over logs', createFiller, ['repair']],
+    ['drops it', dropFiller, ['repair']],
+    ['has the text of statements logged', () => plain("SET SESSION binlog_format = 'STATEMENT'"), ['repair']],
     ['drops the control tables', () => plain('DROP TABLE schemaless.buffer'), []],
     ['reads a database of another name', () => plain(`SELECT * FROM ${neighbour}.entity`), []],
     ['reads the accounts', () => plain('SELECT COUNT(*) FROM mysql.user'), []],
@@ -186,6 +191,21 @@ describe('the users of the functions', () => {
       "GRANT SELECT ON `schemaless`.* TO 'schemaless_read'@'%'",
       expect.stringMatching(/^GRANT SELECT ON .* TO 'schemaless_read'@'%'$/u),
     ]);
+  });
+
+  it('write over nothing where nodes share their storage', async () => {
+    const asked: string[] = [];
+    const noting: SqlClient = {
+      ...owner,
+      change: async ({ sql }) => {
+        asked.push(sql);
+        return { affectedRows: 0, insertId: 0 };
+      },
+    };
+    await createUsers(noting, { repair: 'token' }, [datastore]);
+    expect(asked.filter((sql) => /filler|PROCESS|ADMIN/u.test(sql))).toEqual([]);
+    await createUsers(noting, { repair: 'token' }, [datastore], true);
+    expect(asked.filter((sql) => /filler|PROCESS|ADMIN/u.test(sql))).toHaveLength(3);
   });
 
   it('are left out where nobody has their password, as of one that came later', async () => {

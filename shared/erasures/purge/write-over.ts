@@ -1,0 +1,66 @@
+import { pauseFor } from '../../pause-for.ts';
+import { SqlError, type SqlClient } from '../../sql/client.ts';
+import { createFiller, dropFiller, FILLER_BYTES, fillFiller, rewriteFiller } from '../statements/filler.ts';
+import { selectServerLogs, selectUndoSpaces, toServerLogs, toUndoSpaces } from '../statements/select-server-logs.ts';
+
+/** Of a redo log that holds more the rest is left to what the store writes. */
+const MOST_BYTES = 1024 ** 3;
+/** Statements until undo tablespaces are cut, at most; as a rule it takes one or two of each. */
+const MOST_ROUNDS = 40;
+/** For a server to notice that a tablespace has grown. */
+const ROUND_MS = 300;
+
+/**
+ * What became of the servers' own logs.
+ *
+ * - `done`: they have nothing any more of what was erased before.
+ * - `not yet`: an undo tablespace was not cut in time.
+ * - `refused`, and why: the user may not make a table, or does not see undo tablespaces; or nodes cannot be asked.
+ */
+export type WrittenOver = 'done' | 'not yet' | { readonly refused: string };
+
+/**
+ * Has a group's servers write over what lies in files of their own besides tables: undo logs, doublewrite files, redo
+ * logs. Bodies that were erased are there until others are written to the same place, which may be never. So a table is
+ * made, and its rows are written anew until the undo tablespaces were cut, and then as often as fills the redo log, by
+ * which all its pages go to disk by way of the doublewrite files. Replicas do the same, as they do with any statement.
+ *
+ * `ALTER UNDO TABLESPACE … SET INACTIVE` was rejected: replicas, which are read-only, refuse it.
+ *
+ * @throws SqlError where the writer, or a node, does not answer
+ */
+export async function writeOver(client: SqlClient, signal: AbortSignal): Promise<WrittenOver> {
+  try {
+    const logs = toServerLogs(await client.select(selectServerLogs(), 'writer'));
+    await client.change(createFiller());
+    await client.change(fillFiller());
+    const isCut = !logs.hasUndoSpaces || (await untilCut(client, signal));
+    for (let bytes = 0; bytes < Math.min(MOST_BYTES, logs.redoBytes) && !signal.aborted; bytes += FILLER_BYTES)
+      await client.change(rewriteFiller());
+    await client.change(dropFiller());
+    return isCut ? 'done' : 'not yet';
+  } catch (error) {
+    if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
+    await client.change(dropFiller()).catch(() => undefined);
+    return { refused: error.message };
+  }
+}
+
+/** Whether all undo tablespaces that nodes have were cut since. */
+async function untilCut(client: SqlClient, signal: AbortSignal): Promise<boolean> {
+  const spaces = (): Promise<readonly ReadonlyMap<string, number>[]> =>
+    Promise.all(
+      Array.from({ length: client.nodes }, async (_, node) =>
+        toUndoSpaces(await client.select(selectUndoSpaces(), { node })),
+      ),
+    );
+  const before = await spaces();
+  const isCut = (now: Awaited<ReturnType<typeof spaces>>): boolean =>
+    before.every((ofNode, node) => [...ofNode].every(([name, space]) => now[node]?.get(name) !== space));
+  for (let round = 0; round < MOST_ROUNDS && !signal.aborted; round += 1) {
+    await client.change(rewriteFiller());
+    await pauseFor(ROUND_MS, signal);
+    if (isCut(await spaces())) return true;
+  }
+  return false;
+}

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { erasuresClient } from '../../../shared/client/erasures-client.ts';
+import { getAll } from '../../../shared/client/get-all.ts';
+import { putAll } from '../../../shared/client/put-all.ts';
+import { retentionClient } from '../../../shared/client/retention-client.ts';
+import type { NewCell } from '../../../shared/cell.ts';
+import { comes } from '../../support/until.ts';
+import { check, grouped, noneOf, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
+import type { IndexVerdict } from '../soak/verify-index.ts';
+import { stackEngine } from '../stack-program.ts';
+import { deleteEntries, disturb, type Disturbed } from './disturbances.ts';
+import { forgetAll, type Forgetting } from './forget-all.ts';
+import { INDEX, requireReadable, rowOf, visitOf, type Written } from './marked-cells.ts';
+import { placesLine, searchStack, sumIn, type FoundMarks } from './search-stack.ts';
+import { ForgettingStack } from './forgetting-stack.ts';
+
+const ROWS = 1000;
+const SUBJECTS = 100;
+/** That are not forgotten: what is sealed of theirs is read in the end. */
+const OTHERS = 20;
+const VISITS = 3;
+const PATIENCE_MS = 240_000;
+/** For replicas to follow, and pages to be written. */
+const SETTLING_MS = 60_000;
+
+export const forgettingRun: FaultRun = {
+  name: 'forgetting',
+  promise:
+    'After a purge no file has a byte of what was erased, or sealed for who is forgotten; backups have no byte of what was sealed',
+  fault: `a whole local stack: ${grouped(ROWS)} rows erased and ${SUBJECTS} subjects forgotten under load, while their writes are repeated, a writer is killed and its buffers drained, shards move, an index is repaired and a trigger rewound`,
+  control: 'before the purge; what is beside it, or was not forgotten',
+  alone: true,
+
+  async run(world) {
+    requireReadable();
+    await using stack = await ForgettingStack.start(world);
+    const written = await write(world, stack);
+    const disturbed = await forgetAmidDisturbances(world, stack, written);
+    const before = await search(stack);
+    world.say(`before the purge, of what was erased: ${placesLine(before.erased)}`);
+    const logsLeft = await purge(world, stack);
+    await stack.export();
+    const after = await searchInTheEnd(stack);
+    world.say(`after it: ${placesLine(after.erased)}`);
+    const read = await judge(stack, written, disturbed);
+    return {
+      checks: [
+        check<FoundMarks['erased']>(
+          {
+            what: 'marks of erased bodies in all files of the stack and its export, but for binary logs and snapshots; control: before the purge',
+            bar: '0',
+            figure: (found) => grouped(sumIn(found, 'what expires')),
+            holds: (found) => sumIn(found, 'what expires') === 0,
+          },
+          after.erased,
+          before.erased,
+        ),
+        check<FoundMarks['forgotten']>(
+          {
+            what: 'marks of what was sealed for forgotten subjects, in all files; control: of what stands beside it',
+            bar: '0',
+            figure: (found) => grouped(sumIn(found, 'nothing')),
+            holds: (found) => sumIn(found, 'nothing') === 0,
+          },
+          after.forgotten,
+          after.kept,
+        ),
+        noneOf('erased cells that are read', ROWS, read.erased, read.kept),
+        noneOf('visits of forgotten subjects that are read; control: of others', SUBJECTS, read.forgotten, read.sealed),
+        noneOf(
+          'cells of other rows, or sealed ones of other subjects, lost; control: those that were erased',
+          1000,
+          read.lost,
+          { wrong: read.erased.of - read.erased.wrong, of: read.erased.of },
+        ),
+        noneOf(
+          'index entries missing, extra or wrong in the end; control: once some were deleted, past the store',
+          500,
+          read.index,
+          read.spoiled,
+        ),
+      ],
+      cells: written.erased.length + written.visits.length + disturbed.kept.length,
+      engine: stackEngine(world),
+      notes: [
+        `answers to ${grouped(ROWS)} erasures: ${grouped(disturbed.answers.erased)} done, ${grouped(disturbed.answers.erasing)} not yet; ${disturbed.moves} shards moved, ${disturbed.rewinds} rewinds, ${disturbed.repairs} repairs that mended ${grouped(disturbed.mended)}, ${disturbed.kills} kills`,
+        `erased, before the purge: ${placesLine(before.erased)}`,
+        `erased, after it: ${placesLine(after.erased)}; it says of logs: ${logsLeft ?? 'all written over'}`,
+        `sealed, of forgotten subjects: ${placesLine(after.forgotten)}; of others: ${placesLine(after.sealed)}`,
+        `kept: ${placesLine(after.kept)}`,
+      ],
+    };
+  },
+};
+
+/** Some of it while a writer is away, so that buffers have it. */
+async function write(world: RunWorld, stack: ForgettingStack): Promise<Written> {
+  const subjects = Array.from({ length: SUBJECTS }, () => randomUUID());
+  const visitsOf = (patients: readonly string[], fate: 'forgotten' | 'sealed'): readonly NewCell[] =>
+    patients.flatMap((patient) => Array.from({ length: VISITS }, () => visitOf(patient, fate)));
+  const written = {
+    erased: Array.from({ length: ROWS }, () => rowOf('erased')).flat(),
+    kept: Array.from({ length: 200 }, () => rowOf('kept')).flat(),
+    visits: visitsOf(subjects, 'forgotten'),
+    subjects,
+    others: visitsOf(
+      Array.from({ length: OTHERS }, () => randomUUID()),
+      'sealed',
+    ),
+  };
+  world.say(`${grouped(ROWS)} rows and ${SUBJECTS} subjects are written`);
+  const cells = [...written.kept, ...written.others, ...written.visits, ...written.erased];
+  await storeAll(stack, cells.slice(0, cells.length / 2));
+  await stack.killWriter(0);
+  await storeAll(stack, cells.slice(cells.length / 2));
+  await stack.untilAllRun();
+  await stack.control('snapshot', 'before');
+  return written;
+}
+
+async function storeAll(stack: ForgettingStack, cells: readonly NewCell[]): Promise<void> {
+  const { undone } = await putAll(stack.client(), cells, { tries: 30 });
+  if (undone.length > 0) throw new Error(`${undone.length} cells were not written: ${undone[0]?.error.message}`);
+}
+
+async function forgetAmidDisturbances(
+  world: RunWorld,
+  stack: ForgettingStack,
+  written: Written,
+): Promise<Disturbed & Forgetting> {
+  const ending = new AbortController();
+  const disturbing = disturb(world, stack, written, ending.signal);
+  let forgetting: Forgetting;
+  try {
+    forgetting = await forgetAll(world, stack, written);
+  } finally {
+    ending.abort();
+  }
+  const disturbed = await disturbing;
+  await stack.untilAllRun();
+  const erasures = erasuresClient(stack.options);
+  world.say('waiting until no erasure is open');
+  const isDone = async (): Promise<boolean> => (await erasures.erasures({ open: true })).erasures.length === 0;
+  if (!(await comes(isDone, { patienceMs: PATIENCE_MS, pollMs: 1000, signal: world.signal })))
+    throw new Error('erasures are open');
+  return { ...disturbed, ...forgetting };
+}
+
+/** Returns what it says of logs that are left. */
+async function purge(world: RunWorld, stack: ForgettingStack): Promise<string | null> {
+  const operations = retentionClient(stack.options);
+  let done = await operations.purge();
+  world.say('the purge goes on');
+  await comes(async () => (done = (await operations.retention()).purge ?? done).state === 'purged', {
+    patienceMs: 2 * PATIENCE_MS,
+    pollMs: 1000,
+    signal: world.signal,
+  });
+  if (done.state !== 'purged') throw new Error(`the purge waits for ${done.waits_for}`);
+  return done.logs_left;
+}
+
+const search = ({ data, exports }: ForgettingStack): Promise<FoundMarks> => searchStack(data, exports);
+
+async function searchInTheEnd(stack: ForgettingStack): Promise<FoundMarks> {
+  let found = await search(stack);
+  await comes(async () => sumIn((found = await search(stack)).erased, 'what expires') === 0, {
+    patienceMs: SETTLING_MS,
+    pollMs: 3000,
+    signal: stack.world.signal,
+  });
+  return found;
+}
+
+interface Read {
+  readonly erased: Share;
+  readonly kept: Share;
+  readonly forgotten: Share;
+  readonly sealed: Share;
+  readonly lost: Share;
+  readonly index: Share;
+  readonly spoiled: Share;
+}
+
+async function judge(stack: ForgettingStack, written: Written, disturbed: Disturbed): Promise<Read> {
+  const client = stack.client();
+  /** How many are read whose bodies are so. */
+  const countOf = async (
+    cells: readonly NewCell[],
+    isSo: (body: unknown, cell: NewCell) => boolean,
+  ): Promise<Share> => {
+    const items = await getAll(client, cells);
+    const wrong = items.filter((item, at) => {
+      const cell = cells[at];
+      return cell !== undefined && item !== null && 'body' in item && isSo(item.body, cell);
+    }).length;
+    return { wrong, of: cells.length };
+  };
+  const hasName = (body: unknown): boolean => Object(body).name !== null || Object(body).contact?.mail !== null;
+  const isSame = (body: unknown, cell: NewCell): boolean =>
+    body !== null && Object(body).mark === Object(cell.body).mark && Object(body).name === Object(cell.body).name;
+  const keptCells = [...written.kept, ...disturbed.kept, ...written.others];
+  const same = await countOf(keptCells, isSame);
+  const index = shareOf(await stack.indexInTheEnd(INDEX));
+  await deleteEntries(stack);
+  const spoiled = shareOf(await stack.verify(INDEX));
+  return {
+    erased: await countOf(written.erased, (body) => body !== null),
+    kept: await countOf(written.kept, (body) => body !== null),
+    forgotten: await countOf(written.visits, hasName),
+    sealed: await countOf(written.others, hasName),
+    lost: { wrong: same.of - same.wrong, of: same.of },
+    index,
+    spoiled,
+  };
+}
+
+const shareOf = ({ problems, rows }: IndexVerdict): Share => ({ wrong: problems, of: rows });

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, inject, it } from 'vitest';
+import { erasuresClient } from '../../shared/client/erasures-client.ts';
+import { verifyReceipt } from '../../shared/client/receipts.ts';
+import { requestSigner } from '../../shared/client/sign-request.ts';
+import { subjectsClient } from '../../shared/client/subjects-client.ts';
+import { SchemalessError } from '../../shared/errors.ts';
+import { cellOf } from '../support/datastore-conformance.ts';
+import { DATASTORE } from '../support/deployed/reach.ts';
+import { noteRequests, notingFetch, smokeStore } from './smoke-store.ts';
+
+/** What the first call does not see through goes on in the background, a minute later at the latest. */
+const ERASED = { timeout: 120_000, interval: 500 };
+/** Each instance goes by what it knew for a few seconds. */
+const FORGOTTEN = { timeout: 30_000, interval: 500 };
+const REASON = 'npm run smoke';
+const NOT_ALLOWED = 'who asks may not: it takes the policy erasers, or operators';
+
+const { url, region } = inject('smoke');
+const store = smokeStore();
+const options = { url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch };
+const erasures = erasuresClient(options);
+const subjects = subjectsClient(options);
+noteRequests();
+
+/** What was asked for, or the code with which it was refused. */
+async function unlessRefused<T>(asked: Promise<T>, codes: readonly string[]): Promise<T | string> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof SchemalessError && codes.includes(error.code)) return error.code;
+    throw error;
+  }
+}
+
+describe('smoke: forgetting', () => {
+  it('erases a row, and keeps it from coming back', async ({ skip }) => {
+    const cell = cellOf({ body: { said: randomUUID() } });
+    expect(await store.put(cell)).toMatchObject({ outcome: 'stored' });
+    const asked = await unlessRefused(erasures.erase({ row_key: cell.row_key, reason: REASON }), ['denied']);
+    if (typeof asked === 'string') return skip(NOT_ALLOWED);
+    await expect
+      .poll(async () => erasures.erasure(asked.id), ERASED)
+      .toMatchObject({ state: 'erased', waits_for: null, reason: REASON });
+    expect(await store.get(cell)).toMatchObject({ cell: { erased: true, body: null }, erasure: { id: asked.id } });
+    expect(await store.put(cell)).toMatchObject({ outcome: 'erased' });
+    const record = await erasures.erasure(asked.id);
+    // Where there is a root key, it is signed.
+    if (record.signature) expect(verifyReceipt(record, await subjects.receiptKey())).toBe('right');
+  });
+
+  it('forgets a subject, and nobody reads what was sealed for it', async ({ skip }) => {
+    // Whatever of it the datastore seals: as deployed, nothing.
+    const subject = randomUUID();
+    const cell = cellOf({ column_name: 'SEALED', body: { subject_uuid: subject, secret: randomUUID() } });
+    expect(await store.put(cell)).toMatchObject({ outcome: 'stored' });
+    const { cell: kept } = await store.get(cell, { sealed: true });
+    const isSealed = JSON.stringify(kept?.body).includes('$sealed');
+    const asked = await unlessRefused(subjects.forget({ subject, reason: REASON }), ['denied', 'no_root_key']);
+    if (asked === 'denied') return skip(NOT_ALLOWED);
+    if (typeof asked === 'string') return skip('this environment seals nothing: it has no root key');
+    expect(asked).toMatchObject({ had_key: isSealed, reason: REASON });
+    expect(verifyReceipt(asked, await subjects.receiptKey())).toBe('right');
+    if (!isSealed) return;
+    await expect
+      .poll(async () => (await store.get(cell)).cell, FORGOTTEN)
+      .toMatchObject({ body: { subject_uuid: subject, secret: null }, forgotten: ['secret'] });
+  });
+});
