@@ -4,7 +4,7 @@ import { createConnection } from 'mysql2/promise';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../shared/cell.ts';
-import { shardOf } from '../../shared/shard.ts';
+import { shardOf } from '../../shared/address.ts';
 import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
 import { copyOf } from '../support/copy-of.ts';
 import { until } from '../support/until.ts';
