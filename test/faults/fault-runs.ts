@@ -15,6 +15,7 @@ import { lostDiskRun } from './lost-disk/lost-disk-run.ts';
 import { logRun } from './log/log-run.ts';
 import { quietRun } from './quiet/quiet-run.ts';
 import { racesRun } from './races/races-run.ts';
+import { oldTopologyRun } from './old-topology/old-topology-run.ts';
 import { poisonRun } from './poison/poison-run.ts';
 import { outageRun } from './outage/outage-run.ts';
 import { movesRun } from './moves/moves-run.ts';
@@ -46,6 +47,7 @@ export const FAULT_RUNS: readonly FaultRun[] = [
   acksRun,
   dataApiRun,
   damageRun,
+  oldTopologyRun,
   hostileRun,
   restartRun,
   restoreRun,
