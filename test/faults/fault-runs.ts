@@ -24,6 +24,7 @@ import { pausedRun } from './paused/paused-run.ts';
 import { readersDownRun } from './readers-down/readers-down-run.ts';
 import { replicationRun } from './replication/replication-run.ts';
 import { refusedRun } from './refused/refused-run.ts';
+import { reverseRun } from './reverse/reverse-run.ts';
 import { restoreRun } from './restore/restore-run.ts';
 import { retentionRun } from './retention/retention-run.ts';
 import { restartRun } from './restart/restart-run.ts';
@@ -36,7 +37,8 @@ import { triggersRun } from './triggers/triggers-run.ts';
  * Every fault run there is, in the order in which they are begun; those that have to be alone come after the others.
  */
 export const FAULT_RUNS: readonly FaultRun[] = [
-  // The longest begins first, since others go beside it.
+  // The longest begin first, since others go beside them.
+  reverseRun,
   soakRun,
   triggersRun,
   logRun,
