@@ -7,6 +7,7 @@ import { dataApiRun } from './data-api/data-api-run.ts';
 import { erasuresRun } from './erasures/erasures-run.ts';
 import type { FaultRun } from './fault-run.ts';
 import { freezeRun } from './freeze/freeze-run.ts';
+import { growthRun } from './growth/growth-run.ts';
 import { haltedRun } from './halted/halted-run.ts';
 import { hostileRun } from './hostile/hostile-run.ts';
 import { killRun } from './kill/kill-run.ts';
@@ -70,6 +71,7 @@ export const FAULT_RUNS: readonly FaultRun[] = [
   quietRun,
   overloadRun,
   movesRun,
+  growthRun,
   tailersRun,
 ];
 
