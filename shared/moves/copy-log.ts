@@ -81,7 +81,10 @@ export async function checkPlaces<M extends CheckedMove>(move: M, { source, targ
       common.add(added_id);
   const isCommon = ({ added_id }: { readonly added_id: number }): boolean => common.has(added_id);
   const [ofSource, ofTarget] = [goBackTo(move.source, isCommon), goBackTo(move.target, isCommon)];
-  if (move.switches > 0 && ofSource.at === 0 && ends.held > 0)
+  // A log that lost its end still begins as it did; a group that was set up anew has another one.
+  const isSameLog = async (): Promise<boolean> =>
+    move.switches === 0 && (await cellAt(source, shard, 1)) === (await cellAt(target, copy, 1));
+  if (ofSource.at === 0 && ends.held > 0 && !(await isSameLog()))
     throw new SchemalessError(
       'internal',
       `the shard has nothing of what its copy on the other group has, up to ${ends.held}: look which of them is wanted, and drop the copy or restore the shard`,

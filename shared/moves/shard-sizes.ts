@@ -12,6 +12,12 @@ import { selectSizes, toSizes, type StoredSize } from './statements/select-sizes
  * of its cells then. Below, they are nearer to the truth than their own estimate of rows.
  */
 const OUTGROWN = 2;
+/** No cell takes less, with its keys. */
+const LEAST_CELL_BYTES = 100;
+/** Shards of so small a part of all cells say nothing of what a cell takes: a table takes its pages with one cell, too. */
+const TELLING_PART = 0.1;
+/** Tables grow by pages, and then by many of them: smaller ones are no other size for a few cells. */
+const SMALL_BYTES = 256 * 1024;
 
 /**
  * How large the shards of a datastore are: their cells by the heads of their logs, exactly, and their bytes by what the
@@ -32,8 +38,8 @@ export async function shardSizes(context: StoreContext, name: string): Promise<S
       }
     },
   );
-  const all = (await Promise.all(asked)).flat();
-  return { groups, shards: all.sort((one, other) => one.shard - other.shard) };
+  const all = withoutOldBytes((await Promise.all(asked)).flat());
+  return { groups, shards: all.toSorted((one, other) => one.shard - other.shard) };
 }
 
 interface OfGroup {
@@ -56,7 +62,7 @@ async function sizesOf(
   );
 }
 
-/** What the statistics say, brought to how far the logs are by now. */
+/** What the statistics of a group say, brought to how far its logs are by now. */
 export function sized(heads: readonly ShardHead[], sizes: ReadonlyMap<number, StoredSize>): readonly ShardSize[] {
   const known = [...sizes.values()].filter(({ rows }) => rows > 0);
   const rowsKnown = known.reduce((sum, { rows }) => sum + rows, 0);
@@ -75,6 +81,34 @@ export function sized(heads: readonly ShardHead[], sizes: ReadonlyMap<number, St
     const each = rows > 0 ? bytes / rows : ofOneCell;
     return { shard, group, bytes: Math.max(bytes, Math.round(each * cells)), cells };
   });
+}
+
+/**
+ * Sizes of all groups, without bytes of another day.
+ *
+ * MySQL counts rows as they come, and bytes when it looks at a table, one in some seconds: after an import, or a move,
+ * it says for long that all cells are in the few pages of before. So a shard that is to take less than half of what its
+ * cells take elsewhere has what they take elsewhere.
+ */
+export function withoutOldBytes(shards: readonly ShardSize[]): readonly ShardSize[] {
+  const each = bytesOfACell(shards);
+  return shards.map((size) => {
+    if (size.error) return size;
+    const wanted = Math.round(each * size.cells);
+    return wanted >= SMALL_BYTES && size.bytes * OUTGROWN < wanted ? { ...size, bytes: wanted } : size;
+  });
+}
+
+/** Where a cell takes most, but for shards that have next to none: there the engine has looked last. */
+function bytesOfACell(shards: readonly ShardSize[]): number {
+  const known = shards.flatMap((size) => (size.error || size.cells === 0 ? [] : [size]));
+  const enough = known.reduce((sum, { cells }) => sum + cells, 0) * TELLING_PART;
+  let seen = 0;
+  for (const { bytes, cells } of known.toSorted((one, other) => other.bytes / other.cells - one.bytes / one.cells)) {
+    seen += cells;
+    if (seen >= enough) return Math.max(LEAST_CELL_BYTES, bytes / cells);
+  }
+  return LEAST_CELL_BYTES;
 }
 
 function gone(shard: number, group: string): SchemalessError {

@@ -8,6 +8,7 @@ import { erasuresRun } from './erasures/erasures-run.ts';
 import type { FaultRun } from './fault-run.ts';
 import { forgettingRun } from './forgetting/forgetting-run.ts';
 import { freezeRun } from './freeze/freeze-run.ts';
+import { growthRun } from './growth/growth-run.ts';
 import { haltedRun } from './halted/halted-run.ts';
 import { hostileRun } from './hostile/hostile-run.ts';
 import { killRun } from './kill/kill-run.ts';
@@ -16,6 +17,7 @@ import { lostDiskRun } from './lost-disk/lost-disk-run.ts';
 import { logRun } from './log/log-run.ts';
 import { quietRun } from './quiet/quiet-run.ts';
 import { racesRun } from './races/races-run.ts';
+import { oldTopologyRun } from './old-topology/old-topology-run.ts';
 import { poisonRun } from './poison/poison-run.ts';
 import { outageRun } from './outage/outage-run.ts';
 import { movesRun } from './moves/moves-run.ts';
@@ -24,6 +26,7 @@ import { pausedRun } from './paused/paused-run.ts';
 import { readersDownRun } from './readers-down/readers-down-run.ts';
 import { replicationRun } from './replication/replication-run.ts';
 import { refusedRun } from './refused/refused-run.ts';
+import { reverseRun } from './reverse/reverse-run.ts';
 import { restoreRun } from './restore/restore-run.ts';
 import { retentionRun } from './retention/retention-run.ts';
 import { restartRun } from './restart/restart-run.ts';
@@ -36,7 +39,8 @@ import { triggersRun } from './triggers/triggers-run.ts';
  * Every fault run there is, in the order in which they are begun; those that have to be alone come after the others.
  */
 export const FAULT_RUNS: readonly FaultRun[] = [
-  // The longest begins first, since others go beside it.
+  // The longest begin first, since others go beside them.
+  reverseRun,
   soakRun,
   triggersRun,
   logRun,
@@ -47,6 +51,7 @@ export const FAULT_RUNS: readonly FaultRun[] = [
   acksRun,
   dataApiRun,
   damageRun,
+  oldTopologyRun,
   hostileRun,
   restartRun,
   restoreRun,
@@ -68,6 +73,7 @@ export const FAULT_RUNS: readonly FaultRun[] = [
   quietRun,
   overloadRun,
   movesRun,
+  growthRun,
   tailersRun,
 ];
 

@@ -13,6 +13,8 @@ export interface ClusterOptions {
   readonly engine: EngineKind | undefined;
   /** @default 3 */
   readonly groups?: number;
+  /** So many of them are the store's at first: `grow` adds others. @default all */
+  readonly groupsAtFirst?: number;
   /** Of each group. @default 1 */
   readonly readers?: number;
   readonly shards: number;
@@ -34,6 +36,8 @@ export interface ClusterOptions {
 export interface Stores extends AsyncDisposable {
   /** To the datastore `DATASTORE`. */
   readonly access: DatastoreAccess;
+  /** Adds groups, until the store has so many: shards stay where they are. */
+  grow(count: number): Promise<void>;
   /** Makes another datastore, or brings the indexes of one to this. */
   define(datastore: string, indexes: readonly IndexDefinition[]): Promise<DatastoreAccess>;
 }
@@ -58,17 +62,30 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await using parts = new AsyncDisposableStack();
   const { servers, groups, engine } = await startServers(options);
   parts.defer(() => servers.stop());
-  const { access, define } = parts.use(
+  const { access, define, grow } = parts.use(
     await createStore(options.promotes ? throughEndpoints(servers) : groups, options),
   );
   const kept = parts.move();
-  return { servers, engine, folder: options.folder, access, define, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return {
+    servers,
+    engine,
+    folder: options.folder,
+    access,
+    define,
+    grow,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
 }
 
 /** Starts a DynamoDB, and makes the datastore on groups that run. Disposing it stops the DynamoDB. */
 export async function createStore(
   groups: readonly GroupAccess[],
-  { shards, bufferCopies = 1, indexes = [] }: Pick<ClusterOptions, 'shards' | 'bufferCopies' | 'indexes'>,
+  {
+    shards,
+    bufferCopies = 1,
+    indexes = [],
+    groupsAtFirst = groups.length,
+  }: Pick<ClusterOptions, 'shards' | 'bufferCopies' | 'indexes' | 'groupsAtFirst'>,
 ): Promise<Stores> {
   await using parts = new AsyncDisposableStack();
   const dynamo = await startDynamo();
@@ -83,12 +100,13 @@ export async function createStore(
     stateTable: stateTable.table,
     bufferCopies,
   };
+  let count = groupsAtFirst;
   const define = async (datastore: string, wished: readonly IndexDefinition[]): Promise<DatastoreAccess> => {
     const done = await migrate({
       topologyTable,
       connect: ({ name }) => groupClient(groups, name, PATIENT),
       wish: {
-        groups: groups.map(({ user: _user, password: _password, ...address }) => address),
+        groups: groups.slice(0, count).map(({ user: _user, password: _password, ...address }) => address),
         datastores: [{ name: datastore, shards, indexes: wished }],
       },
       bufferCopies,
@@ -99,7 +117,11 @@ export async function createStore(
   };
   const ofDefault = await define(DATASTORE, indexes);
   const kept = parts.move();
-  return { access: ofDefault, define, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const grow = async (wished: number): Promise<void> => {
+    count = wished;
+    await define(DATASTORE, indexes);
+  };
+  return { access: ofDefault, define, grow, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** Starts fresh groups alone. */

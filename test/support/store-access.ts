@@ -13,7 +13,7 @@ import type { BufferOperations, Datastore, IndexOperations } from '../../shared/
 import { openDeployment } from '../../shared/store/deployment.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
-import type { GroupAddress } from '../../shared/topology/topology.ts';
+import type { GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient } from './dynamo.ts';
 import { withoutAdmission } from './without-admission.ts';
 import { withoutBreakers } from './without-breakers.ts';
@@ -79,11 +79,14 @@ export interface OpenStoreOptions {
   readonly report?: (event: StoreEvent) => void;
   /** Told by what stands between by the access's wish. */
   readonly varied?: () => void;
+  /** Stands between the store and the topology's table. @default the topology itself */
+  readonly topology?: (source: TopologySource) => TopologySource;
 }
 
 /** Opens a datastore in this thread. */
 export async function openStore(access: StoreAccess, options: OpenStoreOptions = {}): Promise<OpenStore> {
   const { connections = 8, wrap = (client) => client, report = () => undefined, varied = () => undefined } = options;
+  const { topology = (source) => source } = options;
   const { datastore: name = DATASTORE, topologyTable, stateTable } = access;
   const between = access.wrap === undefined ? undefined : ((await import(access.wrap)) as { readonly wrap: Wrap }).wrap;
   const client = dynamoClient(access.dynamo);
@@ -98,7 +101,7 @@ export async function openStore(access: StoreAccess, options: OpenStoreOptions =
       ? groupClient(access.groups, group, { connections, ...access.sql })
       : overDataApi(sdk, access, group);
   const deployed: DeploymentOptions = {
-    topology: dynamoTopology({ client, table: topologyTable }),
+    topology: topology(dynamoTopology({ client, table: topologyTable })),
     connect: (group) => wrapped(connect(group.name), (through) => wrap(between?.(through, varied) ?? through)),
     bufferCopies: access.bufferCopies,
     ...(access.dataApi === undefined ? {} : { guard: guardWith(DATA_API_BREAKERS) }),

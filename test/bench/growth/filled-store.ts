@@ -7,7 +7,7 @@ import { startCluster } from '../../support/cluster.ts';
 import { DATASTORE, openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
 import { startDrain } from '../../support/workers/start-drain.ts';
 import type { BenchWorld } from '../bench.ts';
-import { fill } from './fill.ts';
+import { fill } from '../../support/fill.ts';
 
 /** A store with cells in it, whose buffer is drained as it is in a deployment. */
 export interface FilledStore extends AsyncDisposable {

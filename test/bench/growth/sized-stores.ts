@@ -7,7 +7,7 @@ import { requireDatastore } from '../../../shared/access/groups.ts';
 import { createStore } from '../../support/cluster.ts';
 import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
-import { fill } from './fill.ts';
+import { fill } from '../../support/fill.ts';
 import { DRIVER_INDEX, numberedTrips } from './numbered-trips.ts';
 
 export interface StoreSize {

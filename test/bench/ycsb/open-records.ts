@@ -4,7 +4,7 @@ import { schemalessClient } from '../../../shared/client/client.ts';
 import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import type { BenchWorld } from '../bench.ts';
-import { fill } from '../growth/fill.ts';
+import { fill } from '../../support/fill.ts';
 import { SHARDS, startFilledStore } from '../growth/filled-store.ts';
 import { openLibrary } from '../http/open-library.ts';
 import { startStack } from '../http/start-stack.ts';

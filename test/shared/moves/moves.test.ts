@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
 import { copyDatabase, shardDatabase, shardOf } from '../../../shared/address.ts';
-import { toText } from '../../../shared/sql/cell-rows.ts';
+import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
 import { openDeployment } from '../../../shared/store/deployment.ts';
 import { dynamoTopology, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
@@ -186,6 +186,29 @@ describe('a shard that is moved', () => {
       expect(await datastore.put(cellOf(1))).toMatchObject({ outcome: 'stored' });
     },
   );
+
+  it('keeps its copy where its group was set up anew, whatever is written there since', async () => {
+    await using mover = await openMover(store, 'moved');
+    for (let number = 0; number < 5; number += 1) await datastore.put(cellOf(2));
+    const [{ group }, to] = [await homeOf(2), await otherThan(2)];
+    const stop = mover.start();
+    await mover.operations.createMove(2, to);
+    const { copied } = await mover.until(2, ({ step, compared, head }) => step === 'following' && compared === head);
+    await stop();
+    const entity = (database: string): string => `\`${database}\`.entity`;
+    await store.client(group).change({ sql: `DELETE FROM ${entity(shardDatabase(name, 2))}`, parameters: [] });
+    const since = cellOf(2);
+    expect(await datastore.put(since)).toMatchObject({ outcome: 'stored', added_id: 1 });
+    mover.start();
+    await mover.until(2, ({ last_error }) => last_error?.includes('nothing of what its copy') === true);
+    const cells = await store
+      .client(to)
+      .select({ sql: `SELECT MAX(added_id) FROM ${entity(copyDatabase(name, 2))}`, parameters: [] }, 'writer');
+    expect(toNumber(cells[0]?.[0])).toBe(copied);
+    await mover.operations.cancelMove(2);
+    await mover.until(2, ({ step }) => step === 'cancelled');
+    expect((await datastore.get(since)).cell?.body).toEqual(since.body);
+  });
 });
 
 describe('a mover that dies in the middle of a switch', () => {

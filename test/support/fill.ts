@@ -1,15 +1,15 @@
-import type { NewCell } from '../../../shared/cell.ts';
-import { encodeBody } from '../../../shared/body/codec.ts';
-import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
-import { shardOf } from '../../../shared/address.ts';
-import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
-import { putEntries, type IndexRow } from '../../../shared/index/statements/put-entries.ts';
-import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
-import { homeOf } from '../../../shared/access/groups.ts';
-import type { DatastoreTopology } from '../../../shared/topology/topology.ts';
-import { inChunks, inParallel } from '../../support/parallel.ts';
-import { groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
-import { shardOfValue, readField } from '../../../shared/definitions/field-value.ts';
+import type { NewCell } from '../../shared/cell.ts';
+import { encodeBody } from '../../shared/body/codec.ts';
+import type { PhysicalIndex } from '../../shared/index/index-table.ts';
+import { shardOf } from '../../shared/address.ts';
+import { appendCells, type EncodedCell } from '../../shared/sql/statements/append-cells.ts';
+import { putEntries, type IndexRow } from '../../shared/index/statements/put-entries.ts';
+import type { SqlClient, Statement } from '../../shared/sql/client.ts';
+import { homeOf } from '../../shared/access/groups.ts';
+import type { DatastoreTopology } from '../../shared/topology/topology.ts';
+import { inChunks, inParallel } from './parallel.ts';
+import { groupClient, PATIENT, type GroupAccess } from './store-access.ts';
+import { shardOfValue, readField } from '../../shared/definitions/field-value.ts';
 
 export interface Fill {
   readonly groups: readonly GroupAccess[];
