@@ -88,7 +88,7 @@ it.each(['health', 'triggers/bill_rider', 'shards', 'logs'])('%s is kept up over
   await at(`/trips/${screen}`);
   await page.waitForTimeout(2000);
   const used = await connections(page);
-  await page.waitForTimeout(8000);
+  await page.waitForTimeout(12_000);
   expect(used.size).toBe(1);
 });
 
