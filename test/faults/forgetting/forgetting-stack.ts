@@ -16,7 +16,8 @@ import { startProduct } from '../stack-program.ts';
 import { DEFINITIONS, FORGOTTEN } from './marked-cells.ts';
 
 const NAME = 'stack';
-const GROUPS = 2;
+/** Fewer would buffer no write. */
+const GROUPS = 3;
 /** Copies of buffered writes are kept once they are drained: more places where bodies are. */
 const KEEP_MINUTES = 60;
 const CONTROL = fileURLToPath(new URL('../../../infra/local/commands/control.ts', import.meta.url));
