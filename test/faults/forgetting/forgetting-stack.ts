@@ -64,6 +64,15 @@ export class ForgettingStack implements AsyncDisposable {
     if (writer) await sendCommand(this.data, 'kill', writer.node);
   }
 
+  /** Has every server start anew, one after the other: files of temporary tables are made anew then. */
+  async restartServers(): Promise<void> {
+    const { nodes } = (await sendCommand(this.data, 'status')) as StackStatus;
+    for (const { node } of nodes) {
+      await sendCommand(this.data, 'kill', node);
+      await this.untilAllRun();
+    }
+  }
+
   /** Waits until every server is in its role. */
   async untilAllRun(): Promise<void> {
     const areRunning = async (): Promise<boolean> =>
