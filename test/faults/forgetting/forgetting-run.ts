@@ -26,7 +26,7 @@ const SETTLING_MS = 20_000;
 export const forgettingRun: FaultRun = {
   name: 'forgetting',
   promise:
-    'After a purge no file has a byte of what was erased, or sealed for who is forgotten; backups have no byte of what was sealed',
+    'After a purge, and once servers were started anew, no file has a byte of what was erased, or sealed for who is forgotten; backups have no byte of what was sealed',
   fault: `a whole local stack: ${grouped(ROWS)} rows erased and ${SUBJECTS} subjects forgotten under load, while their writes are repeated, a writer is killed and its buffers drained, shards move, an index is repaired and a trigger rewound`,
   control: 'before the purge; what is beside it, or was not forgotten',
   alone: true,
