@@ -21,12 +21,12 @@ const OTHERS = 20;
 const VISITS = 3;
 const PATIENCE_MS = 240_000;
 /** For replicas to follow, and pages to be written. */
-const SETTLING_MS = 60_000;
+const SETTLING_MS = 20_000;
 
 export const forgettingRun: FaultRun = {
   name: 'forgetting',
   promise:
-    'After a purge no file has a byte of what was erased, or sealed for who is forgotten; backups have no byte of what was sealed',
+    'After a purge, and once servers were started anew, no file has a byte of what was erased, or sealed for who is forgotten; backups have no byte of what was sealed',
   fault: `a whole local stack: ${grouped(ROWS)} rows erased and ${SUBJECTS} subjects forgotten under load, while their writes are repeated, a writer is killed and its buffers drained, shards move, an index is repaired and a trigger rewound`,
   control: 'before the purge; what is beside it, or was not forgotten',
   alone: true,
@@ -40,6 +40,9 @@ export const forgettingRun: FaultRun = {
     world.say(`before the purge, of what was erased: ${placesLine(before.erased)}`);
     const logsLeft = await purge(world, stack);
     await stack.export();
+    const purged = await searchInTheEnd(stack);
+    world.say(`once purged: ${placesLine(purged.erased)}; every server is started anew`);
+    await stack.restartServers();
     const after = await searchInTheEnd(stack);
     world.say(`after it: ${placesLine(after.erased)}`);
     const read = await judge(stack, written, disturbed);
@@ -47,7 +50,7 @@ export const forgettingRun: FaultRun = {
       checks: [
         check<FoundMarks['erased']>(
           {
-            what: 'marks of erased bodies in all files of the stack and its export, but for binary logs and snapshots; control: before the purge',
+            what: 'marks of erased bodies in all files of the stack and its export, but for binary logs and snapshots, once purged and servers were started anew; control: before the purge',
             bar: '0',
             figure: (found) => grouped(sumIn(found, 'what expires')),
             holds: (found) => sumIn(found, 'what expires') === 0,
@@ -85,7 +88,10 @@ export const forgettingRun: FaultRun = {
       notes: [
         `answers to ${grouped(ROWS)} erasures: ${grouped(disturbed.answers.erased)} done, ${grouped(disturbed.answers.erasing)} not yet; ${disturbed.moves} shards moved, ${disturbed.rewinds} rewinds, ${disturbed.repairs} repairs that mended ${grouped(disturbed.mended)}, ${disturbed.kills} kills`,
         `erased, before the purge: ${placesLine(before.erased)}`,
-        `erased, after it: ${placesLine(after.erased)}; it says of logs: ${logsLeft ?? 'all written over'}`,
+        `erased, after it: ${placesLine(purged.erased)}; it says of logs: ${logsLeft ?? 'all written over'}`,
+        ...purged.files,
+        `erased, once servers were started anew: ${placesLine(after.erased)}`,
+        ...after.files,
         `sealed, of forgotten subjects: ${placesLine(after.forgotten)}; of others: ${placesLine(after.sealed)}`,
         `kept: ${placesLine(after.kept)}`,
       ],
@@ -166,7 +172,7 @@ async function searchInTheEnd(stack: ForgettingStack): Promise<FoundMarks> {
   let found = await search(stack);
   await comes(async () => sumIn((found = await search(stack)).erased, 'what expires') === 0, {
     patienceMs: SETTLING_MS,
-    pollMs: 3000,
+    pollMs: 2000,
     signal: stack.world.signal,
   });
   return found;

@@ -16,7 +16,8 @@ import { startProduct } from '../stack-program.ts';
 import { DEFINITIONS, FORGOTTEN } from './marked-cells.ts';
 
 const NAME = 'stack';
-const GROUPS = 2;
+/** Fewer would buffer no write. */
+const GROUPS = 3;
 /** Copies of buffered writes are kept once they are drained: more places where bodies are. */
 const KEEP_MINUTES = 60;
 const CONTROL = fileURLToPath(new URL('../../../infra/local/commands/control.ts', import.meta.url));
@@ -61,6 +62,15 @@ export class ForgettingStack implements AsyncDisposable {
     const { nodes } = (await sendCommand(this.data, 'status')) as StackStatus;
     const writer = nodes.filter(({ role }) => role === 'writer')[number];
     if (writer) await sendCommand(this.data, 'kill', writer.node);
+  }
+
+  /** Has every server start anew, one after the other: files of temporary tables are made anew then. */
+  async restartServers(): Promise<void> {
+    const { nodes } = (await sendCommand(this.data, 'status')) as StackStatus;
+    for (const { node } of nodes) {
+      await sendCommand(this.data, 'kill', node);
+      await this.untilAllRun();
+    }
   }
 
   /** Waits until every server is in its role. */

@@ -58,6 +58,7 @@ it('a purge is done by the functions', async () => {
   const isPurged = async (): Promise<boolean> => (await retention.retention()).purge?.state === 'purged';
   expect(await comes(isPurged, PATIENCE)).toBe(true);
   const { purge } = await retention.retention();
-  expect(purge).toMatchObject({ waits_for: null, requested_by: expect.any(String) });
+  // The functions' user may have the servers write over their logs.
+  expect(purge).toMatchObject({ waits_for: null, logs_left: null, requested_by: expect.any(String) });
   expect(purge?.tables).toBeGreaterThanOrEqual(4);
 });
