@@ -2,7 +2,7 @@ import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { anyOfCopies, keyParameters, SAME_COPY, type CopyKey } from './copy-key.ts';
 
-/** Deletes drained rows: each of their primary's readers shows the same body. */
+/** Deletes rows that are drained, since each of their primary's readers shows the same body, or whose cells were erased. */
 export function deleteBuffered(rows: readonly CopyKey[]): Statement {
   return { sql: `DELETE FROM ${CONTROL}.buffer WHERE ${anyOfCopies(rows.length)}`, parameters: keyParameters(rows) };
 }
