@@ -8,7 +8,7 @@ import { logger, duringRequest, requestIdOf, requestIdsOf, count } from '../envi
 import { compressed, gatewayResult, type Answer } from './answer.ts';
 import { BODIES, withoutBodies } from './hidden-bodies.ts';
 import type { HttpOperation } from './operations/operation.ts';
-import { onceAnother } from './once-another.ts';
+import { LONGEST_WAIT_SECONDS, onceAnother } from './once-another.ts';
 import { logProblem, problemAnswer, shown } from './problem.ts';
 import { httpRequest } from './request.ts';
 
@@ -26,6 +26,9 @@ export type OperationsOf<Handler extends Route['handler'], Over = Deployment> = 
 const DEFINING = new Set(
   ROUTES.filter(({ handler }) => handler === DEFINING_HANDLER).map(({ method, path }) => `${method} ${path}`),
 );
+
+/** The functions with instances for requests that wait: of others there are one or two, which erasures and moves need. */
+const HOLDING = new Set<Route['handler']>(['read-cells', 'query-index']);
 
 /** The routes that change nothing, and may be asked for again and again; a look at dead messages hides them for a moment. */
 const READS = new Set(
@@ -50,6 +53,8 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
 ): HttpHandler {
   let over: Over | undefined;
   const byRouteKey = new Map<string, HttpOperation<Over>>(Object.entries(beside));
+  const holds = ROUTES.some(({ operation, handler }) => operation in operations && HOLDING.has(handler));
+  const mostSeconds = holds ? LONGEST_WAIT_SECONDS : 0;
   const led: { readonly path: string; readonly by: string; readonly answers: HttpOperation<Over> }[] = [];
   const entries = new Map<string, HttpOperation<Over>>(Object.entries(operations));
   for (const route of ROUTES) {
@@ -94,8 +99,8 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
         const answer = await operation(request, opened);
         return bodies === BODIES.hidden ? withoutBodies(answer) : answer;
       };
-      const mayWait = request.header('prefer') !== undefined && READS.has(event.routeKey);
-      return mayWait ? onceAnother(request, look) : look();
+      if (request.header('prefer') === undefined || !READS.has(event.routeKey)) return look();
+      return onceAnother(request, look, mostSeconds);
     });
   return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));
 }

@@ -16,9 +16,14 @@ const PART_OF_THE_TIME = 20;
  * answered as soon as it is another; 304, without a body, once the time is over. `wait=0` asks for the tag alone.
  *
  * @param look reads, and changes nothing
+ * @param mostSeconds that a request may be held; 0: it is answered at once, with the tag
  */
-export async function onceAnother(request: Pick<HttpRequest, 'header'>, look: () => Promise<Answer>): Promise<Answer> {
-  const seconds = waitOf(request.header('prefer'));
+export async function onceAnother(
+  request: Pick<HttpRequest, 'header'>,
+  look: () => Promise<Answer>,
+  mostSeconds: number,
+): Promise<Answer> {
+  const seconds = waitOf(request.header('prefer'), mostSeconds);
   if (seconds === undefined) return look();
   const known = request.header('if-none-match');
   const end = performance.now() + seconds * 1000;
@@ -37,15 +42,15 @@ export async function onceAnother(request: Pick<HttpRequest, 'header'>, look: ()
 const NOTHING = { body: '', isBase64Encoded: false };
 
 /** Seconds; undefined where the header says nothing of it. */
-function waitOf(prefer: string | undefined): number | undefined {
+function waitOf(prefer: string | undefined, mostSeconds: number): number | undefined {
   const [, seconds] = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,6})"?\s*(?:$|[,;])/iu.exec(prefer ?? '') ?? [];
-  return seconds === undefined ? undefined : Math.min(LONGEST_WAIT_SECONDS, Number(seconds));
+  return seconds === undefined ? undefined : Math.min(mostSeconds, Number(seconds));
 }
 
-/** The answer, named by what it says. What is no JSON, or has a tag of its own, stays as it is. */
+/** The answer, named by what it says: for its asker alone, since bodies may be in it. What is no JSON, or has a tag of its own, stays as it is. */
 function withTag(answer: Answer): Answer {
   if (answer.made !== undefined || answer.packed === true) return answer;
   const json = answer.json ?? writeJson(answer.body);
   const tag = createHash('sha256').update(`${answer.status} ${json.text}`).digest('base64url').slice(0, 22);
-  return { ...answer, json, headers: { ...answer.headers, etag: `"${tag}"` } };
+  return { ...answer, json, headers: { ...answer.headers, etag: `"${tag}"`, 'cache-control': 'no-store' } };
 }

@@ -21,6 +21,15 @@ async function timed<Result>(work: Promise<Result>): Promise<readonly [result: R
 }
 
 describe('who waits for another answer', () => {
+  it('is not held by a function of which there are few, which others need', async () => {
+    const first = await read('/v1/trips/triggers', 'wait=0');
+    expect(first.status).toBe(200);
+    const [answer, took] = await timed(read('/v1/trips/triggers', 'wait=10', first.headers['etag']));
+    expect(answer).toMatchObject({ status: 304, text: '' });
+    expect(took).toBeLessThan(950);
+    expect(first.headers['cache-control']).toBe('no-store');
+  });
+
   it('is told once the time is over that there is none', async () => {
     const first = await read('/v1/trips/shards', 'wait=0');
     expect(first.status).toBe(200);

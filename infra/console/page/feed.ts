@@ -25,6 +25,10 @@ interface Member extends Shown<unknown> {
   due: number;
   failures: number;
   known: Known | undefined;
+  /** The API held its last request, or had another answer. */
+  isHeld: boolean;
+  /** It was to be asked for again while it was. */
+  isWanted: boolean;
 }
 
 /** The answer to the first request of a member's last turn: it waits for another one. */
@@ -59,12 +63,14 @@ let wake: () => void = () => undefined;
  */
 export function join<Data>(shown: Shown<Data>): Joined {
   const now = performance.now();
-  const member: Member = { ...(shown as Shown<unknown>), from: now, due: now, failures: 0, known: undefined };
+  const asked = { from: now, due: now, failures: 0, known: undefined, isHeld: true, isWanted: false };
+  const member: Member = { ...(shown as Shown<unknown>), ...asked };
   members.add(member);
   letGo();
   return {
     again: () => {
       member.from = member.due = performance.now();
+      member.isWanted = turn?.member === member;
       letGo();
     },
     leave: () => {
@@ -122,7 +128,9 @@ function settle(member: Member): void {
   member.failures = 0;
   member.from = now + PAUSE_MS;
   member.due = now + Math.max(PAUSE_MS, member.everyMs);
-  if (!Number.isFinite(member.due)) member.from = member.due;
+  if (!member.isHeld || !Number.isFinite(member.due)) member.from = member.due;
+  if (member.isWanted) member.from = member.due = now;
+  member.isWanted = false;
   if (failures === 0) return;
   failures = 0;
   for (const other of members) if (other !== member && Number.isFinite(other.due)) other.from = other.due = now;
@@ -146,10 +154,14 @@ function askerIn(own: Turn): Ask {
     const untilMs = Math.min(...[...members].map(({ due }) => due)) - performance.now();
     const seconds = known ? Math.max(0, Math.floor(untilMs / 1000)) : 0;
     own.isHeld = seconds > 0;
+    const began = performance.now();
     try {
       const wait = { seconds, etag: known?.etag };
       const { answer, etag } = await send(path, { ...asking, wait, signal: ended.signal });
-      if (etag !== undefined && etag === known?.etag) return known.answer;
+      const isSame = etag !== undefined && etag === known?.etag;
+      // Functions of which there are few hold nothing: what they know is asked for when it is due.
+      if (seconds > 0) member.isHeld = !isSame || performance.now() - began > (seconds * 1000) / 2;
+      if (isSame) return known?.answer;
       member.known = etag === undefined ? undefined : { asked, etag, answer };
       return answer;
     } finally {
