@@ -14,6 +14,9 @@ export interface PurgePlace {
   readonly begun?: { readonly name: string; readonly createdAt: string };
   /** Those up to there that refused, and why: they are tried again behind the others. @default none */
   readonly failed?: Readonly<Record<string, string>>;
+  /** When its servers' own logs are written over again, in Unix milliseconds, and how long after the time before. */
+  readonly writeOverAt?: number;
+  readonly writeOverMs?: number;
   /** All were, and what of the servers' own logs was not written over, and why. */
   readonly isDone?: true;
   readonly left?: string;

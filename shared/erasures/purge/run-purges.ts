@@ -73,6 +73,8 @@ export async function runPurges(run: PurgeRun): Promise<void> {
 /** A group that cannot be worked on now, and why. */
 class NotNow extends Error {}
 
+const NOT_CUT = 'undo logs are not cut yet, as where a transaction is open for long';
+
 /** The server refuses a table, and may take others. */
 class Refused extends NotNow {}
 
@@ -153,8 +155,17 @@ class Purging {
     if (settings.writesOver === false) return 'nobody wanted it';
     if (await sharesStorage(context.topology, group))
       return 'its servers share their storage, which nobody can write over';
+    const place = this.#placeOf(group);
+    if (Date.now() < (place.writeOverAt ?? 0)) throw new NotNow(NOT_CUT);
     const done = await writeOver(client, signal);
-    if (done === 'not yet') throw new NotNow('undo logs are not cut yet, as where a transaction is open for long');
+    if (done === 'not yet') {
+      const { lookMs = LOOK_MS } = settings;
+      // Who goes on with it heeds that, too: each time makes undo logs grow that nothing cuts.
+      const writeOverMs = Math.min(LONGEST_PAUSE_LOOKS * lookMs, 2 * (place.writeOverMs ?? lookMs / 2));
+      if (!signal.aborted)
+        await this.#write({}, { group, place: { ...place, writeOverMs, writeOverAt: Date.now() + writeOverMs } });
+      throw new NotNow(NOT_CUT);
+    }
     return done === 'done' ? undefined : done.refused.slice(0, WHY_LENGTH);
   }
 

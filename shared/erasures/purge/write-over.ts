@@ -5,8 +5,10 @@ import { selectServerLogs, selectUndoSpaces, toServerLogs, toUndoSpaces } from '
 
 /** Of a redo log that holds more the rest is left to what the store writes. */
 const MOST_BYTES = 1024 ** 3;
-/** Statements until undo tablespaces are cut, at most; as a rule it takes one or two of each. */
+/** Looks until undo tablespaces are cut, at most. */
 const MOST_ROUNDS = 40;
+/** Statements for it, of which it takes one or two of each as a rule: while a snapshot is open, each makes them grow. */
+const MOST_REWRITES = 16;
 /** For a server to notice that a tablespace has grown. */
 const ROUND_MS = 300;
 
@@ -15,7 +17,7 @@ const ROUND_MS = 300;
  *
  * - `done`: they have nothing any more of what was erased before.
  * - `not yet`: an undo tablespace was not cut in time.
- * - `refused`, and why: the user may not make a table, or does not see undo tablespaces; or nodes cannot be asked.
+ * - `refused`, and why: the user may not make a table, or does not see undo tablespaces; or the redo log is too large.
  */
 export type WrittenOver = 'done' | 'not yet' | { readonly refused: string };
 
@@ -35,10 +37,13 @@ export async function writeOver(client: SqlClient, signal: AbortSignal): Promise
     await client.change(createFiller());
     await client.change(fillFiller());
     const isCut = !logs.hasUndoSpaces || (await untilCut(client, signal));
-    for (let bytes = 0; bytes < Math.min(MOST_BYTES, logs.redoBytes) && !signal.aborted; bytes += FILLER_BYTES)
+    const redoBytes = isCut ? Math.min(MOST_BYTES, logs.redoBytes) : 0;
+    for (let bytes = 0; bytes < redoBytes && !signal.aborted; bytes += FILLER_BYTES)
       await client.change(rewriteFiller());
     await client.change(dropFiller());
-    return isCut ? 'done' : 'not yet';
+    if (!isCut) return 'not yet';
+    if (logs.redoBytes <= MOST_BYTES) return 'done';
+    return { refused: `of a redo log of ${logs.redoBytes} bytes ${MOST_BYTES} were written over` };
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
     await client.change(dropFiller()).catch(() => undefined);
@@ -58,7 +63,7 @@ async function untilCut(client: SqlClient, signal: AbortSignal): Promise<boolean
   const isCut = (now: Awaited<ReturnType<typeof spaces>>): boolean =>
     before.every((ofNode, node) => [...ofNode].every(([name, space]) => now[node]?.get(name) !== space));
   for (let round = 0; round < MOST_ROUNDS && !signal.aborted; round += 1) {
-    await client.change(rewriteFiller());
+    if (round < MOST_REWRITES) await client.change(rewriteFiller());
     await pauseFor(ROUND_MS, signal);
     if (isCut(await spaces())) return true;
   }
