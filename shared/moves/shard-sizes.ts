@@ -12,10 +12,8 @@ import { selectSizes, toSizes, type StoredSize } from './statements/select-sizes
  * of its cells then. Below, they are nearer to the truth than their own estimate of rows.
  */
 const OUTGROWN = 2;
-/** No cell takes less, with its keys. */
+/** No cell takes less, with its keys: of how many bytes are fewer, they are of another day. */
 const LEAST_CELL_BYTES = 100;
-/** Shards of so small a part of all cells say nothing of what a cell takes: a table takes its pages with one cell, too. */
-const TELLING_PART = 0.1;
 /** Tables grow by pages, and then by many of them: smaller ones are no other size for a few cells. */
 const SMALL_BYTES = 256 * 1024;
 
@@ -87,28 +85,30 @@ export function sized(heads: readonly ShardHead[], sizes: ReadonlyMap<number, St
  * Sizes of all groups, without bytes of another day.
  *
  * MySQL counts rows as they come, and bytes when it looks at a table, one in some seconds: after an import, or a move,
- * it says for long that all cells are in the few pages of before. So a shard that is to take less than half of what its
- * cells take elsewhere has what they take elsewhere.
+ * it says for long that all cells are in the few pages of before. So a shard that is to take less than any cells can has
+ * what its cells take elsewhere.
  */
 export function withoutOldBytes(shards: readonly ShardSize[]): readonly ShardSize[] {
   const each = bytesOfACell(shards);
   return shards.map((size) => {
-    if (size.error) return size;
+    if (size.error || !isOld(size)) return size;
     const wanted = Math.round(each * size.cells);
-    return wanted >= SMALL_BYTES && size.bytes * OUTGROWN < wanted ? { ...size, bytes: wanted } : size;
+    return wanted >= SMALL_BYTES ? { ...size, bytes: wanted } : size;
   });
 }
 
-/** Where a cell takes most, but for shards that have next to none: there the engine has looked last. */
+const isOld = ({ bytes, cells }: { readonly bytes: number; readonly cells: number }): boolean =>
+  bytes < LEAST_CELL_BYTES * cells;
+
+/** As shards say together that are large enough for it, and that the engine has looked at. */
 function bytesOfACell(shards: readonly ShardSize[]): number {
-  const known = shards.flatMap((size) => (size.error || size.cells === 0 ? [] : [size]));
-  const enough = known.reduce((sum, { cells }) => sum + cells, 0) * TELLING_PART;
-  let seen = 0;
-  for (const { bytes, cells } of known.toSorted((one, other) => other.bytes / other.cells - one.bytes / one.cells)) {
-    seen += cells;
-    if (seen >= enough) return Math.max(LEAST_CELL_BYTES, bytes / cells);
+  let [bytes, cells] = [0, 0];
+  for (const size of shards) {
+    if (size.error || isOld(size) || size.bytes < SMALL_BYTES) continue;
+    bytes += size.bytes;
+    cells += size.cells;
   }
-  return LEAST_CELL_BYTES;
+  return cells === 0 ? LEAST_CELL_BYTES : bytes / cells;
 }
 
 function gone(shard: number, group: string): SchemalessError {

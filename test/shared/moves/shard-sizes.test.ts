@@ -67,14 +67,15 @@ describe('what the statistics say', () => {
     expect(sized(heads, sizes).map((one) => one.error ?? one.bytes)).toEqual([100_000, 400_000, 1_000_000, 16_384]);
   });
 
-  it('is of another day where cells are to take less than half of what they take elsewhere', () => {
+  it('is of another day where cells are to take less than any do', () => {
     const sizesOf = (...bytes: readonly number[]) =>
       withoutOldBytes(bytes.map((one, shard) => ({ shard, group: 'one', bytes: one, cells: 12_500 }))).map((one) =>
         one.error ? one.error : one.bytes,
       );
     // As MySQL says after 300,000 cells came in ten seconds: of one shard in four it knows more.
     expect(sizesOf(3_200_000, 400_000, 100_000, 16_384)).toEqual([3_200_000, 3_200_000, 3_200_000, 3_200_000]);
-    expect(sizesOf(3_200_000, 1_700_000, 1_600_000)).toEqual([3_200_000, 1_700_000, 1_600_000]);
+    // Cells of one shard may be larger than those of others.
+    expect(sizesOf(1_000_000_000, 100_000_000, 1_600_000)).toEqual([1_000_000_000, 100_000_000, 1_600_000]);
     // Of none.
     expect(sizesOf(16_384, 16_384)).toEqual([1_250_000, 1_250_000]);
   });
