@@ -94,6 +94,8 @@ describe('parked cells', () => {
     expect(line).toMatch(/^schemaless parked retry notify_driver \d+:\d+ -d lab$/u);
     await doIt(page);
     await until('it is done', async () => (await lab().trigger('notify_driver')).parked === FAILING - 1, PATIENCE);
+    const isShown = async (): Promise<boolean> => (await mended.count()) > 0;
+    await until('the page knows', async () => !(await isShown()), PATIENCE);
     const those = await begin(page, 'Retry these');
     expect(those.says).toMatch(/^[34] cells are sent to notify_driver again/u);
     await doIt(page);

@@ -48,6 +48,9 @@ interface Turn {
 /** What changes all the time is asked for once in so long. */
 const PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 10_000;
+/** What the API answers at once, and was to hold for a few seconds, is asked for once in so long. */
+const UNHELD_MS = 2000;
+const FEW_SECONDS_MS = 10_000;
 
 const members = new Set<Member>();
 let turn: Turn | undefined;
@@ -128,6 +131,7 @@ function settle(member: Member): void {
   member.failures = 0;
   member.from = now + PAUSE_MS;
   member.due = now + Math.max(PAUSE_MS, member.everyMs);
+  if (!member.isHeld && member.everyMs <= FEW_SECONDS_MS) member.due = now + Math.min(member.everyMs, UNHELD_MS);
   if (!member.isHeld || !Number.isFinite(member.due)) member.from = member.due;
   if (member.isWanted) member.from = member.due = now;
   member.isWanted = false;
