@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import {
   LIMITS,
   type CellAddress,
@@ -9,7 +10,6 @@ import {
 } from './cell.ts';
 import { invalidField, missingField, SchemalessError } from './errors.ts';
 import { parseTime } from './time.ts';
-import { crc32 } from 'node:zlib';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const WANTED_NAME = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8, the first above 0x01`;

@@ -1,8 +1,8 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { isTraceparent } from '../../shared/api/traceparent.ts';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { isTraceparent } from '../../shared/api/traceparent.ts';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 import { environmentName } from './config.ts';
 

@@ -1,10 +1,10 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Decoder, Encoder } from '@msgpack/msgpack';
+import { hash } from 'node:crypto';
 import { LIMITS, type Json } from '../cell.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import { checkBody } from './measure.ts';
 import { packedBody } from './packed-body.ts';
-import { hash } from 'node:crypto';
 
 /**
  * How a body is stored: one byte that names the format, then the value. Formats are never renumbered, and new ones may

@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
 import { type SqlClient, type Statement, type Target, SqlError } from './client.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SignOfLife } from './sign-of-life.ts';
 
 export interface BreakerSettings {

@@ -171,16 +171,7 @@ async function selectAround(
   for (const table of tablesOf(parts)) if (isLocked(locked, table)) void look(client, role, locked, table);
   const { quick, late } = divideByLocks(parts, locked);
   if (late.size === 0) return selectQuick(client, parts, role, locked);
-  return withLate(
-    quick,
-    late,
-    await selectQuick(
-      client,
-      quick.map((position) => parts[position] as Statement),
-      role,
-      locked,
-    ),
-  );
+  return withLate(quick, late, await selectQuick(client, partsAt(parts, quick), role, locked));
 }
 
 async function selectQuick(
@@ -195,16 +186,12 @@ async function selectQuick(
     if (!isLate(error) || !(await findLocked(client, role, locked, tablesOf(parts)))) throw error;
     const { quick, late } = divideByLocks(parts, locked);
     if (late.size === 0) throw error;
-    return withLate(
-      quick,
-      late,
-      await selectDivided(
-        client,
-        quick.map((position) => parts[position] as Statement),
-        role,
-      ),
-    );
+    return withLate(quick, late, await selectDivided(client, partsAt(parts, quick), role));
   }
+}
+
+function partsAt(parts: readonly Statement[], positions: readonly number[]): readonly Statement[] {
+  return positions.map((position) => parts[position] as Statement);
 }
 
 function isLate(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
 import type { CircuitName } from '../sql/guarded-client.ts';
 import { type SqlClient, SqlError } from '../sql/client.ts';
@@ -14,7 +15,6 @@ import { digestReads } from './digest-log.ts';
 import { cellReads } from './read-cells.ts';
 import { logReads } from './read-log.ts';
 import { cellWrites } from './write-cells.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import { isGone } from '../sql/gone.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
