@@ -34,5 +34,5 @@ it('a lost connection is said, and mended', async () => {
   await page.context().setOffline(false);
   await page.waitForSelector('text=It answers again', { timeout: 30_000 });
   // What else is shown is asked for after what said so.
-  await page.waitForSelector('main .trouble', { state: 'detached', timeout: 5000 });
+  await expect.poll(() => page.locator('main .trouble').count(), { timeout: 5000 }).toBe(0);
 });
