@@ -127,9 +127,9 @@ async function looked(): Promise<void> {
 
 it('a young cell is kept that comes below old ones while they are about to be erased', async () => {
   const row_key = randomUUID();
-  await ruled([{ column: 'PLACE', keepForMs: 1500 }]);
+  await ruled([{ column: 'PLACE', keepForMs: 5000 }]);
   await write(row_key, 'PLACE', [5, 9]);
-  await sleep(1600);
+  await sleep(5100);
   let writtenAt = 0;
   behind = {
     is: readsColumn,
@@ -139,10 +139,11 @@ it('a young cell is kept that comes below old ones while they are about to be er
     },
   };
   eraser.start(AT_ONCE);
-  await comes(async () => !(await bodiesOf(row_key, 'PLACE')).includes(9), PATIENCE);
+  // Old ones go one after another; what is left is asked for while the young one is far from old.
+  await comes(async () => (await bodiesOf(row_key, 'PLACE')).length <= 1, { ...PATIENCE, patienceMs: 4500 });
   expect(writtenAt).toBeGreaterThan(0);
   expect(await bodiesOf(row_key, 'PLACE')).toEqual([3]);
-  expect(Date.now() - writtenAt).toBeLessThan(1400);
+  expect(Date.now() - writtenAt).toBeLessThan(4900);
   expect((await trips.get({ row_key, column_name: 'PLACE', ref_key: 3 })).cell?.body).toEqual({ ref_key: 3 });
 });
 
