@@ -2,6 +2,11 @@ const HEADER_BYTES = 4;
 /** More than the first word of any statement. */
 const TEXT_BYTES = 32;
 const COM_QUERY = 3;
+/**
+ * Before the text, where both sides know attributes of queries, as MySQL's servers do and MariaDB's do not: none, in
+ * one set.
+ */
+const NO_ATTRIBUTES = '\u0000\u0001';
 
 /**
  * Finds the statements in what a MySQL client sends: how each of them begins. A packet is three bytes of length, one of
@@ -33,12 +38,17 @@ export class CommandTexts {
       at += taken;
       if (isOpen && (this.#text.length === TEXT_BYTES || this.#left === 0)) {
         const [command, ...text] = this.#text;
-        if (command === COM_QUERY) found.push(Buffer.from(text).toString('latin1'));
+        if (command === COM_QUERY) found.push(textOf(text));
         this.#isFirst = false;
       }
     }
     return found;
   }
+}
+
+function textOf(bytes: readonly number[]): string {
+  const text = Buffer.from(bytes).toString('latin1');
+  return text.startsWith(NO_ATTRIBUTES) ? text.slice(NO_ATTRIBUTES.length) : text;
 }
 
 /** Neither changes anything that has to be on a disk. */

@@ -27,12 +27,13 @@ it('statements are found in what a client sends, however it is cut', () => {
     packet(0, `\u0003INSERT INTO a VALUES ('${'x'.repeat(300)}')`),
     packet(0, '\u000e'),
     packet(0, '\u0003SELECT 1'),
+    packet(0, '\u0003\u0000\u0001SELECT 2'),
   ]);
   for (const size of [1, 7, 1000]) {
     const texts = new CommandTexts();
     const found: string[] = [];
     for (let at = 0; at < stream.length; at += size) found.push(...texts.read(stream.subarray(at, at + size)));
-    expect(found.map((text) => text.slice(0, 13))).toEqual(['INSERT INTO a', 'SELECT 1']);
+    expect(found.map((text) => text.slice(0, 13))).toEqual(['INSERT INTO a', 'SELECT 1', 'SELECT 2']);
   }
 });
 
