@@ -61,7 +61,8 @@ const WINDOW_CELLS = 20_000;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 /** Begun behind the oldest under way, so that a shard that does not answer takes no more memory than this. */
 const MOST_BEGUN = { items: 60_000, bytes: 32 * 1024 * 1024 } as const;
-const CHECKPOINT_MS = 500;
+/** What was done since is done again where it is killed. */
+const CHECKPOINT_MS = 150;
 
 /**
  * Puts all cells of some sources. Cells of a row, and of a shard, are stored in the order of their source. Killed at any
