@@ -120,6 +120,36 @@ it('what is asked for on a click does not wait for what is held', async () => {
   expect(performance.now() - began).toBeLessThan(4000);
 });
 
+it('what an action has changed is asked for behind an older answer that is still on its way', async () => {
+  const { page, at } = await open();
+  const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const asked: number[] = [];
+  // Its shards come by pages, and are asked for apart. Without a tag nothing is held by the API, which would be let go.
+  await page.route(/\/triggers\/bill_rider(?!\S*limit=1000)(?:\?|$)/u, async (route) => {
+    asked.push(performance.now());
+    const response = await route.fetch();
+    if (asked.length === 2) {
+      held.resolve();
+      await release.promise;
+    }
+    const { etag: _, ...headers } = response.headers();
+    await route.fulfill({ response, headers });
+  });
+  await at('/trips/triggers/bill_rider');
+  await held.promise;
+  await page.click('main button.action:has-text("Pause")');
+  await page.fill('dialog input', 'cards are down');
+  await page.click('dialog button.danger');
+  await page.waitForSelector('dialog .done');
+  await page.click('dialog button:has-text("Close")');
+  const released = performance.now();
+  release.resolve();
+  await page.waitForSelector('text=cards are down');
+  await trips().resumeTrigger('bill_rider');
+  expect(asked[2]).toBeGreaterThan(released);
+  expect((asked[2] ?? 0) - released).toBeLessThan(900);
+});
+
 const lost = (page: Page): Promise<unknown> => page.waitForSelector('text=The API does not answer');
 
 it('an API that was killed is told of, and all is asked for again once it is back', async () => {
