@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
 import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
 import { erasuresClient } from '../../shared/client/erasures-client.ts';
 import { retentionClient } from '../../shared/client/retention-client.ts';
 import { movesClient } from '../../shared/client/moves-client.ts';
+import { entityTable } from '../../shared/sql/names.ts';
+import { MARK_SET_BACK } from '../../shared/sql/statements/record-writer.ts';
 
 /** Has a function of a running stack do all that it does, as far as one machine lets it. */
 export type Exercise = (stack: LocalStack) => Promise<unknown>;
@@ -127,6 +130,33 @@ async function seal(stack: LocalStack): Promise<void> {
   await ask(stack, 'GET', '/v1/sealed/erasures/key');
 }
 
+/** One statement on the writers of groups, past the store. */
+async function onWriters(
+  { endpoints }: LocalStack,
+  sql: string,
+  isMeant = (_: string): boolean => true,
+): Promise<void> {
+  for (const { name, writer } of endpoints.groups) {
+    if (!isMeant(name)) continue;
+    const { host, port, user, password } = writer;
+    const connection = await createConnection({ host, port, user, password });
+    await connection.query(sql).finally(() => connection.end());
+  }
+}
+
+/** Groups as from a snapshot: their shards come to a new epoch once all is there that others hold copies of. */
+const setBack: Exercise = (stack) => onWriters(stack, MARK_SET_BACK);
+
+/** The last cell of a log is another one than was followed, as where the log was cut. */
+async function cutLog(stack: LocalStack): Promise<void> {
+  const { shard, added_id } = Object(await putTrip(stack)) as { readonly shard: number; readonly added_id: number };
+  const trips = schemalessClient({ url: stack.url, datastore: 'trips', retryBudget: false });
+  const group = (await trips.heads()).find((head) => head.shard === shard)?.group;
+  await sleep(1500);
+  const sql = `UPDATE ${entityTable('trips', shard)} SET created_at = created_at + INTERVAL 1 SECOND WHERE added_id = ${added_id}`;
+  await onWriters(stack, sql, (name) => name === group);
+}
+
 /** One after the other, whatever the first one fails of. */
 const both =
   (one: Exercise, other: Exercise): Exercise =>
@@ -195,10 +225,10 @@ export function exercises(folder: string): Readonly<Record<string, Exercise>> {
     'manage-moves': (stack) => move(stack).catch(() => undefined),
     'erase-cells': both(erase, seal),
     'define-datastores': (stack) => define(stack).catch(() => undefined),
-    'drain-buffer': loop('drain-buffer'),
+    'drain-buffer': loop('drain-buffer', {}, setBack),
     'repair-indexes': loop('repair-indexes'),
     'move-shards': loop('move-shards', {}, move),
-    'tail-shards': loop('tail-shards', { slot: 0 }),
+    'tail-shards': loop('tail-shards', { slot: 0 }, both(cutLog, define)),
     'trigger-smoke-echo': (stack) => ask(stack, 'PUT', `/v1/smoke/cells/${randomUUID()}/CALL/1`, { n: 1 }),
     'migration/onEvent': deploy('migration/onEvent', folder),
     'migration/isComplete': deploy('migration/isComplete', folder),

@@ -1,5 +1,5 @@
 /**
- * `npm run rights`: takes each statement of each function's policies away, one at a time, on a running local stack, and
+ * `npm run rights -- [FUNCTION…]`: takes each statement of each function's policies away, one at a time, on a running local stack, and
  * has the function do what it does; then those by which schedules and API Gateway start functions. A statement that
  * nothing is refused without is one too many, unless it is named here with why it cannot be missed on one machine.
  */
@@ -23,7 +23,6 @@ const EACH_MS = 250;
 /** By role and first action: what is asked of nothing here, or too seldom to be waited for. */
 const NOT_HERE: readonly (readonly [title: RegExp, action: RegExp, why: string])[] = [
   [/./u, /^(?:logs|xray|ec2|kms|lambda|states):/u, 'a service that is not on one machine'],
-  [/^tail-shards$/u, /^dynamodb:(?:Put|Update|Delete)/u, 'where a log was cut: `npm run faults -- lost-disk`'],
 ];
 
 interface Tried {
@@ -33,6 +32,7 @@ interface Tried {
   readonly isMissed: boolean;
 }
 
+const wanted = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'schemaless-rights-'));
 const data = join(folder, 'data');
 const stack = await startLocalStack({ port: 0, data, groups: 2, readers: 0, shards: 64, log: () => undefined });
@@ -44,12 +44,17 @@ try {
   );
   const known = new Set(Object.values(stack.rights).map(({ name }) => name));
   for (const [name, title] of titles) if (!known.has(name)) throw new Error(`${title}: wanted rights, got none`);
-  for (const [key, own] of Object.entries(stack.rights))
+  const strange = wanted.filter((title) => !titles.values().some((one) => one === title));
+  if (strange.length > 0)
+    throw new Error(`wanted functions among ${[...titles.values()].join(', ')}, got ${strange.join(', ')}`);
+  for (const [key, own] of Object.entries(stack.rights)) {
+    if (wanted.length > 0 && !wanted.includes(titles.get(own.name) ?? '')) continue;
     for (const statement of own.statements) {
       const done = await without(stack, { key, own, title: titles.get(own.name) }, statement, ways);
       tried.push(done);
       console.log(`${done.isMissed ? 'missed' : 'NOT MISSED'}  ${done.title}  ${done.actions}  ${done.refused}`);
     }
+  }
 } finally {
   await stack.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -78,11 +83,12 @@ async function without(
   const actions = list.length > 2 ? `${list.slice(0, 2).join(' ')} and ${list.length - 2} more` : list.join(' ');
   const known = NOT_HERE.find(([of, action]) => title !== undefined && of.test(title) && action.test(list[0] ?? ''));
   const patienceMs = title === undefined ? PATIENCE_WITH_SCHEDULES_MS : PATIENCE_MS;
-  const from = readFileSync(running.functionLog).length;
   const statements = own.statements.filter((one) => one !== statement);
   await running.setRights({ ...running.rights, [key]: { ...own, statements } });
   // What it knew is asked for again.
   if (title !== undefined) await running.killFunction(title);
+  // Behind what the one before lacked another statement for.
+  const from = readFileSync(running.functionLog).length;
   const started = running.functions.status().find(({ arn }) => [statement.Resource].flat().includes(arn));
   // The function of a trigger is called with the cells that others write; a schedule starts its own by itself.
   const isSchedule = title === undefined && own.role !== undefined;
@@ -92,7 +98,7 @@ async function without(
   while (refused === undefined && performance.now() < until) {
     await way?.(running);
     await sleep(EACH_MS);
-    refused = refusedOf(readFileSync(running.functionLog).subarray(from).toString('utf8'), own.name);
+    refused = refusedOf(readFileSync(running.functionLog).subarray(from).toString('utf8'), own.name, list);
   }
   await running.setRights(running.rights);
   return {
@@ -103,11 +109,12 @@ async function without(
   };
 }
 
-/** The first call of a function, or of one, that was refused, shortened. */
-function refusedOf(log: string, name: string): string | undefined {
+/** The first call of a function, or of one, for one of some actions that was refused, shortened. */
+function refusedOf(log: string, name: string, actions: readonly string[]): string | undefined {
   const [, action, resource] =
-    new RegExp(`[/ ]${name} is not authorized to perform: (\\S+) on resource: (\\S+(?: with \\S+ \\S+)?)`, 'u').exec(
-      log,
-    ) ?? [];
+    new RegExp(
+      `[/ ]${name} is not authorized to perform: (${actions.join('|')}) on resource: (\\S+(?: with \\S+ \\S+)?)`,
+      'u',
+    ).exec(log) ?? [];
   return action === undefined ? undefined : `${action} ${resource?.replace(/^.*(?:table\/|:)/u, '').slice(0, 60)}`;
 }
