@@ -134,7 +134,7 @@ async function seal(stack: LocalStack): Promise<void> {
 async function onWriters(
   { endpoints }: LocalStack,
   sql: string,
-  isMeant = (_: string): boolean => true,
+  isMeant: (group: string) => boolean = () => true,
 ): Promise<void> {
   for (const { name, writer } of endpoints.groups) {
     if (!isMeant(name)) continue;
