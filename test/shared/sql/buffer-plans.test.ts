@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
+import { deleteBuffered, markConflicts } from '../../../shared/sql/statements/change-buffered.ts';
+import { keysOf } from '../../../shared/sql/statements/copy-key.ts';
 import { selectBuffered, selectKept } from '../../../shared/sql/statements/select-buffered.ts';
 import { selectLastDrained } from '../../../shared/sql/statements/drained-copies.ts';
 import { selectCopies, selectDrained, selectUnanswered } from '../../../shared/sql/statements/select-unanswered.ts';
@@ -142,6 +144,39 @@ describe('rows read of a buffer table', () => {
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((rows) => rows > most)).toEqual([]);
   });
+
+  /** Taken back: of each statement the same rows are there. */
+  async function readByChange(statement: Statement): Promise<number> {
+    await connection.query('BEGIN');
+    try {
+      return await rowsRead(connection, statement);
+    } finally {
+      await connection.query('ROLLBACK');
+    }
+  }
+
+  it.each([
+    ['that are drained', deleteBuffered],
+    ['that lost', markConflicts],
+  ])(
+    'to change 50 %s are few, also while a purge writes the table anew',
+    { timeout: 60_000 },
+    async (_what, change) => {
+      const statement = change(keysOf(datastore, addresses.slice(0, 50)));
+      expect(await readByChange(statement)).toBeLessThanOrEqual(4 * 50);
+      const purging = await connectionTo();
+      const over = new AbortController();
+      const written = (async () => {
+        for (let turn = 0; turn < 8; turn += 1) await purging.query('OPTIMIZE TABLE schemaless.buffer');
+      })().finally(() => over.abort());
+      const read: number[] = [];
+      while (!over.signal.aborted) read.push(await readByChange(statement));
+      await written;
+      await purging.end();
+      expect(read.length).toBeGreaterThan(20);
+      expect(read.filter((rows) => rows > 4 * 50)).toEqual([]);
+    },
+  );
 
   it('are many where a statement scans: the measure itself can fail', async () => {
     expect(
