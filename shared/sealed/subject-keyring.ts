@@ -11,6 +11,10 @@ import { KEY_BYTES, subjectKeys, type SubjectKeys } from './sealing.ts';
  * be read, and written, there.
  */
 export const KNOWN_MS = 5000;
+/** From this age on a key that is in use is asked for anew. */
+const RENEWED_MS = KNOWN_MS * 0.8;
+/** From this age on it comes along: of two at any distance one does, so that all in use end up in one call. */
+const JOINS_MS = RENEWED_MS / 2;
 /** Subjects of a datastore that an instance knows at most. */
 const MOST_KNOWN = 10_000;
 /** Of one BatchGetItem. */
@@ -104,18 +108,19 @@ class Keyring implements SubjectKeyring {
     if (ageOf(known.at) >= KNOWN_MS) return undefined;
     this.#known.set(name, known);
     known.isUsed = true;
-    if (ageOf(known.at) >= KNOWN_MS / 2) this.#renew();
+    if (ageOf(known.at) >= RENEWED_MS) this.#renew();
     return known.subject;
   }
 
   /**
-   * Asks anew, with one call, for those that are in use and will soon be too old, so that nobody waits for them. Where
+   * Asks anew, with one call, for those that are in use and will soon be too old, so that nobody waits for them, and for
+   * younger ones too: each came into use at a moment of its own, and would have a call of its own again and again. Where
    * that fails, whoever needs one after its time is told.
    */
   #renew(): void {
     if (this.#isRenewing) return;
     this.#isRenewing = true;
-    const due = [...this.#known].filter(([, { isUsed, at }]) => isUsed === true && ageOf(at) >= KNOWN_MS / 2);
+    const due = [...this.#known].filter(([, { isUsed, at }]) => isUsed === true && ageOf(at) >= JOINS_MS);
     void this.#ask(due.slice(-KEYS_A_CALL).map(([name]) => name))
       .catch(() => undefined)
       .finally(() => (this.#isRenewing = false));
