@@ -16,7 +16,7 @@ export function isWellFormed(bytes: Uint8Array): boolean {
   }
 }
 
-class MessagePackPasser extends MessagePackReader {
+export class MessagePackPasser extends MessagePackReader {
   /** Passes one value. */
   pass(depth: number): void {
     if (depth > LIMITS.bodyDepth + 1) throw new Error('it is nested too deep');

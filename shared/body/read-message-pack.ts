@@ -81,7 +81,7 @@ export class MessagePackReader {
   #map(length: number): Json {
     const object: Record<string, Json> = {};
     for (let left = length; left > 0; left -= 1) {
-      const name = this.#name();
+      const name = this.name();
       if (name === FORBIDDEN) throw new Error(`the key ${FORBIDDEN}`);
       object[name] = this.read();
     }
@@ -94,7 +94,8 @@ export class MessagePackReader {
     return items;
   }
 
-  #name(): string {
+  /** Of a member of a map. */
+  protected name(): string {
     const type = this.byte();
     if (!isText(type)) throw new Error('a name that is no text');
     const length = type < 0xc0 ? type & 0x1f : this.length(type);

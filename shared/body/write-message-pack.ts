@@ -18,9 +18,38 @@ const [FIRST_BYTES, NAMES_KEPT, LONGEST_NAME] = [4096, 512, 32];
 /** Names of members as they are written, with their heads: a list has the same in each of its items. */
 const names = new Map<string, Buffer>();
 
+/** A value within a packed body, and where it lies there. */
+export interface PackedMember {
+  readonly start: number;
+  readonly end: number;
+  readonly value: Json;
+}
+
+/**
+ * The bytes of a packed body with other values in the place of some, given in the order in which they lie there; what is
+ * between them is neither read nor written anew.
+ *
+ * @returns undefined where `writeMessagePack` would not write one of the values
+ */
+export function replaceInMessagePack(bytes: Uint8Array, members: readonly PackedMember[]): Buffer | undefined {
+  const writer = new MessagePackWriter(bytes.length);
+  let at = 0;
+  for (const { start, end, value } of members) {
+    writer.raw(bytes.subarray(at, start));
+    if (!writer.write(value)) return undefined;
+    at = end;
+  }
+  writer.raw(bytes.subarray(at));
+  return writer.taken();
+}
+
 class MessagePackWriter {
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #bytes: Buffer;
   #at = 0;
+
+  constructor(firstBytes = FIRST_BYTES) {
+    this.#bytes = Buffer.allocUnsafe(firstBytes);
+  }
 
   taken(): Buffer {
     return this.#bytes.subarray(0, this.#at);
@@ -43,7 +72,7 @@ class MessagePackWriter {
         return true;
       case 'object':
         if (value === null) break;
-        if (value instanceof PackedBody) this.#raw(value.bytes);
+        if (value instanceof PackedBody) this.raw(value.bytes);
         else if (Array.isArray(value)) return this.#array(value);
         else return this.#object(value as { readonly [key: string]: Json });
         return true;
@@ -71,7 +100,7 @@ class MessagePackWriter {
 
   #name(name: string): void {
     const known = names.get(name);
-    if (known !== undefined) return this.#raw(known);
+    if (known !== undefined) return this.raw(known);
     this.#room(name.length * 3 + 5);
     const start = this.#at;
     this.#string(name);
@@ -131,7 +160,7 @@ class MessagePackWriter {
     this.#at += 1;
   }
 
-  #raw(bytes: Uint8Array): void {
+  raw(bytes: Uint8Array): void {
     this.#room(bytes.length);
     this.#bytes.set(bytes, this.#at);
     this.#at += bytes.length;

@@ -1,21 +1,28 @@
-import { PackedBody } from '../body/packed-body.ts';
+import { PackedBody, unpacked } from '../body/packed-body.ts';
+import { packedMember, withPackedMembers } from '../body/packed-member.ts';
+import type { PackedMember } from '../body/write-message-pack.ts';
 import type { Cell, Json } from '../cell.ts';
 import { SEALED_KEY } from '../definitions/field-value.ts';
 import { SchemalessError } from '../errors.ts';
 import { overKeys } from './key-store.ts';
 import type { Sealing } from './seal-cells.ts';
-import { replaceAt, tokenOf, valuesAt, type SealedPath, type SealedPaths } from './sealed-paths.ts';
+import type { SealedParts } from './sealed-parts.ts';
+import { replaceAt, tokenOf, valueAt, type SealedPath } from './sealed-paths.ts';
 import { open, readToken, type Token } from './sealing.ts';
 import type { Subjects } from './subject-keyring.ts';
 
 /** A cell with something sealed. */
 interface SealedBody {
   readonly body: Json;
-  readonly sealed: readonly {
-    readonly at: SealedPath;
-    /** Undefined where it is none that this version knows. */
-    readonly token: Token | undefined;
-  }[];
+  readonly sealed: readonly SealedMember[];
+}
+
+interface SealedMember {
+  readonly at: SealedPath;
+  /** Undefined where it is none that this version knows. */
+  readonly token: Token | undefined;
+  /** Where it lies in a packed body. */
+  readonly packed: PackedMember | undefined;
 }
 
 /**
@@ -23,23 +30,31 @@ interface SealedBody {
  *
  * A cell of which something does not open, though its subject was not forgotten, has an `error` in the place of its body.
  *
- * @param sealing asked for the keys only where something is sealed; undefined: there are none
+ * Keys are asked for only where something is sealed.
+ *
  * @throws SchemalessError `unavailable` where keys cannot be reached
  */
 export async function openCells<Read extends Cell>(
   datastore: string,
-  paths: SealedPaths,
-  { cells, sealing }: { readonly cells: readonly Read[]; readonly sealing: () => Promise<Sealing | undefined> },
+  parts: Pick<SealedParts, 'paths' | 'known'>,
+  cells: readonly Read[],
 ): Promise<readonly Read[]> {
+  const paths = await parts.paths();
   const found = cells.map((cell) => sealedIn(cell, paths.get(cell.column_name)));
   if (found.every((one) => one === undefined)) return cells;
-  const opening = await sealing();
-  const names = new Set(found.flatMap((one) => one?.sealed.flatMap(({ token }) => token?.name ?? []) ?? []));
-  const known: Subjects = opening ? await overKeys(() => opening.subjects.known(names)) : new Map();
+  const opening = await parts.known();
+  const known: Subjects = opening ? await subjectsOf(found, opening) : new Map();
   return cells.map((cell, position) => {
     const sealed = found[position];
     return sealed ? openCell(datastore, cell, sealed, known) : cell;
   });
+}
+
+/** In memory as a rule: then nothing is waited for. */
+function subjectsOf(found: readonly (SealedBody | undefined)[], { subjects }: Sealing): Subjects | Promise<Subjects> {
+  const names = new Set<string>();
+  for (const one of found) for (const { token } of one?.sealed ?? []) if (token) names.add(token.name);
+  return subjects.recalled(names) ?? overKeys(() => subjects.known(names));
 }
 
 function sealedIn(
@@ -53,24 +68,25 @@ function sealedIn(
     !Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length).includes(SEALED_KEY)
   )
     return undefined;
-  const body: Json = read instanceof PackedBody ? read.toJSON() : read;
-  const sealed = valuesAt(body, paths).flatMap(({ at, value }) => {
-    const token = tokenOf(value);
-    return token === undefined ? [] : [{ at, token: readToken(token) }];
-  });
-  return sealed.length === 0 ? undefined : { body, sealed };
+  const sealed: SealedMember[] = [];
+  for (const at of paths) {
+    const packed = read instanceof PackedBody ? packedMember(read, at.steps) : undefined;
+    const token = tokenOf(read instanceof PackedBody ? packed?.value : valueAt(read, at.steps));
+    if (token !== undefined) sealed.push({ at, token: readToken(token), packed });
+  }
+  return sealed.length === 0 ? undefined : { body: read, sealed };
 }
 
 function openCell<Read extends Cell>(
   datastore: string,
   cell: Read,
-  { body: read, sealed }: SealedBody,
+  { body, sealed }: SealedBody,
   known: Subjects,
 ): Read {
   const { row_key, column_name, ref_key } = cell;
-  let body = read;
+  const opened: OpenedMember[] = [];
   const forgotten: string[] = [];
-  for (const { at, token } of sealed) {
+  for (const { at, token, packed } of sealed) {
     const subject = token && known.get(token.name);
     if (!subject)
       return { ...cell, body: null, error: doesNotOpen(cell, at, token ? 'its key is not there' : 'it was damaged') };
@@ -79,9 +95,23 @@ function openCell<Read extends Cell>(
     const value = subject.keys ? open(subject.keys, place, token) : null;
     if (value === undefined)
       return { ...cell, body: null, error: doesNotOpen(cell, at, 'it was damaged, or is of another place') };
-    body = replaceAt(body, at.steps, value);
+    opened.push({ at, packed, value });
   }
-  return { ...cell, body, ...(forgotten.length > 0 && { forgotten }) };
+  return { ...cell, body: withOpened(body, opened), ...(forgotten.length > 0 && { forgotten }) };
+}
+
+interface OpenedMember extends Omit<SealedMember, 'token'> {
+  readonly value: Json;
+}
+
+/** What is packed stays so, where it can: all but what was sealed is then handed on unread. */
+function withOpened(body: Json, opened: readonly OpenedMember[]): Json {
+  if (body instanceof PackedBody) {
+    const members = opened.flatMap(({ packed, value }) => (packed ? { ...packed, value } : []));
+    const whole = withPackedMembers(body, members);
+    if (whole) return whole as unknown as Json;
+  }
+  return opened.reduce((whole, { at, value }) => replaceAt(whole, at.steps, value), unpacked(body));
 }
 
 function doesNotOpen(

@@ -8,7 +8,7 @@ import type { StoredDatastore } from '../store/deployment.ts';
 import { sealedPaths, type SealedPaths } from './sealed-paths.ts';
 import { sealedReads } from './sealed-reads.ts';
 import { sealedWrites } from './sealed-writes.ts';
-import { subjectKeyring, type SubjectKeyring } from './subject-keyring.ts';
+import { subjectKeyring } from './subject-keyring.ts';
 
 /**
  * Seals what is written to datastores, and opens what is read of them; what has to do with no body is a datastore's own.
@@ -19,16 +19,16 @@ export function sealedDatastores(
   keys: KeyStore,
 ): (stored: StoredDatastore) => StoredDatastore {
   const keyring = datastoreKeyring(keys);
-  const subjects = new Map<string, SubjectKeyring>();
+  const sealings = new Map<string, Sealing>();
   const over = new WeakMap<StoredDatastore, StoredDatastore>();
 
   function sealingOf(name: string, find: DatastoreKeyring['known']): Promise<Sealing | undefined> {
     return overKeys(async () => {
       const ofDatastore = await find(name);
       if (!ofDatastore) return undefined;
-      const known = subjects.get(name) ?? subjectKeyring(keys, ofDatastore);
-      subjects.set(name, known);
-      return { keys: ofDatastore, subjects: known };
+      const sealing = sealings.get(name) ?? { keys: ofDatastore, subjects: subjectKeyring(keys, ofDatastore) };
+      sealings.set(name, sealing);
+      return sealing;
     });
   }
 
@@ -43,7 +43,7 @@ export function sealedDatastores(
         if (!sealing) throw new Error(`${name}: without keys that were to be made`);
         return sealing;
       },
-      known: () => sealingOf(name, keyring.known),
+      known: () => sealings.get(name) ?? sealingOf(name, keyring.known),
     };
     const sealed = { ...stored, ...sealedWrites(stored, parts), ...sealedReads(stored, parts) };
     over.set(stored, sealed);

@@ -63,14 +63,6 @@ export function valuesToSeal(body: Json, paths: readonly SealedPath[], field: st
   });
 }
 
-/** What of a body as it is stored stands at its sealed paths; wherever there is nothing of the kind, nothing does. */
-export function valuesAt(body: Json, paths: readonly SealedPath[]): readonly FoundValue[] {
-  return paths.flatMap((at) => {
-    const value = valueAt(body, at.steps);
-    return value === undefined || value === null ? [] : [{ at, value }];
-  });
-}
-
 export function valueAt(body: Json, steps: readonly string[]): Json | undefined {
   let value: Json | undefined = body;
   for (const step of steps) {
@@ -93,7 +85,7 @@ export function sealedValue(token: string, hash: string | undefined): Json {
 }
 
 /** The token of what stands in a sealed place; undefined where that is no sealed value. */
-export function tokenOf(value: Json): Json | undefined {
+export function tokenOf(value: Json | undefined): Json | undefined {
   const holder = memberHolder(value);
   return holder && Object.hasOwn(holder, SEALED_KEY) ? holder[SEALED_KEY] : undefined;
 }

@@ -9,13 +9,16 @@ type Reads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGe
 /** Opens cells, unless they are to stay as they are stored. */
 type Open = <Read extends Cell>(
   cells: readonly Read[],
-  options?: { readonly sealed?: boolean | undefined },
-) => Promise<readonly Read[]>;
+  options?: Opening,
+) => readonly Read[] | Promise<readonly Read[]>;
+
+interface Opening {
+  readonly sealed?: boolean | undefined;
+}
 
 /** The reads of a datastore, with what may be opened of their bodies opened. */
 export function sealedReads(stored: Datastore, parts: SealedParts): Reads {
-  const open: Open = async (cells, { sealed = false } = {}) =>
-    sealed ? cells : openCells(stored.name, await parts.paths(), { cells, sealing: parts.known });
+  const open: Open = (cells, { sealed = false } = {}) => (sealed ? cells : openCells(stored.name, parts, cells));
   return {
     ...cellsOpened(stored, open),
     async query(query) {
@@ -28,8 +31,8 @@ export function sealedReads(stored: Datastore, parts: SealedParts): Reads {
 
 function cellsOpened(stored: Datastore, open: Open): Omit<Reads, 'query' | 'count'> {
   return {
-    get: async (address, options) => openFound(await stored.get(address, options), (cells) => open(cells, options)),
-    getLatest: async (key, options) => openFound(await stored.getLatest(key, options), (cells) => open(cells, options)),
+    get: async (address, options) => openFound(await stored.get(address, options), open, options),
+    getLatest: async (key, options) => openFound(await stored.getLatest(key, options), open, options),
     async versions(key, options) {
       const page = await stored.versions(key, options);
       return { ...page, cells: await open(page.cells, options) };
@@ -69,10 +72,11 @@ function cellsOpened(stored: Datastore, open: Open): Omit<Reads, 'query' | 'coun
 
 async function openFound<Found extends { readonly cell: Cell | null }>(
   found: Found,
-  open: (cells: readonly Cell[]) => Promise<readonly Cell[]>,
+  open: Open,
+  options: Opening | undefined,
 ): Promise<Found> {
   if (found.cell === null) return found;
-  const [cell = found.cell] = await open([found.cell]);
+  const [cell = found.cell] = await open([found.cell], options);
   if (cell.error) throw cell.error;
   return { ...found, cell };
 }

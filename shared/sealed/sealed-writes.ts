@@ -110,7 +110,11 @@ async function compare(
     if (there && 'error' in there && !('row_key' in there)) judged.set(result, unread(result, there.error));
     return there && 'row_key' in there && !there.erased ? [{ one, result, there }] : [];
   });
-  const opened = await openCells(stored.name, ofColumn, { cells: found.map(({ there }) => there), sealing: known });
+  const opened = await openCells(
+    stored.name,
+    { paths, known },
+    found.map(({ there }) => there),
+  );
   for (const [position, { one, result }] of found.entries()) {
     const cell = opened[position];
     if (!cell || cell.error || cell.forgotten || !equalJson(cell.body, one.plain)) continue;

@@ -30,6 +30,8 @@ export type Subjects = ReadonlyMap<string, Subject>;
 
 /** The keys of the subjects of one datastore. */
 export interface SubjectKeyring {
+  /** Where all of them are in memory; undefined where one has to be asked for. */
+  recalled(names: ReadonlySet<string>): Subjects | undefined;
   known(names: ReadonlySet<string>): Promise<Subjects>;
   /** The same, with a key made for each that has none. */
   made(names: ReadonlySet<string>): Promise<Subjects>;
@@ -60,6 +62,16 @@ class Keyring implements SubjectKeyring {
   constructor(store: KeyStore, keys: DatastoreKeys) {
     this.#store = store;
     this.#keys = keys;
+  }
+
+  recalled(names: ReadonlySet<string>): Subjects | undefined {
+    const found = new Map<string, Subject>();
+    for (const name of names) {
+      const subject = this.#recall(name);
+      if (!subject) return undefined;
+      found.set(name, subject);
+    }
+    return found;
   }
 
   async known(names: ReadonlySet<string>): Promise<Subjects> {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeBody, encodeBody, FORMAT, unpackSized } from '../../../shared/body/codec.ts';
 import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
 import { PackedBody, unpacked } from '../../../shared/body/packed-body.ts';
+import { packedMember, withPackedMembers } from '../../../shared/body/packed-member.ts';
 import { isWellFormed } from '../../../shared/body/check-message-pack.ts';
 import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
 import { writeMessagePack } from '../../../shared/body/write-message-pack.ts';
@@ -41,6 +42,29 @@ describe('MessagePack', () => {
         expect(stringifyJson({ body: stored })).toBe(`{"body":${text}}`);
       }),
       { numRuns: 1000 },
+    );
+  });
+
+  it('has members read and replaced within its bytes, as in the value itself', () => {
+    fc.assert(
+      fc.property(json, json, json, json, (first, inner, last, other) => {
+        const body = parseJson(stringifyJson({ first, '€': { inner }, last, long: 'x'.repeat(200) }));
+        const { body: stored } = unpackSized(encodeBody(body));
+        const [at, within] = [['last'], ['€', 'inner']];
+        if (!(stored instanceof PackedBody)) return;
+        const members = [packedMember(stored, at), packedMember(stored, within)].filter((one) => one !== undefined);
+        expect(stringifyJson(members.map(({ value }) => value))).toBe(stringifyJson([last, inner]));
+        for (const steps of [['none'], ['long', 'x'], ['last', 'no member of that name']])
+          expect(packedMember(stored, steps)).toBeUndefined();
+        const replaced = withPackedMembers(
+          stored,
+          members.map((member) => ({ ...member, value: other })),
+        );
+        const wanted = stringifyJson({ first, '€': { inner: other }, last: other, long: 'x'.repeat(200) });
+        if (replaced) expect(stringifyJson({ body: replaced })).toBe(`{"body":${wanted}}`);
+        else expect(writeMessagePack(other)).toBeUndefined();
+      }),
+      { numRuns: 500 },
     );
   });
 
