@@ -157,7 +157,11 @@ class Purging {
       return 'its servers share their storage, which nobody can write over';
     const place = this.#placeOf(group);
     if (Date.now() < (place.writeOverAt ?? 0)) throw new NotNow(NOT_CUT);
-    const done = await writeOver(client, signal);
+    const done = await writeOver(client, {
+      signal,
+      before: place.writtenOver,
+      noted: (writtenOver) => this.#write({}, { group, place: { ...place, writtenOver } }),
+    });
     if (done === 'not yet') {
       const { lookMs = LOOK_MS } = settings;
       // Who goes on with it heeds that, too: each time makes undo logs grow that nothing cuts.

@@ -9,6 +9,8 @@ const MOST_BYTES = 1024 ** 3;
 const MOST_ROUNDS = 40;
 /** Statements for it, of which it takes one or two of each as a rule: while a snapshot is open, each makes them grow. */
 const MOST_REWRITES = 16;
+/** Error numbers of statements for which a user has no right: no repetition helps. */
+const NO_RIGHT: ReadonlySet<number> = new Set([1044, 1142, 1143, 1227]);
 /** For a server to notice that a tablespace has grown. */
 const ROUND_MS = 300;
 
@@ -21,6 +23,14 @@ const ROUND_MS = 300;
  */
 export type WrittenOver = 'done' | 'not yet' | { readonly refused: string };
 
+export interface WritingOver {
+  readonly signal: AbortSignal;
+  /** What was noted last, by whoever began with it; undefined: nothing was. */
+  readonly before: number | undefined;
+  /** Told how many bytes of the redo log were written over, so that another can go on there. */
+  readonly noted: (bytes: number) => Promise<void>;
+}
+
 /**
  * Has a group's servers write over what lies in files of their own besides tables: undo logs, doublewrite files, redo
  * logs. Bodies that were erased are there until others are written to the same place, which may be never. So a table is
@@ -29,17 +39,20 @@ export type WrittenOver = 'done' | 'not yet' | { readonly refused: string };
  *
  * `ALTER UNDO TABLESPACE … SET INACTIVE` was rejected: replicas, which are read-only, refuse it.
  *
- * @throws SqlError where the writer, or a node, does not answer
+ * @throws SqlError where the writer, or a node, does not answer, or refuses for another reason, as with a full disk
  */
-export async function writeOver(client: SqlClient, signal: AbortSignal): Promise<WrittenOver> {
+export async function writeOver(client: SqlClient, { signal, before, noted }: WritingOver): Promise<WrittenOver> {
   try {
     const logs = toServerLogs(await client.select(selectServerLogs(), 'writer'));
     await client.change(createFiller());
     await client.change(fillFiller());
-    const isCut = !logs.hasUndoSpaces || (await untilCut(client, signal));
+    const isCut = before !== undefined || !logs.hasUndoSpaces || (await untilCut(client, signal));
     const redoBytes = isCut ? Math.min(MOST_BYTES, logs.redoBytes) : 0;
-    for (let bytes = 0; bytes < redoBytes && !signal.aborted; bytes += FILLER_BYTES)
+    for (let bytes = before ?? 0; bytes < redoBytes && !signal.aborted;) {
       await client.change(rewriteFiller());
+      bytes += FILLER_BYTES;
+      await noted(bytes);
+    }
     await client.change(dropFiller());
     if (!isCut) return 'not yet';
     if (logs.redoBytes <= MOST_BYTES) return 'done';
@@ -47,6 +60,7 @@ export async function writeOver(client: SqlClient, signal: AbortSignal): Promise
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
     await client.change(dropFiller()).catch(() => undefined);
+    if (!NO_RIGHT.has(error.errno)) throw error;
     return { refused: error.message };
   }
 }
