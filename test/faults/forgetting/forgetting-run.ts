@@ -4,13 +4,16 @@ import { getAll } from '../../../shared/client/get-all.ts';
 import { putAll } from '../../../shared/client/put-all.ts';
 import { retentionClient } from '../../../shared/client/retention-client.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { comes } from '../../support/until.ts';
-import { check, grouped, noneOf, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
+import { comes, until } from '../../support/until.ts';
+import { check, grouped, noneOf, sumOf, type Check, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
 import type { IndexVerdict } from '../soak/verify-index.ts';
 import { stackEngine } from '../stack-program.ts';
 import { deleteEntries, disturb, type Disturbed } from './disturbances.ts';
 import { forgetAll, type Forgetting } from './forget-all.ts';
-import { INDEX, requireReadable, rowOf, visitOf, type Written } from './marked-cells.ts';
+import { changed, holesOf, takePicture, type Picture } from './picture.ts';
+import { spoil } from './spoil.ts';
+import { watchOffsets, wentBack } from './trigger-offsets.ts';
+import { INDEX, SHARDS, requireReadable, rowOf, visitOf, type Written } from './marked-cells.ts';
 import { placesLine, searchStack, sumIn, type FoundMarks } from './search-stack.ts';
 import { ForgettingStack } from './forgetting-stack.ts';
 
@@ -26,15 +29,20 @@ const SETTLING_MS = 20_000;
 export const forgettingRun: FaultRun = {
   name: 'forgetting',
   promise:
-    'After a purge, and once servers were started anew, no file has a byte of what was erased, or sealed for who is forgotten; backups have no byte of what was sealed',
+    'After a purge, and once servers were started anew, no file has a byte of what was erased, or sealed for who is forgotten; backups have no byte of what was sealed; logs, digests and indexes have all others as they were',
   fault: `a whole local stack: ${grouped(ROWS)} rows erased and ${SUBJECTS} subjects forgotten under load, while their writes are repeated, a writer is killed and its buffers drained, shards move, an index is repaired and a trigger rewound`,
-  control: 'before the purge; what is beside it, or was not forgotten',
+  control: 'before the purge; what is beside it, or was not forgotten; a cell and an entry changed past the store',
   alone: true,
 
   async run(world) {
     requireReadable();
     await using stack = await ForgettingStack.start(world);
     const written = await write(world, stack);
+    const first = await firstPicture(stack, written);
+    const ending = new AbortController();
+    using ends = new DisposableStack();
+    ends.defer(() => ending.abort());
+    const watching = watchOffsets(stack.client(), ending.signal);
     const disturbed = await forgetAmidDisturbances(world, stack, written);
     const before = await search(stack);
     world.say(`before the purge, of what was erased: ${placesLine(before.erased)}`);
@@ -45,7 +53,12 @@ export const forgettingRun: FaultRun = {
     await stack.restartServers();
     const after = await searchInTheEnd(stack);
     world.say(`after it: ${placesLine(after.erased)}`);
+    ending.abort();
+    const samples = await watching;
+    const now = await takePicture(stack.client(), written, first);
     const read = await judge(stack, written, disturbed);
+    await spoil(stack.stack.groups, written.kept);
+    const spoiled = await takePicture(stack.client(), written, first);
     return {
       checks: [
         check<FoundMarks['erased']>(
@@ -82,6 +95,13 @@ export const forgettingRun: FaultRun = {
           read.index,
           read.spoiled,
         ),
+        ...picturesCompared(first, now, spoiled),
+        noneOf(
+          'offsets of the trigger that went back, from one look to the next, where nobody had rewound it; control: rewinds counted, too',
+          1000,
+          wentBack(samples),
+          wentBack(samples, 'not known'),
+        ),
       ],
       cells: written.erased.length + written.visits.length + disturbed.kept.length,
       engine: stackEngine(world),
@@ -98,6 +118,49 @@ export const forgettingRun: FaultRun = {
     };
   },
 };
+
+/** What is not to change: once all that was written is in its logs, and in the index. */
+async function firstPicture(stack: ForgettingStack, written: Written): Promise<Picture> {
+  const cells = sumOf([written.erased, written.kept, written.visits, written.others].map(({ length }) => length));
+  const areThere = async (): Promise<boolean> =>
+    sumOf((await stack.client().heads()).map((shard) => ('head' in shard ? shard.head : 0))) === cells;
+  await until('all cells are in their logs', areThere, {
+    patienceMs: PATIENCE_MS,
+    pollMs: 1000,
+    signal: stack.world.signal,
+  });
+  await stack.indexInTheEnd(INDEX);
+  return takePicture(stack.client(), written);
+}
+
+/** Control of each: one cell was changed, one taken out of its log, and an entry out of its index, past the store. */
+function picturesCompared(first: Picture, now: Picture, spoiled: Picture): readonly Check[] {
+  const compared = (what: string, least: number, of: (picture: Picture) => ReadonlyMap<string, string>): Check =>
+    noneOf(what, least, changed(of(first), of(now)), changed(of(first), of(spoiled)));
+  return [
+    compared(
+      'digests of logs, up to where they were before, that are others; control: a cell changed',
+      SHARDS,
+      (of) => of.digests,
+    ),
+    compared(
+      'places of logs that have another cell than before, or time, or of rows that are not erased another body as it is stored; control: a cell changed, and one gone',
+      1000,
+      (of) => of.places,
+    ),
+    noneOf(
+      'places of logs, up to their ends, without a cell; control: one taken out',
+      1000,
+      holesOf(now),
+      holesOf(spoiled),
+    ),
+    compared(
+      'answers of indexes about rows that are not erased, and other subjects, that are others; control: an entry taken out',
+      200,
+      (of) => of.entries,
+    ),
+  ];
+}
 
 /** Some of it while a writer is away, so that buffers have it. */
 async function write(world: RunWorld, stack: ForgettingStack): Promise<Written> {

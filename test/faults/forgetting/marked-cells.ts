@@ -3,7 +3,9 @@ import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 
 export const FORGOTTEN = 'clinic';
+export const SHARDS = 8;
 export const INDEX = 'by_mark';
+export const MAIL_INDEX = 'by_mail';
 export const TRIGGER = 'remind';
 
 /** What bodies are marked with, by what becomes of them. */
@@ -22,7 +24,7 @@ export const FATES = Object.keys(MARKS) as readonly Fate[];
 /** The folder of datastores: one with sealed fields, an index of what is erased, another of what is sealed, a trigger. */
 export const DEFINITIONS: Readonly<Record<string, string>> = {
   'clinic/datastore.yaml': `datastore: ${FORGOTTEN}
-shards: 8
+shards: ${SHARDS}
 sealed:
   - { column: VISIT, subject: patient, fields: [name, contact.mail] }
 `,
@@ -35,7 +37,7 @@ column_defs:
       - { field: kind, type: string }
       - { field: mark, type: string }
 `,
-  'clinic/indexes/by_mail.yaml': `table: by_mail
+  'clinic/indexes/by_mail.yaml': `table: ${MAIL_INDEX}
 datastore: ${FORGOTTEN}
 column_defs:
   - column_key: VISIT
