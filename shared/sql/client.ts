@@ -145,7 +145,8 @@ export interface SqlClient {
  * - `duplicate`: error 1062, nothing was changed; `key` names the index.
  * - `contention`: deadlock or lock wait; the statement was rolled back, repeat it.
  * - `unclear`: timeout or lost connection after sending: it may have been done.
- * - `unreachable`: never sent (connect failed, pool exhausted, circuit open): it was not done.
+ * - `unreachable`: never sent (connect failed, pool exhausted, circuit open, a proxy had no connection for it): it was
+ *   not done.
  * - `rejected`: the server refused the statement (syntax, rights, no such table, read only): it was not done.
  */
 export type SqlFailure = 'duplicate' | 'contention' | 'unclear' | 'unreachable' | 'rejected';

@@ -14,6 +14,12 @@ const CONTENTION = new Set([1205, 1213, 1020]);
 const UNCLEAR = new Set([1053, 1317, 1927, 3024, 1969]);
 /** The server did not let the session in: too many connections, access denied, host blocked. */
 const UNREACHABLE = new Set([1040, 1045, 1129, 1130, 1203, 1226]);
+/**
+ * RDS Proxy's own: it got no connection to the database within the time that it lends one in, since the database is away
+ * or starts, or all that it may have are in use ("Troubleshooting for RDS Proxy", RDS User Guide). So the database has
+ * had nothing of the statement. It is the only number of its own that AWS documents, and no answer of a server's.
+ */
+const PROXY_TIMED_OUT = 9501;
 /** The driver's: no connection in time. */
 const TIMED_OUT = 'ETIMEDOUT';
 /**
@@ -30,7 +36,7 @@ const READ_ONLY = new Set([1290, 1836]);
 export function toSqlError(error: unknown, sent: boolean, position?: number): SqlError {
   const { code = '', errno = 0, message = String(error) } = (error ?? {}) as DriverError;
   const serverErrno = errno > 0 && code.startsWith('ER_') ? errno : 0;
-  const failure = sortOut(serverErrno, sent);
+  const failure = sortOut(serverErrno, sent && errno !== PROXY_TIMED_OUT);
   return new SqlError(failure, message, {
     errno: serverErrno,
     timedOut: code === TIMED_OUT,

@@ -1,4 +1,7 @@
 import type { CdkCustomResourceIsCompleteEvent, Context } from 'aws-lambda';
+import { createConnection } from 'mysql2';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { isComplete } from '../../functions/migrate.ts';
 import { startSecretsManager, type SecretsManager } from '../../infra/local/emulators/secrets-manager.ts';
@@ -68,6 +71,51 @@ function eventOf({ host, port }: Endpoint): CdkCustomResourceIsCompleteEvent {
   } as unknown as CdkCustomResourceIsCompleteEvent;
 }
 
+interface Proxy {
+  readonly endpoint: Endpoint;
+  /** How many statements it has had. */
+  asked(): number;
+  close(): Promise<void>;
+}
+
+/** What RDS Proxy is while its database starts: it takes logins, and says of each statement that it had to wait too long. */
+async function startProxyBeforeNothing(): Promise<Proxy> {
+  let asked = 0;
+  const server = createServer((stream) => {
+    const connection = createConnection({ stream, isServer: true });
+    // What is said next begins a new exchange.
+    const isOver = (): void => (connection as unknown as { _resetSequenceId(): void })._resetSequenceId();
+    connection.on('error', () => undefined);
+    connection.on('query', () => {
+      asked += 1;
+      connection.writeError({ code: 9501, message: 'Timed-out waiting to acquire database connection' });
+      isOver();
+    });
+    connection.serverHandshake({
+      protocolVersion: 10,
+      serverVersion: '8.0.40',
+      connectionId: 1,
+      statusFlags: 2,
+      characterSet: 45,
+      capabilityFlags: 0xff_f7_ff,
+      authCallback: (_login: object, letIn: (refusal: null) => void) => {
+        letIn(null);
+        isOver();
+      },
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    endpoint: { host: '127.0.0.1', port },
+    asked: () => asked,
+    async close() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
 const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
 
 describe('a step of the migration', () => {
@@ -75,6 +123,16 @@ describe('a step of the migration', () => {
     expect(await isComplete(eventOf({ host: '127.0.0.1', port: await freePort() }), context)).toEqual({
       IsComplete: false,
     });
+  });
+
+  it('waits for a proxy that lets it in, and gets no connection to its database yet', async () => {
+    const proxy = await startProxyBeforeNothing();
+    try {
+      expect(await isComplete(eventOf(proxy.endpoint), context)).toEqual({ IsComplete: false });
+      expect(proxy.asked()).toBeGreaterThan(0);
+    } finally {
+      await proxy.close();
+    }
   });
 
   it('fails where a group refuses it, which no waiting mends', async () => {

@@ -27,6 +27,8 @@ describe('toSqlError', () => {
     [{ code: 'ER_OPTION_PREVENTS_STATEMENT', errno: 1290 }, 'unreachable'],
     [{ code: 'ER_SERVER_SHUTDOWN', errno: 1053 }, 'unclear'],
     [{ code: 'PROTOCOL_CONNECTION_LOST' }, 'unclear'],
+    // RDS Proxy's own, for which the driver has no name: the database has had nothing of it.
+    [{ errno: 9501, sqlState: 'HY000' }, 'unreachable'],
     // The system's own numbers are no answers of the server: ECONNRESET is 104.
     [{ code: 'ECONNRESET', errno: -104 }, 'unclear'],
   ])('sorts %o as %s once the statement was sent', (error, failure) => {
