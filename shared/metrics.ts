@@ -5,6 +5,8 @@
 export const METRICS = {
   /** An instance found a role of a group down. */
   circuitOpened: 'circuit_opened',
+  /** Requests that were answered 503 as a whole, since the index that was asked for is being built. */
+  answeredIndexBuilding: 'answered_index_building',
   /**
    * Of each group, every half minute: rows that wait, the age of the oldest, rows set aside, those that lost against
    * another body, and those that wait for an operator's word.

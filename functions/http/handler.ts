@@ -2,7 +2,8 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { DEFINING_HANDLER, READS_BY_POST, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
-import { SchemalessError } from '../../shared/errors.ts';
+import { SchemalessError, type ErrorCode } from '../../shared/errors.ts';
+import { METRICS } from '../../shared/metrics.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
 import { logger, duringRequest, requestIdOf, requestIdsOf, count } from '../environment/log.ts';
 import { compressed, gatewayResult, type Answer } from './answer.ts';
@@ -153,7 +154,7 @@ function observe(): Middleware {
       const answer = request.response as Answer;
       const { code, status } = shown(request.error);
       logProblem(request.error, circumstances(request, answer));
-      countOutcomes(request, answer, status < 500 ? [] : [code]);
+      countOutcomes(request, answer, status < 500 ? [] : failuresOf(code));
     },
   };
 }
@@ -179,6 +180,14 @@ function circumstances({ event }: Request, answer: Answer): Record<string, strin
     path: event.rawPath,
     status: answer.status,
   };
+}
+
+/**
+ * What the answer of a whole request that failed is counted under: its code, as the failures within a batch are, which
+ * itself is answered 200; and by itself what is no fault of the store.
+ */
+function failuresOf(code: ErrorCode): readonly string[] {
+  return code === 'index_building' ? [code, METRICS.answeredIndexBuilding] : [code];
 }
 
 function countOutcomes({ event }: Request, answer: Answer, otherwise: readonly string[] = []): void {

@@ -25,10 +25,10 @@ const ALARMS_OF_A_GROUP = 4;
 const ALARMS_OF_A_PROXY = 1;
 const ALARMS_OF_READERS = 1;
 /**
- * Of the store: buffer, logs, lags, circuits, moves, retention, API (one of two metrics), functions, triggers as a whole; and of
+ * Of the store: buffer, logs, lags, circuits, moves, retention, API (one of three metrics), functions, triggers as a whole; and of
  * each trigger.
  */
-const ALARMS_OF_THE_STORE = 40;
+const ALARMS_OF_THE_STORE = 41;
 const ALARMS_OF_A_TRIGGER = 4;
 /** Of the function that makes datastores on request, where there is one. */
 const ALARMS_OF_DEFINING = 2;

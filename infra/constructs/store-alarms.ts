@@ -58,7 +58,7 @@ export class StoreAlarms extends Alarms {
     const metrics = storeMetrics(environment.name);
     addBufferAlarms(this, metrics);
     addLogAlarms(this, metrics);
-    this.serverErrors = addApiAlarms(this, api);
+    this.serverErrors = addApiAlarms(this, api, metrics);
     addTriggerAlarms(this, metrics);
   }
 
@@ -191,14 +191,20 @@ function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   });
 }
 
-function addApiAlarms(alarms: Alarms, api: HttpApi): Alarm {
+/**
+ * Requests that are not served, and how long they take. To ask an index that is being built is answered 503, and is no
+ * fault: a build is not to wake anybody, nor to take back a deployment that leads over.
+ */
+function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alarm {
   const serverErrors = alarms.add('server-errors', {
     section: 'server-errors',
     what: `more than ${MOST_SERVER_ERRORS} % of the requests are not served`,
     metric: new MathExpression({
-      expression: '100 * errors / requests',
+      // As a rule no index is being built, and there is no figure of it.
+      expression: '100 * (errors - FILL(building, 0)) / requests',
       usingMetrics: {
         errors: api.metricServerError({ statistic: Stats.SUM, period: FIVE_MINUTES }),
+        building: sum(METRICS.answeredIndexBuilding).with({ period: FIVE_MINUTES }),
         requests: api.metricCount({ statistic: Stats.SUM, period: FIVE_MINUTES }),
       },
       period: FIVE_MINUTES,

@@ -1,4 +1,5 @@
 import type { AlarmDefinition, Looked } from './alarm.ts';
+import { calculate } from './metrics/calculate.ts';
 import type { MetricStore } from './metrics/metric-store.ts';
 
 export type AlarmState = 'OK' | 'ALARM';
@@ -45,33 +46,8 @@ function isBad({ comparison, threshold }: Judged, point: number): boolean {
 
 function pointOf(looksAt: Looked, store: Pick<MetricStore, 'statistic'>, from: number, to: number): number | undefined {
   if (!('expression' in looksAt)) return store.statistic(looksAt, from, to);
-  const values = new Map<string, number>();
-  for (const [id, metric] of Object.entries(looksAt.metrics)) {
-    const value = store.statistic(metric, from, to);
-    // Where one of them misses there is no point.
-    if (value === undefined) return undefined;
-    values.set(id, value);
-  }
-  const point = calculate(looksAt.expression, values);
-  return Number.isFinite(point) ? point : undefined;
-}
-
-/**
- * Works out an expression of numbers and metrics, with multiplication and division alone, from left to right.
- *
- * @throws Error for any other one
- */
-export function calculate(expression: string, values: ReadonlyMap<string, number>): number {
-  const [first = '', ...rest] = expression.split(/\s*([*/])\s*/u);
-  const valueOf = (word: string): number => {
-    const value = values.get(word) ?? (/^\d+(?:\.\d+)?$/u.test(word) ? Number(word) : undefined);
-    if (value === undefined) throw new Error(`${expression}: wanted metrics and numbers with * or / between them`);
-    return value;
-  };
-  let result = valueOf(first);
-  for (let place = 0; place < rest.length; place += 2) {
-    const value = valueOf(rest[place + 1] ?? '');
-    result = rest[place] === '*' ? result * value : result / value;
-  }
-  return result;
+  const { expression, metrics } = looksAt;
+  const values = new Map(Object.entries(metrics).map(([id, metric]) => [id, store.statistic(metric, from, to)]));
+  const point = calculate(expression, values);
+  return point !== undefined && Number.isFinite(point) ? point : undefined;
 }

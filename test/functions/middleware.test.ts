@@ -105,6 +105,21 @@ describe('every request', () => {
     expect(metrics()).toMatchObject([{ unavailable: 1 }]);
   });
 
+  it('counts by itself what a build of an index is asked in vain, once an answer, and nothing of a batch', async () => {
+    const building = new SchemalessError('index_building', 'driver_index is being built: 5 of 9 cells');
+    const ask = gateway(fakeDeployment({ query: () => Promise.reject(building) }));
+    const target = 'indexes/driver_index?city=Lisbon';
+    const [alone, batch] = [
+      await ask({ method: 'GET', path: `/v1/trips/${target}` }),
+      await ask({ method: 'POST', path: '/v1/trips/batch-query', body: JSON.stringify({ targets: [target, target] }) }),
+    ];
+    expect([alone.status, batch.status]).toEqual([503, 200]);
+    const [first, second, ...others] = metrics();
+    expect(first).toMatchObject({ index_building: 1, answered_index_building: 1 });
+    expect(second).toMatchObject({ index_building: 2 });
+    expect([Object.keys(second ?? {}).includes('answered_index_building'), others]).toEqual([false, []]);
+  });
+
   it('is known by the id that its caller gave it, in the answer and in the log', async () => {
     const ask = gateway(fakeDeployment());
     const own = { 'x-request-id': 'Root=1-67891233-abcdef012345678912345678' };
