@@ -22,13 +22,16 @@ export function zonesIn({ region, zones }: Load['environment']): number {
 /** SQS, and Secrets Manager where functions log in with passwords, or seal fields. */
 const ENDPOINTS = { iam: 1, secret: 2 };
 const ALARMS_OF_A_GROUP = 4;
-const ALARMS_OF_A_PROXY = 1;
+/** Logins, whether it reaches the writer, and its pool, of two metrics. */
+const ALARMS_OF_A_PROXY = 4;
 const ALARMS_OF_READERS = 1;
+/** Whether it reaches them. */
+const ALARMS_OF_PROXIED_READERS = 1;
 /**
- * Of the store: buffer, logs, lags, circuits, moves, retention, API (one of three metrics), functions, triggers as a whole; and of
- * each trigger.
+ * Of the store: buffer, logs, lags, circuits, moves, retention, API (one of three metrics), functions, triggers as a
+ * whole, the account's instances and each of three tables (of two metrics); and of each trigger.
  */
-const ALARMS_OF_THE_STORE = 41;
+const ALARMS_OF_THE_STORE = 49;
 const ALARMS_OF_A_TRIGGER = 4;
 /** Of the function that makes datastores on request, where there is one. */
 const ALARMS_OF_DEFINING = 2;
@@ -66,7 +69,11 @@ export function standingPartsOf(
       (definedByApi ? ALARMS_OF_DEFINING : 0) +
       (passwordDays > 0 ? ALARMS_OF_PASSWORDS : 0) +
       triggers * ALARMS_OF_A_TRIGGER +
-      groups * (ALARMS_OF_A_GROUP + (proxy ? ALARMS_OF_A_PROXY : 0) + (readersPerGroup > 0 ? ALARMS_OF_READERS : 0)) +
+      groups *
+        (ALARMS_OF_A_GROUP +
+          (proxy ? ALARMS_OF_A_PROXY : 0) +
+          (readersPerGroup > 0 ? ALARMS_OF_READERS : 0) +
+          (proxy && readersPerGroup > 0 ? ALARMS_OF_PROXIED_READERS : 0)) +
       (schedules ? LOOPS : 0),
     dashboards: 1,
     schedules: schedules ? LOOPS - 1 + tailers : 0,

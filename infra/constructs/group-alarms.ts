@@ -1,9 +1,10 @@
 import { Duration } from 'aws-cdk-lib';
-import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Stats, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
+import type { GroupProxy } from './group-proxy.ts';
 import { connectionsOf } from './max-connections.ts';
 import type { ShardGroup } from './shard-group.ts';
 
@@ -19,6 +20,11 @@ const MOST_PERCENT = 85;
 const MOST_CONNECTIONS_SHARE = 0.8;
 /** Aurora says 0 where memory is enough, 5 where it is short, and 10 where it is critically so. */
 const MEMORY_ENOUGH = 0;
+/**
+ * Of the time, in percent. A failover takes half a minute of one period; of two readers, one that is gone is half of
+ * them.
+ */
+const LEAST_AVAILABLE = 90;
 /** Readers of one storage lag by some tens of milliseconds. */
 const MOST_LAG_MS = 1000;
 
@@ -53,27 +59,56 @@ export function addGroupAlarms(scope: Construct, { group, environment, topics }:
     above: MEMORY_ENOUGH,
     periods: 3,
   });
-  if (proxy)
-    alarms.add('proxy-logins', {
-      section: 'proxy-logins',
-      what: `the proxy of ${name} refuses logins`,
-      metric: new Metric({
-        namespace: 'AWS/RDS',
-        metricName: 'ClientConnectionsSetupFailedAuth',
-        dimensionsMap: { ProxyName: proxy.name },
-        statistic: Stats.SUM,
-        period: FIVE_MINUTES,
-      }),
-      above: 0,
-      // A password that has just been changed is refused once or twice.
-      periods: 3,
-    });
-  if (environment.readersPerGroup === 0) return;
+  const hasReaders = environment.readersPerGroup > 0;
+  if (proxy) addProxyAlarms(alarms, { name, proxy, hasReaders });
+  if (!hasReaders) return;
   alarms.add('reader-lag', {
     section: 'reader-lag',
     what: `a reader of ${name} lags`,
     metric: cluster.metric('AuroraReplicaLagMaximum', { statistic: Stats.MAXIMUM, period: Duration.minutes(1) }),
     above: MOST_LAG_MS,
     periods: 5,
+  });
+}
+
+interface WatchedProxy {
+  /** Of its group. */
+  readonly name: string;
+  readonly proxy: GroupProxy;
+  /** It leads to readers, too. */
+  readonly hasReaders: boolean;
+}
+
+function addProxyAlarms(alarms: Alarms, { name, proxy, hasReaders }: WatchedProxy): void {
+  alarms.add('proxy-logins', {
+    section: 'proxy-logins',
+    what: `the proxy of ${name} refuses logins`,
+    metric: proxy.metric('ClientConnectionsSetupFailedAuth', { statistic: Stats.SUM, period: FIVE_MINUTES }),
+    above: 0,
+    // A password that has just been changed is refused once or twice.
+    periods: 3,
+  });
+  for (const role of hasReaders ? (['writer', 'readers'] as const) : (['writer'] as const))
+    alarms.add(`proxy-${role}-available`, {
+      section: 'proxy-availability',
+      what: `the proxy of ${name} does not reach its ${role}`,
+      metric: proxy.metricTo(role, 'AvailabilityPercentage', { statistic: Stats.AVERAGE, period: FIVE_MINUTES }),
+      below: LEAST_AVAILABLE,
+      periods: 2,
+    });
+  // Of each of the machines that a proxy is made of there are figures, which only make sense together.
+  const all = (metricName: string): Metric =>
+    proxy.metricTo('writer', metricName, { statistic: Stats.SUM, period: FIVE_MINUTES });
+  alarms.add('proxy-pool', {
+    section: 'proxy-pool',
+    what: `the proxy of ${name} has nearly as many connections to its writer as it may`,
+    metric: new MathExpression({
+      expression: '100 * connections / allowed',
+      usingMetrics: { connections: all('DatabaseConnections'), allowed: all('MaxDatabaseConnectionsAllowed') },
+      period: FIVE_MINUTES,
+      label: 'connections of the proxy, percent of those it may have',
+    }),
+    above: MOST_PERCENT,
+    periods: 2,
   });
 }

@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
+import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Port } from 'aws-cdk-lib/aws-ec2';
 import { Role, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -37,6 +38,12 @@ export interface GroupProxyProps {
 }
 
 const MYSQL_PORT = 3306;
+/**
+ * By which RDS tells a proxy's figures apart: sets 1 and 4 of the dimensions in "Monitoring RDS Proxy metrics with Amazon
+ * CloudWatch". A proxy has one target group, which is called so; the roles are those of its targets (`DBProxyTarget`).
+ */
+const TARGET_GROUP = 'default';
+const TARGET_ROLES = { writer: 'READ_WRITE', readers: 'READ_ONLY' } as const;
 /** As long as a function itself waits for a connection: then the circuit breakers are to know of it. */
 const BORROW_TIMEOUT = Duration.seconds(2);
 
@@ -91,6 +98,21 @@ export class GroupProxy extends Construct {
     acknowledge(this, 'IAM5[Action::secretsmanager:*]', 'The proxy reads the secrets of its users, and no other');
     this.writer = this.proxy.endpoint;
     this.reader = readers.endpoint;
+  }
+
+  /** A figure that RDS gives of the whole proxy. */
+  metric(metricName: string, options: MetricOptions): Metric {
+    return this.metricOf(metricName, { ProxyName: this.name }, options);
+  }
+
+  /** A figure that RDS gives of the proxy's way to the writer, or to the readers. */
+  metricTo(role: 'writer' | 'readers', metricName: string, options: MetricOptions): Metric {
+    const dimensions = { ProxyName: this.name, TargetGroup: TARGET_GROUP, TargetRole: TARGET_ROLES[role] };
+    return this.metricOf(metricName, dimensions, options);
+  }
+
+  private metricOf(metricName: string, dimensionsMap: Record<string, string>, options: MetricOptions): Metric {
+    return new Metric({ namespace: 'AWS/RDS', metricName, dimensionsMap, ...options });
   }
 
   /** May log in as a user with a token, where the environment does so. */

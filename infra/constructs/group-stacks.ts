@@ -3,7 +3,7 @@ import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 
 /*
- * Which stack a group is in. CloudFormation takes 500 resources and 200 outputs a stack, of which a group of `prod` has 26
+ * Which stack a group is in. CloudFormation takes 500 resources and 200 outputs a stack, of which a group of `prod` has 30
  * and six. So the storage's own stack has the first twelve, and each further stack twelve, with their alarms.
  *
  * A group stays where it is: its place follows from its number alone, never from how many there are, since a group that

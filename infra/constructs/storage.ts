@@ -18,6 +18,7 @@ import { RootKey } from './root-key.ts';
 import { ShardGroup } from './shard-group.ts';
 import { StateTables } from './state-tables.ts';
 import { StoreBackups } from './store-backups.ts';
+import { addTableAlarms } from './table-alarms.ts';
 import { MOST_KEY_DAYS, type StoreEnvironment } from './store-environment.ts';
 import { acknowledgeUnrotated, secretNames, userSecrets, type UserSecrets } from './user-secrets.ts';
 
@@ -82,6 +83,7 @@ export class SchemalessStorage {
       keyDays: environment.keyDays ?? MOST_KEY_DAYS,
     });
     const { topology, state, keys } = this.tables;
+    addTableAlarms(scope, { tables: this.tables, topics: this.alarmTopics });
     this.network.allowStore(
       [topology.tableArn, state.tableArn, keys.tableArn],
       [secretNames(this.prefix), `${this.prefix}rootkey`],

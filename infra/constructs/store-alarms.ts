@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats, type Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { EXPORT_DIMENSION, METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
@@ -44,6 +44,8 @@ const MOST_CIRCUITS = 3;
 /** Of all requests, in percent. */
 const MOST_SERVER_ERRORS = 1;
 const MOST_LATENCY_MS = 3000;
+/** Percent. An account that has just what `prod` reserves, and the hundred that AWS wants free, is at 80 at rest. */
+const MOST_CLAIMED = 90;
 const OLDEST_MESSAGE_SECONDS = 900;
 
 /** The alarms of API, functions and triggers. */
@@ -59,6 +61,7 @@ export class StoreAlarms extends Alarms {
     addBufferAlarms(this, metrics);
     addLogAlarms(this, metrics);
     this.serverErrors = addApiAlarms(this, api, metrics);
+    addAccountAlarm(this);
     addTriggerAlarms(this, metrics);
   }
 
@@ -220,6 +223,30 @@ function addApiAlarms(alarms: Alarms, api: HttpApi, { sum }: StoreMetrics): Alar
     periods: 3,
   });
   return serverErrors;
+}
+
+/**
+ * Functions without instances of their own share what is left of the account's, as everybody in it does. The formula is
+ * that of "Monitoring concurrency" in AWS Lambda's guide; Service Quotas names `ConcurrentExecutions` without dimensions
+ * as the usage of the quota L-B99A9384. It tells an account's own quota, so that nobody has to state it.
+ */
+function addAccountAlarm(alarms: Alarms): void {
+  const most = { statistic: Stats.MAXIMUM, period: FIVE_MINUTES };
+  alarms.add('account-concurrency', {
+    section: 'account-concurrency',
+    what: `over ${MOST_CLAIMED} % of the function instances that the account may have are in use or reserved`,
+    metric: new MathExpression({
+      expression: '100 * claimed / SERVICE_QUOTA(concurrent)',
+      usingMetrics: {
+        claimed: new Metric({ namespace: 'AWS/Lambda', metricName: 'ClaimedAccountConcurrency', ...most }),
+        concurrent: LambdaFunction.metricAllConcurrentExecutions(most),
+      },
+      period: FIVE_MINUTES,
+      label: 'instances in use or reserved, percent of the quota',
+    }),
+    above: MOST_CLAIMED,
+    periods: 2,
+  });
 }
 
 /** Also of a function that is none of the store's. */

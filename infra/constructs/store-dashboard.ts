@@ -40,7 +40,7 @@ export class StoreDashboard {
     const dashboard = new Dashboard(scope, id, { dashboardName: `Schemaless-${environment.name}-${Aws.REGION}` });
     dashboard.addWidgets(...requestGraphs(api, metrics));
     dashboard.addWidgets(...bufferGraphs(metrics), this.failures);
-    dashboard.addWidgets(...groupGraphs(groups));
+    dashboard.addWidgets(...groupGraphs(groups), ...proxyGraphs(groups));
     dashboard.addWidgets(...triggerGraphs(this.oldest, metrics), ...logGraphs(metrics));
   }
 
@@ -101,6 +101,23 @@ function groupGraphs(groups: readonly ShardGroup[]): readonly IWidget[] {
       'Groups: lag of readers, ms',
       groups.map(({ name, cluster }) => cluster.metric('AuroraReplicaLagMaximum', { ...OPTIONS, label: name })),
     ),
+  ];
+}
+
+/**
+ * What proxies hold of their writers' connections, where there are proxies: in use, and how many of these serve one
+ * client alone.
+ */
+function proxyGraphs(groups: readonly ShardGroup[]): readonly IWidget[] {
+  const proxies = groups.flatMap(({ name, proxy }) => (proxy ? [{ name, proxy }] : []));
+  if (proxies.length === 0) return [];
+  const all = (metricName: string): readonly IMetric[] =>
+    proxies.map(({ name, proxy }) =>
+      proxy.metricTo('writer', metricName, { ...OPTIONS, statistic: Stats.SUM, label: name }),
+    );
+  return [
+    graph('Proxies: connections to writers', all('DatabaseConnections')),
+    graph('Proxies: connections that are pinned', all('DatabaseConnectionsCurrentlySessionPinned')),
   ];
 }
 

@@ -192,6 +192,7 @@ export const ROUNDS: readonly (readonly (readonly AlarmCase[])[])[] = [
 
 /** By their sections: alarms that nothing on one machine can ring, and why. */
 export const NOT_HERE: Readonly<Record<string, string>> = {
+  'account-concurrency': 'one machine has no account, nor a quota of one that SERVICE_QUOTA could tell',
   'export-behind': 'exports go to S3, which is not on one machine; no environment here has one',
   'function-throttles': 'nothing bounds how many instances run: one is started for whoever calls',
   'group-capacity': 'servers here have no capacity units',
@@ -199,5 +200,8 @@ export const NOT_HERE: Readonly<Record<string, string>> = {
   'group-memory': 'only Aurora judges how its memory does',
   'password-change': 'passwords here are those of the first start; Secrets Manager changes them on AWS',
   'retention-behind': 'it takes over six hours in which nothing is erased',
+  'proxy-availability': 'functions connect to the servers themselves, without RDS Proxy',
   'proxy-logins': 'functions connect to the servers themselves, without RDS Proxy',
+  'proxy-pool': 'functions connect to the servers themselves, without RDS Proxy',
+  'table-throttles': 'the emulator of DynamoDB throttles nobody',
 };

@@ -244,7 +244,7 @@ describe('a store to rely on', () => {
     const alarms = resourcesOf(stacks, 'AWS::CloudWatch::Alarm');
     expect(resourcesOf(stack('Billing'), 'AWS::CloudWatch::Alarm')).toHaveLength(2);
     expect(alarms.filter(({ Properties }) => / group-\d/u.test(String(Properties?.['AlarmDescription'])))).toHaveLength(
-      18,
+      27,
     );
     for (const { Properties } of alarms)
       for (const name of ['AlarmActions', 'OKActions'])

@@ -306,7 +306,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       new Set([
         'export-behind',
         ...(readersPerGroup === 0 ? ['reader-lag'] : []),
-        ...(proxy ? [] : ['proxy-logins']),
+        ...(proxy ? [] : ['proxy-availability', 'proxy-logins', 'proxy-pool']),
         ...(environment === 'local' ? ['password-change'] : []),
       ]),
     );

@@ -75,7 +75,7 @@ describe('prod with as many groups as there may be', { timeout: 60_000 }, () => 
     for (const [id, { Properties }] of clusters) {
       const group = String(Properties?.['DBClusterIdentifier']).replace('schemaless-prod-', '');
       const own = alarms.filter(({ AlarmDescription }) => ` ${String(AlarmDescription)} `.includes(` ${group} `));
-      expect([group, own.length]).toEqual([group, 6]);
+      expect([group, own.length]).toEqual([group, 9]);
       for (const { AlarmActions } of own) expect(AlarmActions).toHaveLength(1);
       const ref = `{"Ref":"${id}"}`;
       const found = [told.includes(ref), copied.includes(ref), reached.includes(`${ref},"-new"`)];
