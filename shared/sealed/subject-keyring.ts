@@ -11,8 +11,8 @@ import { KEY_BYTES, subjectKeys, type SubjectKeys } from './sealing.ts';
  * be read, and written, there.
  */
 export const KNOWN_MS = 5000;
-/** From this age on a key that is in use is asked for anew. */
-const RENEWED_MS = KNOWN_MS * 0.8;
+/** From this age on a key that is in use is asked for anew: who uses it once in so long never waits for it. */
+const RENEWED_MS = KNOWN_MS / 2;
 /** From this age on it comes along: of two at any distance one does, so that all in use end up in one call. */
 const JOINS_MS = RENEWED_MS / 2;
 /** Subjects of a datastore that an instance knows at most. */
@@ -20,6 +20,8 @@ const MOST_KNOWN = 10_000;
 /** Of one BatchGetItem. */
 const KEYS_A_CALL = 100;
 const TRIES = 6;
+/** Of asking for what has come too old while the rest was waited for. */
+const ASKED = 3;
 
 /** A subject: with its keys, or forgotten, which it stays. */
 export type Subject = { readonly keys: SubjectKeys } | { readonly keys: undefined };
@@ -57,7 +59,7 @@ class Keyring implements SubjectKeyring {
   readonly #known = new Map<string, Known>();
   #isRenewing = false;
   /** What is asked for with the next call: whoever comes in the same turn shares it. */
-  #asked: { readonly names: Set<string>; readonly found: Promise<Subjects> } | undefined;
+  #asked: { readonly names: Set<string>; readonly found: Promise<ReadonlyMap<string, Known>> } | undefined;
 
   constructor(store: KeyStore, keys: DatastoreKeys) {
     this.#store = store;
@@ -67,26 +69,36 @@ class Keyring implements SubjectKeyring {
   recalled(names: ReadonlySet<string>): Subjects | undefined {
     const found = new Map<string, Subject>();
     for (const name of names) {
-      const subject = this.#recall(name);
-      if (!subject) return undefined;
-      found.set(name, subject);
+      const known = this.#recall(name);
+      if (!known) return undefined;
+      found.set(name, known.subject);
     }
     return found;
   }
 
   async known(names: ReadonlySet<string>): Promise<Subjects> {
-    const found = new Map<string, Subject>();
+    for (let asked = 0; asked < ASKED; asked += 1) {
+      const found = await this.#find(names);
+      // Also what was in memory, or came at once, may be too old by the time at which the last one is there.
+      if (found.values().every(({ at }) => ageOf(at) < KNOWN_MS))
+        return new Map([...found].map(([name, { subject }]) => [name, subject]));
+    }
+    throw new Error('the table of keys answers more slowly than a key may be old');
+  }
+
+  async #find(names: ReadonlySet<string>): Promise<ReadonlyMap<string, Known>> {
+    const found = new Map<string, Known>();
     const missing: string[] = [];
     for (const name of names) {
-      const subject = this.#recall(name);
-      if (subject) found.set(name, subject);
+      const known = this.#recall(name);
+      if (known) found.set(name, known);
       else missing.push(name);
     }
     if (missing.length === 0) return found;
     const asked = await this.#ask(missing);
     for (const name of missing) {
-      const subject = asked.get(name);
-      if (subject) found.set(name, subject);
+      const known = asked.get(name);
+      if (known) found.set(name, known);
     }
     return found;
   }
@@ -113,7 +125,7 @@ class Keyring implements SubjectKeyring {
     return [name, subject];
   }
 
-  #recall(name: string): Subject | undefined {
+  #recall(name: string): Known | undefined {
     const known = this.#known.get(name);
     if (!known) return undefined;
     this.#known.delete(name);
@@ -121,7 +133,7 @@ class Keyring implements SubjectKeyring {
     this.#known.set(name, known);
     known.isUsed = true;
     if (ageOf(known.at) >= RENEWED_MS) this.#renew();
-    return known.subject;
+    return known;
   }
 
   /**
@@ -138,7 +150,7 @@ class Keyring implements SubjectKeyring {
       .finally(() => (this.#isRenewing = false));
   }
 
-  #ask(names: readonly string[]): Promise<Subjects> {
+  #ask(names: readonly string[]): Promise<ReadonlyMap<string, Known>> {
     if (!this.#asked) {
       const all = new Set<string>();
       const found = new Promise<void>((resolve) => {
@@ -153,14 +165,14 @@ class Keyring implements SubjectKeyring {
     return this.#asked.found;
   }
 
-  async #read(names: readonly string[]): Promise<Subjects> {
+  async #read(names: readonly string[]): Promise<ReadonlyMap<string, Known>> {
     // As old as the question is what comes of it.
     const at = moment();
     const calls = Array.from({ length: Math.ceil(names.length / KEYS_A_CALL) }, (_, call) =>
       this.#readSome(names.slice(call * KEYS_A_CALL, (call + 1) * KEYS_A_CALL)),
     );
-    const found = new Map((await Promise.all(calls)).flat());
-    for (const [name, subject] of found) this.#keep(name, { subject, at });
+    const found = new Map((await Promise.all(calls)).flat().map(([name, subject]) => [name, { subject, at }]));
+    for (const [name, known] of found) this.#keep(name, known);
     this.#forgetOld();
     return found;
   }

@@ -89,9 +89,10 @@ describe('each screen', () => {
     expect(answers.join('\n')).not.toContain(SECRET);
     const before = readFileSync(stack().functionLog, 'utf8').split('bodies shown').length;
     await at(`/trips/row/${ROW}`);
+    await page.waitForSelector('text=Its body is hidden.');
     await page.keyboard.press('b');
     await expect
-      .poll(() => readFileSync(stack().functionLog, 'utf8').split('bodies shown').length)
+      .poll(() => readFileSync(stack().functionLog, 'utf8').split('bodies shown').length, { timeout: 10_000 })
       .toBeGreaterThan(before);
   });
 

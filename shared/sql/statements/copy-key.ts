@@ -14,10 +14,11 @@ export const SAME_COPY = '(datastore = ? AND row_key = ? AND column_name = ? AND
 export type CopyKey = Pick<WaitingRow, 'datastore' | 'row_key' | 'column_name' | 'ref_key' | 'body_hash'>;
 
 /**
- * The condition that names each of the rows. As tuples: of conditions for each column, with an OR between rows, both
- * engines make twice as many ranges before they take one for each row.
+ * The condition that names each of the rows. Several as tuples, which both engines plan in less time than conditions for
+ * each column with an OR between rows; of a single tuple MariaDB makes no look-up, and reads the whole table.
  */
 export function anyOfCopies(count: number): string {
+  if (count === 1) return SAME_COPY;
   const rows = Array.from({ length: count }, () => '(?, ?, ?, ?, ?)');
   return `(datastore, row_key, column_name, ref_key, body_hash) IN (${rows.join(', ')})`;
 }

@@ -39,7 +39,7 @@ export function bodyHashParts(lists: readonly (readonly HashKey[])[]): Statement
 
 /**
  * Joined with a table of the addresses: a SELECT for each of them takes both engines three times as long, most of it to
- * parse and to plan it.
+ * parse and to plan it. The index is named, whatever a server makes of a table that a purge has just written anew.
  */
 function hashesAt(keys: readonly HashKey[], from: number): Statement {
   const [first] = keys;
@@ -54,7 +54,7 @@ function hashesAt(keys: readonly HashKey[], from: number): Statement {
     table: entity,
     sql:
       `SELECT STRAIGHT_JOIN asked.item, UNHEX(SHA2(cell.body, 256)) AS body_hash ` +
-      `FROM (${asked.join(' UNION ALL ')}) AS asked JOIN ${entity} AS cell ` +
+      `FROM (${asked.join(' UNION ALL ')}) AS asked JOIN ${entity} AS cell FORCE INDEX (cell) ` +
       `ON cell.row_key = asked.row_key AND cell.column_name = asked.column_name AND cell.ref_key = asked.ref_key`,
     parameters: keys.flatMap(({ row_key, column_name, ref_key }) => [
       rowKeyBytes(row_key),

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import { deleteBuffered, markConflicts } from '../../../shared/sql/statements/change-buffered.ts';
+import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
+import { deleteBuffered, markConflicts, noteRefusal } from '../../../shared/sql/statements/change-buffered.ts';
 import { keysOf } from '../../../shared/sql/statements/copy-key.ts';
 import { selectBuffered, selectKept } from '../../../shared/sql/statements/select-buffered.ts';
 import { selectLastDrained } from '../../../shared/sql/statements/drained-copies.ts';
@@ -10,6 +11,7 @@ import { selectBufferStatus } from '../../../shared/sql/statements/select-buffer
 import { selectUndecidedShards } from '../../../shared/sql/statements/select-undecided-shards.ts';
 import { selectWaitingShards } from '../../../shared/sql/statements/select-waiting-shards.ts';
 import { selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
+import { withdrawBuffered } from '../../../shared/sql/statements/withdraw-buffered.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { rowsRead } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
@@ -32,7 +34,7 @@ const addresses: BufferedCell[] = [];
 beforeAll(async () => {
   for (let shard = 0; shard < SHARDS; shard += 1) {
     const cells = rowsOfShard(shard, SHARDS, A_SHARD).map((row_key) => copyOf(cellOf({ row_key }), shard));
-    addresses.push(...cells.slice(0, 10));
+    addresses.push(...cells.slice(0, 130));
     await store.client(store.groups[0]?.name ?? '').change(insertBuffered(datastore, cells));
   }
   const kept = 'datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at';
@@ -145,38 +147,46 @@ describe('rows read of a buffer table', () => {
     expect(read.filter((rows) => rows > most)).toEqual([]);
   });
 
-  /** Taken back: of each statement the same rows are there. */
+  /** Taken back: of each statement the same rows are there. To count anew ends a transaction, and begins none. */
   async function readByChange(statement: Statement): Promise<number> {
-    await connection.query('BEGIN');
+    await connection.query('SET SESSION autocommit = 0');
     try {
       return await rowsRead(connection, statement);
     } finally {
       await connection.query('ROLLBACK');
+      await connection.query('SET SESSION autocommit = 1');
     }
   }
 
-  it.each([
-    ['that are drained', deleteBuffered],
-    ['that lost', markConflicts],
-  ])(
-    'to change 50 %s are few, also while a purge writes the table anew',
-    { timeout: 60_000 },
-    async (_what, change) => {
-      const statement = change(keysOf(datastore, addresses.slice(0, 50)));
-      expect(await readByChange(statement)).toBeLessThanOrEqual(4 * 50);
-      const purging = await connectionTo();
-      const over = new AbortController();
-      const written = (async () => {
-        for (let turn = 0; turn < 8; turn += 1) await purging.query('OPTIMIZE TABLE schemaless.buffer');
-      })().finally(() => over.abort());
-      const read: number[] = [];
-      while (!over.signal.aborted) read.push(await readByChange(statement));
-      await written;
-      await purging.end();
-      expect(read.length).toBeGreaterThan(20);
-      expect(read.filter((rows) => rows > 4 * 50)).toEqual([]);
-    },
-  );
+  const CHANGES: readonly (readonly [what: string, of: (cells: readonly BufferedCell[]) => Statement])[] = [
+    ['deleted once they are drained', (cells) => deleteBuffered(keysOf(datastore, cells))],
+    ['marked as lost', (cells) => markConflicts(keysOf(datastore, cells))],
+    ['told why they were refused', (cells) => noteRefusal(keysOf(datastore, cells), 'no room')],
+    ['withdrawn', (cells) => withdrawBuffered(datastore, cells)],
+    ['answered', (cells) => answerBuffered(datastore, cells)],
+  ];
+
+  it.each(CHANGES)('that are %s are few', async (_what, of) => {
+    const read: [count: number, rows: number][] = [];
+    for (const count of [1, 2, 50, 100, 250, 1000])
+      read.push([count, await readByChange(of(addresses.slice(0, count)))]);
+    expect(read.filter(([count, rows]) => rows > 4 * count + 20)).toEqual([]);
+  });
+
+  it('that are deleted are few while a purge writes the table anew', { timeout: 60_000 }, async () => {
+    const purging = await connectionTo();
+    const over = new AbortController();
+    const written = (async () => {
+      for (let turn = 0; turn < 8; turn += 1) await purging.query('OPTIMIZE TABLE schemaless.buffer');
+    })().finally(() => over.abort());
+    const read: number[] = [];
+    while (!over.signal.aborted)
+      read.push(await readByChange(deleteBuffered(keysOf(datastore, addresses.slice(0, 100)))));
+    await written;
+    await purging.end();
+    expect(read.length).toBeGreaterThan(20);
+    expect(read.filter((rows) => rows > 4 * 100)).toEqual([]);
+  });
 
   it('are many where a statement scans: the measure itself can fail', async () => {
     expect(

@@ -63,6 +63,8 @@ const WINDOW_BYTES = 8 * 1024 * 1024;
 const MOST_BEGUN = { items: 60_000, bytes: 32 * 1024 * 1024 } as const;
 /** What was done since is done again where it is killed. */
 const CHECKPOINT_MS = 150;
+/** A disk that is slow to flush is written to for a tenth of the time at most: between two checkpoints ten times as long. */
+const REST_TIMES = 10;
 
 /**
  * Puts all cells of some sources. Cells of a row, and of a shard, are stored in the order of their source. Killed at any
@@ -194,6 +196,8 @@ class Keeper {
   #newTimes: number;
   #dueAt = performance.now() + CHECKPOINT_MS;
   #writing: Promise<void> = Promise.resolve();
+  /** One that has not begun yet does for all who ask meanwhile. */
+  #waiting: Promise<void> | undefined;
 
   private constructor(options: ImportOptions, rejects: RejectsFile) {
     this.#options = options;
@@ -272,7 +276,7 @@ class Keeper {
       failure ??= { error };
       void pipeline.stop();
     };
-    const timer = setInterval(() => void this.checkpoint().catch(fail), CHECKPOINT_MS);
+    const timer = setInterval(() => void this.checkpointIfDue().catch(fail), CHECKPOINT_MS);
     try {
       await pipeline.drain();
     } finally {
@@ -283,9 +287,15 @@ class Keeper {
 
   /** Returns once it is on disk. Throws `too_many_rejects`. */
   checkpoint(): Promise<void> {
-    this.#dueAt = performance.now() + CHECKPOINT_MS;
-    this.#writing = this.#writing.then(() => this.#write(false));
-    return this.#writing;
+    this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#waiting ??= this.#writing = this.#writing.then(async () => {
+      this.#waiting = undefined;
+      const began = performance.now();
+      await this.#write(false);
+      const now = performance.now();
+      this.#dueAt = now + Math.max(CHECKPOINT_MS, REST_TIMES * (now - began));
+    });
+    return this.#waiting;
   }
 
   /** @param isWhole nothing is left to be read, nor to be stored */
