@@ -17,6 +17,8 @@ export interface PurgePlace {
   /** When its servers' own logs are written over again, in Unix milliseconds, and how long after the time before. */
   readonly writeOverAt?: number;
   readonly writeOverMs?: number;
+  /** What hindered it the last time, and how often in a row anything has. @default nothing has */
+  readonly hindered?: { readonly why: string; readonly times: number };
   /** Bytes of its servers' redo logs that were written over since undo logs were cut. @default these are not cut yet */
   readonly writtenOver?: number;
   /** All were, and what of the servers' own logs was not written over, and why. */

@@ -40,6 +40,8 @@ export interface PurgeSettings {
 const LOOK_MS = 15_000;
 /** Looks that are left out, at most, at a purge of which nothing could be done: an hour. */
 const LONGEST_PAUSE_LOOKS = 240;
+/** Times that writing over a server's own logs is hindered, as by a full disk, until it is given up: most of a day. */
+const MOST_HINDERED = 24;
 
 /** Goes on with the purges of all datastores, until the signal. */
 export async function runPurges(run: PurgeRun): Promise<void> {
@@ -82,7 +84,7 @@ class Purging {
   readonly #run: PurgeRun;
   readonly #datastore: string;
   #state: PurgeState;
-  /** Any table was written anew. */
+  /** Any table was written anew, or any part of a log written over. */
   hasDone = false;
 
   constructor(run: PurgeRun, datastore: string, state: PurgeState) {
@@ -155,22 +157,35 @@ class Purging {
     if (settings.writesOver === false) return 'nobody wanted it';
     if (await sharesStorage(context.topology, group))
       return 'its servers share their storage, which nobody can write over';
-    const place = this.#placeOf(group);
-    if (Date.now() < (place.writeOverAt ?? 0)) throw new NotNow(NOT_CUT);
+    const { writeOverAt = 0, writtenOver: before, hindered } = this.#placeOf(group);
+    if (Date.now() < writeOverAt) throw new NotNow(hindered?.why ?? NOT_CUT);
     const done = await writeOver(client, {
       signal,
-      before: place.writtenOver,
-      noted: (writtenOver) => this.#write({}, { group, place: { ...place, writtenOver } }),
+      before,
+      noted: async (writtenOver) => {
+        await this.#write({}, { group, place: { ...this.#placeOf(group), writtenOver } });
+        this.hasDone = true;
+      },
     });
-    if (done === 'not yet') {
-      const { lookMs = LOOK_MS } = settings;
-      // Who goes on with it heeds that, too: each time makes undo logs grow that nothing cuts.
-      const writeOverMs = Math.min(LONGEST_PAUSE_LOOKS * lookMs, 2 * (place.writeOverMs ?? lookMs / 2));
-      if (!signal.aborted)
-        await this.#write({}, { group, place: { ...place, writeOverMs, writeOverAt: Date.now() + writeOverMs } });
-      throw new NotNow(NOT_CUT);
+    if (done === 'done') return undefined;
+    if (done === 'not yet') return this.#writeOverLater(group);
+    if ('hindered' in done) {
+      const why = done.hindered.slice(0, WHY_LENGTH);
+      const times = (hindered?.times ?? 0) + 1;
+      return times < MOST_HINDERED ? this.#writeOverLater(group, { why, times }) : why;
     }
-    return done === 'done' ? undefined : done.refused.slice(0, WHY_LENGTH);
+    return done.refused.slice(0, WHY_LENGTH);
+  }
+
+  /** Ever later, which who goes on with it heeds, too: each time takes room, and makes undo logs grow that nothing cuts. */
+  async #writeOverLater(group: string, hindered?: PurgePlace['hindered']): Promise<never> {
+    const { settings: { lookMs = LOOK_MS } = {}, signal } = this.#run;
+    const { hindered: _before, ...place } = this.#placeOf(group);
+    const writeOverMs = Math.min(LONGEST_PAUSE_LOOKS * lookMs, 2 * (place.writeOverMs ?? lookMs / 2));
+    const writeOverAt = Date.now() + writeOverMs;
+    const next = { ...place, writeOverMs, writeOverAt, ...(hindered && { hindered }) };
+    if (!signal.aborted) await this.#write({}, { group, place: next });
+    throw new NotNow(hindered?.why ?? NOT_CUT);
   }
 
   #left(): string | null {

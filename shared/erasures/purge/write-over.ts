@@ -9,8 +9,12 @@ const MOST_BYTES = 1024 ** 3;
 const MOST_ROUNDS = 40;
 /** Statements for it, of which it takes one or two of each as a rule: while a snapshot is open, each makes them grow. */
 const MOST_REWRITES = 16;
-/** Error numbers of statements for which a user has no right: no repetition helps. */
-const NO_RIGHT: ReadonlySet<number> = new Set([1044, 1142, 1143, 1227]);
+/**
+ * Error numbers of refusals that may pass: a disk, or a table's file, that is full (1021, 1026, 1030, 1114, 3675), no
+ * memory (1037, 1038, 1041), too many transactions (1637), and a table that another run has dropped (1146). 0: the way to
+ * the server says none.
+ */
+const MAY_PASS: ReadonlySet<number> = new Set([0, 1021, 1026, 1030, 1037, 1038, 1041, 1114, 1146, 1637, 3675]);
 /** For a server to notice that a tablespace has grown. */
 const ROUND_MS = 300;
 
@@ -18,10 +22,12 @@ const ROUND_MS = 300;
  * What became of the servers' own logs.
  *
  * - `done`: they have nothing any more of what was erased before.
- * - `not yet`: an undo tablespace was not cut in time.
- * - `refused`, and why: the user may not make a table, or does not see undo tablespaces; or the redo log is too large.
+ * - `not yet`: an undo tablespace was not cut in time, or the run had to end.
+ * - `hindered`, and why: by what may pass, as a full disk.
+ * - `refused`, and why, for good: the user may not make a table, or does not see undo tablespaces, or the engine is
+ *   disabled; or the redo log is too large.
  */
-export type WrittenOver = 'done' | 'not yet' | { readonly refused: string };
+export type WrittenOver = 'done' | 'not yet' | { readonly hindered: string } | { readonly refused: string };
 
 export interface WritingOver {
   readonly signal: AbortSignal;
@@ -39,7 +45,9 @@ export interface WritingOver {
  *
  * `ALTER UNDO TABLESPACE … SET INACTIVE` was rejected: replicas, which are read-only, refuse it.
  *
- * @throws SqlError where the writer, or a node, does not answer, or refuses for another reason, as with a full disk
+ * The table is left where the signal ends it: whoever has the purge by then may be at it, and drops it in the end.
+ *
+ * @throws SqlError where the writer, or a node, does not answer, or is not to be written to
  */
 export async function writeOver(client: SqlClient, { signal, before, noted }: WritingOver): Promise<WrittenOver> {
   try {
@@ -53,15 +61,15 @@ export async function writeOver(client: SqlClient, { signal, before, noted }: Wr
       bytes += FILLER_BYTES;
       await noted(bytes);
     }
+    if (signal.aborted) return 'not yet';
     await client.change(dropFiller());
     if (!isCut) return 'not yet';
     if (logs.redoBytes <= MOST_BYTES) return 'done';
     return { refused: `of a redo log of ${logs.redoBytes} bytes ${MOST_BYTES} were written over` };
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
-    await client.change(dropFiller()).catch(() => undefined);
-    if (!NO_RIGHT.has(error.errno)) throw error;
-    return { refused: error.message };
+    if (!signal.aborted) await client.change(dropFiller()).catch(() => undefined);
+    return MAY_PASS.has(error.errno) ? { hindered: error.message } : { refused: error.message };
   }
 }
 
