@@ -8,13 +8,14 @@ import { onEachGroup, rowsOf } from '../../support/past-the-store.ts';
 import { sumOf, type RunWorld } from '../fault-run.ts';
 import type { ForgettingStack } from './forgetting-stack.ts';
 import { FORGOTTEN, INDEX, rowOf, TRIGGER, type Written } from './marked-cells.ts';
+import type { Rewind } from './trigger-offsets.ts';
 
 /** What went on while rows were erased and subjects forgotten. */
 export interface Disturbed {
   /** Cells of the load that are stored: nobody erases them. */
   readonly kept: readonly NewCell[];
   readonly moves: number;
-  readonly rewinds: number;
+  readonly rewinds: readonly Rewind[];
   readonly kills: number;
   readonly repairs: number;
   /** Entries that these repairs brought back, or took away; those in the background do so, too. */
@@ -30,14 +31,20 @@ const KILL_MS = 8000;
 const MOST_KILLS = 2;
 const DELETED_ENTRIES = 20;
 
-/** A load, repeated writes of what is erased, kills of writers, moves, repairs and rewinds, until the signal. */
+/**
+ * A load, repeated writes of what is erased, kills of writers, moves, repairs and rewinds, until the signal.
+ *
+ * @param heads of the logs, by shard, before all this
+ */
 export async function disturb(
   world: RunWorld,
   stack: ForgettingStack,
   written: Written,
+  heads: ReadonlyMap<number, number>,
   signal: AbortSignal,
 ): Promise<Disturbed> {
-  const counts = { moves: 0, rewinds: 0, kills: 0, repairs: 0, mended: 0 };
+  const counts = { moves: 0, kills: 0, repairs: 0, mended: 0 };
+  const rewinds: Rewind[] = [];
   const kept: NewCell[] = [];
   await deleteEntries(stack);
   const goingOn = [
@@ -45,8 +52,7 @@ export async function disturb(
     repeat(stack, written, signal),
     moveAround(stack, signal, () => (counts.moves += 1)),
     again(signal, REWIND_MS, async () => {
-      await stack.client().rewindTrigger(TRIGGER, 'start');
-      counts.rewinds += 1;
+      rewinds.push(await rewind(stack, heads, rewinds.length % 2));
     }),
     again(signal, KILL_MS, async () => {
       if (counts.kills >= MOST_KILLS) return;
@@ -61,7 +67,19 @@ export async function disturb(
     }),
   ];
   await Promise.all(goingOn);
-  return { ...counts, kept };
+  return { ...counts, rewinds, kept };
+}
+
+/** To the start of the logs, or to a part of them: what goes back further than there, no rewind has done. */
+async function rewind(stack: ForgettingStack, heads: ReadonlyMap<number, number>, part: number): Promise<Rewind> {
+  const to = new Map([...heads].map(([shard, head]) => [shard, Math.floor((part * head) / 2)]));
+  const asked = performance.now();
+  // One that is refused may have set some shards.
+  await stack
+    .client()
+    .rewindTrigger(TRIGGER, part === 0 ? 'start' : { shards: to })
+    .catch(() => undefined);
+  return { asked, answered: performance.now(), to };
 }
 
 /** What is refused meanwhile is for the next time. */

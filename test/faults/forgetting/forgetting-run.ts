@@ -10,8 +10,8 @@ import type { IndexVerdict } from '../soak/verify-index.ts';
 import { stackEngine } from '../stack-program.ts';
 import { deleteEntries, disturb, type Disturbed } from './disturbances.ts';
 import { forgetAll, type Forgetting } from './forget-all.ts';
-import { changed, holesOf, takePicture, type Picture } from './picture.ts';
-import { spoil } from './spoil.ts';
+import { changed, entriesOf, holesOf, takePicture, type Picture } from './picture.ts';
+import { changeBody, takeOut, takeOutEntry } from './spoil.ts';
 import { watchOffsets, wentBack } from './trigger-offsets.ts';
 import { INDEX, SHARDS, requireReadable, rowOf, visitOf, type Written } from './marked-cells.ts';
 import { placesLine, searchStack, sumIn, type FoundMarks } from './search-stack.ts';
@@ -43,7 +43,7 @@ export const forgettingRun: FaultRun = {
     using ends = new DisposableStack();
     ends.defer(() => ending.abort());
     const watching = watchOffsets(stack.client(), ending.signal);
-    const disturbed = await forgetAmidDisturbances(world, stack, written);
+    const disturbed = await forgetAmidDisturbances(world, stack, written, first);
     const before = await search(stack);
     world.say(`before the purge, of what was erased: ${placesLine(before.erased)}`);
     const logsLeft = await purge(world, stack);
@@ -56,9 +56,10 @@ export const forgettingRun: FaultRun = {
     ending.abort();
     const samples = await watching;
     const now = await takePicture(stack.client(), written, first);
+    const index = shareOf(await stack.indexInTheEnd(INDEX));
+    const entryGone = await withoutEntry(stack, written);
     const read = await judge(stack, written, disturbed);
-    await spoil(stack.stack.groups, written.kept);
-    const spoiled = await takePicture(stack.client(), written, first);
+    const spoiled = { entryGone, ...(await spoil(stack, written, first)) };
     return {
       checks: [
         check<FoundMarks['erased']>(
@@ -92,21 +93,21 @@ export const forgettingRun: FaultRun = {
         noneOf(
           'index entries missing, extra or wrong in the end; control: once some were deleted, past the store',
           500,
-          read.index,
-          read.spoiled,
+          index,
+          read.spoiledIndex,
         ),
         ...picturesCompared(first, now, spoiled),
         noneOf(
           'offsets of the trigger that went back, from one look to the next, where nobody had rewound it; control: rewinds counted, too',
           1000,
-          wentBack(samples),
-          wentBack(samples, 'not known'),
+          wentBack(samples, disturbed.rewinds),
+          wentBack(samples, []),
         ),
       ],
       cells: written.erased.length + written.visits.length + disturbed.kept.length,
       engine: stackEngine(world),
       notes: [
-        `answers to ${grouped(ROWS)} erasures: ${grouped(disturbed.answers.erased)} done, ${grouped(disturbed.answers.erasing)} not yet; ${disturbed.moves} shards moved, ${disturbed.rewinds} rewinds, ${disturbed.repairs} repairs that mended ${grouped(disturbed.mended)}, ${disturbed.kills} kills`,
+        `answers to ${grouped(ROWS)} erasures: ${grouped(disturbed.answers.erased)} done, ${grouped(disturbed.answers.erasing)} not yet; ${disturbed.moves} shards moved, ${disturbed.rewinds.length} rewinds asked for, ${disturbed.repairs} repairs that mended ${grouped(disturbed.mended)}, ${disturbed.kills} kills`,
         `erased, before the purge: ${placesLine(before.erased)}`,
         `erased, after it: ${placesLine(purged.erased)}; it says of logs: ${logsLeft ?? 'all written over'}`,
         ...purged.files,
@@ -133,31 +134,59 @@ async function firstPicture(stack: ForgettingStack, written: Written): Promise<P
   return takePicture(stack.client(), written);
 }
 
-/** Control of each: one cell was changed, one taken out of its log, and an entry out of its index, past the store. */
-function picturesCompared(first: Picture, now: Picture, spoiled: Picture): readonly Check[] {
-  const compared = (what: string, least: number, of: (picture: Picture) => ReadonlyMap<string, string>): Check =>
-    noneOf(what, least, changed(of(first), of(now)), changed(of(first), of(spoiled)));
+/** What is seen once one thing alone was done, past the store, that no erasure may do to other rows. */
+interface Spoiled {
+  readonly entryGone: Pick<Picture, 'entries'>;
+  readonly bodyChanged: Picture;
+  readonly cellGone: Picture;
+}
+
+/** Before any other entry is deleted. */
+async function withoutEntry(stack: ForgettingStack, written: Written): Promise<Pick<Picture, 'entries'>> {
+  await takeOutEntry(stack.stack.groups, keptCell(written, 0));
+  return { entries: await entriesOf(stack.client(), written) };
+}
+
+/** A body first, so that its log goes on as far as before: holes and ends of logs are not what is seen. */
+async function spoil(stack: ForgettingStack, written: Written, first: Picture): Promise<Omit<Spoiled, 'entryGone'>> {
+  await changeBody(stack.stack.groups, keptCell(written, 1));
+  const bodyChanged = await takePicture(stack.client(), written, first);
+  await takeOut(stack.stack.groups, keptCell(written, 2));
+  return { bodyChanged, cellGone: await takePicture(stack.client(), written, first) };
+}
+
+function keptCell({ kept }: Written, position: number): NewCell {
+  const cell = kept[position];
+  if (!cell) throw new Error(`wanted a kept cell at ${position}, got ${kept.length} cells`);
+  return cell;
+}
+
+function picturesCompared(first: Picture, now: Picture, spoiled: Spoiled): readonly Check[] {
+  const { bodyChanged, cellGone, entryGone } = spoiled;
   return [
-    compared(
-      'digests of logs, up to where they were before, that are others; control: a cell changed',
+    noneOf(
+      'digests of logs, up to where they were before, that are others; control: a body changed',
       SHARDS,
-      (of) => of.digests,
+      changed(first.digests, now.digests),
+      changed(now.digests, bodyChanged.digests),
     ),
-    compared(
-      'places of logs that have another cell than before, or time, or of rows that are not erased another body as it is stored; control: a cell changed, and one gone',
+    noneOf(
+      'places of logs that have another cell than before, or time, or of rows that are not erased another body as it is stored; control: a body changed',
       1000,
-      (of) => of.places,
+      changed(first.places, now.places),
+      changed(now.places, bodyChanged.places),
     ),
     noneOf(
       'places of logs, up to their ends, without a cell; control: one taken out',
       1000,
       holesOf(now),
-      holesOf(spoiled),
+      holesOf(cellGone),
     ),
-    compared(
+    noneOf(
       'answers of indexes about rows that are not erased, and other subjects, that are others; control: an entry taken out',
       200,
-      (of) => of.entries,
+      changed(first.entries, now.entries),
+      changed(now.entries, entryGone.entries),
     ),
   ];
 }
@@ -196,9 +225,10 @@ async function forgetAmidDisturbances(
   world: RunWorld,
   stack: ForgettingStack,
   written: Written,
+  { heads }: Picture,
 ): Promise<Disturbed & Forgetting> {
   const ending = new AbortController();
-  const disturbing = disturb(world, stack, written, ending.signal);
+  const disturbing = disturb(world, stack, written, heads, ending.signal);
   let forgetting: Forgetting;
   try {
     forgetting = await forgetAll(world, stack, written);
@@ -247,8 +277,7 @@ interface Read {
   readonly forgotten: Share;
   readonly sealed: Share;
   readonly lost: Share;
-  readonly index: Share;
-  readonly spoiled: Share;
+  readonly spoiledIndex: Share;
 }
 
 async function judge(stack: ForgettingStack, written: Written, disturbed: Disturbed): Promise<Read> {
@@ -270,17 +299,15 @@ async function judge(stack: ForgettingStack, written: Written, disturbed: Distur
     body !== null && Object(body).mark === Object(cell.body).mark && Object(body).name === Object(cell.body).name;
   const keptCells = [...written.kept, ...disturbed.kept, ...written.others];
   const same = await countOf(keptCells, isSame);
-  const index = shareOf(await stack.indexInTheEnd(INDEX));
   await deleteEntries(stack);
-  const spoiled = shareOf(await stack.verify(INDEX));
+  const spoiledIndex = shareOf(await stack.verify(INDEX));
   return {
     erased: await countOf(written.erased, (body) => body !== null),
     kept: await countOf(written.kept, (body) => body !== null),
     forgotten: await countOf(written.visits, hasName),
     sealed: await countOf(written.others, hasName),
     lost: { wrong: same.of - same.wrong, of: same.of },
-    index,
-    spoiled,
+    spoiledIndex,
   };
 }
 

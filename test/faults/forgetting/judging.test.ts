@@ -1,25 +1,77 @@
 import { expect, it } from 'vitest';
-import { changed, holesOf } from './picture.ts';
-import { wentBack, type OffsetSample } from './trigger-offsets.ts';
+import type { SchemalessClient } from '../../../shared/client/client.ts';
+import { changed, holesOf, takePicture } from './picture.ts';
+import { wentBack, type OffsetSample, type Rewind } from './trigger-offsets.ts';
 
-const look = (rewound_at: string | null, ...offsets: readonly number[]): OffsetSample => ({
-  rewound_at,
-  offsets: new Map(offsets.entries()),
+/** One each second, of which the answer takes no time. */
+const looks = (...offsets: readonly (readonly number[])[]): readonly OffsetSample[] =>
+  offsets.map((ofShards, second) => ({
+    asked: 1000 * second,
+    answered: 1000 * second,
+    offsets: new Map(ofShards.entries()),
+  }));
+
+const rewind = (asked: number, answered: number, ...to: readonly number[]): Rewind => ({
+  asked,
+  answered,
+  to: new Map(to.entries()),
 });
 
 it('takes an offset that is lower than at the look before for one that went back', () => {
-  expect(wentBack([look(null, 1, 5), look(null, 2, 4), look(null, 2, 6)])).toEqual({ wrong: 1, of: 4 });
+  expect(wentBack(looks([1, 5], [2, 4], [2, 6]), [])).toEqual({ wrong: 1, of: 4 });
 });
 
-it('takes none for it that a rewind set back, once for each shard and rewind, however long that took', () => {
-  const later = [look('two', 1, 9), look('two', 2, 0), look('two', 3, 1), look('two', 2, 2), look('two', 3, 1)];
-  const samples = [look('one', 9, 9), look('two', 0, 9), ...later, look('three', 0, 0)];
-  expect(wentBack(samples)).toEqual({ wrong: 2, of: 14 });
-  expect(wentBack(samples, 'not known')).toEqual({ wrong: 6, of: 14 });
+it('takes none for it that a rewind set back, once for each shard', () => {
+  const samples = looks([9, 9], [0, 9], [1, 9], [2, 0], [3, 2], [2, 1]);
+  expect(wentBack(samples, [rewind(500, 700)])).toEqual({ wrong: 2, of: 10 });
+  expect(wentBack(samples, [])).toEqual({ wrong: 4, of: 10 });
+});
+
+it('takes one for it that is further back than where the rewind sent it', () => {
+  expect(wentBack(looks([9, 9], [5, 4], [6, 6]), [rewind(500, 700, 5, 5)]).wrong).toBe(1);
+});
+
+it('takes one for it that goes back before a rewind is asked for, or long after its answer', () => {
+  const later = Array.from({ length: 8 }, () => [9]);
+  expect(wentBack(looks([9], [0], [9]), [rewind(1500, 1700)]).wrong).toBe(1);
+  expect(wentBack(looks([9], ...later, [0]), [rewind(500, 700)]).wrong).toBe(1);
+  expect(wentBack(looks([9], ...later, [0]), [rewind(500, 6000)]).wrong).toBe(0);
 });
 
 it('takes none for it that a rewind set back in the middle of a look', () => {
-  expect(wentBack([look('one', 9), look('one', 0), look('two', 1)]).wrong).toBe(0);
+  const [first, second] = looks([9], [0]);
+  if (!first || !second) throw new Error('wanted two looks');
+  expect(wentBack([first, { ...second, asked: 400 }], [rewind(500, 600)]).wrong).toBe(0);
+});
+
+/** A log of a row that stays, and of one that is erased. */
+const storeOf = (...bodies: readonly object[]) => {
+  const cells = ['stays', 'erased'].map((row_key, position) => ({
+    row_key,
+    column_name: 'BASE',
+    ref_key: 1,
+    created_at: '2026-01-31T08:00:00.000000Z',
+    added_id: position + 1,
+    body: bodies[position],
+  }));
+  return {
+    heads: async () => [{ shard: 0, head: cells.length }],
+    digest: async () => ({ at: cells.length, digest: '', more: false }),
+    log: async () => [{ shard: 0, cells, next: cells.length }],
+    query: async () => ({ entries: [], next: null }),
+  } as unknown as SchemalessClient;
+};
+
+it('sees another body of a row that stays, and heeds none of a row that is erased', async () => {
+  const written = { erased: [{ row_key: 'erased', column_name: 'BASE', ref_key: 1, body: {} }], kept: [], others: [] };
+  const [first, erased, other] = await Promise.all(
+    [storeOf({ is: 1 }, { is: 2 }), storeOf({ is: 1 }, {}), storeOf({ is: 3 }, { is: 2 })].map((client) =>
+      takePicture(client, written),
+    ),
+  );
+  if (!first || !erased || !other) throw new Error('wanted three pictures');
+  expect(changed(first.places, erased.places)).toEqual({ wrong: 0, of: 2 });
+  expect(changed(first.places, other.places)).toEqual({ wrong: 1, of: 2 });
 });
 
 it('counts what is no more as it was, and what is there no more', () => {

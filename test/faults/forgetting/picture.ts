@@ -64,7 +64,7 @@ function lineOf({ row_key, column_name, ref_key, created_at, body }: Cell, isOfE
 }
 
 /** Of rows that stay, by what they are found by. */
-async function entriesOf(
+export async function entriesOf(
   client: SchemalessClient,
   { kept, others }: Pick<Written, 'kept' | 'others'>,
 ): Promise<ReadonlyMap<string, string>> {

@@ -1,4 +1,4 @@
-import { rowKeyBytes, shardOf } from '../../../shared/address.ts';
+import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { toText } from '../../../shared/sql/cell-rows.ts';
@@ -7,22 +7,22 @@ import { entityTable } from '../../../shared/sql/names.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
 import { onEachGroup, onEachShard, rowsOf } from '../../support/past-the-store.ts';
 import { sumOf } from '../fault-run.ts';
-import { FORGOTTEN, INDEX, SHARDS } from './marked-cells.ts';
+import { FORGOTTEN, INDEX } from './marked-cells.ts';
 
-/**
- * Does, past the store, what no erasure may do to other rows: gives one cell another body, takes another one out of its
- * log, and the entry of a third row out of its index.
- */
-export async function spoil(groups: readonly GroupAccess[], kept: readonly NewCell[]): Promise<void> {
-  const [changed] = kept;
-  if (!changed) throw new Error('wanted cells that are kept');
-  const away = kept.find(({ row_key }) => shardOf(row_key, SHARDS) !== shardOf(changed.row_key, SHARDS));
-  if (!away) throw new Error('wanted kept cells of two shards');
-  await changeWhereItIs(groups, changed, (table) => `UPDATE ${table} SET body = ? WHERE`, [
-    encodeBody({ kind: 'row', mark: 'another' }),
-  ]);
-  await changeWhereItIs(groups, away, (table) => `DELETE FROM ${table} WHERE`, []);
-  const deleted = await onEachGroup(groups, (client) => deleteEntry(client, changed.row_key));
+/** Gives a cell another body, past the store, as no erasure of another row may. */
+export async function changeBody(groups: readonly GroupAccess[], cell: NewCell): Promise<void> {
+  const body = encodeBody({ kind: 'row', mark: 'another' });
+  await changeWhereItIs(groups, cell, (table) => `UPDATE ${table} SET body = ? WHERE`, [body]);
+}
+
+/** Takes a cell out of its log, past the store. */
+export async function takeOut(groups: readonly GroupAccess[], cell: NewCell): Promise<void> {
+  await changeWhereItIs(groups, cell, (table) => `DELETE FROM ${table} WHERE`, []);
+}
+
+/** Takes the entry of a row out of its index, past the store. */
+export async function takeOutEntry(groups: readonly GroupAccess[], { row_key }: NewCell): Promise<void> {
+  const deleted = await onEachGroup(groups, (client) => deleteEntry(client, row_key));
   if (sumOf(deleted) === 0) throw new Error('no entry was deleted');
 }
 

@@ -5,23 +5,35 @@ import { TRIGGER } from './marked-cells.ts';
 
 /** How far a trigger was sent at a moment. */
 export interface OffsetSample {
-  /** Of the last rewind until then. */
-  readonly rewound_at: string | null;
+  /** When it was asked, and had answered, in milliseconds. */
+  readonly asked: number;
+  readonly answered: number;
   /** By shard. */
   readonly offsets: ReadonlyMap<number, number>;
 }
 
+/** A rewind that was asked for, whatever was answered, in milliseconds. */
+export interface Rewind {
+  readonly asked: number;
+  readonly answered: number;
+  /** To which added id, by shard. */
+  readonly to: ReadonlyMap<number, number>;
+}
+
 const POLL_MS = 500;
+/** After the answer, in which a rewind may be seen in offsets: one that failed may go on for a while. */
+const SEEN_WITHIN_MS = 5000;
 
 /** Looks at the offsets of the trigger again and again, until the signal. */
 export async function watchOffsets(client: SchemalessClient, signal: AbortSignal): Promise<readonly OffsetSample[]> {
   const samples: OffsetSample[] = [];
   while (!signal.aborted) {
+    const asked = performance.now();
     // What is away for a moment is looked at the next time.
     const seen = await client.trigger(TRIGGER).catch(() => undefined);
     if (seen) {
       const offsets = seen.shards.map(({ shard, offset }) => [shard, offset ?? 0] as const);
-      samples.push({ rewound_at: seen.rewound_at, offsets: new Map(offsets) });
+      samples.push({ asked, answered: performance.now(), offsets: new Map(offsets) });
     }
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
@@ -29,27 +41,24 @@ export async function watchOffsets(client: SchemalessClient, signal: AbortSignal
 }
 
 /**
- * Offsets that went back from one look to the next though nobody had set the trigger back: each rewind sets each shard
- * back once, at any time after it is noted.
- *
- * @param rewinds as if there was none: what is rewound counts as going back, too
+ * Offsets that went back from one look to the next though no rewind had set them there: each sets each shard back once,
+ * no further than where it was sent, from when it is asked for until shortly after its answer.
  */
-export function wentBack(samples: readonly OffsetSample[], rewinds: 'known' | 'not known' = 'known'): Share {
+export function wentBack(samples: readonly OffsetSample[], rewinds: readonly Rewind[]): Share {
   let [wrong, of] = [0, 0];
-  /** The last rewind by which each shard was set back. */
-  const setBackBy = new Map<number, string | null | undefined>();
-  for (const [position, { rewound_at, offsets }] of samples.entries()) {
+  const setBack = new Map(rewinds.map((rewind) => [rewind, new Set<number>()]));
+  for (const [position, { answered, offsets }] of samples.entries()) {
     const before = samples[position - 1];
-    // It may have been noted, and done, between the two halves of a look.
-    const notedBy = [rewound_at, samples[position + 1]?.rewound_at ?? rewound_at];
+    if (!before) continue;
+    const between = [...setBack].filter(
+      ([rewind]) => rewind.asked <= answered && rewind.answered + SEEN_WITHIN_MS >= before.asked,
+    );
     for (const [shard, offset] of offsets) {
-      if (!before) setBackBy.set(shard, rewound_at);
-      if (!before) continue;
       of += 1;
       if (offset >= (before.offsets.get(shard) ?? 0)) continue;
-      const by = notedBy.find((at) => at !== setBackBy.get(shard));
-      if (rewinds === 'not known' || by === undefined) wrong += 1;
-      else setBackBy.set(shard, by);
+      const by = between.find(([{ to }, shards]) => !shards.has(shard) && offset >= (to.get(shard) ?? 0));
+      if (by) by[1].add(shard);
+      else wrong += 1;
     }
   }
   return { wrong, of };
