@@ -168,9 +168,10 @@ describe('rows read of a buffer table', () => {
 
   it.each(CHANGES)('that are %s are few', async (_what, of) => {
     const read: [count: number, rows: number][] = [];
-    for (const count of [1, 2, 50, 100, 250, 1000])
-      read.push([count, await readByChange(of(addresses.slice(0, count)))]);
-    expect(read.filter(([count, rows]) => rows > 4 * count + 20)).toEqual([]);
+    // No statement of the store names more: of over 200 MySQL may read the whole table, as it then goes by statistics.
+    for (const count of [1, 2, 50, 100]) read.push([count, await readByChange(of(addresses.slice(0, count)))]);
+    // Who is new to a table reads some of what the server knows of it, too; a scan reads thousands.
+    expect(read.filter(([count, rows]) => rows > 4 * count + 200)).toEqual([]);
   });
 
   it('that are deleted are few while a purge writes the table anew', { timeout: 60_000 }, async () => {
