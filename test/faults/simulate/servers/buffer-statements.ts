@@ -28,7 +28,8 @@ const CHANGES: readonly (readonly [
     insert,
     "ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1, stored_at = IF(VALUES(stored_at) IS NULL, NULL, stored_at)",
   ],
-  ['delete buffered', `DELETE FROM ${BUFFER} WHERE (datastore = ?`, deletedWhere(() => true)],
+  // One by its columns, several as tuples of them.
+  ['delete buffered', `DELETE FROM ${BUFFER} WHERE (datastore`, deletedWhere(() => true)],
   ['delete withdrawn', `DELETE FROM ${BUFFER} WHERE writers = 0 AND (`, deletedWhere(({ writers }) => writers === 0)],
   ['discard conflicts', `DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`, discard],
   [

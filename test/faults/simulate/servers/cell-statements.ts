@@ -6,12 +6,15 @@ import { addressOf, type KeptCell } from './tables.ts';
 export function planCellRead(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
   const [shard = -1] = shards;
-  if (/^SELECT -?\d+ AS item, (IF\(@@global\.read_only|UNHEX\(SHA2\(body, 256\)\))/.test(sql)) {
-    const items = [...sql.matchAll(/SELECT (\d+) AS item, UNHEX\(SHA2\(body, 256\)\)/g)].map(([, item]) =>
-      Number(item),
+  if (/^SELECT (-1 AS item, IF\(@@global\.read_only|STRAIGHT_JOIN asked\.item, UNHEX\()/.test(sql)) {
+    const asked = [...sql.matchAll(HASHES)].flatMap(([, addresses = '', digits]) =>
+      [...addresses.matchAll(/SELECT (\d+)(?: AS item)?, \?/g)].map(([, item]): AskedHash => ({
+        item: Number(item),
+        shard: Number(digits),
+      })),
     );
     const withRole = sql.startsWith('SELECT -1 ');
-    return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, shards, { items, withRole }) };
+    return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, asked, withRole) };
   }
   if (!/^\(SELECT \d+, \d+, added_id, row_key, /.test(sql)) return undefined;
   const withHead = HEAD.test(sql);
@@ -168,15 +171,20 @@ export function listed(
 }
 
 /** @param items how the union numbers its addresses: a part of a union that was divided begins anywhere */
-function bodyHashes(
-  execution: Execution,
-  shards: readonly number[],
-  { items, withRole }: { readonly items: readonly number[]; readonly withRole: boolean },
-): SqlRow[] {
+/** The bodies of one shard: a table of addresses, joined with its cells. */
+const HASHES =
+  /SELECT STRAIGHT_JOIN asked\.item, UNHEX\(SHA2\(cell\.body, 256\)\) AS body_hash FROM \(([^()]*)\) AS asked JOIN `[^`]*_(\d{4,5})`\.`entity` AS cell FORCE INDEX \(cell\) ON cell\.row_key = asked\.row_key AND cell\.column_name = asked\.column_name AND cell\.ref_key = asked\.ref_key/g;
+
+interface AskedHash {
+  readonly item: number;
+  readonly shard: number;
+}
+
+function bodyHashes(execution: Execution, asked: readonly AskedHash[], withRole: boolean): SqlRow[] {
   const values = bound(execution.parameters);
-  const found = shards.flatMap((shard, position): SqlRow[] => {
+  const found = asked.flatMap(({ item, shard }): SqlRow[] => {
     const cell = exact(execution, shard, addressOf(values.bytes(), values.bytes(), values.number()));
-    return cell ? [[items[position] ?? -1, cell.bodyHash]] : [];
+    return cell ? [[item, cell.bodyHash]] : [];
   });
   return withRole ? [[-1, execution.isWritable ? Buffer.from(String(execution.serverId)) : null], ...found] : found;
 }
