@@ -1,6 +1,9 @@
 import type { Connection } from 'mysql2/promise';
 import type { Statement } from '../../shared/sql/client.ts';
 
+/** Of a table that is read meanwhile. */
+const PURGES = 8;
+
 /**
  * How many rows and entries of keys a statement reads, by the server's own counters. The connection must be of this
  * test alone.
@@ -10,4 +13,22 @@ export async function rowsRead(connection: Connection, { sql, parameters }: Stat
   await connection.query(sql, [...parameters]);
   const [counters] = await connection.query("SHOW SESSION STATUS LIKE 'Handler_read%'");
   return (counters as { readonly Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
+}
+
+/** Has a purge write tables anew, again and again, and reads meanwhile, as often as it can. @returns what each read gave */
+export async function whilePurged(
+  purging: Connection,
+  tables: readonly string[],
+  read: () => Promise<number>,
+): Promise<readonly number[]> {
+  const over = new AbortController();
+  const written = (async () => {
+    for (let turn = 0; turn < PURGES; turn += 1)
+      for (const table of tables) await purging.query(`OPTIMIZE TABLE ${table}`);
+  })().finally(() => over.abort());
+  const all: number[] = [];
+  while (!over.signal.aborted) all.push(await read());
+  await written;
+  await purging.end();
+  return all;
 }

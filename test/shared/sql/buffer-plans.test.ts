@@ -13,7 +13,7 @@ import { selectWaitingShards } from '../../../shared/sql/statements/select-waiti
 import { selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
 import { withdrawBuffered } from '../../../shared/sql/statements/withdraw-buffered.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { rowsRead } from '../../support/rows-read.ts';
+import { rowsRead, whilePurged } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
@@ -133,16 +133,8 @@ describe('rows read of a buffer table', () => {
       4 * 50,
     ],
   ])('for %s are few while a purge writes the tables anew', { timeout: 60_000 }, async (_what, statement, most) => {
-    const purging = await connectionTo();
-    const over = new AbortController();
-    const written = (async () => {
-      for (let turn = 0; turn < 8; turn += 1)
-        for (const table of ['buffer', 'drained']) await purging.query(`OPTIMIZE TABLE schemaless.${table}`);
-    })().finally(() => over.abort());
-    const read: number[] = [];
-    while (!over.signal.aborted) read.push(await rowsRead(connection, statement()));
-    await written;
-    await purging.end();
+    const tables = ['schemaless.buffer', 'schemaless.drained'];
+    const read = await whilePurged(await connectionTo(), tables, () => rowsRead(connection, statement()));
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((rows) => rows > most)).toEqual([]);
   });
@@ -175,16 +167,8 @@ describe('rows read of a buffer table', () => {
   });
 
   it('that are deleted are few while a purge writes the table anew', { timeout: 60_000 }, async () => {
-    const purging = await connectionTo();
-    const over = new AbortController();
-    const written = (async () => {
-      for (let turn = 0; turn < 8; turn += 1) await purging.query('OPTIMIZE TABLE schemaless.buffer');
-    })().finally(() => over.abort());
-    const read: number[] = [];
-    while (!over.signal.aborted)
-      read.push(await readByChange(deleteBuffered(keysOf(datastore, addresses.slice(0, 100)))));
-    await written;
-    await purging.end();
+    const statement = deleteBuffered(keysOf(datastore, addresses.slice(0, 100)));
+    const read = await whilePurged(await connectionTo(), ['schemaless.buffer'], () => readByChange(statement));
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((rows) => rows > 4 * 100)).toEqual([]);
   });

@@ -19,7 +19,7 @@ import { selectNextCells } from '../../../shared/sql/statements/select-next-cell
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { rowsRead } from '../../support/rows-read.ts';
+import { rowsRead, whilePurged } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
@@ -171,15 +171,7 @@ describe('rows read', () => {
   });
 
   it('for hashes of 100 bodies are few while a purge writes the shard anew', { timeout: 60_000 }, async () => {
-    const purging = await connectionTo(groupOf(1));
-    const over = new AbortController();
-    const written = (async () => {
-      for (let turn = 0; turn < 8; turn += 1) await purging.query(`OPTIMIZE TABLE ${entity(1)}`);
-    })().finally(() => over.abort());
-    const read: number[] = [];
-    while (!over.signal.aborted) read.push(await rowsRead(connection, hashes()));
-    await written;
-    await purging.end();
+    const read = await whilePurged(await connectionTo(groupOf(1)), [entity(1)], () => rowsRead(connection, hashes()));
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((count) => count > 100 * 4)).toEqual([]);
   });
