@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { schemalessClient } from '../../../../shared/client/client.ts';
 import { erasuresClient } from '../../../../shared/client/erasures-client.ts';
 import { retentionClient } from '../../../../shared/client/retention-client.ts';
+import { METRICS } from '../../../../shared/metrics.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
 import { localStack } from '../../../support/local-stack.ts';
 import { comes } from '../../../support/until.ts';
@@ -61,4 +63,11 @@ it('a purge is done by the functions', async () => {
   // The functions' user may have the servers write over their logs.
   expect(purge).toMatchObject({ waits_for: null, logs_left: null, requested_by: expect.any(String) });
   expect(purge?.tables).toBeGreaterThanOrEqual(4);
+});
+
+it('there is a figure that server-errors subtracts, also while no index is being built', async () => {
+  const metrics = join(dirname(stack().functionLog), 'metrics.log');
+  const hasFigure = (): boolean =>
+    existsSync(metrics) && readFileSync(metrics, 'utf8').includes(`"${METRICS.answeredIndexBuilding}":0`);
+  expect(await comes(hasFigure, PATIENCE)).toBe(true);
 });
