@@ -87,7 +87,7 @@ describe('the links', () => {
     expect(whyBroken('infra/docs/api.md', '#limits')).toBeUndefined();
     expect(whyBroken('infra/docs/api.md', '#limit')).toBe('#limit: infra/docs/api.md has no such heading');
     expect(whyBroken('infra/docs/api.md', 'README.md')).toBe('README.md: there is no infra/docs/README.md');
-    expect(whyBroken('README.md', '../x')).toBe('../x: is outside of the repository');
+    expect(whyBroken('README.md', '../not-this-one')).toBe('../not-this-one: is outside of the repository');
     expect(linksOf('[a](b.md#c) `[d](e)` ![f](g.svg) [h](https://i.example)\n```sh\n[j](k)\n```\n')).toEqual([
       'b.md#c',
       'g.svg',

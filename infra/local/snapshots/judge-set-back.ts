@@ -24,9 +24,10 @@ export function whyCellsWouldGo(
   { taken_at: takenAt }: Pick<Snapshot, 'taken_at'>,
   { keepMinutes, setBacks, now = Date.now() }: { keepMinutes: number; setBacks: SetBacks; now?: number },
 ): string | undefined {
-  const minutes = Math.ceil((now - Date.parse(takenAt)) / 60_000);
-  if (minutes > keepMinutes)
-    return `copies are kept for ${keepMinutes} minutes (--keep-copies of npm start), and the snapshot is ${minutes} old`;
+  const minutes = (now - Date.parse(takenAt)) / 60_000;
+  // Of one that was taken in this very millisecond nothing is kept either, where nothing is.
+  if (minutes >= keepMinutes)
+    return `copies are kept for ${keepMinutes} minutes (--keep-copies of npm start), and the snapshot is ${Math.ceil(minutes)} old`;
   const other = Object.entries(setBacks).find(([name, at]) => name !== group && at > takenAt);
   return (
     other &&

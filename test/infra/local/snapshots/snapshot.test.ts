@@ -55,6 +55,10 @@ test('a group is not set back where it would lose cells: copies kept for too sho
   expect(why(29)).toContain('copies are kept for 29 minutes');
   expect(why(60, { 'group-2': '2026-01-31T07:59:00.000Z', 'group-1': '2026-01-31T08:10:00.000Z' })).toBeUndefined();
   expect(why(60, { 'group-2': '2026-01-31T08:10:00.000Z' })).toContain('group-2 was set back at 2026-01-31T08:10');
+  // As it was taken, to the millisecond.
+  const atOnce = { setBacks: {}, now: Date.parse(snapshot.taken_at) };
+  expect(whyCellsWouldGo('group-1', snapshot, { keepMinutes: 0, ...atOnce })).toContain('kept for 0 minutes');
+  expect(whyCellsWouldGo('group-1', snapshot, { keepMinutes: 1, ...atOnce })).toBeUndefined();
 });
 
 test('a table has the items of the snapshot afterwards, and no others', async () => {
