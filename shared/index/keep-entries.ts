@@ -1,6 +1,6 @@
 import type { StoreContext } from '../access/context.ts';
 import type { TopologySource, DatastoreTopology } from '../topology/topology.ts';
-import { type SqlRow, type Statement, SqlError, type SqlClient } from '../sql/client.ts';
+import { type ReadBehind, type SqlRow, type Statement, SqlError, type SqlClient } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { selectRowsOfShard, toRowStates, type RowOfShard, type RowState } from '../sql/statements/select-row-states.ts';
 import { maintainedIndexes, type PhysicalIndex } from './index-table.ts';
@@ -105,7 +105,7 @@ export interface RowsAfter {
 
 /** What is to be read behind an append. */
 interface WantedAfter {
-  readonly statement: Statement;
+  readonly read: ReadBehind;
   /** @param epoch at which the shard was when the cells were appended */
   toRowsAfter(rows: readonly SqlRow[], epoch: number): RowsAfter;
 }
@@ -123,9 +123,15 @@ export function wantRowsAfter(
   const rows = rowsOf(cells);
   const columns = depthsOf({ indexes, depth: DEPTH.recent });
   const mostCells = rows.length * columns.reduce((sum, { cells }) => sum + cells, 0);
-  const items = rows.map(({ row_key }, item) => ({ row_key, item }));
   return {
-    statement: selectRowsOfShard(datastore, shard, items, columns, Math.floor(BODY_BYTES / mostCells)),
+    read: {
+      kind: 'states',
+      items: rows.length,
+      from(first) {
+        const items = rows.map(({ row_key }, position) => ({ row_key, item: first + position }));
+        return selectRowsOfShard(datastore, shard, items, columns, Math.floor(BODY_BYTES / mostCells));
+      },
+    },
     toRowsAfter: (read, epoch) => ({ indexes, states: toRowStates(read, rows, epoch) }),
   };
 }

@@ -260,7 +260,8 @@ function writerOf(migration: Migration, group: GroupAddress): (shard: WantedShar
 function upsertShards(shards: readonly WantedShard[], writer: (shard: WantedShard) => string): Statement {
   return {
     sql:
-      `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, step, writer_id) VALUES ${shards.map((shard) => `(?, ?, ?, ?, ${writer(shard)})`).join(', ')} ` +
+      `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, step, writer_id, head_epoch) ` +
+      `VALUES ${shards.map((shard) => `(?, ?, ?, ?, ${writer(shard)}, epoch)`).join(', ')} ` +
       `ON DUPLICATE KEY UPDATE step = GREATEST(step, VALUES(step))`,
     parameters: shards.flatMap(({ datastore, shard, epoch }) => [datastore, shard, epoch, SHARD_STEPS.length]),
   };

@@ -85,6 +85,13 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
     // Something of the shard was erased: its appends look for that, and those of all others need not.
     'ALTER TABLE `schemaless`.shard ADD COLUMN heeds TINYINT UNSIGNED NOT NULL DEFAULT 0',
   ],
+  [
+    // Where the shard's log ends, and when its last cell came, as of the epoch `head_epoch`: for who numbers what it
+    // appends. Behind wherever cells come otherwise; never ahead. Not known where the epoch is another, or NULL.
+    'ALTER TABLE `schemaless`.shard ADD COLUMN head BIGINT UNSIGNED NOT NULL DEFAULT 0',
+    "ALTER TABLE `schemaless`.shard ADD COLUMN head_at DATETIME(6) NOT NULL DEFAULT '2000-01-01 00:00:00'",
+    'ALTER TABLE `schemaless`.shard ADD COLUMN head_epoch INT UNSIGNED NULL',
+  ],
 ];
 
 /** What the database of a shard needs, step by step. */

@@ -48,12 +48,41 @@ export interface Statement {
    * Of a change: what is to be read of the writer once it is committed, in the same round trip where the way to MySQL
    * has such a thing; it brings little, and need not be read at all. @default nothing
    */
-  readonly thenSelect?: Statement;
+  readonly thenSelect?: ReadBehind;
   /**
    * Of a change: a shard whose followers are to hear that it has new cells, once it is committed. @default nobody is
    * told
    */
   readonly moves?: Moved;
+  /** Of an append, where others may be committed with it: the log that it is for. @default it is none */
+  readonly log?: AppendedLog;
+}
+
+/** What is read behind a change, together with what others want to be read of the same kind. */
+export interface ReadBehind {
+  /** Those of a kind have the same columns. */
+  readonly kind: string;
+  /** How many items it is about: the first column says of which a row is. */
+  readonly items: number;
+  /** SELECTs that can stand in a union, whose items are numbered from this number on. */
+  from(first: number): Statement;
+}
+
+/** A shard's log, to which a statement appends. */
+export interface AppendedLog {
+  readonly datastore: string;
+  readonly shard: number;
+  readonly epoch: number;
+  /** How the same is done with less in a transaction. @default it is not */
+  readonly numbered?: NumberedCells;
+}
+
+/** Cells for the end of a log, which the shard's row knows. */
+export interface NumberedCells {
+  /** How many they are. */
+  readonly count: number;
+  /** Inserts them once they have their numbers; the insert id is the last added id. */
+  readonly insert: Pick<Statement, 'sql' | 'parameters'>;
 }
 
 /** A shard to whose log cells were appended. */
@@ -72,7 +101,7 @@ export interface SqlChange {
   readonly affectedRows: number;
   /** What LAST_INSERT_ID(…) was set to, or 0. */
   readonly insertId: number;
-  /** What `thenSelect` brought, of a snapshot taken after the commit. @default it was not read */
+  /** What `thenSelect` brought, of a snapshot taken after the commit; items from 0 on. @default it was not read */
   readonly rows?: readonly SqlRow[];
   /** The followers of the shard that it moves hear of it. @default they do not */
   readonly hasRung?: true;
@@ -194,5 +223,12 @@ export class SqlError extends Error {
     this.tooLarge = options.tooLarge ?? false;
     this.poolExhausted = options.poolExhausted ?? false;
     this.position = options.position;
+  }
+
+  /** The same error of another statement of its transaction. */
+  at(position: number): SqlError {
+    const { errno, key, timedOut, stoodStill, tooLarge, poolExhausted } = this;
+    const options = { errno, key, timedOut, stoodStill, tooLarge, poolExhausted, position, cause: this };
+    return new SqlError(this.failure, this.message, options);
   }
 }

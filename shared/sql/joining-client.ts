@@ -8,6 +8,7 @@ import {
   type Statement,
 } from './client.ts';
 import { checkParameters } from './names.ts';
+import { numberedTogether, renumberedTogether, type Together } from './together.ts';
 
 /**
  * Statements of one transaction at most: each holds its locks until the last one is committed. A hundred in place of
@@ -25,6 +26,16 @@ const LOOK_MS = 50;
 /** How long the statements of a table that kept others waiting, or was refused, go by themselves. */
 const APART_MS = 30_000;
 
+/**
+ * How long appends are not numbered after one met a cell that exists: whoever writes again what is there does so with
+ * many, and each would have all that goes with it done twice.
+ */
+const REPEATS_MS = 1000;
+/** The same where the columns are missing for it: a migration is yet to come. */
+const UNNUMBERED_MS = 30_000;
+
+/** ER_BAD_FIELD_ERROR */
+const NO_COLUMN = 1054;
 /** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
 /** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: a writer no more. */
@@ -88,6 +99,8 @@ class JoinedChanges {
   #timer: NodeJS.Timeout | undefined;
   /** Whether the last turn was a lone statement: the next that comes is then not likely to have company either. */
   #isLonely = true;
+  /** Until when appends are not numbered. */
+  #unnumberedUntil = 0;
   /** Also clients that do not live for long come to it, in all. */
   #untilDrop = Math.ceil(Math.random() * RINGS_A_DROP);
 
@@ -194,23 +207,60 @@ class JoinedChanges {
   async #runTogether(some: readonly Waiting[]): Promise<void> {
     // In one order everywhere: two that meet wait for each other, and not in a circle.
     const ordered = some.toSorted((a, b) => compare(tableOf(a.statement), tableOf(b.statement)));
-    const turn = this.#begin(
-      ordered.map(({ statement }) => statement),
-      true,
-    );
-    const bells = this.#bellsOf(turn.statements);
+    const statements = statementsOf(ordered);
+    const turn = this.#begin(statements, true);
+    const isNumbered = statements.some(({ log }) => log !== undefined) && performance.now() >= this.#unnumberedUntil;
     try {
-      const changes = await this.#transactions.run([...turn.statements, ...bells]);
-      for (const [position, { statement, resolve }] of ordered.entries()) {
-        const change = changes[position] as SqlChange;
-        resolve(bells.length > 0 && statement.moves ? { ...change, hasRung: true } : change);
-      }
-      if (bells.length > 0) this.#dropBells(changes.at(-1)?.insertId ?? 0);
+      if (isNumbered) await this.#runNumbered(ordered);
+      else await this.#runOnce(ordered, { statements, first: 0 });
     } catch (error) {
-      if (bells.length > 0 && error instanceof SqlError && error.position === ordered.length) this.#apart.keep(BELLS);
       this.#settleSingly(ordered, error);
     } finally {
       this.#end(turn);
+    }
+  }
+
+  /** With numbered appends; those that could not be go once more as they are, and all of them where one was refused. */
+  async #runNumbered(ordered: readonly Waiting[]): Promise<void> {
+    let left: readonly Waiting[];
+    try {
+      left = await this.#runOnce(ordered, numberedTogether(statementsOf(ordered)));
+    } catch (error) {
+      const isMissing = error instanceof SqlError && error.errno === NO_COLUMN;
+      if (!isMissing && !(error instanceof SqlError && error.failure === 'duplicate')) throw error;
+      if (isMissing) this.#unnumberedUntil = performance.now() + UNNUMBERED_MS;
+      else if (error.key !== 'PRIMARY') this.#unnumberedUntil = performance.now() + REPEATS_MS;
+      left = ordered;
+      if (isMissing) return void (await this.#runOnce(left, { statements: statementsOf(left), first: 0 }));
+    }
+    if (left.length === 0) return;
+    try {
+      await this.#runOnce(left, renumberedTogether(statementsOf(left)));
+    } catch (error) {
+      this.#settleSingly(left, error);
+    }
+  }
+
+  /**
+   * Tells each what became of its statement, once they are committed.
+   *
+   * @returns those that were to be numbered and were not, who were told nothing
+   */
+  async #runOnce(ordered: readonly Waiting[], { statements, first }: Together): Promise<readonly Waiting[]> {
+    const bells = this.#bellsOf(statements);
+    try {
+      const changes = await this.#transactions.run([...statements, ...bells]);
+      if (bells.length > 0) this.#dropBells(changes.at(-1)?.insertId ?? 0);
+      return ordered.filter(({ statement, resolve }, position) => {
+        const change = changes[first + position] as SqlChange;
+        if (first > 0 && statement.log?.numbered && change.affectedRows === 0) return true;
+        resolve(bells.length > 0 && statement.moves ? { ...change, hasRung: true } : change);
+        return false;
+      });
+    } catch (error) {
+      if (!(error instanceof SqlError) || error.position === undefined) throw error;
+      if (bells.length > 0 && error.position === statements.length) this.#apart.keep(BELLS);
+      throw error.at(error.position - first);
     }
   }
 
@@ -262,7 +312,10 @@ class JoinedChanges {
   #end(turn: Turn): void {
     this.#running.delete(turn);
     this.#overdue.delete(turn);
-    if (this.#waiting.length > 0) this.#beginDue();
+    if (this.#waiting.length > 0 && !this.#isDue) {
+      this.#isDue = true;
+      setImmediate(() => this.#beginDue());
+    }
   }
 
   /** Takes their places from turns that are overdue. The table of a lone statement goes by itself from then on. */
@@ -293,9 +346,13 @@ class JoinedChanges {
   }
 }
 
+function statementsOf(some: readonly Waiting[]): readonly Statement[] {
+  return some.map(({ statement }) => statement);
+}
+
 /** More than itself goes with it, for which there have to be transactions. */
-function hasMore({ thenSelect, moves }: Statement): boolean {
-  return thenSelect !== undefined || moves !== undefined;
+function hasMore({ thenSelect, moves, log }: Statement): boolean {
+  return thenSelect !== undefined || moves !== undefined || log !== undefined;
 }
 
 /** What locks it waits for, and takes; those of the control database are rows of a table for all shards. */

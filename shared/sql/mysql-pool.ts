@@ -8,6 +8,7 @@ import {
 } from 'mysql2';
 import { SqlError, type SqlParameter, type SqlRow, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
+import { readsBehind, type ReadsBehind } from './reads-behind.ts';
 import type { Standstill } from './standstill.ts';
 
 export interface MysqlPoolOptions {
@@ -339,6 +340,7 @@ interface TextTogether extends Text {
   readonly before: number;
   /** Answers that are no rows: with the last of them all of it is committed. */
   readonly changes: number;
+  readonly reads: ReadsBehind;
 }
 
 function textTogether(statements: readonly Statement[]): TextTogether {
@@ -349,12 +351,13 @@ function textTogether(statements: readonly Statement[]): TextTogether {
     texts.unshift('START TRANSACTION');
     texts.push('COMMIT');
   }
-  for (const { thenSelect } of statements) {
-    if (!thenSelect) continue;
-    texts.push(thenSelect.sql);
-    values.push(...thenSelect.parameters);
+  const reads = readsBehind(statements);
+  for (const { sql, parameters } of reads.selects) {
+    texts.push(sql);
+    values.push(...parameters);
   }
   return {
+    reads,
     sql: texts.join(';'),
     values,
     before: isLone ? 0 : 1,
@@ -365,15 +368,15 @@ function textTogether(statements: readonly Statement[]): TextTogether {
 /** @param results of all statements; undefined: of those that read, some failed */
 function doneTogether(
   statements: readonly Statement[],
-  { before, changes: all }: TextTogether,
+  { before, changes: all, reads }: TextTogether,
   changes: readonly ResultSetHeader[],
   results: unknown,
 ): readonly DoneTogether[] {
-  let next = all;
-  return statements.map(({ thenSelect }, position) => {
+  const rows = Array.isArray(results) ? reads.rowsOf(results.slice(all) as readonly (readonly SqlRow[])[]) : [];
+  return statements.map((_, position) => {
     const change = changes[before + position] as ResultSetHeader;
-    if (!thenSelect || !Array.isArray(results)) return { change };
-    return { change, rows: results[next++] as readonly SqlRow[] };
+    const read = rows[position];
+    return read ? { change, rows: read } : { change };
   });
 }
 

@@ -106,7 +106,7 @@ export async function appendToPrimary(
 }
 
 interface AppendOnce {
-  readonly thenSelect: Statement | undefined;
+  readonly thenSelect: Statement['thenSelect'];
   /** Somebody wants to hear of the cells. */
   readonly isFollowed: boolean;
   readonly isRepeated: boolean;

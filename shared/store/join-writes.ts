@@ -1,6 +1,6 @@
 import { LIMITS, type NewCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type SqlClient } from '../sql/client.ts';
+import { SqlError, type ReadBehind, type SqlClient } from '../sql/client.ts';
 import { fromSqlTime } from '../time.ts';
 import { homeOf, requireDatastore } from '../access/groups.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
@@ -62,12 +62,16 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
     const indexes = await concernedIndexes(context.topology, datastore, cells);
     if (indexes.length === 0) {
       if (!isTimed) return appendToPrimary(context, datastore, shard, cells, { shards });
-      const thenSelect = selectCreated(datastore, shard, cells);
+      const thenSelect: ReadBehind = {
+        kind: 'created',
+        items: cells.length,
+        from: (first) => selectCreated(datastore, shard, cells, first),
+      };
       const { results, group, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect, shards });
       return { results: rows ? withTimes(results, toCreated(rows)) : results, group };
     }
     const wanted = wantRowsAfter(datastore, shard, cells, indexes);
-    const thenSelect = wanted.statement;
+    const thenSelect = wanted.read;
     const { results, epoch, group, rows } = await appendToPrimary(context, datastore, shard, cells, {
       thenSelect,
       shards,

@@ -5,7 +5,9 @@ import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
 import { LIMITS, type NewCell } from '../../shared/cell.ts';
 import type { PhysicalIndex } from '../../shared/index/index-table.ts';
 import type { SqlRow, SqlValue, Statement } from '../../shared/sql/client.ts';
-import { appendCell, appendCells, type EncodedCell } from '../../shared/sql/statements/append-cells.ts';
+import type { EncodedCell } from '../../shared/sql/statements/append-cells.ts';
+import { numberCells } from '../../shared/sql/statements/number-cells.ts';
+import { numberedAppend } from '../../shared/sql/statements/numbered-append.ts';
 import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
 import { putEntries } from '../../shared/index/statements/put-entries.ts';
 import { selectRowStates } from '../../shared/sql/statements/select-row-states.ts';
@@ -39,6 +41,8 @@ export interface ByHandOptions {
   readonly connections: number;
 }
 
+type Sent = Pick<Statement, 'sql' | 'parameters'>;
+
 const [DUMMY_KEY, DUMMY] = ['00000000-0000-0000-0000-000000000000', Buffer.from([0])];
 
 export function byHand({ groups, topology, index, connections }: ByHandOptions): ByHand {
@@ -51,13 +55,20 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   const columns = [{ column: field.column_key, cells: 2 }];
   const dummy: EncodedCell = { row_key: DUMMY_KEY, column_name: 'BASE', ref_key: 1, body: null, encoded: DUMMY };
   const fenceOf = (shard: number) => ({ datastore, shard, epoch: topology.homes[shard]?.epoch ?? 0 });
+  const numbersOf = (shard: number, cells: readonly EncodedCell[]): Statement => {
+    const fence = fenceOf(shard);
+    const [numbers] = numberCells([{ ...fence, numbered: numberedAppend(fence, cells) }]);
+    if (!numbers) throw new Error('wanted numbers, got none');
+    return numbers;
+  };
   const texts = Array.from({ length: shards }, (_, shard) => ({
-    append: appendCell(fenceOf(shard), dummy).sql,
+    append: numberedAppend(fenceOf(shard), [dummy]).insert.sql,
     state: unionOf(selectRowStates(datastore, [{ row_key: DUMMY_KEY, shard }], columns, LIMITS.answerBytes)).sql,
     entry: putEntries(datastore, shard, index, [
       { row_key: DUMMY_KEY, values: [DUMMY_KEY], tombstone: false, version: { epoch: 1, added_id: 1 } },
     ]).sql,
   }));
+  const numbersText = numbersOf(0, [dummy]).sql;
   const bufferText = insertBuffered(datastore, [{ ...dummy, shard: 0 }]).sql;
   const groupOf = (shard: number): string => topology.homes[shard]?.group ?? '';
   const secondaryOf = (primary: string): string => {
@@ -73,13 +84,29 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
         );
     });
 
+  /** The numbers, and the cells: a transaction in one packet, as the store has it. */
+  async function appendNumbered(
+    shard: number,
+    [numbers, insert]: readonly [Sent, Sent],
+    wanted: number,
+  ): Promise<void> {
+    const done = (await run(groupOf(shard), {
+      sql: `START TRANSACTION;${numbers.sql};${insert.sql};COMMIT`,
+      parameters: [...numbers.parameters, ...insert.parameters],
+    })) as readonly unknown[] as readonly ResultSetHeader[];
+    if (done[2]?.affectedRows !== wanted) throw new Error(`${done[2]?.affectedRows} of ${wanted} rows appended`);
+  }
+
   async function append({ row_key, column_name, ref_key }: NewCell, encoded: Uint8Array, shard: number): Promise<void> {
-    const address = [rowKeyBytes(row_key), Buffer.from(column_name), ref_key];
-    const { affectedRows } = await run(groupOf(shard), {
-      sql: texts[shard]?.append ?? '',
-      parameters: [...address, encoded, ...address, datastore, shard, topology.homes[shard]?.epoch ?? 0],
-    });
-    if (affectedRows !== 1) throw new Error(`${affectedRows} rows appended`);
+    const { epoch } = fenceOf(shard);
+    const numbers = { sql: numbersText, parameters: [datastore, epoch, shard] };
+    const parameters = [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded, datastore, shard, epoch];
+    await appendNumbered(shard, [numbers, { sql: texts[shard]?.append ?? '', parameters }], 1);
+  }
+
+  function appendSeveral(shard: number, cells: readonly EncodedCell[]): Promise<void> {
+    const { insert } = numberedAppend(fenceOf(shard), cells);
+    return appendNumbered(shard, [numbersOf(shard, cells), insert], cells.length);
   }
 
   /** The entry that the latest cell of a row asks for. */
@@ -140,7 +167,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
           await Promise.all(
             [...Map.groupBy(ofGroup, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
               if (ofShard.length === 1 && ofShard[0]) await append(ofShard[0], ofShard[0].encoded, shard);
-              else await run(primary, appendCells(fenceOf(shard), ofShard));
+              else await appendSeveral(shard, ofShard);
             }),
           );
           const found = await run(primary, unionOf(selectRowStates(datastore, ofGroup, columns, LIMITS.answerBytes)));
@@ -186,6 +213,7 @@ function openPool({ writer, user, password }: GroupAccess, connectionLimit: numb
     user,
     password,
     connectionLimit,
+    multipleStatements: true,
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     rowsAsArray: true,

@@ -12,5 +12,17 @@ export function rewording(reword: (sql: string) => string): (client: SqlClient) 
   return changing((statement, client) => client.change({ ...statement, sql: reword(statement.sql) }));
 }
 
+/** The same, and its transactions, too. */
+export function rewordingTogether(reword: (sql: string) => string): (client: SqlClient) => SqlClient {
+  const reworded = (statement: Statement): Statement => ({ ...statement, sql: reword(statement.sql) });
+  return ({ transactions, ...client }) => ({
+    ...client,
+    change: (statement) => client.change(reworded(statement)),
+    ...(transactions && {
+      transactions: { ...transactions, run: (statements) => transactions.run(statements.map(reworded)) },
+    }),
+  });
+}
+
 /** As a server answers that had nothing to change. */
 export const NOTHING: SqlChange = { affectedRows: 0, insertId: 0 };

@@ -1,4 +1,5 @@
 import type { SqlClient } from '../../shared/sql/client.ts';
+import { readsBehind } from '../../shared/sql/reads-behind.ts';
 
 /** What went to the groups. */
 export interface Sent {
@@ -30,7 +31,7 @@ export function counted(client: SqlClient, sent: Sent): SqlClient {
       transactions: {
         ...transactions,
         run(statements) {
-          count(statements.length + statements.filter(({ thenSelect }) => thenSelect).length, 1);
+          count(statements.length + readsBehind(statements).selects.length, 1);
           return transactions.run(statements);
         },
       },

@@ -3,6 +3,7 @@ import { LIMITS, type NewCell } from '../../cell.ts';
 import { toSqlTime } from '../../time.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
+import { numberedAppend } from './numbered-append.ts';
 
 /** A cell ready to be stored. */
 export interface EncodedCell extends NewCell {
@@ -46,9 +47,18 @@ function writerFence({ anyWriter = false }: ShardFence): string {
   return anyWriter ? '' : ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
 }
 
-/** Appends may be committed with others, but for those of recovery: their shard is closed meanwhile. */
-function sharing({ anyWriter = false }: ShardFence): Pick<Statement, 'mayShareCommit'> {
-  return anyWriter ? {} : { mayShareCommit: true };
+/**
+ * Appends may be committed with others, but for those of recovery: their shard is closed meanwhile. New cells of a shard
+ * of which nothing was erased may be numbered.
+ */
+function sharing(fence: ShardFence, cells: readonly EncodedCell[]): Pick<Statement, 'mayShareCommit' | 'log'> {
+  const { datastore, shard, epoch, anyWriter = false, heeds = false } = fence;
+  if (anyWriter) return {};
+  const isNumbered = !heeds && !cells.some(isRestored);
+  return {
+    mayShareCommit: true,
+    log: { datastore, shard, epoch, ...(isNumbered && { numbered: numberedAppend(fence, cells) }) },
+  };
 }
 
 /**
@@ -66,11 +76,14 @@ function sharing({ anyWriter = false }: ShardFence): Pick<Statement, 'mayShareCo
  * @param cells of this shard, no address twice
  */
 export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): Statement {
-  return appendRows(fence, cells.map(valuesOf), {
-    first: '',
-    next: '',
-    time: "GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01'))",
-  });
+  return {
+    ...appendRows(fence, cells.map(valuesOf), {
+      first: '',
+      next: '',
+      time: "GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01'))",
+    }),
+    ...sharing(fence, cells),
+  };
 }
 
 /**
@@ -89,7 +102,7 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   return {
     sql,
     table: entity,
-    ...sharing(fence),
+    ...sharing(fence, [cell]),
     parameters: [
       rowKey,
       columnName,
@@ -154,11 +167,12 @@ export function appendRestored(fence: ShardFence, cells: readonly RestoredEncode
     if (cell.stored_at > latest) latest = cell.stored_at;
     return [...valuesOf(cell), toSqlTime(latest)];
   });
-  return appendRows(fence, values, {
+  const statement = appendRows(fence, values, {
     first: ', CAST(? AS DATETIME(6)) AS created_at',
     next: ', CAST(? AS DATETIME(6))',
     time: "GREATEST(LEAST(new.created_at, NOW(6)), COALESCE(last.created_at, '1000-01-01'))",
   });
+  return { ...statement, ...sharing(fence, cells) };
 }
 
 /** What is bound of a cell. */
@@ -187,7 +201,6 @@ function appendRows(
   );
   return {
     table: entity,
-    ...sharing(fence),
     sql:
       `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at) ` +
       `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ROW_NUMBER() OVER (ORDER BY new.position)), ` +

@@ -32,8 +32,8 @@ export interface RecordedWriter {
 }
 
 /**
- * Lets a server take the appends of shards of which nobody was the writer: it has every acknowledged cell of them.
- * Nothing where another one has become the writer meanwhile, or where they were set back since.
+ * Lets a server take the appends of shards of which nobody was the writer: it has every acknowledged cell of them, and
+ * their logs end where what was brought back ends. Nothing where another one has become the writer meanwhile, or where they were set back since.
  */
 export function recordWriter(
   { serverId, instead, isStorageShared }: RecordedWriter,
@@ -41,7 +41,7 @@ export function recordWriter(
   shards: readonly number[],
 ): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET writer_id = ? WHERE writer_id = ? AND @@server_id = ? AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
+    sql: `UPDATE ${CONTROL}.shard SET writer_id = ?, head_epoch = NULL WHERE writer_id = ? AND @@server_id = ? AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
     parameters: [isStorageShared ? null : serverId, instead, serverId, datastore, ...shards],
   };
 }

@@ -5,14 +5,24 @@ import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 
-/** When cells of one shard were appended: a branch for each address, one look-up in the unique key `cell`. */
-export function selectCreated(datastore: string, shard: number, addresses: readonly CellAddress[]): Statement {
+/**
+ * When cells of one shard were appended: a branch for each address, one look-up in the unique key `cell`.
+ *
+ * @param first the number of the first address
+ */
+export function selectCreated(
+  datastore: string,
+  shard: number,
+  addresses: readonly CellAddress[],
+  first = 0,
+): Statement {
   const table = entityTable(datastore, shard);
   return {
     table,
     sql: addresses
       .map(
-        (_, item) => `(SELECT ${item}, created_at FROM ${table} WHERE row_key = ? AND column_name = ? AND ref_key = ?)`,
+        (_, item) =>
+          `(SELECT ${first + item}, created_at FROM ${table} WHERE row_key = ? AND column_name = ? AND ref_key = ?)`,
       )
       .join(' UNION ALL '),
     parameters: addresses.flatMap(({ row_key, column_name, ref_key }) => [

@@ -97,6 +97,8 @@ export async function openAnswerCutter(
 }
 
 function changeOf(start: string): Change | undefined {
+  // Cells get their numbers before they are inserted.
+  if (/\.shard FORCE INDEX \(PRIMARY\) SET head_at/u.test(start)) return 'appends';
   const statement = /(?:INSERT INTO|UPDATE|DELETE FROM) .*/su.exec(start)?.[0];
   if (statement === undefined) return undefined;
   if (!statement.startsWith('INSERT')) return 'other';

@@ -1,6 +1,6 @@
 import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
-import { changing, NOTHING, rewording } from '../changed-clients.ts';
+import { changing, NOTHING, rewording, rewordingTogether } from '../changed-clients.ts';
 import { hidesYoung, hidesYounger, parksRefused, seesFirstRows, takesRefusalsForDone } from './planted-drain-bugs.ts';
 import type { ServerFlaws } from './servers/plan.ts';
 import { planOf } from './servers/plans.ts';
@@ -113,6 +113,18 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     writing: rewording((sql) => sql.replace(WRITER_FENCE, '')),
   },
   {
+    name: 'numbers-anywhere',
+    what: 'a replica that was promoted without the last cells numbers new ones',
+    writing: rewordingTogether((sql) =>
+      sql.replace(WRITER_FENCE, '').replace(' AND (writer_id IS NULL OR writer_id = @@server_id)', ''),
+    ),
+  },
+  {
+    name: 'numbers-apart',
+    what: 'cells get their numbers in a commit before the one that inserts them',
+    writing: numbersApart,
+  },
+  {
     name: 'opens-refused',
     what: 'a shard is opened though its server refused what was brought back',
     draining: () => takesRefusalsForDone,
@@ -134,6 +146,22 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     draining: () => seesFirstRows,
   },
 ];
+
+function numbersApart(client: SqlClient): SqlClient {
+  const { transactions } = client;
+  if (!transactions) throw new Error('wanted transactions');
+  return {
+    ...client,
+    transactions: {
+      ...transactions,
+      async run(statements) {
+        const [first, ...others] = statements;
+        if (!first || planOf(first.sql).kind !== 'number') return transactions.run(statements);
+        return [await client.change(first), ...(await transactions.run(others))];
+      },
+    },
+  };
+}
 
 /** Believes that its append followed the last one it knows of. */
 function countsUnclearAsStored(client: SqlClient): SqlClient {

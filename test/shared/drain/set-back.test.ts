@@ -44,7 +44,12 @@ async function drain(settings: Parameters<typeof drainPass>[3] = KEPT): Promise<
 async function setBackBefore(cells: readonly NewCell[]): Promise<void> {
   for (const { row_key } of cells)
     await change(clientOf(0), `DELETE FROM ${entity(0)} WHERE row_key = UNHEX(REPLACE(?, '-', ''))`, row_key);
-  await change(clientOf(0), 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?', SET_BACK, name);
+  await change(
+    clientOf(0),
+    'UPDATE schemaless.shard SET writer_id = ?, head_epoch = NULL WHERE datastore = ?',
+    SET_BACK,
+    name,
+  );
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);

@@ -8,11 +8,14 @@ import { select } from '../../support/plain-sql.ts';
 const SHARDS = 6;
 const followed = await sharedFollowed(SHARDS);
 const { datastore, caughtUp } = followed;
+const FORGET_END = 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ? AND shard = ?';
 const { topologyTable, context, topology } = followed.store;
 
 /** What a promotion of a replica without the last cells does to a log. */
-const cutAfter = (shard: number, addedId: number) =>
-  followed.change(shard, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
+async function cutAfter(shard: number, addedId: number): Promise<void> {
+  await followed.change(shard, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
+  await followed.change(shard, FORGET_END, datastore, shard);
+}
 /** And to a shard's row that was written last. */
 const forgetEpoch = (shard: number) =>
   followed.change(shard, 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = ?', datastore, shard);

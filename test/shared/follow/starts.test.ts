@@ -65,6 +65,8 @@ describe('where a follower begins', () => {
     await until('it looked', () => deeds.eventsOf('state_failed').length > 0);
     const head = await headOf(1);
     await followed.change(1, 'DELETE FROM ENTITY WHERE added_id = ?', head);
+    const forgetEnd = 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ? AND shard = 1';
+    await followed.change(1, forgetEnd, followed.datastore);
     await followed.write(1, 1);
     expect(await headOf(1)).toBe(head);
     worker.gate.state = 'open';

@@ -196,7 +196,11 @@ describe('a shard that is moved', () => {
     const { copied } = await mover.until(2, ({ step, compared, head }) => step === 'following' && compared === head);
     await stop();
     const entity = (database: string): string => `\`${database}\`.entity`;
-    await store.client(group).change({ sql: `DELETE FROM ${entity(shardDatabase(name, 2))}`, parameters: [] });
+    for (const sql of [
+      `DELETE FROM ${entity(shardDatabase(name, 2))}`,
+      `UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = '${name}'`,
+    ])
+      await store.client(group).change({ sql, parameters: [] });
     const since = cellOf(2);
     expect(await datastore.put(since)).toMatchObject({ outcome: 'stored', added_id: 1 });
     mover.start();

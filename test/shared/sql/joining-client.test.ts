@@ -102,8 +102,12 @@ describe('what is to be read behind a change', () => {
   const readBehind = (statement: Statement): Statement => ({
     ...statement,
     thenSelect: {
-      sql: `SELECT id FROM ${statement.table ?? ''} WHERE id = ?`,
-      parameters: statement.parameters.slice(0, 1),
+      kind: 'ids',
+      items: 1,
+      from: (item) => ({
+        sql: `SELECT ${item}, id FROM ${statement.table ?? ''} WHERE id = ?`,
+        parameters: statement.parameters.slice(0, 1),
+      }),
     },
   });
 
@@ -113,7 +117,7 @@ describe('what is to be read behind a change', () => {
     const wanted = ({ parameters: [id], thenSelect }: Statement): unknown => ({
       affectedRows: 1,
       insertId: id,
-      ...(thenSelect && { rows: [[id]] }),
+      ...(thenSelect && { rows: [[0, id]] }),
     });
     expect(await client.change(first)).toEqual(wanted(first));
     expect((await all(others)).map((end) => end.status === 'fulfilled' && end.value)).toEqual(others.map(wanted));

@@ -87,7 +87,7 @@ export function planShardRow(sql: string): Plan | undefined {
   )
     return { kind: 'fenced shards', shards: [], read: fencedShards };
   if (
-    /^UPDATE `schemaless`\.shard SET writer_id = \? WHERE writer_id = \? AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(
+    /^UPDATE `schemaless`\.shard SET writer_id = \?, head_epoch = NULL WHERE writer_id = \? AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(
       sql,
     )
   )
@@ -187,7 +187,7 @@ function recordWriter({ tables, parameters, serverId }: Execution): Written {
     wanted === serverId
       ? [...tables.shards].filter(([shard, row]) => named.has(shard) && row.writerId === instead)
       : [];
-  return written(rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId } })));
+  return written(rows.map(([shard, { epoch, state }]) => ({ kind: 'shard', shard, row: { epoch, state, writerId } })));
 }
 
 function forgetWriters({ tables, parameters: [, ...shards], serverId }: Execution): Written {

@@ -12,7 +12,7 @@ import { BEGINNING_MS, type VirtualTime } from '../world/virtual-time.ts';
 import type { Execution, Plan, ServerFlaws, Written } from './plan.ts';
 import { planOf } from './plans.ts';
 import type { SimulatedGroup, SimulatedNode } from './simulated-group.ts';
-import type { KeptCell } from './tables.ts';
+import { applyToCopy, copyOf, type KeptCell, type TableChange } from './tables.ts';
 
 /** What happens to statements on their way, each as a share of them. Changed while the simulation runs. */
 export interface Weather {
@@ -120,51 +120,41 @@ export function networkClient(
     };
   }
 
-  function commit(node: SimulatedNode, written: Written): { readonly written: Written; readonly shown: () => void } {
-    const cells = written.changes.flatMap((change) => (change.kind === 'appended' ? change.cells : []));
+  /** Returns what lets everybody see the cells: whoever has its answer sees its own commit. */
+  function commit(node: SimulatedNode, changes: readonly TableChange[], isTransaction: boolean): () => void {
+    const cells = changes.flatMap((change) => (change.kind === 'appended' ? change.cells : []));
     const isHiddenAtFirst = cells.length > 0 && random.chance(weather.hidden);
     if (isHiddenAtFirst) for (const cell of cells) node.hidden.set(cell, time.now() + MOST_HIDDEN_MS);
-    group.commit(written.changes);
-    // Whoever has its answer sees its own commit.
-    return { written, shown: () => void cells.forEach((cell) => node.hidden.delete(cell)) };
+    if (isTransaction) group.commitTogether(changes);
+    else group.commit(changes);
+    return () => void cells.forEach((cell) => node.hidden.delete(cell));
   }
 
   /** Runs a statement on a server now. */
   function execute(node: SimulatedNode, { plan, statement }: Planned): Done {
     refuse(node, plan);
     const execution = executionOn(node, statement);
-    return plan.read
-      ? { rows: plan.read(execution), written: [], shown: () => undefined }
-      : doneOf([commit(node, plan.write(execution))]);
+    if (plan.read) return { rows: plan.read(execution), written: [], shown: () => undefined };
+    const written = plan.write(execution);
+    return { rows: [], written: [written], shown: commit(node, written.changes, false) };
   }
 
   /** Runs statements on a server now: all of them or none. */
   function executeTogether(node: SimulatedNode, planned: readonly Planned[]): Done {
-    for (const [position, { plan, statement }] of planned.entries()) {
+    const tables = copyOf(node.tables);
+    const written = planned.map(({ plan, statement }, position): Written => {
       refuse(node, plan, position);
       if (!plan.write) throw new Error(`a transaction of more than changes: ${statement.sql}`);
       try {
-        plan.write(executionOn(node, statement));
+        const done = plan.write({ ...executionOn(node, statement), tables });
+        for (const change of done.changes) applyToCopy(tables, change);
+        return done;
       } catch (error) {
-        throw error instanceof SqlError
-          ? new SqlError(error.failure, error.message, { errno: error.errno, key: error.key, position })
-          : error;
+        throw error instanceof SqlError ? error.at(position) : error;
       }
-    }
-    return doneOf(
-      planned.flatMap(({ plan, statement }) => {
-        const written = plan.write?.(executionOn(node, statement));
-        return written ? [commit(node, written)] : [];
-      }),
-    );
-  }
-
-  function doneOf(commits: readonly ReturnType<typeof commit>[]): Done {
-    return {
-      rows: [],
-      written: commits.map(({ written }) => written),
-      shown: () => commits.forEach(({ shown }) => shown()),
-    };
+    });
+    const changes = written.flatMap((one) => one.changes);
+    return { rows: [], written, shown: changes.length > 0 ? commit(node, changes, true) : () => undefined };
   }
 
   function send(planned: readonly Planned[], target: Target, run: (node: SimulatedNode) => Done): Promise<Done> {

@@ -2,9 +2,10 @@ import { planAppend } from './append-statements.ts';
 import { planBuffer } from './buffer-statements.ts';
 import { planCellRead } from './cell-statements.ts';
 import { planLogRead, planShardRow } from './log-statements.ts';
+import { planNumbered } from './numbered-statements.ts';
 import type { Plan, Planner } from './plan.ts';
 
-const PLANNERS: readonly Planner[] = [planBuffer, planAppend, planCellRead, planLogRead, planShardRow];
+const PLANNERS: readonly Planner[] = [planBuffer, planAppend, planNumbered, planCellRead, planLogRead, planShardRow];
 
 const known = new Map<string, Plan>();
 

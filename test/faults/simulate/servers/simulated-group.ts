@@ -37,8 +37,10 @@ export interface SimulatedGroup {
   readonly writer: number;
   /** Of the node that takes writes. */
   readonly writerId: number;
-  /** Does changes on the writer, and lets the readers follow. */
+  /** Does changes on the writer, and lets the readers follow, change by change. */
   commit(changes: readonly TableChange[]): void;
+  /** The same of a transaction: a reader has all of it or nothing. */
+  commitTogether(changes: readonly TableChange[]): void;
   /** Ends a node's process; what is on its disk stays. */
   crash(node: number): void;
   restart(node: number): void;
@@ -72,7 +74,8 @@ const RETRY_MS = 200;
 
 /** A group of servers in memory: a writer, and readers that repeat what it did, each in its own time. */
 export function simulatedGroup({ name, readers, time, random, witness }: GroupOptions): SimulatedGroup {
-  const history: TableChange[] = [];
+  /** Each of them is done whole. */
+  const history: (readonly TableChange[])[] = [];
   let servers = 0;
   const newServerId = (): number => (servers += 1);
   const nodes = Array.from({ length: readers + 1 }, (): SimulatedNode => ({
@@ -96,9 +99,18 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     return node;
   };
 
-  function goThrough(node: SimulatedNode, change: TableChange): void {
-    applyChange(node.tables, change);
+  function goThrough(node: SimulatedNode, changes: readonly TableChange[]): void {
+    for (const change of changes) applyChange(node.tables, change);
     node.position += 1;
+  }
+
+  function commitAll(transactions: readonly (readonly TableChange[])[]): void {
+    for (const changes of transactions) {
+      history.push(changes);
+      goThrough(nodeAt(writer), changes);
+      for (const change of changes) witness.changed(name, change);
+    }
+    for (const node of nodes) pump(node);
   }
 
   /** Lets a reader follow, change by change, as long as it is behind. */
@@ -113,8 +125,8 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
       pumping.delete(node);
       if (canFollow() && node.lagsUntil <= time.now()) {
         // A few at a time, so that readers stop at odd places.
-        for (const change of history.slice(node.position, node.position + random.integer(1, 4)))
-          goThrough(node, change);
+        for (const changes of history.slice(node.position, node.position + random.integer(1, 4)))
+          goThrough(node, changes);
       }
       pump(node);
     });
@@ -137,7 +149,7 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
       node.tables = emptyTables();
       node.position = 0;
       node.hidden.clear();
-      for (const change of history) goThrough(node, change);
+      for (const changes of history) goThrough(node, changes);
       node.state = 'up';
     });
   }
@@ -157,14 +169,8 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     get writerId() {
       return nodeAt(writer).serverId;
     },
-    commit(changes) {
-      for (const change of changes) {
-        history.push(change);
-        goThrough(nodeAt(writer), change);
-        witness.changed(name, change);
-      }
-      for (const node of nodes) pump(node);
-    },
+    commit: (changes) => commitAll(changes.map((change) => [change])),
+    commitTogether: (changes) => commitAll([changes]),
     crash(number) {
       const node = nodeAt(number);
       if (!node.isLeftBehind) takeDown(node);
@@ -186,7 +192,7 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     },
     promote(number) {
       const chosen = nodeAt(number);
-      const lost = history.splice(chosen.position);
+      const lost = history.splice(chosen.position).flat();
       const former = nodeAt(writer);
       writer = number;
       chosen.state = 'up';
@@ -200,8 +206,8 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     isCaughtUp: () => nodes.every((node) => node.state === 'up' && node.position === history.length),
     commitEverywhere(changes) {
       for (const change of changes) {
-        history.push(change);
-        for (const node of nodes) goThrough(node, change);
+        history.push([change]);
+        for (const node of nodes) goThrough(node, [change]);
         witness.changed(name, change);
       }
     },

@@ -34,6 +34,8 @@ export interface ShardRow {
   readonly state: 'open' | 'closed';
   /** The server that is known to have every acknowledged cell. */
   readonly writerId: number;
+  /** Where its log ended, and when its last cell came, in microseconds since 1970. @default it is not known */
+  readonly end?: { readonly epoch: number; readonly head: number; readonly at: number };
 }
 
 /** A row of `schemaless.buffer`. */
@@ -74,6 +76,26 @@ export type TableChange =
 
 export function emptyTables(): Tables {
   return { shards: new Map(), logs: new Map(), buffer: new Map(), copies: new Map(), nextBufferId: 1 };
+}
+
+/** Tables that change without the others: as a transaction sees them before it is committed. */
+export function copyOf({ shards, logs, buffer, copies, nextBufferId }: Tables): Tables {
+  return {
+    shards: new Map(shards),
+    logs: new Map(logs),
+    buffer: new Map(buffer),
+    copies: new Map(copies),
+    nextBufferId,
+  };
+}
+
+/** The same in such a copy, whose logs are those of the others until something is appended to them. */
+export function applyToCopy(tables: Tables, change: TableChange): void {
+  if (change.kind === 'appended') {
+    const { cells, byAddress } = logOf(tables, change.shard);
+    tables.logs.set(change.shard, { cells: [...cells], byAddress: new Map(byAddress) });
+  }
+  applyChange(tables, change);
 }
 
 export function applyChange(tables: Tables, change: TableChange): void {

@@ -5,7 +5,12 @@ export const ANOTHER_SERVER = 4_294_000_000;
 
 /** As after the promotion of a reader in the primary's place: the log of another server is known to be whole. */
 export async function promote({ clientOf, name }: OpenTrips): Promise<void> {
-  await change(clientOf(0), 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?', ANOTHER_SERVER, name);
+  await change(
+    clientOf(0),
+    'UPDATE schemaless.shard SET writer_id = ?, head_epoch = NULL WHERE datastore = ?',
+    ANOTHER_SERVER,
+    name,
+  );
 }
 
 /** As once the former writer is back, or all was brought to the new one. */

@@ -156,6 +156,7 @@ describe('verification', () => {
       [2, 3, 4].map((ref_key) => ({ row_key, ref_key, body: { driver: randomUUID(), city: 'lost' } })),
     );
     await change(client, `DELETE FROM ${entity} WHERE added_id > ?`, String(head));
+    await change(client, 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ?', indexed.datastore);
     await indexed.write([
       { row_key: other, body: { driver: randomUUID(), city: 'taken' } },
       { row_key, ref_key: 9, body: { driver: randomUUID(), city: 'new' } },

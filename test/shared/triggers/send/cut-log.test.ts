@@ -37,7 +37,11 @@ async function open(start: TriggerStart): Promise<void> {
 }
 
 /** What a promotion of a replica without the last cells does to a log. */
-const cutAfter = (addedId: number) => tailed.change(SHARD, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
+async function cutAfter(addedId: number): Promise<void> {
+  await tailed.change(SHARD, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
+  const forgetEnd = 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ? AND shard = ?';
+  await tailed.change(SHARD, forgetEnd, tailed.datastore, SHARD);
+}
 
 /** Of the cells that the log has, in order. Each is written once. */
 async function refKeys(): Promise<readonly number[]> {

@@ -1,0 +1,21 @@
+import type { AppendedLog, Statement } from '../client.ts';
+import { CONTROL, entityTable } from '../names.ts';
+
+/**
+ * Finds where a shard's log ends, for those who number after it: behind an append that did not, in its transaction,
+ * whose lock on the row lets nobody append meanwhile. Where it is not held, what is found may be passed already: then
+ * the next who numbers is refused.
+ */
+export function renumber({ datastore, shard, epoch }: AppendedLog): Statement {
+  const entity = entityTable(datastore, shard);
+  const last = (column: string): string =>
+    `(SELECT ${column} FROM ${entity} ORDER BY added_id DESC LIMIT 1 FOR UPDATE)`;
+  return {
+    table: entity,
+    sql:
+      `UPDATE ${CONTROL}.shard SET head = COALESCE(${last('added_id')}, first_id - 1), ` +
+      `head_at = COALESCE(${last('created_at')}, '2000-01-01'), head_epoch = epoch ` +
+      `WHERE datastore = ? AND shard = ? AND epoch = ?`,
+    parameters: [datastore, shard, epoch],
+  };
+}

@@ -1,0 +1,240 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import { SqlError, type SqlChange, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
+import { joiningClient } from '../../../shared/sql/joining-client.ts';
+import {
+  appendCell,
+  appendCells,
+  type EncodedCell,
+  type ShardFence,
+} from '../../../shared/sql/statements/append-cells.ts';
+import { numberCells } from '../../../shared/sql/statements/number-cells.ts';
+import { numberedAppend } from '../../../shared/sql/statements/numbered-append.ts';
+import { renumber } from '../../../shared/sql/statements/renumber.ts';
+import { clientTo, connectionTo, groupAccess } from '../../support/connection-to.ts';
+import { cellOf } from '../../support/datastore-conformance.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
+import { change, select } from '../../support/plain-sql.ts';
+import { rowsRead } from '../../support/rows-read.ts';
+
+const SHARDS = 24;
+const { name: datastore, groupOf, entity, rowIn } = await sharedTrips(SHARDS);
+const group = groupOf(0);
+const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => groupOf(shard) === group);
+const [one = -1, two = -1, three = -1] = shards;
+const direct = clientTo(groupAccess(group));
+const connection = await connectionTo(group);
+afterAll(async () => {
+  await connection.end();
+  await direct.close();
+});
+
+/** The texts of each transaction that went to the server. */
+let sent: string[][];
+let client: SqlClient;
+
+function watched(through: SqlClient): SqlClient {
+  const { transactions } = through;
+  if (!transactions) throw new Error('wanted transactions');
+  return {
+    ...through,
+    transactions: {
+      ...transactions,
+      run: (statements) => (sent.push(statements.map(({ sql }) => sql)), transactions.run(statements)),
+    },
+  };
+}
+
+beforeEach(() => {
+  sent = [];
+  client = joiningClient(watched(direct));
+});
+
+const isNumbering = (sql: string): boolean => sql.includes('SET head_at = GREATEST');
+const newCell = (shard: number, row_key = rowIn(shard)): EncodedCell => {
+  const cell = cellOf({ row_key });
+  return { ...cell, encoded: encodeBody(cell.body) };
+};
+const fenceOf = (shard: number): ShardFence => ({ datastore, shard, epoch: 1 });
+const appendTo = (shard: number, cell = newCell(shard)): Statement => appendCell(fenceOf(shard), cell);
+const all = (statements: readonly Statement[]): Promise<SqlChange[]> =>
+  Promise.all(statements.map((statement) => client.change(statement)));
+
+async function idsIn(shard: number): Promise<number[]> {
+  const rows = await select(direct, `SELECT added_id FROM ${entity(shard)} ORDER BY added_id`);
+  return rows.map(([id]) => Number(id));
+}
+async function lastIn(shard: number): Promise<number> {
+  return (await idsIn(shard)).at(-1) ?? 0;
+}
+async function isWhole(shard: number): Promise<boolean> {
+  return (await idsIn(shard)).every((id, position) => id === position + 1);
+}
+async function endOf(shard: number): Promise<readonly unknown[]> {
+  const [row = []] = await select(
+    direct,
+    'SELECT head, head_epoch FROM schemaless.shard WHERE datastore = ? AND shard = ?',
+    datastore,
+    shard,
+  );
+  return row.map(Number);
+}
+const setRow = (shard: number, assignment: string) =>
+  change(direct, `UPDATE schemaless.shard SET ${assignment} WHERE datastore = ? AND shard = ?`, datastore, shard);
+
+describe('appends that are committed together', () => {
+  it('get their numbers by one statement, those of a lone one too', async () => {
+    for (let time = 0; time < 2; time += 1) {
+      const before = await Promise.all(shards.map(lastIn));
+      sent = [];
+      const changes = await all(shards.map((shard) => appendTo(shard)));
+      expect(changes.map(({ affectedRows, insertId }) => [affectedRows, insertId])).toEqual(
+        before.map((last) => [1, last + 1]),
+      );
+      expect(sent.map((texts) => texts.filter(isNumbering).length)).toEqual(sent.map(() => 1));
+      expect(sent.map((texts) => texts.length)).toEqual(time === 0 ? [2, shards.length] : [shards.length + 1]);
+    }
+    expect(await Promise.all(shards.map(isWhole))).toEqual(shards.map(() => true));
+  });
+
+  it('are of several cells of a shard, too, which follow each other', async () => {
+    const last = await lastIn(one);
+    const several = appendCells(
+      fenceOf(one),
+      [1, 2, 3].map(() => newCell(one)),
+    );
+    const [, first] = await all([appendTo(two), several, appendTo(three)]);
+    expect(first).toMatchObject({ affectedRows: 3, insertId: last + 3 });
+    expect(sent[1]?.filter(isNumbering)).toHaveLength(1);
+    expect(await endOf(one)).toEqual([last + 3, 1]);
+    expect(await isWhole(one)).toBe(true);
+  });
+
+  it('may be two of a shard that know nothing of each other', async () => {
+    const last = await lastIn(one);
+    const changes = await all([appendTo(two), appendTo(one), appendTo(one)]);
+    expect(changes.slice(1).map(({ insertId }) => insertId)).toEqual([last + 1, last + 2]);
+    expect(sent).toHaveLength(2);
+    await client.change(appendTo(one));
+    expect(sent.at(-1)?.filter(isNumbering)).toHaveLength(1);
+    expect(await endOf(one)).toEqual([last + 3, 1]);
+  });
+
+  it('have times that never go back, whatever the clock says', async () => {
+    await setRow(one, "head_at = '2040-01-01 00:00:00.000000'");
+    await client.change(appendTo(one));
+    const [[time] = []] = await select(direct, `SELECT created_at FROM ${entity(one)} ORDER BY added_id DESC LIMIT 1`);
+    expect(String(time)).toBe('2040-01-01 00:00:00.000000');
+    await change(direct, `UPDATE ${entity(one)} SET created_at = SYSDATE(6) ORDER BY added_id DESC LIMIT 1`);
+    await setRow(one, 'head_epoch = NULL');
+  });
+
+  it('leave out a cell that exists, at no cost to the others', async () => {
+    const cell = newCell(two);
+    await client.change(appendTo(two, cell));
+    const before = await Promise.all(shards.map(lastIn));
+    const changes = await all([
+      appendTo(three),
+      ...shards.map((shard) => appendTo(shard, shard === two ? cell : newCell(shard))),
+    ]);
+    expect(changes.slice(1).map(({ affectedRows }) => affectedRows)).toEqual(
+      shards.map((shard) => Number(shard !== two)),
+    );
+    const added = (shard: number): number => Number(shard !== two) + Number(shard === three);
+    expect(await Promise.all(shards.map(lastIn))).toEqual(
+      before.map((last, position) => last + added(shards[position] ?? -1)),
+    );
+    expect(await Promise.all(shards.map(isWhole))).toEqual(shards.map(() => true));
+    expect(await endOf(one)).toEqual([await lastIn(one), 1]);
+  });
+
+  it('go on where the log ends, whoever appended to it meanwhile without numbers', async () => {
+    await client.change(appendTo(one));
+    await direct.change(appendTo(one));
+    const last = await lastIn(one);
+    sent = [];
+    expect(await client.change(appendTo(one))).toMatchObject({ affectedRows: 1, insertId: last + 1 });
+    expect(sent).toHaveLength(2);
+    expect(await client.change(appendTo(one))).toMatchObject({ affectedRows: 1, insertId: last + 2 });
+    expect(sent).toHaveLength(3);
+    expect(await isWhole(one)).toBe(true);
+  });
+
+  it('find the end of a log of which it is not known, or of another epoch', async () => {
+    for (const unknown of ['head_epoch = NULL', 'head_epoch = 2, head = 1000']) {
+      await setRow(one, unknown);
+      const [last, other] = [await lastIn(one), await lastIn(two)];
+      const changes = await all([appendTo(three), appendTo(one), appendTo(two)]);
+      expect(changes.slice(1).map(({ insertId }) => insertId)).toEqual([last + 1, other + 1]);
+      expect(await endOf(one)).toEqual([last + 1, 1]);
+    }
+  });
+
+  it.each([
+    ['that is closed', "state = 'moving'", "state = 'open'"],
+    ['of another epoch', 'epoch = 2', 'epoch = 1'],
+    ['whose writer may lack cells', 'writer_id = 0', 'writer_id = NULL'],
+    ['of which something was erased', 'heeds = 1', 'heeds = 0'],
+  ])('number and store nothing of a shard %s', async (_, off, on) => {
+    await client.change(appendTo(one));
+    const [last, end] = [await lastIn(one), await endOf(one)];
+    await setRow(one, off);
+    const [, changed, other] = await all([appendTo(three), appendTo(one), appendTo(two)]);
+    expect([changed?.affectedRows, other?.affectedRows]).toEqual([0, 1]);
+    await setRow(one, on);
+    expect([await lastIn(one), (await endOf(one))[0]]).toEqual([last, end[0]]);
+    expect(await client.change(appendTo(one))).toMatchObject({ affectedRows: 1, insertId: last + 1 });
+  });
+
+  it('wait for no other shard that somebody has locked', async () => {
+    await connection.query('START TRANSACTION');
+    await connection.query('SELECT 1 FROM schemaless.shard WHERE datastore = ? AND shard = ? FOR UPDATE', [
+      datastore,
+      one,
+    ]);
+    const others = shards.filter((shard) => shard !== one);
+    try {
+      await all([appendTo(three), ...others.map((shard) => appendTo(shard))]);
+    } finally {
+      await connection.query('ROLLBACK');
+    }
+    expect(sent.map((texts) => texts.filter(isNumbering).length)).toEqual([1, 1]);
+  });
+
+  it('are done without numbers where a migration is yet to come', async () => {
+    let asked = 0;
+    const { transactions } = direct;
+    if (!transactions) throw new Error('wanted transactions');
+    client = joiningClient({
+      ...direct,
+      transactions: {
+        ...transactions,
+        async run(statements) {
+          const position = statements.findIndex(({ sql }) => sql.includes('head_epoch'));
+          if (position < 0) return transactions.run(statements);
+          asked += 1;
+          throw new SqlError('rejected', "Unknown column 'head_epoch'", { errno: 1054, position });
+        },
+      },
+    });
+    for (let time = 0; time < 2; time += 1) {
+      const last = await lastIn(one);
+      expect((await all([appendTo(three), appendTo(one), appendTo(two)]))[1]).toMatchObject({ insertId: last + 1 });
+    }
+    expect(asked).toBe(1);
+  });
+});
+
+it('read a row or two for each shard, however long its log is', async () => {
+  const numbered = (shard: number) => ({
+    ...fenceOf(shard),
+    numbered: numberedAppend(fenceOf(shard), [newCell(shard)]),
+  });
+  const [numbers] = numberCells(shards.map(numbered));
+  expect(await rowsRead(connection, numbers as Statement)).toBeLessThanOrEqual(2 * shards.length + 2);
+  await connection.query('UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ?', [datastore]);
+  expect(await rowsRead(connection, renumber(fenceOf(one)))).toBeLessThanOrEqual(6);
+  const [next] = numberCells([numbered(one)]);
+  await connection.query((next as Statement).sql, [...(next as Statement).parameters]);
+  expect(await rowsRead(connection, numbered(one).numbered.insert)).toBeLessThanOrEqual(4);
+});
