@@ -15,7 +15,8 @@ export const wrap: Wrap = (client, varied) => {
       const rows = await client.select(statement, target);
       if (sql.includes("WHERE state = 'waiting' AND datastore = ? AND shard = ? AND id > ?"))
         for (const row of rows) waiting.set(keyOf(row[3], row[4], row[5]), row[6] ?? null);
-      const items = [...sql.matchAll(/SELECT (\d+) AS item, UNHEX\(SHA2\(body, 256\)\)/g)].map(([, item]) => item);
+      const asked = sql.includes('UNHEX(SHA2(cell.body, 256))') ? sql.matchAll(/SELECT (\d+)(?: AS item)?, \?/g) : [];
+      const items = [...asked].map(([, item]) => item);
       if (items.length === 0) return rows;
       varied();
       const keys = new Map(
@@ -27,7 +28,16 @@ export const wrap: Wrap = (client, varied) => {
       return rows.map((row) => [row[0] ?? null, waiting.get(keys.get(String(row[0])) ?? '') ?? row[1] ?? null]);
     },
     // Rows are changed by address and hash: by address alone then.
-    change: (statement) =>
-      client.change({ ...statement, sql: statement.sql.replaceAll('body_hash = ?', '(body_hash = ? OR TRUE)') }),
+    change: (statement) => client.change({ ...statement, sql: byAddress(statement.sql) }),
   };
 };
+
+/** One row is named by its columns, several by tuples. */
+function byAddress(sql: string): string {
+  const singly = sql.replaceAll('body_hash = ?', '(body_hash = ? OR TRUE)');
+  return singly.includes('ref_key, body_hash) IN (')
+    ? singly
+        .replace('ref_key, body_hash) IN (', 'ref_key, TRUE) IN (')
+        .replaceAll('(?, ?, ?, ?, ?)', '(?, ?, ?, ?, ? IS NOT NULL)')
+    : singly;
+}
