@@ -127,6 +127,7 @@ export function wantRowsAfter(
     read: {
       kind: 'states',
       items: rows.length,
+      branches: rows.length * columns.length,
       from(first) {
         const items = rows.map(({ row_key }, position) => ({ row_key, item: first + position }));
         return selectRowsOfShard(datastore, shard, items, columns, Math.floor(BODY_BYTES / mostCells));

@@ -64,6 +64,8 @@ export interface ReadBehind {
   readonly kind: string;
   /** How many items it is about: the first column says of which a row is. */
   readonly items: number;
+  /** How many SELECTs it is made of. */
+  readonly branches: number;
   /** SELECTs that can stand in a union, whose items are numbered from this number on. */
   from(first: number): Statement;
 }

@@ -1,3 +1,4 @@
+import { ApartTables } from './apart-tables.ts';
 import { BELLS, dropBells, ringBells, RINGS_A_DROP } from './statements/ring-bells.ts';
 import {
   SqlError,
@@ -8,11 +9,12 @@ import {
   type Statement,
 } from './client.ts';
 import { checkParameters } from './names.ts';
-import { numberedTogether, renumberedTogether, type Together } from './together.ts';
+import { forgetEnds } from './statements/forget-ends.ts';
+import { numberedTogether, plainTogether, renumberedTogether, type Together } from './together.ts';
 
 /**
- * Statements of one transaction at most: each holds its locks until the last one is committed. A hundred in place of
- * fifty save little more.
+ * Statements of one transaction at most, without those that number: each holds its locks until the last one is committed,
+ * and the rows of their shards are held from the first on. A hundred in place of fifty save little more.
  */
 const MOST_STATEMENTS = 50;
 /** Bytes of values of one transaction at most; a large statement is not to be waited for by small ones. */
@@ -23,16 +25,18 @@ const OVERDUE_MS = 250;
 const MOST_WAIT_MS = 2000;
 /** How often it is looked again where somebody waits and nothing ends. */
 const LOOK_MS = 50;
-/** How long the statements of a table that kept others waiting, or was refused, go by themselves. */
-const APART_MS = 30_000;
 
 /**
- * How long appends are not numbered after one met a cell that exists: whoever writes again what is there does so with
- * many, and each would have all that goes with it done twice.
+ * So many transactions one after the other whose numbers were refused, and appends are not numbered for a while: somebody
+ * writes again what is there, or others append without numbers. To number, and then not, takes 1.7 times what not to
+ * number takes, which itself takes twice what it takes to number.
  */
-const REPEATS_MS = 1000;
+const MOST_REFUSED = 3;
+const UNNUMBERED_AFTER_MS = 1000;
 /** The same where the columns are missing for it: a migration is yet to come. */
 const UNNUMBERED_MS = 30_000;
+/** How long the appends of a transaction go by themselves that waited for a row in vain: whose it is will be known then. */
+const SUSPECTED_MS = 3500;
 
 /** ER_BAD_FIELD_ERROR */
 const NO_COLUMN = 1054;
@@ -61,7 +65,7 @@ interface Turn {
  * One group's client, where changes that come together are committed together: those that may (`mayShareCommit`), of
  * whatever tables and callers, while as many transactions as should be are under way. What a commit costs, and on
  * Aurora that is a quorum of storage nodes, is then paid once. Nobody waits for company: what comes alone goes alone,
- * at once.
+ * at once. Appends are numbered, see `numberCells`, also one that comes alone.
  *
  * **Who is at fault stands alone.** A transaction that fails is taken back, and its statements are done one by one, so
  * that each has its own answer. The table that a server refused, or that somebody had locked, goes by itself for half a
@@ -99,8 +103,12 @@ class JoinedChanges {
   #timer: NodeJS.Timeout | undefined;
   /** Whether the last turn was a lone statement: the next that comes is then not likely to have company either. */
   #isLonely = true;
+  /** Until when there are no columns to number by. */
+  #migratingUntil = 0;
   /** Until when appends are not numbered. */
   #unnumberedUntil = 0;
+  /** Transactions whose numbers were refused, one after the other. */
+  #refused = 0;
   /** Also clients that do not live for long come to it, in all. */
   #untilDrop = Math.ceil(Math.random() * RINGS_A_DROP);
 
@@ -117,7 +125,7 @@ class JoinedChanges {
       this.#isLonely && this.#running.size === 0 && this.#overdue.size === 0 && this.#waiting.length === 0;
     if (isAlone && !hasMore(statement)) return this.#runAlone(statement);
     const bytes = bytesOf(statement.parameters);
-    if (bytes > MOST_BYTES) return isAlone ? this.#runAlone(statement) : this.#client.change(statement);
+    if (bytes > MOST_BYTES) return isAlone ? this.#runAlone(statement) : this.#changeUnnumbered(statement);
     return new Promise((resolve, reject) => {
       // One that no driver takes is to fail nobody else.
       checkParameters(statement.parameters);
@@ -209,10 +217,11 @@ class JoinedChanges {
     const ordered = some.toSorted((a, b) => compare(tableOf(a.statement), tableOf(b.statement)));
     const statements = statementsOf(ordered);
     const turn = this.#begin(statements, true);
-    const isNumbered = statements.some(({ log }) => log !== undefined) && performance.now() >= this.#unnumberedUntil;
+    const appends = statements.some(({ log }) => log !== undefined);
     try {
-      if (isNumbered) await this.#runNumbered(ordered);
-      else await this.#runOnce(ordered, { statements, first: 0 });
+      if (!appends || this.#isMigrating) await this.#runOnce(ordered, { statements, first: 0 });
+      else if (performance.now() < this.#unnumberedUntil) await this.#runOnce(ordered, plainTogether(statements));
+      else await this.#runNumbered(ordered);
     } catch (error) {
       this.#settleSingly(ordered, error);
     } finally {
@@ -222,16 +231,19 @@ class JoinedChanges {
 
   /** With numbered appends; those that could not be go once more as they are, and all of them where one was refused. */
   async #runNumbered(ordered: readonly Waiting[]): Promise<void> {
-    let left: readonly Waiting[];
+    let left = ordered;
     try {
       left = await this.#runOnce(ordered, numberedTogether(statementsOf(ordered)));
+      this.#refused = 0;
     } catch (error) {
-      const isMissing = error instanceof SqlError && error.errno === NO_COLUMN;
-      if (!isMissing && !(error instanceof SqlError && error.failure === 'duplicate')) throw error;
-      if (isMissing) this.#unnumberedUntil = performance.now() + UNNUMBERED_MS;
-      else if (error.key !== 'PRIMARY') this.#unnumberedUntil = performance.now() + REPEATS_MS;
-      left = ordered;
-      if (isMissing) return void (await this.#runOnce(left, { statements: statementsOf(left), first: 0 }));
+      if (!(error instanceof SqlError)) throw error;
+      if (error.errno === NO_COLUMN) {
+        this.#migratingUntil = performance.now() + UNNUMBERED_MS;
+        return void (await this.#runOnce(ordered, { statements: statementsOf(ordered), first: 0 }));
+      }
+      if (error.failure !== 'duplicate') throw error;
+      this.#refused += 1;
+      if (this.#refused >= MOST_REFUSED) this.#unnumberedUntil = performance.now() + UNNUMBERED_AFTER_MS;
     }
     if (left.length === 0) return;
     try {
@@ -241,25 +253,35 @@ class JoinedChanges {
     }
   }
 
+  get #isMigrating(): boolean {
+    return performance.now() < this.#migratingUntil;
+  }
+
   /**
    * Tells each what became of its statement, once they are committed.
    *
    * @returns those that were to be numbered and were not, who were told nothing
    */
-  async #runOnce(ordered: readonly Waiting[], { statements, first }: Together): Promise<readonly Waiting[]> {
+  async #runOnce(
+    ordered: readonly Waiting[],
+    { statements, first, isNumbered }: Together,
+  ): Promise<readonly Waiting[]> {
     const bells = this.#bellsOf(statements);
     try {
       const changes = await this.#transactions.run([...statements, ...bells]);
       if (bells.length > 0) this.#dropBells(changes.at(-1)?.insertId ?? 0);
       return ordered.filter(({ statement, resolve }, position) => {
         const change = changes[first + position] as SqlChange;
-        if (first > 0 && statement.log?.numbered && change.affectedRows === 0) return true;
+        if (isNumbered && statement.log?.numbered && change.affectedRows === 0) return true;
         resolve(bells.length > 0 && statement.moves ? { ...change, hasRung: true } : change);
         return false;
       });
     } catch (error) {
       if (!(error instanceof SqlError) || error.position === undefined) throw error;
       if (bells.length > 0 && error.position === statements.length) this.#apart.keep(BELLS);
+      // Of rows that all of them lock it is not known whose it was.
+      if (error.position < first && error.errno === LOCK_WAIT)
+        for (const { statement } of ordered) if (statement.log) this.#apart.keep(tableOf(statement), SUSPECTED_MS);
       throw error.at(error.position - first);
     }
   }
@@ -294,12 +316,21 @@ class JoinedChanges {
   /** A table whose lock is waited for in vain goes by itself from then on, and for as long as that is so. */
   async #changeApart(statement: Statement): Promise<SqlChange> {
     try {
-      return await this.#client.change(statement);
+      return await this.#changeUnnumbered(statement);
     } catch (error) {
       if (error instanceof SqlError && (error.errno === LOCK_WAIT || error.timedOut))
         this.#apart.keep(tableOf(statement));
       throw error;
     }
+  }
+
+  /** Commits a statement by itself. Nobody waits until it is said that where its log ends is not known any more. */
+  async #changeUnnumbered(statement: Statement): Promise<SqlChange> {
+    const change = await this.#client.change(statement);
+    const { log } = statement;
+    if (log && change.affectedRows > 0 && !this.#isMigrating)
+      for (const forget of forgetEnds([log])) this.#client.change(forget).catch(() => undefined);
+    return change;
   }
 
   #begin(statements: readonly Statement[], isTransaction: boolean): Turn {
@@ -368,28 +399,4 @@ function bytesOf(parameters: readonly SqlParameter[]): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
-}
-
-/** Tables whose statements share no commit with others for a while. */
-class ApartTables {
-  /** Until when, by table. */
-  readonly #until = new Map<string, number>();
-
-  get isEmpty(): boolean {
-    return this.#until.size === 0;
-  }
-
-  has(table: string): boolean {
-    if (this.#until.size === 0) return false;
-    const until = this.#until.get(table);
-    if (until === undefined) return false;
-    if (performance.now() < until) return true;
-    this.#until.delete(table);
-    return false;
-  }
-
-  /** For half a minute from now. */
-  keep(table: string): void {
-    this.#until.set(table, performance.now() + APART_MS);
-  }
 }

@@ -65,6 +65,7 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
       const thenSelect: ReadBehind = {
         kind: 'created',
         items: cells.length,
+        branches: cells.length,
         from: (first) => selectCreated(datastore, shard, cells, first),
       };
       const { results, group, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect, shards });

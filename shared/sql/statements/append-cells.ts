@@ -62,7 +62,8 @@ function sharing(fence: ShardFence, cells: readonly EncodedCell[]): Pick<Stateme
 }
 
 /**
- * Appends cells to their shard's log, in one statement: takes the shard's lock row, checks that this group still owns
+ * Appends cells to their shard's log, in one statement, which needs no other and no transaction; for one see
+ * `numberedAppend`. Takes the shard's lock row, checks that this group still owns
  * the shard, leaves out the cells that exist, and those that were erased before they came where the fence says to heed
  * that, numbers the rest without holes and inserts them.
  *

@@ -1,4 +1,4 @@
-import type { AppendedLog, NumberedCells, SqlParameter, Statement } from '../client.ts';
+import type { AppendedLog, SqlParameter, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
 /** The shard takes appends that heed no erasures, and its row says where its log ends. */
@@ -6,29 +6,38 @@ export const IS_NUMBERED =
   "head_epoch = epoch AND state = 'open' AND heeds = 0 AND (writer_id IS NULL OR writer_id = @@server_id)";
 
 /**
- * Numbers the cells of several appends: moves the heads of their shards on, and takes the time for them, which never
- * goes back within a shard. A statement for each datastore, with its shards by their key, so that no other is locked.
+ * Numbers the cells of appends: moves the heads of their shards on, and takes the time for them, which never goes back
+ * within a shard. Where an append is not numbered the row is locked with the others, and the end of its log is not known
+ * from then on.
+ *
+ * A statement for each datastore, the first of its transaction: it locks the rows of all shards in the order of their
+ * key, and no others, so that two transactions wait for each other, and not in a circle.
  *
  * @param logs of different shards
  */
-export function numberCells(
-  logs: readonly (AppendedLog & { readonly numbered: NumberedCells })[],
-): readonly Statement[] {
+export function numberCells(logs: readonly AppendedLog[]): readonly Statement[] {
   return [...Map.groupBy(logs, ({ datastore }) => datastore)].map(([datastore, ofDatastore]): Statement => {
     const parameters: SqlParameter[] = [];
-    const several = ofDatastore.filter(({ numbered }) => numbered.count > 1);
-    for (const { shard, numbered } of several) parameters.push(shard, numbered.count);
+    const several = ofDatastore.filter(({ numbered }) => numbered !== undefined && numbered.count > 1);
+    for (const { shard, numbered } of several) parameters.push(shard, numbered?.count ?? 0);
     const cells = several.length === 0 ? '1' : `CASE shard ${several.map(() => 'WHEN ? THEN ?').join(' ')} ELSE 1 END`;
+    const others = ofDatastore.flatMap(({ shard, numbered }) => (numbered ? [] : [shard]));
+    parameters.push(...others);
+    const end = others.length === 0 ? '' : `, head_epoch = IF(shard IN (${marks(others)}), NULL, head_epoch)`;
     parameters.push(datastore);
     const which = [...Map.groupBy(ofDatastore, ({ epoch }) => epoch)].map(([epoch, ofEpoch]) => {
       parameters.push(epoch, ...ofEpoch.map(({ shard }) => shard));
-      return `epoch = ? AND shard IN (${ofEpoch.map(() => '?').join(', ')})`;
+      return `epoch = ? AND shard IN (${marks(ofEpoch)})`;
     });
     return {
       sql:
-        `UPDATE ${CONTROL}.shard FORCE INDEX (PRIMARY) SET head_at = GREATEST(SYSDATE(6), head_at), head = head + ${cells} ` +
+        `UPDATE ${CONTROL}.shard FORCE INDEX (PRIMARY) SET head_at = GREATEST(SYSDATE(6), head_at), head = head + ${cells}${end} ` +
         `WHERE datastore = ? AND (${which.join(' OR ')}) AND ${IS_NUMBERED}`,
       parameters,
     };
   });
+}
+
+function marks(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
 }

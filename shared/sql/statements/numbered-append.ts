@@ -5,6 +5,13 @@ import { CONTROL, entityTable } from '../names.ts';
 import { IS_NUMBERED } from './number-cells.ts';
 
 /**
+ * The row is as it was numbered; and it was: another transaction may have opened the shard since the numbering passed it
+ * by, or said where its log ends. What has no number of its own would go to the place of the last cell, and be refused,
+ * but in an empty log.
+ */
+const HAS_NUMBERS = `head >= first_id AND ${IS_NUMBERED}`;
+
+/**
  * An append as a part of a transaction, where the shard's row itself says where the log ends: `head`, and `head_at`, the
  * time of its last cell, as long as `head_epoch` is the shard's epoch. `numberCells` moves them on, with one UPDATE for
  * all shards of the transaction, and what is inserted behind it reads nothing of the table that it fills: half the work
@@ -43,7 +50,7 @@ function textOfOne(entity: string): string {
     sql =
       `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at) ` +
       `SELECT LAST_INSERT_ID(head), ?, ?, ?, ?, head_at FROM ${CONTROL}.shard ` +
-      `WHERE datastore = ? AND shard = ? AND epoch = ? AND ${IS_NUMBERED}`;
+      `WHERE datastore = ? AND shard = ? AND epoch = ? AND ${HAS_NUMBERS}`;
     texts.set(entity, sql);
   }
   return sql;
@@ -56,6 +63,6 @@ function textOfSeveral(entity: string, cells: number): string {
     `SELECT LAST_INSERT_ID(head) - ${cells - 1} + new.position, new.row_key, new.column_name, new.ref_key, new.body, head_at ` +
     `FROM ${CONTROL}.shard ` +
     `JOIN (SELECT 0 AS position, ? AS row_key, ? AS column_name, ? AS ref_key, ? AS body UNION ALL ${rows.join(' UNION ALL ')}) AS new ` +
-    `WHERE datastore = ? AND shard = ? AND epoch = ? AND ${IS_NUMBERED}`
+    `WHERE datastore = ? AND shard = ? AND epoch = ? AND ${HAS_NUMBERS}`
   );
 }

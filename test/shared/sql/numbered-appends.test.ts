@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { SqlError, type SqlChange, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
@@ -5,6 +6,7 @@ import { joiningClient } from '../../../shared/sql/joining-client.ts';
 import {
   appendCell,
   appendCells,
+  appendRestored,
   type EncodedCell,
   type ShardFence,
 } from '../../../shared/sql/statements/append-cells.ts';
@@ -16,6 +18,7 @@ import { cellOf } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import { rowsRead } from '../../support/rows-read.ts';
+import { until } from '../../support/until.ts';
 
 const SHARDS = 24;
 const { name: datastore, groupOf, entity, rowIn } = await sharedTrips(SHARDS);
@@ -116,11 +119,96 @@ describe('appends that are committed together', () => {
     expect(changes.slice(1).map(({ insertId }) => insertId)).toEqual([last + 1, last + 2]);
     expect(sent).toHaveLength(2);
     await client.change(appendTo(one));
-    expect(sent.at(-1)?.filter(isNumbering)).toHaveLength(1);
     expect(await endOf(one)).toEqual([last + 3, 1]);
   });
 
+  it('are not numbered for a second after three transactions were refused, and leave the others theirs', async () => {
+    const cell = newCell(two);
+    await client.change(appendTo(two, cell));
+    sent = [];
+    for (let time = 0; time < 5; time += 1) await all([appendTo(three), appendTo(one), appendTo(two, cell)]);
+    const numbered = sent.filter((texts) => texts.some(isNumbering));
+    expect(numbered.length).toBeLessThan(sent.length - numbered.length);
+    const another = joiningClient(watched(direct));
+    sent = [];
+    const last = await lastIn(one);
+    expect(await another.change(appendTo(one))).toMatchObject({ insertId: last + 1 });
+    // Its end is looked for, and nothing was refused.
+    expect(sent.map((texts) => texts.length)).toEqual([2, 3]);
+    expect(await isWhole(one)).toBe(true);
+  });
+
+  it('go on behind a large cell, which goes by itself, without a refusal', async () => {
+    await client.change(appendTo(one));
+    const cell = cellOf({ row_key: rowIn(one), body: randomBytes(400_000).toString('base64') });
+    await client.change(appendTo(one, { ...cell, encoded: encodeBody(cell.body) }));
+    await until('its end is not known', async () => (await endOf(one))[1] === 0, {
+      pollMs: 5,
+      patienceMs: 5000,
+    });
+    sent = [];
+    const last = await lastIn(one);
+    expect((await all([appendTo(three), appendTo(one), appendTo(two)]))[1]).toMatchObject({ insertId: last + 1 });
+    expect(await endOf(one)).toEqual([last + 1, 1]);
+  });
+
+  it('meet those of restored cells in no circle', { timeout: 20_000 }, async () => {
+    let circles = 0;
+    const another = joiningClient(watched(direct));
+    const counting = (through: SqlClient): SqlClient => {
+      const { transactions } = through;
+      if (!transactions) throw new Error('wanted transactions');
+      const run = async (statements: readonly Statement[]): Promise<readonly SqlChange[]> =>
+        transactions.run(statements).catch((error: unknown) => {
+          if (error instanceof SqlError && error.errno === 1213) circles += 1;
+          throw error;
+        });
+      return { ...through, transactions: { ...transactions, run } };
+    };
+    const writers = [client, another].map(() => joiningClient(counting(clientTo(groupAccess(group)))));
+    const restored = (shard: number): Statement =>
+      appendRestored(fenceOf(shard), [{ ...newCell(shard), stored_at: '2026-01-01T00:00:00.000000Z' }]);
+    const end = performance.now() + 2500;
+    await Promise.all(
+      writers.flatMap((writer) =>
+        Array.from({ length: 12 }, async (_, number) => {
+          while (performance.now() < end) {
+            const shard = shards[Math.floor(Math.random() * shards.length)] ?? one;
+            await writer.change(number % 2 === 0 ? restored(shard) : appendTo(shard));
+          }
+        }),
+      ),
+    );
+    await Promise.all(writers.map((writer) => writer.close()));
+    expect(circles).toBe(0);
+    expect(await Promise.all(shards.map(isWhole))).toEqual(shards.map(() => true));
+  });
+
+  it.each([
+    ['was opened', "state = 'moving'", "state = 'open'"],
+    ['was found', 'head_epoch = NULL', 'head_epoch = epoch'],
+  ])('take no place in an empty log that %s since they were numbered, at READ COMMITTED', async (_, off, on) => {
+    const empty = shards.at(-1) ?? -1;
+    await change(direct, `DELETE FROM ${entity(empty)}`);
+    await setRow(empty, `head = 0, head_epoch = epoch, ${off}`);
+    const { log } = appendTo(empty);
+    const [numbers] = numberCells(log ? [log] : []);
+    await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+    try {
+      await connection.query('START TRANSACTION');
+      await connection.query(numbers?.sql ?? '', [...(numbers?.parameters ?? [])]);
+      await setRow(empty, on);
+      await connection.query(log?.numbered?.insert.sql ?? '', [...(log?.numbered?.insert.parameters ?? [])]);
+      await connection.query('COMMIT');
+    } finally {
+      await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    }
+    expect(await idsIn(empty)).toEqual([]);
+    expect(await client.change(appendTo(empty))).toMatchObject({ insertId: 1 });
+  });
+
   it('have times that never go back, whatever the clock says', async () => {
+    await client.change(appendTo(one));
     await setRow(one, "head_at = '2040-01-01 00:00:00.000000'");
     await client.change(appendTo(one));
     const [[time] = []] = await select(direct, `SELECT created_at FROM ${entity(one)} ORDER BY added_id DESC LIMIT 1`);

@@ -23,14 +23,29 @@ export function planNumbered(sql: string): Plan | undefined {
     const [shard = -1] = shards;
     return { kind: 'renumber', shards: [shard], write: (execution) => renumber(execution, shard) };
   }
+  if (
+    /^UPDATE `schemaless`\.shard FORCE INDEX \(PRIMARY\) SET head_epoch = NULL WHERE datastore = \? AND shard IN \([?, ]+\)$/.test(
+      sql,
+    )
+  )
+    return { kind: 'forget ends', shards: [], write: forgetEnds };
   return undefined;
 }
 
-type Guards = Readonly<Record<'byEnd' | 'byState' | 'byWriter', boolean>>;
+function forgetEnds({ tables, parameters }: Execution): Written {
+  const values = bound(parameters);
+  values.text();
+  const shards = new Set(Array.from({ length: values.left() }, () => values.number()));
+  const rows = [...tables.shards].filter(([shard, row]) => shards.has(shard) && row.end !== undefined);
+  return written(rows.map(([shard, { end: _end, ...row }]) => ({ kind: 'shard', shard, row })));
+}
+
+type Guards = Readonly<Record<'byEnd' | 'byFirst' | 'byState' | 'byWriter', boolean>>;
 
 function guardsIn(sql: string): Guards {
   return {
     byEnd: sql.includes('head_epoch = epoch'),
+    byFirst: sql.includes('head >= first_id'),
     byState: sql.includes("state = 'open'"),
     byWriter: sql.includes('(writer_id IS NULL OR writer_id = @@server_id)'),
   };
@@ -42,6 +57,7 @@ function rowOf({ tables, serverId }: Execution, shard: number, epoch: number, gu
   const row = tables.shards.get(shard);
   if (row?.end === undefined || row.epoch !== epoch) return undefined;
   if (guards.byEnd && row.end.epoch !== row.epoch) return undefined;
+  if (guards.byFirst && row.end.head < 1) return undefined;
   if ((guards.byState && row.state !== 'open') || (guards.byWriter && row.writerId !== serverId)) return undefined;
   return { ...row, end: row.end };
 }
@@ -50,6 +66,8 @@ function number(execution: Execution, sql: string, guards: Guards): Written {
   const values = bound(execution.parameters);
   const counts = new Map<number, number>();
   for (const _ of sql.matchAll(/WHEN \? THEN \?/g)) counts.set(...values.some('number', 'number'));
+  const [, others = ''] = /head_epoch = IF\(shard IN \(([?, ]+)\), NULL, head_epoch\)/.exec(sql) ?? [];
+  const unknown = new Set(others === '' ? [] : others.split(', ').map(() => values.number()));
   values.text();
   const changes: { readonly kind: 'shard'; readonly shard: number; readonly row: ShardRow }[] = [];
   for (const [, shards = ''] of sql.matchAll(/epoch = \? AND shard IN \(([?, ]+)\)/g)) {
@@ -60,7 +78,8 @@ function number(execution: Execution, sql: string, guards: Guards): Written {
       if (!row) continue;
       const head = row.end.head + (counts.get(shard) ?? 1);
       const end = { ...row.end, head, at: Math.max(execution.now, row.end.at) };
-      changes.push({ kind: 'shard', shard, row: { ...row, end } });
+      const { end: _end, ...endless } = row;
+      changes.push({ kind: 'shard', shard, row: unknown.has(shard) ? endless : { ...row, end } });
     }
   }
   return written(changes);

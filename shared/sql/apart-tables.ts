@@ -1,0 +1,26 @@
+/** How long the statements of a table that kept others waiting, or was refused, go by themselves. */
+const APART_MS = 30_000;
+
+/** Tables whose statements share no commit with others for a while. */
+export class ApartTables {
+  /** Until when, by table. */
+  readonly #until = new Map<string, number>();
+
+  get isEmpty(): boolean {
+    return this.#until.size === 0;
+  }
+
+  has(table: string): boolean {
+    if (this.#until.size === 0) return false;
+    const until = this.#until.get(table);
+    if (until === undefined) return false;
+    if (performance.now() < until) return true;
+    this.#until.delete(table);
+    return false;
+  }
+
+  /** @param milliseconds from now @default half a minute */
+  keep(table: string, milliseconds = APART_MS): void {
+    this.#until.set(table, Math.max(this.#until.get(table) ?? 0, performance.now() + milliseconds));
+  }
+}

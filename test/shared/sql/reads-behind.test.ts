@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import type { SqlRow, Statement } from '../../../shared/sql/client.ts';
+import { readsBehind } from '../../../shared/sql/reads-behind.ts';
+
+const reading = (kind: string, items: number, branches = items): Statement => ({
+  sql: 'a change',
+  parameters: [],
+  thenSelect: {
+    kind,
+    items,
+    branches,
+    from: (first) => ({
+      sql: Array.from({ length: items }, (_, position) => `(SELECT ${first + position}, '${kind}')`).join(
+        ' UNION ALL ',
+      ),
+      parameters: [],
+    }),
+  },
+});
+/** As a server answers such a text. */
+const answer = ({ sql }: Statement): SqlRow[] =>
+  [...sql.matchAll(/SELECT (\d+), '(\w+)'/gu)].map(([, item = '', kind = '']) => [item, kind]);
+
+it('reads of a kind are one SELECT, and each gets its own rows, with its own numbers', () => {
+  const statements = [
+    reading('states', 2),
+    { sql: 'nothing', parameters: [] },
+    reading('times', 1),
+    reading('states', 3),
+  ];
+  const { selects, rowsOf } = readsBehind(statements);
+  expect(selects).toHaveLength(2);
+  const rows = rowsOf(selects.map((select) => answer(select).toReversed()));
+  expect(rows.map((ofOne) => ofOne?.map(([item, kind]) => `${Number(item)} ${String(kind)}`).sort())).toEqual([
+    ['0 states', '1 states'],
+    undefined,
+    ['0 times'],
+    ['0 states', '1 states', '2 states'],
+  ]);
+});
+
+it('no SELECT has more than a hundred branches, unless one read has', () => {
+  const statements = [...Array.from({ length: 30 }, () => reading('states', 10)), reading('states', 250)];
+  const { selects } = readsBehind(statements);
+  expect(selects.map(({ sql }) => sql.split(' UNION ALL ').length)).toEqual([100, 100, 100, 250]);
+});
