@@ -90,7 +90,8 @@ export interface Assumptions {
   };
   /**
    * What a put sends, by its parts. Measured: `statements, commits, round trips a cell` of the bench `writes`, one put
-   * at a time; those at once share commits, which is not counted on.
+   * at a time; those at once share commits, which is not counted on. As the RDS Data API has it, which alone bills
+   * statements: over MySQL's protocol a cell is numbered by one more, of the same transaction.
    */
   readonly put: {
     readonly cell: Sent;

@@ -8,6 +8,7 @@ import type { SqlRow, SqlValue, Statement } from '../../shared/sql/client.ts';
 import type { EncodedCell } from '../../shared/sql/statements/append-cells.ts';
 import { numberCells } from '../../shared/sql/statements/number-cells.ts';
 import { numberedAppend } from '../../shared/sql/statements/numbered-append.ts';
+import { renumber } from '../../shared/sql/statements/renumber.ts';
 import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
 import { putEntries } from '../../shared/index/statements/put-entries.ts';
 import { selectRowStates } from '../../shared/sql/statements/select-row-states.ts';
@@ -90,11 +91,16 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
     [numbers, insert]: readonly [Sent, Sent],
     wanted: number,
   ): Promise<void> {
-    const done = (await run(groupOf(shard), {
-      sql: `START TRANSACTION;${numbers.sql};${insert.sql};COMMIT`,
-      parameters: [...numbers.parameters, ...insert.parameters],
-    })) as readonly unknown[] as readonly ResultSetHeader[];
-    if (done[2]?.affectedRows !== wanted) throw new Error(`${done[2]?.affectedRows} of ${wanted} rows appended`);
+    for (let isRenumbered = false; ; isRenumbered = true) {
+      const done = (await run(groupOf(shard), {
+        sql: `START TRANSACTION;${numbers.sql};${insert.sql};COMMIT`,
+        parameters: [...numbers.parameters, ...insert.parameters],
+      })) as readonly unknown[] as readonly ResultSetHeader[];
+      const appended = done[2]?.affectedRows;
+      if (appended === wanted) return;
+      if (isRenumbered) throw new Error(`${appended} of ${wanted} rows appended`);
+      await run(groupOf(shard), renumber(fenceOf(shard)));
+    }
   }
 
   async function append({ row_key, column_name, ref_key }: NewCell, encoded: Uint8Array, shard: number): Promise<void> {
