@@ -77,3 +77,20 @@ it('has as many calls under way as it is asked to, and counts what they did', as
   expect(most).toBe(4);
   expect(done).toMatchObject({ ratio: expect.closeTo(10), ours: expect.closeTo(10_000) });
 });
+
+it('charges a side with what it leaves to be done behind it', async () => {
+  let left = 0;
+  const leaving = (milliseconds: number): Work => {
+    const work = taking(2);
+    return async () => {
+      left += milliseconds;
+      return work();
+    };
+  };
+  const settled = async (): Promise<void> => {
+    vi.advanceTimersByTime(left);
+    left = 0;
+  };
+  const sides = { ours: leaving(2), theirs: leaving(0), warmMs: 5, roundMs: 30 };
+  expect((await sideBySide({ ...sides, settled }, signal)).ratio).toBeCloseTo(0.5, 1);
+});

@@ -6,6 +6,7 @@ import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { DRIVER_INDEX } from './growth/numbered-trips.ts';
 import { GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
 import { percentile } from '../support/percentile.ts';
+import { readersOf } from '../support/readers-caught-up.ts';
 import { rowsOn } from './rows-and-plots.ts';
 import { sideBySide, warmUp, type Sides } from './side-by-side.ts';
 import { counted, type Sent } from '../support/counted-client.ts';
@@ -30,7 +31,9 @@ export const writesBench: Bench = {
     const sent: Sent = { statements: 0, commits: 0, roundTrips: 0 };
     const asked: Asked = { calls: 0, ofTopology: 0 };
     await using beside = await openBesideHand(world, (client) => counted(client, sent));
-    const { engine, store, topology, hand, plain } = beside;
+    const { engine, access, store, topology, hand, plain } = beside;
+    await using readers = await readersOf(access.groups);
+    const settled = (): Promise<void> => readers.caughtUp();
 
     const measured: Measured[] = [];
     const add = rowsOn(engine);
@@ -39,7 +42,7 @@ export const writesBench: Bench = {
       say(`${what}: ${figure}`);
     };
     const compare = async (what: string, least: number, sides: Sides): Promise<void> => {
-      const { ratio, least: low, most, ours, theirs } = await sideBySide({ ...sides, bar: least }, signal);
+      const { ratio, least: low, most, ours, theirs } = await sideBySide({ ...sides, settled, bar: least }, signal);
       row(
         what,
         `${ratio.toFixed(2)} (${low.toFixed(2)} to ${most.toFixed(2)}; ${ours.toFixed(0)}, ${theirs.toFixed(0)} a second)`,
