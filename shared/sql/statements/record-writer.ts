@@ -32,8 +32,9 @@ export interface RecordedWriter {
 }
 
 /**
- * Lets a server take the appends of shards of which nobody was the writer: it has every acknowledged cell of them, and
- * their logs end where what was brought back ends. Nothing where another one has become the writer meanwhile, or where they were set back since.
+ * Lets a server take the appends of shards of which nobody was the writer: it has every acknowledged cell of them. Where
+ * their logs end is not known, since what was brought back was not numbered. Nothing where another one has become the
+ * writer meanwhile, or where they were set back since.
  */
 export function recordWriter(
   { serverId, instead, isStorageShared }: RecordedWriter,
