@@ -10,7 +10,7 @@ interface Range {
   readonly at: number;
 }
 
-const PART = /^\(SELECT (\d+) AS item, \(SELECT log\.epoch FROM .*? AND log\.shard = (\d+)\) AS epoch, page\./;
+const PART = /^\(SELECT (\d+) AS item, \(SELECT log\.epoch FROM .*? AND log\.shard = (\d+)\) AS epoch, added_id, /;
 
 /**
  * Whoever follows logs through this client finds at each offset the cell that it read there before, whatever cell is
