@@ -198,7 +198,7 @@ describe('tailers', { timeout: 120_000 }, () => {
     const tailed = await open([{ name: 'a' }, { name: 'b' }, { name: 'c' }], (client) => ({
       ...client,
       select(statement, target) {
-        if (statement.sql.includes('AS page')) counts.statements += 1;
+        if (statement.sql.includes(' AS epoch, added_id, ')) counts.statements += 1;
         return client.select(statement, target);
       },
     }));
