@@ -17,8 +17,8 @@ export interface ConsumeOptions {
 }
 
 /**
- * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time, one call at a time.
- * Start more processes for more at a time. Needs the package `sqs-consumer` and the environment variables of the
+ * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time. Start more processes
+ * for more at a time. Needs the package `sqs-consumer` and the environment variables of the
  * trigger's function, which the local stack prints by `npm run consume -- --print-environment`.
  *
  * ```ts
@@ -29,7 +29,7 @@ export interface ConsumeOptions {
  * @throws an Error when an environment variable is missing or wrong, or the datastore has no such trigger
  */
 export async function consume(
-  { trigger, fn }: Pick<TriggerHandler, 'trigger' | 'fn'>,
+  { trigger, fn, atOnce }: Pick<TriggerHandler, 'trigger' | 'fn' | 'atOnce'>,
   { datastore, url, metrics = false, signal }: ConsumeOptions = {},
 ): Promise<void> {
   const config = readConfig(CONSUMER_KEYS, {
@@ -38,7 +38,7 @@ export async function consume(
   });
   // A Lambda function needs no queue of its own, nor what asks it.
   const { runConsumer } = await import('./consumer-process.ts');
-  await runConsumer({ config, trigger, fn, metrics, stopping: signal ?? stopSignals() });
+  await runConsumer({ config, trigger, fn, atOnce, metrics, stopping: signal ?? stopSignals() });
 }
 
 function stopSignals(): AbortSignal {

@@ -19,6 +19,8 @@ export interface ConsumerProcess {
   /** The trigger's name. */
   readonly trigger: string;
   readonly fn: TriggerFunction;
+  /** See `TriggerHandlerOptions`. */
+  readonly atOnce: number;
   /** Counts go to standard output, see `consumedReport`. */
   readonly metrics: boolean;
   /** Aborted to stop: the call under way is waited for, what else was received goes back to the queue. */
@@ -26,17 +28,16 @@ export interface ConsumerProcess {
 }
 
 /**
- * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time, one call at a time.
- * Start more processes for more at a time.
+ * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time. Start more processes for more at a time.
  *
  * @returns once it was told to stop, and nothing is under way any more
  * @throws an Error when the datastore has no such trigger
  */
-export async function runConsumer({ config, trigger, fn, metrics, stopping }: ConsumerProcess): Promise<void> {
+export async function runConsumer({ config, trigger, fn, atOnce, metrics, stopping }: ConsumerProcess): Promise<void> {
   const Polling = await polling();
   const sqs = sqsClient();
   const { report, flush } = consumedReport(trigger, metrics);
-  const open = consumerOpener({ config, trigger, fn, sqs, report });
+  const open = consumerOpener({ config, trigger, fn, atOnce, sqs, report });
   let { queueUrl } = (await open()).deployed;
 
   async function consume(from: string, messages: Message[]): Promise<Message[]> {

@@ -6,6 +6,7 @@ export {
   type TriggeredClient,
   type TriggerFunction,
   type TriggerHandler,
+  type TriggerHandlerOptions,
   type TriggerMessage,
 } from './trigger-handler.ts';
 export { consume, type ConsumeOptions } from './consume.ts';

@@ -16,6 +16,8 @@ export interface ConsumerParts {
   /** The trigger's name. */
   readonly trigger: string;
   readonly fn: TriggerFunction;
+  /** See `ConsumerOptions`. */
+  readonly atOnce: number;
   readonly sqs: SQSClient;
   readonly report: (event: ConsumeEvent) => void;
 }
@@ -32,7 +34,14 @@ export interface OpenedConsumer {
  * long. It throws an Error when the datastore has no such trigger, and `unavailable` while the topology cannot be read
  * at first.
  */
-export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerParts): () => Promise<OpenedConsumer> {
+export function consumerOpener({
+  config,
+  trigger,
+  fn,
+  atOnce,
+  sqs,
+  report,
+}: ConsumerParts): () => Promise<OpenedConsumer> {
   const client = dynamoClient();
   const topology = dynamoTopology({ client, table: config.topologyTable });
   const { apiUrl: url, datastore, region } = config;
@@ -54,6 +63,7 @@ export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerPar
       store,
       queue: sqsQueue(sqs, queueUrl),
       fn,
+      atOnce,
       client: clients,
       report,
     });

@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   if (values.help === true) return void process.stdout.write(`${HELP}\n`);
   if (values.module === undefined)
     throw new Error(`--module: wanted the file that exports the trigger's handler, got nothing. ${USAGE}`);
-  const { trigger, fn } = await loadHandler(values.module);
+  const { trigger, fn, atOnce } = await loadHandler(values.module);
   if (values.trigger !== undefined && values.trigger !== trigger)
     throw new Error(`--trigger: ${values.module} is the function of ${trigger}, not of ${values.trigger}`);
   const config = readConfig(CONSUMER_KEYS, {
@@ -50,18 +50,18 @@ async function main(): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
   logger.info('consuming', { trigger, datastore: config.datastore });
-  await runConsumer({ config, trigger, fn, metrics: true, stopping: stopping.signal });
+  await runConsumer({ config, trigger, fn, atOnce, metrics: true, stopping: stopping.signal });
   logger.info('stopped', { trigger });
 }
 
-async function loadHandler(file: string): Promise<Pick<TriggerHandler, 'trigger' | 'fn'>> {
+async function loadHandler(file: string): Promise<Pick<TriggerHandler, 'trigger' | 'fn' | 'atOnce'>> {
   if (!existsSync(file))
     throw new Error(`--module: wanted the file that exports the trigger's handler, got ${file}, which is not there`);
   const { handler }: { readonly handler?: Partial<TriggerHandler> } = await import(pathToFileURL(resolve(file)).href);
-  const { trigger, fn } = handler ?? {};
+  const { trigger, fn, atOnce = 1 } = handler ?? {};
   if (trigger === undefined || fn === undefined)
     throw new Error(`--module: ${file} exports no handler made by triggerHandler`);
-  return { trigger, fn };
+  return { trigger, fn, atOnce };
 }
 
 try {

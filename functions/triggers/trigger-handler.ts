@@ -3,6 +3,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { openBatch } from '../../shared/triggers/consume/batch.ts';
 import type { QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
+import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
 import type { TriggerMessage } from '../../shared/triggers/state/message.ts';
 import { CONSUMER_KEYS, readConfig } from '../environment/config.ts';
 import { consumerOpener, type OpenedConsumer } from './open-consumer.ts';
@@ -21,6 +22,20 @@ export interface TriggerHandler {
   readonly trigger: string;
   /** What it calls for each cell, for consumers elsewhere. */
   readonly fn: TriggerFunction;
+  /** Of the options it was made with. */
+  readonly atOnce: number;
+}
+
+/** How a trigger's function is called. */
+export interface TriggerHandlerOptions {
+  /**
+   * Cells of a batch, which has ten, for which the function is called side by side: those of a row one after the other,
+   * in order, those of different rows of a shard in any. What such calls begin to read or put at the same time goes
+   * over HTTP together. Where a cell fails, those behind it in its shard come again, also those that were called.
+   *
+   * @default 1: one after the other, in the order of the shard's log
+   */
+  readonly atOnce?: number;
 }
 
 /**
@@ -33,15 +48,19 @@ export interface TriggerHandler {
  * });
  * ```
  *
- * @param name of the trigger, as in its definition
  * With a declared datastore its messages have their types: `triggerHandler<MessageOf<typeof trips, 'bill_rider'>>(…)`.
  *
+ * @param name of the trigger, as in its definition
  * @param typed throws to be called again for the same cell, or `PermanentFailure` to have it parked at once
+ * @throws a TypeError when `atOnce` is no whole number from 1 to 10
  */
 export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
   name: Message['trigger'],
   typed: TriggerFunction<Message>,
+  { atOnce = 1 }: TriggerHandlerOptions = {},
 ): TriggerHandler {
+  if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > BATCH_SIZE)
+    throw new TypeError(`atOnce: wanted a whole number from 1 to ${BATCH_SIZE}, got ${String(atOnce)}`);
   // A trigger's queue carries its own messages alone.
   const fn = typed as TriggerFunction;
   const { report, flush } = consumedReport(name);
@@ -51,7 +70,7 @@ export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
     event: SQSEvent,
     lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>,
   ): Promise<SQSBatchResponse> {
-    open ??= consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: name, fn, sqs: sqsClient(), report });
+    open ??= consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: name, fn, atOnce, sqs: sqsClient(), report });
     const { consumer } = await open();
     const records = new Map(event.Records.map((record) => [record.messageId, toQueueRecord(record)]));
     const batch = openBatch(consumer, [...records.values()], { remainingMs: () => lambda.getRemainingTimeInMillis() });
@@ -69,7 +88,7 @@ export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
       flush(lambda.awsRequestId);
     }
   }
-  return Object.assign(handler, { trigger: name, fn });
+  return Object.assign(handler, { trigger: name, fn, atOnce });
 }
 
 function toQueueRecord({ messageId, receiptHandle, body, attributes }: SQSRecord): QueueRecord {

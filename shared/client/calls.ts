@@ -1,5 +1,6 @@
 import type { Reply } from './attempt.ts';
-import type { BatchRoute } from './join-reads.ts';
+import type { CellAddress } from '../cell.ts';
+import type { BatchRoute } from './join-requests.ts';
 import type { CallLimits } from './options.ts';
 
 export interface Call {
@@ -10,7 +11,9 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly body?: unknown;
   /** Which route answers many of these at once. @default none does */
-  readonly joins?: BatchRoute;
+  readonly joins?: BatchRoute | undefined;
+  /** Of a put: what its path says. */
+  readonly address?: CellAddress;
 }
 
 /** Sends a call until it is answered, and returns the answer. Throws SchemalessError. */

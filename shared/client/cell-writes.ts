@@ -39,7 +39,9 @@ export function cellWrites(
       if (!isPathColumnName(column_name)) return firstOf(await batchPut([cell], options));
       try {
         const path = ['cells', row_key, column_name, ref_key];
-        const reply = await send({ method: 'PUT', path, query: { with: options.with }, body });
+        const joins = options.with === undefined ? 'batch-put' : undefined;
+        const address = { row_key, column_name, ref_key };
+        const reply = await send({ method: 'PUT', path, query: { with: options.with }, body, joins, address });
         return resultOf(reply.json);
       } catch (error) {
         if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined)

@@ -1,14 +1,14 @@
 import { isMessagePack, MESSAGE_PACK } from '../api/message-pack.ts';
 import { parseJson, stringifyJson } from '../body/json.ts';
 import { readMessagePack } from '../body/read-message-pack.ts';
-import { LIMITS, type Json } from '../cell.ts';
+import { LIMITS, type CellAddress, type Json } from '../cell.ts';
 import type { Attempt, FailedAttempt, Reply } from './attempt.ts';
 import type { BoundedConnection, Call } from './calls.ts';
 import { boundsOf, isOver, isTurn, leftMs, noAnswer, within, type Bounds } from './bounds.ts';
 import { endpointsOf, type Endpoint, type Endpoints } from './endpoints.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
-import { joinReads, type BatchRoute } from './join-reads.ts';
+import { joinRequests, type BatchRoute } from './join-requests.ts';
 import { errorOf, isJsonObject } from './problem.ts';
 import { RETRY_SHARE, retryBudget } from './retry-budget.ts';
 
@@ -19,6 +19,8 @@ import { RETRY_SHARE, retryBudget } from './retry-budget.ts';
 const DEPTH_AROUND = 9;
 const TIMEOUT_MS = 31_000;
 const ATTEMPTS = 5;
+/** Characters of a body that is put with others. A hundred of three bytes each are 4 MB at the most, which a request takes. */
+const MOST_JOINED = 13_000;
 const ACCEPT_JSON = { accept: 'application/json' };
 const ACCEPT_MESSAGE_PACK = { accept: `${MESSAGE_PACK}, application/json;q=0.9` };
 const OF_BODY = { 'content-type': 'application/json' };
@@ -31,12 +33,14 @@ export function connect(options: ClientOptions): BoundedConnection {
   const endpoints = endpointsOf(options);
   const sender: Sender = { endpoints, sign, headers: { ...accept, ...OF_BODY }, bare: accept };
   const whole: Bounds = { signal: options.signal, end: undefined, timeoutMs };
-  const alone = (target: string): Promise<Attempt> =>
-    tryEach(sender, { method: 'GET', target, body: undefined }, whole);
-  const together = (route: BatchRoute, targets: readonly string[]): Promise<Attempt> =>
-    tryEach(sender, { method: 'POST', target: route, body: stringifyJson({ targets }) }, whole);
-  const join = options.joinReads === false ? undefined : joinReads({ together, alone, attemptOf });
-  return async ({ method, path, query, body: value, joins }, limits) => {
+  const { joinReads = true, joinPuts = false } = options;
+  const together = (target: BatchRoute, body: string): Promise<Attempt> =>
+    tryEach(sender, { method: 'POST', target, body }, whole);
+  const join = joinRequests({ together, attemptOf });
+  /** Whether a call may be sent with others of its kind. */
+  const mayJoin = (route: BatchRoute, body: string | undefined): boolean =>
+    route === 'batch-put' ? joinPuts && body !== undefined && body.length <= MOST_JOINED : joinReads;
+  return async ({ method, path, query, body: value, joins, address }, limits) => {
     const target = `${path.map(encodeURIComponent).join('/')}${queryString(query)}`;
     const body = value === undefined ? undefined : stringifyJson(value);
     const bounds =
@@ -44,19 +48,27 @@ export function connect(options: ClientOptions): BoundedConnection {
     const most = options.attempts ?? (bounds.end === undefined ? ATTEMPTS : Infinity);
     budget.earn();
     for (let attempt = 1; ; attempt += 1) {
+      const alone = (): Promise<Attempt> => tryEach(sender, { method, target, body }, bounds);
       // What did not come of the first attempt together is tried again alone.
-      const isJoined = join && joins !== undefined && attempt === 1;
+      const isJoined = joins !== undefined && attempt === 1 && !isOver(bounds) && mayJoin(joins, body);
       const tried = isJoined
-        ? within(bounds, join(joins, target)).catch((cause: unknown) =>
+        ? within(bounds, join({ route: joins, item: itemOf(target, address, body), alone })).catch((cause: unknown) =>
             noAnswer(`No answer yet: ${reason(cause)}`, cause),
           )
-        : tryEach(sender, { method, target, body }, bounds);
+        : alone();
       const { reply, error, again, retryAfter } = await tried;
       if (reply !== undefined) return reply;
       const mayWait = again && attempt < most;
       if (!mayWait || !(await isTurn({ budget, bounds, attempt, retryAfter }))) throw error;
     }
   };
+}
+
+/** What stands for a call among others: a put with its address and body, a read with its path. */
+function itemOf(target: string, address: CellAddress | undefined, body: string | undefined): string {
+  if (address === undefined || body === undefined) return JSON.stringify(target);
+  const { row_key, column_name, ref_key } = address;
+  return `{"row_key":${JSON.stringify(row_key)},"column_name":${JSON.stringify(column_name)},"ref_key":${ref_key},"body":${body}}`;
 }
 
 interface Sender {

@@ -41,6 +41,11 @@ export interface ClientOptions {
    */
   readonly joinReads?: boolean;
   /**
+   * Sends puts that are begun in the same turn of the event loop in one request, too, but those of long bodies. Each is
+   * answered with the last of them then. @default false
+   */
+  readonly joinPuts?: boolean;
+  /**
    * Takes answers with bodies in MessagePack, of which the server reads nothing; values are the same. False: in JSON,
    * as for a look at what goes over the network. @default true
    */

@@ -66,10 +66,11 @@ export function report({ trips, written, verified, indexed, billing, sizes }: De
   );
 }
 
-function billingRows({ billed, attempts, parked }: BillingFindings): readonly (readonly string[])[] {
+function billingRows({ billed, attempts, parked, lagsMs }: BillingFindings): readonly (readonly string[])[] {
   const needed = [...attempts].map(([attempt, trips]) => `${grouped(trips)} at attempt ${attempt}`).join(', ');
   return [
     ['billed by the trigger', grouped(billed), `trips, each exactly once: ${needed}`],
+    ['first tried after', latency(lagsMs), 'p50 / p99, from its cell to what the attempt wrote'],
     ['parked on the way', grouped(parked), 'cells that failed too often, and were sent again'],
   ];
 }

@@ -1,13 +1,14 @@
 import type { TriggerMessage } from '../state/message.ts';
 import { isUnsound } from '../state/queue-limits.ts';
 import { isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
-import { reasonOf } from './call-function.ts';
+import { aheadCalls, type AheadCalls, type Callable } from './call-ahead.ts';
+import { endOfCall, reasonOf } from './call-function.ts';
 import { consumeMessage, type MessageEnd } from './consume-message.ts';
 import type { Consumer, ReturnReason } from './consumer.ts';
 import { holdMessages, type Hold } from './hold.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
 import { readRecord, type ReadRecord } from './read-record.ts';
-import { shardViews, type ShardView, type ShardViews } from './shard-views.ts';
+import { isAnswered, shardViews, type ShardView, type ShardViews } from './shard-views.ts';
 
 export interface BatchLimits {
   /** How much time is left for the batch, in milliseconds. @default unlimited */
@@ -32,6 +33,13 @@ interface Return {
   readonly seconds: number;
 }
 
+/** What is known once the trigger is known to run. */
+interface Known {
+  readonly viewOf: ShardViews;
+  /** Messages of lower generations are void. */
+  readonly least: number;
+}
+
 /** Messages that were received together: see `consumeBatch`. */
 export function openBatch(consumer: Consumer, records: readonly QueueRecord[], limits: BatchLimits): Batch {
   return new ReceivedTogether(consumer, records, limits);
@@ -47,14 +55,20 @@ class ReceivedTogether implements Batch {
   #views: ShardViews | undefined;
   #isHalted = false;
   #hasCalled = false;
+  readonly #ahead: AheadCalls;
 
   constructor(consumer: Consumer, records: readonly QueueRecord[], limits: BatchLimits) {
-    const { queue, settings, report } = consumer;
+    const { queue, settings, report, atOnce, fn, client } = consumer;
     this.#consumer = consumer;
     this.#records = records;
     this.#limits = limits;
     this.#hold = holdMessages(queue, records, settings, (error) => report({ kind: 'queue_away', error }));
     this.#readings = new Map(records.map((record) => [record, this.#read(record)]));
+    this.#ahead = aheadCalls({
+      atOnce,
+      mayCall: (record) => !this.#isStopping() && !this.#isHalted && !this.#back.has(record) && this.#hasTime(),
+      call: (message) => endOfCall({ fn, client, message, attempt: 1, timeoutMs: this.#timeOfCall() }),
+    });
   }
 
   async consume(record: QueueRecord): Promise<RecordEnd> {
@@ -67,44 +81,83 @@ class ReceivedTogether implements Batch {
   }
 
   async end(): Promise<void> {
+    await this.#ahead.idle();
     await Promise.all([this.#hold.end(), this.#consumer.notes.keep()]);
   }
 
   async #consume(record: QueueRecord): Promise<RecordEnd> {
     if (this.#back.has(record)) return 'back';
-    if (this.#limits.stopping?.aborted === true) return this.#leave(record, { reason: 'stopping', seconds: 0 });
+    if (this.#isStopping() && !(await this.#ahead.endOf(record)))
+      return this.#leave(record, { reason: 'stopping', seconds: 0 });
     const known = await this.#viewsOnce();
     if (!known) return this.#leave(record, this.#notRunning(record));
     const { message, error } = this.#readings.get(record) ?? this.#read(record);
     if (!message) return this.#parkMalformed(record, error);
-    if (isRetry(record)) return this.#consumeCell(record, message, await known.viewOf(message.shard));
+    const view = (): Promise<ShardView> => known.viewOf(message.shard);
+    if (isRetry(record)) return this.#consumeCell(record, message, await view());
     if (message.generation !== undefined && message.generation < known.least) {
       this.#consumer.report({ kind: 'void', message });
       return 'done';
     }
-    const end = await this.#consumeCell(record, message, await known.viewOf(message.shard));
+    const wasAhead = (await this.#ahead.endOf(record)) !== undefined;
+    const end = await this.#consumeCell(record, message, await view());
     if (end === 'done') this.#consumer.notes.note(message);
+    if (end === 'done' && !wasAhead) await this.#callAhead(this.#behind(record).slice(1), known);
     return end;
   }
 
   async #consumeCell(record: QueueRecord, message: TriggerMessage, view: ShardView): Promise<RecordEnd> {
-    const { definition, settings, status } = this.#consumer;
-    const limitMs = definition.timeoutSeconds * 1000;
-    const leftMs = (this.#limits.remainingMs?.() ?? Infinity) - settings.marginMs;
-    // The first call of a batch has all the time that there ever is.
-    if (leftMs < limitMs && this.#hasCalled) return this.#leave(record, { reason: 'no_time', seconds: 0 });
-    this.#hasCalled = true;
-    const end: MessageEnd = await consumeMessage(this.#consumer, {
-      record,
-      message,
-      view,
-      timeoutMs: Math.max(0, Math.min(limitMs, leftMs)),
-    });
+    const ahead = await this.#ahead.endOf(record);
+    // What ends its process would be counted against each cell that is in hand.
+    if (!ahead && !isAnswered(record, message, view)) await this.#ahead.idle();
+    if (!ahead && !this.#hasTime()) return this.#leave(record, { reason: 'no_time', seconds: 0 });
+    const timeoutMs = this.#timeOfCall();
+    const end: MessageEnd = await consumeMessage(this.#consumer, { record, message, view, timeoutMs, ahead });
     if (end.kind === 'failed') return this.#giveBack(record, this.#failed(end.attempts));
     if (end.kind === 'done') return 'done';
     this.#isHalted = true;
-    status.forget();
+    this.#consumer.status.forget();
     return end.kind === 'stopped' ? 'done' : this.#giveBack(record, this.#notRunning(record));
+  }
+
+  /** Whether there is time for another call. The first one of a batch has all the time that there ever is. */
+  #hasTime(): boolean {
+    return !this.#hasCalled || this.#leftMs() >= this.#consumer.definition.timeoutSeconds * 1000;
+  }
+
+  /** Milliseconds for a call that begins now. */
+  #timeOfCall(): number {
+    this.#hasCalled = true;
+    return Math.max(0, Math.min(this.#consumer.definition.timeoutSeconds * 1000, this.#leftMs()));
+  }
+
+  #leftMs(): number {
+    return (this.#limits.remainingMs?.() ?? Infinity) - this.#consumer.settings.marginMs;
+  }
+
+  /**
+   * Calls the function for these side by side, in each group up to what has to be called in its turn: a cell that failed
+   * before, behind which each would be called once more with each of its failures, and what may have ended its process.
+   */
+  async #callAhead(records: readonly QueueRecord[], { viewOf, least }: Known): Promise<void> {
+    if (this.#consumer.atOnce === 1) return;
+    const waiting = new Set<string>();
+    const callable: Callable[] = [];
+    for (const record of records) {
+      const message = this.#readings.get(record)?.message;
+      if (!message || waiting.has(record.groupId) || (message.generation ?? least) < least) continue;
+      // Where the state table is away, each of the shard finds that in its turn.
+      const view = await viewOf(message.shard).catch(() => undefined);
+      const mayCall =
+        view && !isRetry(record) && !view.cells.has(message.added_id) && isAnswered(record, message, view);
+      if (mayCall) callable.push({ record, message });
+      else waiting.add(record.groupId);
+    }
+    this.#ahead.begin(callable);
+  }
+
+  #isStopping(): boolean {
+    return this.#limits.stopping?.aborted === true;
   }
 
   async #parkMalformed({ messageId, body }: QueueRecord, error: unknown): Promise<RecordEnd> {
@@ -116,7 +169,7 @@ class ReceivedTogether implements Batch {
   }
 
   /** What of a batch can be done only once the trigger is known to run. */
-  async #viewsOnce(): Promise<{ readonly viewOf: ShardViews; readonly least: number } | undefined> {
+  async #viewsOnce(): Promise<Known | undefined> {
     const { status: known, settings, store } = this.#consumer;
     const status = await known.read();
     if (this.#isHalted || !isAtWork(status)) return undefined;
@@ -124,8 +177,13 @@ class ReceivedTogether implements Batch {
       await this.#wantResend(status);
       return undefined;
     }
-    this.#views ??= shardViews(store, doubtfulShards(this.#records, this.#readings, status.troubled));
-    return { viewOf: this.#views, least: status.least_generation ?? 0 };
+    const least = status.least_generation ?? 0;
+    if (!this.#views) {
+      const doubtful = doubtfulShards(this.#records, this.#readings, status.troubled);
+      this.#views = shardViews(store, doubtful);
+      await this.#callAhead(this.#records, { viewOf: this.#views, least });
+    }
+    return { viewOf: this.#views, least };
   }
 
   /**
@@ -153,11 +211,16 @@ class ReceivedTogether implements Batch {
   }
 
   async #giveBack(record: QueueRecord, { reason, seconds }: Return): Promise<RecordEnd> {
-    const rest = this.#records.slice(this.#records.indexOf(record)).filter(({ groupId }) => groupId === record.groupId);
+    const rest = this.#behind(record);
     for (const one of rest) this.#back.add(one);
     this.#consumer.report({ kind: 'returned', messages: rest.length, reason, seconds });
     await this.#hold.release(rest, seconds);
     return 'back';
+  }
+
+  /** It, and those behind it in its group. */
+  #behind(record: QueueRecord): readonly QueueRecord[] {
+    return this.#records.slice(this.#records.indexOf(record)).filter(({ groupId }) => groupId === record.groupId);
   }
 
   #notRunning({ receipts }: QueueRecord): Return {

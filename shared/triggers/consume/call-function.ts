@@ -10,6 +10,21 @@ export interface FunctionCall {
   readonly timeoutMs: number;
 }
 
+/** How a call ended: what the function threw, null where it returned. */
+export interface CallEnd {
+  readonly failure: { readonly thrown: unknown } | null;
+}
+
+/** Calls a trigger's function, as `callFunction` does, and says how that ended. Never rejects. */
+export async function endOfCall(call: FunctionCall): Promise<CallEnd> {
+  try {
+    await callFunction(call);
+    return { failure: null };
+  } catch (thrown) {
+    return { failure: { thrown } };
+  }
+}
+
 /**
  * Calls a trigger's function and waits for it, no longer than its time limit.
  *

@@ -1,11 +1,11 @@
 import { NO_ANSWER } from '../state/failing-cell.ts';
 import type { TriggerMessage } from '../state/message.ts';
 import type { FailingCell } from '../state/trigger-store.ts';
-import { callFunction, reasonOf } from './call-function.ts';
+import { endOfCall, reasonOf, type CallEnd } from './call-function.ts';
 import type { Consumer } from './consumer.ts';
 import { isPermanent } from './permanent-failure.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
-import type { ShardView } from './shard-views.ts';
+import { isAnswered, type ShardView } from './shard-views.ts';
 
 export interface MessageInHand {
   readonly record: QueueRecord;
@@ -13,6 +13,8 @@ export interface MessageInHand {
   readonly view: ShardView;
   /** Of the call. */
   readonly timeoutMs: number;
+  /** How the first attempt ended, where it was made ahead of its turn. */
+  readonly ahead?: CallEnd | undefined;
 }
 
 /** `stopped`: it is done, and the trigger stopped; `not_running`: somebody else has stopped it, this one goes back. */
@@ -45,15 +47,16 @@ async function tryCell(consumer: Consumer, hand: MessageInHand, known: FailingCe
   const { store, definition, marks } = consumer;
   const marked = { message, sentAt: record.sentAt, view };
   await marks.begin(marked);
-  // Received before without an answer: perhaps because it ends its process, and then nothing can be counted afterwards.
-  const isCounted = record.receipts >= 2;
-  const hadAll = (attempts: number): boolean => isCounted && attempts >= definition.maxAttempts;
+  const hadAll = (attempts: number): boolean => record.receipts >= 2 && attempts >= definition.maxAttempts;
   if (hadAll(known?.attempts ?? 0)) return park(consumer, hand, neverAnswered(known));
+  // Received before without an answer: perhaps because it ends its process, and then nothing can be counted afterwards.
+  // To count is six requests to the state table: not for each message that went back behind another one.
+  const isCounted = !isAnswered(record, message, view);
   const before = isCounted ? await store.begin(message) : (known?.attempts ?? 0);
   if (hadAll(before)) return park(consumer, hand, neverAnswered(known));
 
   const failure = await failureOf(consumer, hand, before + 1);
-  if (failure === undefined) {
+  if (failure === null) {
     if (isCounted || known !== undefined) await forget(consumer, hand);
     await marks.done(marked);
     return DONE;
@@ -73,7 +76,7 @@ async function tryParked(consumer: Consumer, hand: MessageInHand, cell: FailingC
   // A retry never goes back to the queue; one after a rewind does with its group, when one before it fails.
   const most = isRetry(record) ? 1 : consumer.definition.maxAttempts;
   const failure = record.receipts > most ? { thrown: NO_ANSWER } : await failureOf(consumer, hand, cell.attempts + 1);
-  if (failure === undefined) {
+  if (failure === null) {
     await forget(consumer, hand);
     return DONE;
   }
@@ -110,16 +113,12 @@ function isSameCell(a: TriggerMessage, b: TriggerMessage): boolean {
 
 async function failureOf(
   { fn, client, report }: Consumer,
-  { message, timeoutMs }: MessageInHand,
+  { message, timeoutMs, ahead }: MessageInHand,
   attempt: number,
-): Promise<{ readonly thrown: unknown } | undefined> {
-  try {
-    await callFunction({ fn, client, message, attempt, timeoutMs });
-  } catch (thrown) {
-    return { thrown };
-  }
-  report({ kind: 'consumed', message, attempt });
-  return undefined;
+): Promise<CallEnd['failure']> {
+  const { failure } = ahead ?? (await endOfCall({ fn, client, message, attempt, timeoutMs }));
+  if (failure === null) report({ kind: 'consumed', message, attempt });
+  return failure;
 }
 
 async function park(consumer: Consumer, hand: MessageInHand, error: string): Promise<MessageEnd> {

@@ -64,6 +64,8 @@ export interface ConsumerOptions {
   readonly store: TriggerStore;
   readonly queue: ConsumerQueue;
   readonly fn: TriggerFunction;
+  /** Calls of a batch side by side: those of a row one after the other. @default 1: in the order of the shard's log */
+  readonly atOnce?: number;
   /** The function's client for one call; sends nothing any more once the signal is aborted. */
   readonly client: (signal: AbortSignal) => TriggeredClient;
   readonly report: (event: ConsumeEvent) => void;
@@ -71,7 +73,8 @@ export interface ConsumerOptions {
 }
 
 /** Consumes a trigger's queue, batch by batch; kept as long as its process lives. See `consumeBatch`. */
-export interface Consumer extends Omit<ConsumerOptions, 'settings'> {
+export interface Consumer extends Omit<ConsumerOptions, 'settings' | 'atOnce'> {
+  readonly atOnce: number;
   readonly settings: ConsumeSettings;
   readonly status: KnownStatus;
   readonly marks: Marks;
@@ -84,6 +87,7 @@ export function openConsumer(options: ConsumerOptions): Consumer {
   const { store } = options;
   return {
     ...options,
+    atOnce: options.atOnce ?? 1,
     settings,
     status: knownStatus(store, settings.statusMs, stateAway),
     marks: marks(store, settings, stateAway),

@@ -1,7 +1,6 @@
 import type { PutResult } from '../../cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../client/client.ts';
 import type { ClientOptions } from '../../client/options.ts';
-import { RETRY_SHARE, retryBudget } from '../../client/retry-budget.ts';
 import type { Datastore } from '../../contract/datastore.ts';
 import { SchemalessError } from '../../errors.ts';
 
@@ -23,16 +22,15 @@ export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'row' | 
 
 /**
  * Makes the clients of a trigger's calls, one for each call. To be made once for a process: all calls share one budget
- * of retries, since each with a reserve of its own would multiply the load on an API that refuses most of it.
+ * of retries, since each with a reserve of its own would multiply the load on an API that refuses most of it. What calls
+ * that go on side by side ask for at the same time goes in one request.
  *
  * @returns a client whose requests, those under way too, end with the signal
  */
-export function triggeredClients(
-  options: Omit<ClientOptions, 'signal' | 'retryBudget'>,
-): (signal: AbortSignal) => TriggeredClient {
-  const budget = retryBudget(RETRY_SHARE);
+export function triggeredClients(options: Omit<ClientOptions, 'signal'>): (signal: AbortSignal) => TriggeredClient {
+  const shared = schemalessClient({ joinPuts: true, ...options });
   return (signal) => {
-    const client = schemalessClient({ ...options, retryBudget: budget, signal });
+    const client = shared.with({ signal });
     return {
       get: client.get,
       latest: client.getLatest,

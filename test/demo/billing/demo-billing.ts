@@ -22,6 +22,8 @@ export interface BillingFindings {
   readonly attempts: ReadonlyMap<number, number>;
   /** Cells that were parked on the way, and sent again. */
   readonly parked: number;
+  /** Milliseconds from a trip's first cell to what its first attempt wrote. */
+  readonly lagsMs: readonly number[];
 }
 
 /** Whether the store has the trigger that bills trips. */
@@ -65,11 +67,12 @@ export class DemoBilling {
   /** Checks every bill. */
   async findings(bases: Iterable<NewCell>): Promise<BillingFindings> {
     const { store, concurrency, signal, differences, readableWithinMs: patienceMs } = this.#options;
-    const attempts = await checkBills(store, bases, { concurrency, patienceMs, signal, differences });
+    const { attempts, lagsMs } = await checkBills(store, bases, { concurrency, patienceMs, signal, differences });
     return {
       billed: [...attempts.values()].reduce((sum, count) => sum + count, 0),
       attempts: new Map([...attempts].sort(([one], [other]) => one - other)),
       parked: this.watch.parked.size,
+      lagsMs,
     };
   }
 }

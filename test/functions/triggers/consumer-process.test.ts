@@ -15,6 +15,7 @@ it('a consumer in a plain process goes on with the queue of a deploy that replac
     config: readConfig(CONSUMER_KEYS),
     trigger: TRIGGER,
     fn: (_rowKey, { added_id }) => void called.push(added_id),
+    atOnce: 1,
     metrics: true,
     stopping: stopping.signal,
   });

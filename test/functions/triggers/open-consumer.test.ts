@@ -14,6 +14,7 @@ it('a consumer is kept for as long as its trigger is deployed as it is, and what
     config: readConfig(CONSUMER_KEYS),
     trigger: TRIGGER,
     fn: () => undefined,
+    atOnce: 1,
     sqs: stage.emulators.sqs,
     report: () => undefined,
   });

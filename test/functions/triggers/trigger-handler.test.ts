@@ -87,6 +87,27 @@ describe("a trigger's Lambda handler", () => {
   it('shows its name and function, for consumers elsewhere', () => {
     const fn = (): void => undefined;
     const handler = triggerHandler('bill_rider', fn);
-    expect([handler.trigger, handler.fn]).toEqual(['bill_rider', fn]);
+    expect([handler.trigger, handler.fn, handler.atOnce]).toEqual(['bill_rider', fn, 1]);
+  });
+
+  it('calls the function side by side where it says so, for as many as a batch has at most', async () => {
+    let under = 0;
+    let most = 0;
+    const handler = triggerHandler(
+      'bill_rider',
+      async () => {
+        most = Math.max(most, (under += 1));
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        under -= 1;
+      },
+      { atOnce: 3 },
+    );
+    await send([17, 1], [17, 2], [17, 3], [17, 4]);
+    expect(await handler(await stage.nextEvent(), LAMBDA)).toEqual({ batchItemFailures: [] });
+    expect(most).toBe(3);
+    for (const atOnce of [0, 11, 1.5])
+      expect(() => triggerHandler('bill_rider', () => undefined, { atOnce })).toThrow(
+        `atOnce: wanted a whole number from 1 to 10, got ${atOnce}`,
+      );
   });
 });

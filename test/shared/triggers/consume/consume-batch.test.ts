@@ -243,6 +243,174 @@ describe('a function that ends its process', () => {
   });
 });
 
+describe('what went back behind a cell that failed', () => {
+  it('is not counted before it is called, however often that was, nor is the cell itself', async () => {
+    let failures = 2;
+    const begun: string[] = [];
+    const stage = await open({
+      fn: (_rowKey, { added_id }) => (added_id === 1 && failures-- > 0 ? decline() : undefined),
+      store: (store) => ({ begin: (message) => (begun.push(cellOf(message)), store.begin(message)) }),
+    });
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3));
+    await consumeAll(stage);
+    expect(stage.called).toEqual(['17/1', '17/1', '17/1', '17/2', '17/3']);
+    expect(begun).toEqual([]);
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+  });
+
+  it('is counted once it was received more often than that explains', async () => {
+    const begun: string[] = [];
+    const stage = await open({
+      fn: failOn('17/1'),
+      definition: { maxAttempts: 2 },
+      store: (store) => ({ begin: (message) => (begun.push(cellOf(message)), store.begin(message)) }),
+    });
+    await stage.send(messageOf(17, 1), messageOf(17, 2));
+    const records = await stage.receive();
+    await stage.consume(records);
+    // As if a consumer had died meanwhile: a third receipt of one failure.
+    await stage.consume(records.map((record) => ({ ...record, receipts: 3 })));
+    expect(begun).toEqual(['17/1', '17/2']);
+  });
+});
+
+describe('calls side by side', () => {
+  /** Calls that wait until so many are under way, or for a while; and how they overlapped. */
+  const meeting = (of: number, fails: (cell: string) => boolean = () => false) => {
+    const met = Promise.withResolvers<void>();
+    const seen = { most: 0, order: [] as string[] };
+    let under = 0;
+    const fn = async (_rowKey: string, message: TriggerMessage): Promise<void> => {
+      under += 1;
+      seen.most = Math.max(seen.most, under);
+      seen.order.push(`${cellOf(message)} begins`);
+      if (under >= of) met.resolve();
+      await Promise.race([met.promise, sleep(300)]);
+      under -= 1;
+      seen.order.push(`${cellOf(message)} ends`);
+      if (fails(cellOf(message))) decline();
+    };
+    return { fn, seen };
+  };
+  const sameRow = (...messages: readonly TriggerMessage[]) =>
+    messages.map((message) => ({ ...message, row_key: messageOf(1, 1).row_key }));
+
+  it('are made for the rows of a shard, as many at a time as there may be; cells of a row wait for each other', async () => {
+    const { fn, seen } = meeting(3);
+    const stage = await open({ fn, atOnce: 3 });
+    await stage.send(
+      ...sameRow(messageOf(17, 1), messageOf(17, 2)),
+      messageOf(17, 3),
+      messageOf(17, 4),
+      messageOf(4, 1),
+    );
+    expect(await stage.consume()).toEqual([]);
+    expect(seen.most).toBe(3);
+    expect(seen.order.indexOf('17/1 ends')).toBeLessThan(seen.order.indexOf('17/2 begins'));
+    expect(stage.called.toSorted()).toEqual(['17/1', '17/2', '17/3', '17/4', '4/1']);
+    // What became of them is noted in the order of the log.
+    expect(stage.events.flatMap((event) => (event.kind === 'consumed' ? cellOf(event.message) : []))).toEqual([
+      '17/1',
+      '17/2',
+      '17/3',
+      '17/4',
+      '4/1',
+    ]);
+  });
+
+  it('are one at a time by default', async () => {
+    const { fn, seen } = meeting(2);
+    const stage = await open({ fn });
+    await stage.send(messageOf(17, 1), messageOf(4, 1));
+    await stage.consume();
+    expect(seen.most).toBe(1);
+  });
+
+  it('count a failure of its cell alone: what is behind it in its shard comes again, called or not; a later cell of its row is not called', async () => {
+    const { fn, seen } = meeting(4, (cell) => cell === '17/2');
+    const stage = await open({ fn, atOnce: 10 });
+    await stage.send(
+      messageOf(17, 1),
+      ...sameRow(messageOf(17, 2), messageOf(17, 4)),
+      messageOf(17, 3),
+      messageOf(4, 1),
+    );
+    expect((await stage.consume()).toSorted()).toEqual(['17/2', '17/3', '17/4']);
+    expect(stage.called.toSorted()).toEqual(['17/1', '17/2', '17/3', '4/1']);
+    expect(await stage.failing(17)).toMatchObject([{ message: { added_id: 2 }, attempts: 1 }]);
+    expect((await stage.store.shards([17]))[0]?.mark?.added_id).toBe(2);
+    expect(seen.most).toBe(4);
+    const noted = stage.events.flatMap((event) => (event.kind === 'consumed' ? cellOf(event.message) : []));
+    expect(noted).toEqual(['17/1', '4/1']);
+  });
+
+  it('wait for a cell that failed before, and go on behind it once that is done', async () => {
+    let failures = 2;
+    const { fn, seen } = meeting(2);
+    const stage = await open({
+      atOnce: 10,
+      async fn(rowKey, message) {
+        await fn(rowKey, message);
+        if (message.added_id === 1 && failures-- > 0) decline();
+      },
+    });
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3));
+    await consumeAll(stage);
+    // The first time nothing is known; then the cell is tried by itself until it is done.
+    expect(stage.called.slice(0, 3).toSorted()).toEqual(['17/1', '17/2', '17/3']);
+    expect(stage.called.slice(3)).toEqual(['17/1', '17/1', '17/2', '17/3']);
+    expect(seen.order.slice(-4).toSorted()).toEqual(['17/2 begins', '17/2 ends', '17/3 begins', '17/3 ends']);
+    expect(seen.order.at(-3)).toMatch(/begins/);
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+  });
+
+  it('are not made for what was received before: what ends the process is alone in hand then', async () => {
+    const { fn, seen } = meeting(2);
+    const stage = await open({ fn, atOnce: 10 });
+    await stage.send(messageOf(17, 1), messageOf(17, 2));
+    await stage.show(await stage.receive());
+    await stage.send(messageOf(4, 1), messageOf(5, 1));
+    const records = await stage.receive();
+    expect(records).toHaveLength(4);
+    expect(await stage.consume(records)).toEqual([]);
+    for (const cell of ['17/1', '17/2']) {
+      const at = seen.order.indexOf(`${cell} begins`);
+      expect(seen.order[at + 1]).toBe(`${cell} ends`);
+    }
+    expect(seen.order.slice(0, 4).toSorted()).toEqual(['4/1 begins', '4/1 ends', '5/1 begins', '5/1 ends']);
+  });
+
+  it('go on to their end when the process is to stop: what was called is done, the rest goes back', async () => {
+    const stopping = new AbortController();
+    const stage = await open({
+      atOnce: 2,
+      async fn() {
+        await sleep(20);
+        stopping.abort();
+        await sleep(100);
+      },
+    });
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
+    expect(await stage.consume(undefined, { stopping: stopping.signal })).toEqual(['4/1']);
+  });
+
+  it('are begun while there is time for one of its full length', async () => {
+    let left = 6000;
+    const stage = await open({
+      atOnce: 2,
+      definition: { timeoutSeconds: 5 },
+      settings: { marginMs: 500 },
+      async fn() {
+        left -= 1000;
+        await sleep(20);
+      },
+    });
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3));
+    expect(await stage.consume(undefined, { remainingMs: () => left })).toEqual(['17/2', '17/3']);
+    expect(stage.called).toEqual(['17/1']);
+  });
+});
+
 describe('messages that are consumed', () => {
   it('stay hidden as long as that takes, however short the queue hides them', async () => {
     let call: Promise<void> | undefined;

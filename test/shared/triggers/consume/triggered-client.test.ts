@@ -50,6 +50,28 @@ describe("the client of a trigger's function", () => {
 });
 
 describe('the clients of many calls', () => {
+  it('send what is asked for at the same time in one request, and none of what a call asks for whose time is up', async () => {
+    const sent: string[] = [];
+    const toGateway = options().fetch;
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      sent.push(`${init?.method} ${new URL(String(input)).pathname.replace('/v1/trips/', '')}`);
+      return toGateway(input, init);
+    };
+    const clients = triggeredClients({ ...options(), fetch });
+    const over = AbortSignal.abort(new Error('it did not answer within 0.2 s'));
+    const ends = await Promise.allSettled([
+      clients(new AbortController().signal).put(BASE),
+      clients(new AbortController().signal).put({ ...BASE, ref_key: 2 }),
+      clients(over).put({ ...BASE, ref_key: 3 }),
+    ]);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    const reads = await Promise.all(
+      [1, 2, 3].map((ref_key) => clients(new AbortController().signal).get({ ...BASE, ref_key })),
+    );
+    expect(reads.map(({ cell }) => cell?.ref_key)).toEqual([1, 2, undefined]);
+    expect(sent).toEqual(['POST batch-put', 'POST batch-read']);
+  });
+
   it('repeat a tenth of their requests together, whoever makes them, when the API refuses all', async () => {
     let asked = 0;
     const refuse = async (): Promise<Response> => {

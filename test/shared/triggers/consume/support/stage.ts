@@ -118,6 +118,7 @@ export interface StageOptions {
   readonly definition?: Partial<TriggerDefinition>;
   readonly settings?: Partial<ConsumeSettings>;
   readonly fn?: TriggerFunction;
+  readonly atOnce?: number;
   readonly visibilitySeconds?: number;
   /** Methods that behave otherwise. */
   readonly store?: (store: TriggerStore) => Partial<TriggerStore>;
@@ -184,6 +185,7 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
     definition,
     store: { ...store, ...options.store?.(store) },
     queue: watched,
+    ...(options.atOnce !== undefined && { atOnce: options.atOnce }),
     fn(rowKey, message, schemaless, call) {
       called.push(cellOf(message));
       return options.fn?.(rowKey, message, schemaless, call);

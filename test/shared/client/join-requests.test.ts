@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS, type Cell } from '../../../shared/cell.ts';
+import { LIMITS, type Cell, type Json } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import type { ClientOptions } from '../../../shared/client/options.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
@@ -174,4 +174,70 @@ describe('reads that are begun in one turn', () => {
       expect(sent).toEqual(['POST batch-read', ...alone, ...alone]);
     },
   );
+});
+
+describe('puts that are begun in one turn, where the client joins them', () => {
+  const put = (trips: SchemalessClient, ref_key: number, body: Json = { ref_key }) =>
+    trips.put({ row_key: ROW, column_name: 'BASE', ref_key, body });
+  const putMany = (trips: SchemalessClient, many: number) =>
+    Promise.all(Array.from({ length: many }, (_, ref_key) => put(trips, ref_key)));
+  const stored = (added_id: number) => ({ outcome: 'stored', shard: 0, added_id }) as const;
+  const storing: Partial<Datastore> = {
+    put: async ({ ref_key }) => stored(ref_key),
+    batchPut: async (cells) => cells.map(({ ref_key }) => stored(ref_key)),
+  };
+
+  it('go in few requests, and are answered as each by itself', async () => {
+    const { trips, sent } = client(storing, { joinPuts: true });
+    const many = LIMITS.batchCells + 2;
+    expect(await putMany(trips, many)).toEqual(Array.from({ length: many }, (_, ref_key) => stored(ref_key)));
+    expect(sent).toEqual(['POST batch-put', 'POST batch-put']);
+  });
+
+  it('go alone by default, and where there is one, its body is long, or its answer is to say more', async () => {
+    const apart = client(storing);
+    await putMany(apart.trips, 2);
+    const alone = [0, 1].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`);
+    expect(apart.sent).toEqual(alone);
+    const joining = client(storing, { joinPuts: true });
+    await put(joining.trips, 0);
+    expect(joining.sent).toEqual(alone.slice(0, 1));
+    await Promise.all([put(joining.trips, 0, 'x'.repeat(20_000)), put(joining.trips, 1)]);
+    expect(joining.sent.slice(1).toSorted()).toEqual(alone);
+    const cell = { row_key: ROW, column_name: 'BASE', body: 1 };
+    await Promise.all([0, 1].map((ref_key) => joining.trips.put({ ...cell, ref_key }, { with: 'created_at' })));
+    expect(joining.sent.slice(3)).toEqual(alone);
+  });
+
+  it('have outcomes of their own; one that was not confirmed is sent alone', async () => {
+    const { trips, sent } = client(
+      {
+        ...storing,
+        batchPut: async () => [
+          { outcome: 'conflict', shard: 0, added_id: 7 },
+          { outcome: 'unavailable', shard: 0, reason: 'group-1 does not answer' },
+          { outcome: 'buffered', shard: 0, copies: 1 },
+        ],
+      },
+      { joinPuts: true },
+    );
+    expect(await putMany(trips, 3)).toEqual([
+      { outcome: 'conflict', shard: 0, added_id: 7 },
+      stored(1),
+      { outcome: 'buffered', shard: 0, copies: 1 },
+    ]);
+    expect(sent).toEqual(['POST batch-put', `PUT cells/${ROW}/BASE/1`]);
+  });
+
+  it('go alone from then on where the server does not let this caller send many, reads as before', async () => {
+    const { trips, sent } = client(storing, { joinPuts: true }, (path) =>
+      path === 'batch-put' ? refused(403) : undefined,
+    );
+    await putMany(trips, 2);
+    await putMany(trips, 2);
+    const alone = [0, 1].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`);
+    expect(sent).toEqual(['POST batch-put', ...alone, ...alone]);
+    await getMany(trips, 2);
+    expect(sent.at(-1)).toBe('POST batch-read');
+  });
 });

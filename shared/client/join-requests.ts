@@ -1,0 +1,101 @@
+import { LIMITS, type Json } from '../cell.ts';
+import type { Attempt } from './attempt.ts';
+import { isJsonObject } from './problem.ts';
+
+type JsonObject = { readonly [member: string]: Json };
+
+/** A route that answers many requests of a kind at once. */
+export type BatchRoute = 'batch-read' | 'batch-query' | 'batch-put';
+
+/** One of the requests that go together. */
+export interface Joined {
+  readonly route: BatchRoute;
+  /** What stands for it in the list of the request of many, as JSON. */
+  readonly item: string;
+  /** Sends it by itself, once. */
+  readonly alone: () => Promise<Attempt>;
+}
+
+export interface JoinedAsk {
+  /** Sends a request of many, once. */
+  readonly together: (route: BatchRoute, body: string) => Promise<Attempt>;
+  /** What the answer to a request means that was sent among others. */
+  readonly attemptOf: (status: number, body: JsonObject) => Attempt;
+}
+
+interface Waiting extends Joined {
+  readonly resolve: (attempt: Attempt | Promise<Attempt>) => void;
+}
+
+/** How many go in one request, in which list of it, and in which list of the answer theirs come, in order. */
+interface Kind {
+  readonly most: number;
+  readonly asked: string;
+  readonly answered: string;
+}
+
+const KINDS: Readonly<Record<BatchRoute, Kind>> = {
+  'batch-read': { most: LIMITS.batchReads, asked: 'targets', answered: 'answers' },
+  // Answers to queries are long: of a quarter as many some are read here while others are made there.
+  'batch-query': { most: LIMITS.batchReads / 4, asked: 'targets', answered: 'answers' },
+  'batch-put': { most: LIMITS.batchCells, asked: 'cells', answered: 'results' },
+};
+const UNKNOWN: readonly (string | undefined)[] = ['unknown_route', 'denied'];
+
+/**
+ * Sends the requests of a kind that a program begins in the same turn of its event loop in one: most of what a small one
+ * costs is that it is one. Nobody waits for others to come, and what comes alone goes alone. A read that the server was
+ * not done with soon after another, or had no room for, and a put that was not confirmed, is sent alone.
+ */
+export function joinRequests({ together, attemptOf }: JoinedAsk): (joined: Joined) => Promise<Attempt> {
+  const lanes = new Map<BatchRoute, Waiting[]>();
+  /** Which a server did not know, or does not let this caller use. */
+  const unknown = new Set<BatchRoute>();
+
+  function answerOf(route: BatchRoute, answer: Json | undefined): Attempt | undefined {
+    if (!isJsonObject(answer)) return undefined;
+    // Outcomes of puts come without what surrounds them: an answer to a put alone that was confirmed says no more.
+    if (route === 'batch-put')
+      return answer['outcome'] === 'unavailable' ? undefined : { reply: { status: 200, json: answer } };
+    return isJsonObject(answer['body']) ? attemptOf(Number(answer['status']), answer['body']) : undefined;
+  }
+
+  async function send(route: BatchRoute, some: readonly Waiting[]): Promise<void> {
+    const [only, ...others] = some;
+    if (only && others.length === 0) return only.resolve(only.alone());
+    const { asked, answered } = KINDS[route];
+    const body = `{"${asked}":[${some.map(({ item }) => item).join(',')}]}`;
+    // What cannot be signed, or read, fails each of them by itself.
+    const attempt = await together(route, body).catch(() => undefined);
+    const answers = attempt?.reply?.json[answered];
+    if (UNKNOWN.includes(attempt?.error?.code)) unknown.add(route);
+    for (const [position, { alone, resolve }] of some.entries()) {
+      const answer = answerOf(route, Array.isArray(answers) ? (answers as readonly Json[])[position] : undefined);
+      if (answer) resolve(answer);
+      // Each may be tried again by itself, after a pause, as far as the budget goes.
+      else if (attempt?.error && attempt.again) resolve(attempt);
+      else resolve(alone());
+    }
+  }
+
+  function sendAll(route: BatchRoute): void {
+    const waiting = lanes.get(route) ?? [];
+    lanes.delete(route);
+    const { most } = KINDS[route];
+    for (let start = 0; start < waiting.length; start += most) void send(route, waiting.slice(start, start + most));
+  }
+
+  return (joined) => {
+    const { route, alone } = joined;
+    if (unknown.has(route)) return alone();
+    return new Promise((resolve) => {
+      const waiting = lanes.get(route);
+      if (waiting) waiting.push({ ...joined, resolve });
+      else {
+        lanes.set(route, [{ ...joined, resolve }]);
+        // Once everybody is here who comes in this turn, from any connection.
+        setImmediate(() => sendAll(route));
+      }
+    });
+  };
+}
