@@ -45,7 +45,7 @@ export function consumerOpener({
   const client = dynamoClient();
   const topology = dynamoTopology({ client, table: config.topologyTable });
   const { apiUrl: url, datastore, region } = config;
-  const clients = triggeredClients({ url, datastore, sign: requestSigner(region) });
+  const clients = triggeredClients({ url, datastore, sign: requestSigner(region), joinPuts: atOnce > 1 });
   let opened: OpenedConsumer | undefined;
   return async () => {
     const triggers = await topology.triggers(datastore);

@@ -3,12 +3,12 @@ import { parseJson, stringifyJson } from '../body/json.ts';
 import { readMessagePack } from '../body/read-message-pack.ts';
 import { LIMITS, type CellAddress, type Json } from '../cell.ts';
 import type { Attempt, FailedAttempt, Reply } from './attempt.ts';
-import type { BoundedConnection, Call } from './calls.ts';
+import type { BatchRoute, BoundedConnection, Call } from './calls.ts';
 import { boundsOf, isOver, isTurn, leftMs, noAnswer, within, type Bounds } from './bounds.ts';
 import { endpointsOf, type Endpoint, type Endpoints } from './endpoints.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
-import { joinRequests, type BatchRoute } from './join-requests.ts';
+import { joinRequests } from './join-requests.ts';
 import { errorOf, isJsonObject } from './problem.ts';
 import { RETRY_SHARE, retryBudget } from './retry-budget.ts';
 
@@ -34,9 +34,9 @@ export function connect(options: ClientOptions): BoundedConnection {
   const sender: Sender = { endpoints, sign, headers: { ...accept, ...OF_BODY }, bare: accept };
   const whole: Bounds = { signal: options.signal, end: undefined, timeoutMs };
   const { joinReads = true, joinPuts = false } = options;
-  const together = (target: BatchRoute, body: string): Promise<Attempt> =>
-    tryEach(sender, { method: 'POST', target, body }, whole);
-  const join = joinRequests({ together, attemptOf });
+  const together = (target: BatchRoute, body: string, bounds: Bounds): Promise<Attempt> =>
+    tryEach(sender, { method: 'POST', target, body }, bounds);
+  const join = joinRequests({ together, whole, attemptOf });
   /** Whether a call may be sent with others of its kind. */
   const mayJoin = (route: BatchRoute, body: string | undefined): boolean =>
     route === 'batch-put' ? joinPuts && body !== undefined && body.length <= MOST_JOINED : joinReads;
@@ -52,8 +52,8 @@ export function connect(options: ClientOptions): BoundedConnection {
       // What did not come of the first attempt together is tried again alone.
       const isJoined = joins !== undefined && attempt === 1 && !isOver(bounds) && mayJoin(joins, body);
       const tried = isJoined
-        ? within(bounds, join({ route: joins, item: itemOf(target, address, body), alone })).catch((cause: unknown) =>
-            noAnswer(`No answer yet: ${reason(cause)}`, cause),
+        ? within(bounds, join({ route: joins, item: itemOf(target, address, body), alone, bounds })).catch(
+            (cause: unknown) => noAnswer(`No answer yet: ${reason(cause)}`, cause),
           )
         : alone();
       const { reply, error, again, retryAfter } = await tried;

@@ -1,11 +1,10 @@
 import { LIMITS, type Json } from '../cell.ts';
 import type { Attempt } from './attempt.ts';
+import { isOver, noAnswer, type Bounds } from './bounds.ts';
+import type { BatchRoute } from './calls.ts';
 import { isJsonObject } from './problem.ts';
 
 type JsonObject = { readonly [member: string]: Json };
-
-/** A route that answers many requests of a kind at once. */
-export type BatchRoute = 'batch-read' | 'batch-query' | 'batch-put';
 
 /** One of the requests that go together. */
 export interface Joined {
@@ -14,11 +13,15 @@ export interface Joined {
   readonly item: string;
   /** Sends it by itself, once. */
   readonly alone: () => Promise<Attempt>;
+  /** Of its call. */
+  readonly bounds: Bounds;
 }
 
 export interface JoinedAsk {
   /** Sends a request of many, once. */
-  readonly together: (route: BatchRoute, body: string) => Promise<Attempt>;
+  readonly together: (route: BatchRoute, body: string, bounds: Bounds) => Promise<Attempt>;
+  /** Of a request that no call bounds. */
+  readonly whole: Bounds;
   /** What the answer to a request means that was sent among others. */
   readonly attemptOf: (status: number, body: JsonObject) => Attempt;
 }
@@ -45,9 +48,10 @@ const UNKNOWN: readonly (string | undefined)[] = ['unknown_route', 'denied'];
 /**
  * Sends the requests of a kind that a program begins in the same turn of its event loop in one: most of what a small one
  * costs is that it is one. Nobody waits for others to come, and what comes alone goes alone. A read that the server was
- * not done with soon after another, or had no room for, and a put that was not confirmed, is sent alone.
+ * not done with soon after another, or had no room for, is sent alone. A request with puts ends with the first of their
+ * calls: none is sent once its time is up, and the others are sent alone.
  */
-export function joinRequests({ together, attemptOf }: JoinedAsk): (joined: Joined) => Promise<Attempt> {
+export function joinRequests({ together, whole, attemptOf }: JoinedAsk): (joined: Joined) => Promise<Attempt> {
   const lanes = new Map<BatchRoute, Waiting[]>();
   /** Which a server did not know, or does not let this caller use. */
   const unknown = new Set<BatchRoute>();
@@ -55,25 +59,33 @@ export function joinRequests({ together, attemptOf }: JoinedAsk): (joined: Joine
   function answerOf(route: BatchRoute, answer: Json | undefined): Attempt | undefined {
     if (!isJsonObject(answer)) return undefined;
     // Outcomes of puts come without what surrounds them: an answer to a put alone that was confirmed says no more.
-    if (route === 'batch-put')
-      return answer['outcome'] === 'unavailable' ? undefined : { reply: { status: 200, json: answer } };
+    if (route === 'batch-put') return answer['outcome'] === 'unavailable' ? unconfirmed(answer) : stored(answer);
     return isJsonObject(answer['body']) ? attemptOf(Number(answer['status']), answer['body']) : undefined;
   }
 
-  async function send(route: BatchRoute, some: readonly Waiting[]): Promise<void> {
+  function unconfirmed({ reason, ...more }: JsonObject): Attempt {
+    return attemptOf(503, { code: 'unavailable', detail: `Not confirmed, repeat it: ${String(reason)}`, ...more });
+  }
+
+  async function send(route: BatchRoute, all: readonly Waiting[]): Promise<void> {
+    const some = all.filter(({ bounds }) => !isOver(bounds));
+    // Who waited for these has been told.
+    for (const one of all)
+      if (!some.includes(one)) one.resolve(noAnswer('No answer yet: the time of the call is up', null));
     const [only, ...others] = some;
     if (only && others.length === 0) return only.resolve(only.alone());
     const { asked, answered } = KINDS[route];
     const body = `{"${asked}":[${some.map(({ item }) => item).join(',')}]}`;
     // What cannot be signed, or read, fails each of them by itself.
-    const attempt = await together(route, body).catch(() => undefined);
+    const bounds = route === 'batch-put' ? first(some, whole) : whole;
+    const attempt = await together(route, body, bounds).catch(() => undefined);
     const answers = attempt?.reply?.json[answered];
     if (UNKNOWN.includes(attempt?.error?.code)) unknown.add(route);
     for (const [position, { alone, resolve }] of some.entries()) {
       const answer = answerOf(route, Array.isArray(answers) ? (answers as readonly Json[])[position] : undefined);
       if (answer) resolve(answer);
       // Each may be tried again by itself, after a pause, as far as the budget goes.
-      else if (attempt?.error && attempt.again) resolve(attempt);
+      else if (attempt?.error && attempt.again && !isOver(bounds)) resolve(attempt);
       else resolve(alone());
     }
   }
@@ -97,5 +109,20 @@ export function joinRequests({ together, attemptOf }: JoinedAsk): (joined: Joine
         setImmediate(() => sendAll(route));
       }
     });
+  };
+}
+
+function stored(json: JsonObject): Attempt {
+  return { reply: { status: 200, json } };
+}
+
+/** Bounds that end with the first of these. */
+function first(some: readonly Waiting[], whole: Bounds): Bounds {
+  const signals = new Set(some.flatMap(({ bounds }) => bounds.signal ?? []));
+  const ends = some.flatMap(({ bounds }) => bounds.end ?? []);
+  return {
+    signal: signals.size > 1 ? AbortSignal.any([...signals]) : [...signals][0],
+    end: ends.length > 0 ? Math.min(...ends) : undefined,
+    timeoutMs: whole.timeoutMs,
   };
 }

@@ -52,7 +52,7 @@ class ReceivedTogether implements Batch {
   readonly #hold: Hold;
   readonly #readings: ReadonlyMap<QueueRecord, ReadRecord>;
   readonly #back = new Set<QueueRecord>();
-  #views: ShardViews | undefined;
+  #known: Known | undefined;
   #isHalted = false;
   #hasCalled = false;
   readonly #ahead: AheadCalls;
@@ -66,12 +66,20 @@ class ReceivedTogether implements Batch {
     this.#readings = new Map(records.map((record) => [record, this.#read(record)]));
     this.#ahead = aheadCalls({
       atOnce,
-      mayCall: (record) => !this.#isStopping() && !this.#isHalted && !this.#back.has(record) && this.#hasTime(),
+      mayCall: (one) => this.#mayCallAhead(one),
       call: (message) => endOfCall({ fn, client, message, attempt: 1, timeoutMs: this.#timeOfCall() }),
     });
   }
 
   async consume(record: QueueRecord): Promise<RecordEnd> {
+    const end = await this.#consumeOrGiveBack(record);
+    // What waited for this one may be called now.
+    if (this.#known && (await this.#ahead.endOf(record)) === undefined)
+      await this.#callAhead(this.#records.slice(this.#records.indexOf(record) + 1), this.#known);
+    return end;
+  }
+
+  async #consumeOrGiveBack(record: QueueRecord): Promise<RecordEnd> {
     try {
       return await this.#consume(record);
     } catch (error) {
@@ -99,17 +107,15 @@ class ReceivedTogether implements Batch {
       this.#consumer.report({ kind: 'void', message });
       return 'done';
     }
-    const wasAhead = (await this.#ahead.endOf(record)) !== undefined;
     const end = await this.#consumeCell(record, message, await view());
     if (end === 'done') this.#consumer.notes.note(message);
-    if (end === 'done' && !wasAhead) await this.#callAhead(this.#behind(record).slice(1), known);
     return end;
   }
 
   async #consumeCell(record: QueueRecord, message: TriggerMessage, view: ShardView): Promise<RecordEnd> {
     const ahead = await this.#ahead.endOf(record);
     // What ends its process would be counted against each cell that is in hand.
-    if (!ahead && !isAnswered(record, message, view)) await this.#ahead.idle();
+    if (!ahead) await this.#ahead.idle();
     if (!ahead && !this.#hasTime()) return this.#leave(record, { reason: 'no_time', seconds: 0 });
     const timeoutMs = this.#timeOfCall();
     const end: MessageEnd = await consumeMessage(this.#consumer, { record, message, view, timeoutMs, ahead });
@@ -138,6 +144,7 @@ class ReceivedTogether implements Batch {
   /**
    * Calls the function for these side by side, in each group up to what has to be called in its turn: a cell that failed
    * before, behind which each would be called once more with each of its failures, and what may have ended its process.
+   * For none where that is the first: it could find no time left for it in any batch.
    */
   async #callAhead(records: readonly QueueRecord[], { viewOf, least }: Known): Promise<void> {
     if (this.#consumer.atOnce === 1) return;
@@ -145,15 +152,25 @@ class ReceivedTogether implements Batch {
     const callable: Callable[] = [];
     for (const record of records) {
       const message = this.#readings.get(record)?.message;
-      if (!message || waiting.has(record.groupId) || (message.generation ?? least) < least) continue;
+      if (!message || this.#back.has(record) || waiting.has(record.groupId) || (message.generation ?? least) < least)
+        continue;
       // Where the state table is away, each of the shard finds that in its turn.
       const view = await viewOf(message.shard).catch(() => undefined);
       const mayCall =
         view && !isRetry(record) && !view.cells.has(message.added_id) && isAnswered(record, message, view);
       if (mayCall) callable.push({ record, message });
+      else if (record === records[0]) return;
       else waiting.add(record.groupId);
     }
     this.#ahead.begin(callable);
+  }
+
+  async #mayCallAhead({ record, message }: Callable): Promise<boolean> {
+    const known = await this.#viewsOnce().catch(() => undefined);
+    if (!known || (message.generation ?? known.least) < known.least) return false;
+    if (this.#isStopping() || this.#back.has(record) || !this.#hasTime()) return false;
+    this.#hasCalled = true;
+    return true;
   }
 
   #isStopping(): boolean {
@@ -178,12 +195,11 @@ class ReceivedTogether implements Batch {
       return undefined;
     }
     const least = status.least_generation ?? 0;
-    if (!this.#views) {
-      const doubtful = doubtfulShards(this.#records, this.#readings, status.troubled);
-      this.#views = shardViews(store, doubtful);
-      await this.#callAhead(this.#records, { viewOf: this.#views, least });
-    }
-    return { viewOf: this.#views, least };
+    if (this.#known) return (this.#known = { ...this.#known, least });
+    const viewOf = shardViews(store, doubtfulShards(this.#records, this.#readings, status.troubled));
+    this.#known = { viewOf, least };
+    await this.#callAhead(this.#records, this.#known);
+    return this.#known;
   }
 
   /**
@@ -213,6 +229,8 @@ class ReceivedTogether implements Batch {
   async #giveBack(record: QueueRecord, { reason, seconds }: Return): Promise<RecordEnd> {
     const rest = this.#behind(record);
     for (const one of rest) this.#back.add(one);
+    // Nobody is to get one whose call goes on.
+    await Promise.all(rest.map((one) => this.#ahead.endOf(one)));
     this.#consumer.report({ kind: 'returned', messages: rest.length, reason, seconds });
     await this.#hold.release(rest, seconds);
     return 'back';

@@ -12,8 +12,8 @@ export interface AheadOptions {
   /** So many calls at a time, at most. */
   readonly atOnce: number;
   readonly call: (message: TriggerMessage) => Promise<CallEnd>;
-  /** Whether this one is still to be called, when it is its turn. */
-  readonly mayCall: (record: QueueRecord) => boolean;
+  /** Whether this one is still to be called, when it is its turn. Never rejects. */
+  readonly mayCall: (callable: Callable) => Promise<boolean>;
 }
 
 /**
@@ -29,32 +29,52 @@ export interface AheadCalls {
   idle(): Promise<void>;
 }
 
+interface Waiting extends Callable {
+  readonly resolve: (end: CallEnd | undefined) => void;
+}
+
 export function aheadCalls({ atOnce, call, mayCall }: AheadOptions): AheadCalls {
   const ends = new Map<QueueRecord, Promise<CallEnd | undefined>>();
-  const lastOfRow = new Map<string, Promise<CallEnd | undefined>>();
-  const waiting: (() => Promise<void>)[] = [];
+  const waiting: Waiting[] = [];
+  /** Rows of which one is in hand, and those of which one failed, or was not called. */
+  const [busy, ended] = [new Set<string>(), new Set<string>()];
   let lines = 0;
 
-  async function work(): Promise<void> {
+  function take(): Waiting | undefined {
+    const at = waiting.findIndex(({ message }) => !busy.has(message.row_key));
+    return at < 0 ? undefined : waiting.splice(at, 1)[0];
+  }
+
+  async function work(first: Waiting): Promise<void> {
     lines += 1;
-    for (let next = waiting.shift(); next; next = waiting.shift()) await next();
+    for (let next: Waiting | undefined = first; next; next = take()) {
+      const { row_key } = next.message;
+      busy.add(row_key);
+      const end = !ended.has(row_key) && (await mayCall(next)) ? await call(next.message) : undefined;
+      if (end?.failure !== null) ended.add(row_key);
+      busy.delete(row_key);
+      next.resolve(end);
+    }
     lines -= 1;
+  }
+
+  function go(): void {
+    while (lines < atOnce) {
+      const next = take();
+      if (!next) return;
+      void work(next).then(go);
+    }
   }
 
   return {
     begin(callable) {
-      for (const { record, message } of callable) {
-        if (ends.has(record)) continue;
+      for (const one of callable) {
+        if (ends.has(one.record)) continue;
         const { promise, resolve } = Promise.withResolvers<CallEnd | undefined>();
-        const before = lastOfRow.get(message.row_key);
-        ends.set(record, promise);
-        lastOfRow.set(message.row_key, promise);
-        waiting.push(async () => {
-          const isNext = before === undefined || (await before)?.failure === null;
-          resolve(isNext && mayCall(record) ? await call(message) : undefined);
-        });
+        ends.set(one.record, promise);
+        waiting.push({ ...one, resolve });
       }
-      while (lines < atOnce && waiting.length > 0) void work();
+      go();
     },
     endOf: async (record) => ends.get(record),
     async idle() {

@@ -23,12 +23,12 @@ export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'row' | 
 /**
  * Makes the clients of a trigger's calls, one for each call. To be made once for a process: all calls share one budget
  * of retries, since each with a reserve of its own would multiply the load on an API that refuses most of it. What calls
- * that go on side by side ask for at the same time goes in one request.
+ * that go on side by side read at the same time goes in one request; what they put, where the options say so.
  *
  * @returns a client whose requests, those under way too, end with the signal
  */
 export function triggeredClients(options: Omit<ClientOptions, 'signal'>): (signal: AbortSignal) => TriggeredClient {
-  const shared = schemalessClient({ joinPuts: true, ...options });
+  const shared = schemalessClient(options);
   return (signal) => {
     const client = shared.with({ signal });
     return {

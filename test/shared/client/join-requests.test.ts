@@ -229,6 +229,39 @@ describe('puts that are begun in one turn, where the client joins them', () => {
     expect(sent).toEqual(['POST batch-put', `PUT cells/${ROW}/BASE/1`]);
   });
 
+  it('are not sent once the time of their call is up, as while they wait to be signed; the others are', async () => {
+    const bodies: string[] = [];
+    const { trips, sent } = client(storing, {
+      joinPuts: true,
+      async sign({ headers, body }) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        bodies.push(String(body));
+        return headers;
+      },
+    });
+    const over = new AbortController();
+    setTimeout(() => over.abort(), 20);
+    const ends = await Promise.allSettled([put(trips.with({ signal: over.signal }), 0), put(trips, 1), put(trips, 2)]);
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(sent.toSorted()).toEqual([1, 2].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`));
+  });
+
+  it('that are not confirmed are repeated within the budget of retries, as alone', async () => {
+    let puts = 0;
+    const away = (): { readonly outcome: 'unavailable'; readonly shard: 0; readonly reason: string } => {
+      puts += 1;
+      return { outcome: 'unavailable', shard: 0, reason: 'group-1 does not answer' };
+    };
+    const { trips } = client(
+      { put: async () => away(), batchPut: async (cells) => cells.map(away) },
+      { joinPuts: true, attempts: 1 },
+    );
+    const [end] = await putMany(trips, 3);
+    expect(end).toMatchObject({ outcome: 'unavailable', shard: 0, reason: expect.stringContaining('group-1') });
+    expect(puts).toBe(3);
+  });
+
   it('go alone from then on where the server does not let this caller send many, reads as before', async () => {
     const { trips, sent } = client(storing, { joinPuts: true }, (path) =>
       path === 'batch-put' ? refused(403) : undefined,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PermanentFailure } from '../../../../shared/triggers/consume/permanent-failure.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { encodeMessage } from '../../../../shared/triggers/state/queue-message.ts';
-import { cellOf, messageOf, sharedStages, type Stage } from './support/stage.ts';
+import { cellOf, messageOf, sharedStages, until, type Stage } from './support/stage.ts';
 
 const open = await sharedStages();
 
@@ -372,12 +372,70 @@ describe('calls side by side', () => {
     await stage.send(messageOf(4, 1), messageOf(5, 1));
     const records = await stage.receive();
     expect(records).toHaveLength(4);
-    expect(await stage.consume(records)).toEqual([]);
+    // Those that come for the first time in front.
+    expect(await stage.consume(records.toSorted((one, other) => one.receipts - other.receipts))).toEqual([]);
     for (const cell of ['17/1', '17/2']) {
       const at = seen.order.indexOf(`${cell} begins`);
       expect(seen.order[at + 1]).toBe(`${cell} ends`);
     }
     expect(seen.order.slice(0, 4).toSorted()).toEqual(['4/1 begins', '4/1 ends', '5/1 begins', '5/1 ends']);
+  });
+
+  it('keep their group hidden until they have ended: nobody else is given a cell whose call goes on', async () => {
+    const ended: string[] = [];
+    const stage = await open({
+      atOnce: 10,
+      async fn(_rowKey, message) {
+        if (message.added_id === 1) decline();
+        await sleep(1800);
+        ended.push(cellOf(message));
+      },
+    });
+    await stage.send(messageOf(17, 1), messageOf(17, 2));
+    const consumed = stage.consume();
+    await sleep(300);
+    expect(await stage.receive(1)).toEqual([]);
+    expect(await consumed).toEqual(['17/1', '17/2']);
+    expect(ended).toEqual(['17/2']);
+  });
+
+  it('are not begun once the trigger is paused', async () => {
+    const stage: Stage = await open({
+      atOnce: 2,
+      settings: { statusMs: 50 },
+      fn: () => sleep(200),
+    });
+    await stage.send(...[1, 2, 3, 4, 5, 6].map((shard) => messageOf(shard, 1)));
+    const consumed = stage.consume();
+    await until('it calls', () => stage.called.length === 2);
+    await stage.store.setState('paused');
+    await consumed;
+    expect(stage.called.length).toBeLessThanOrEqual(4);
+  });
+
+  it('wait where the first of a batch has to be called in its turn, which always finds its time', async () => {
+    const stage = await open({
+      atOnce: 2,
+      definition: { timeoutSeconds: 5 },
+      settings: { marginMs: 0 },
+      fn: () => sleep(100),
+    });
+    await stage.send(messageOf(17, 1), messageOf(4, 1));
+    await stage.show(await stage.receive());
+    const begun = Date.now();
+    // Enough for the first alone.
+    const left = await stage.consume(undefined, { remainingMs: () => 5050 - (Date.now() - begun) });
+    expect(left).toHaveLength(1);
+    expect(stage.called).toHaveLength(1);
+    expect(stage.called[0]).not.toBe(left[0]);
+  });
+
+  it('of a row that wait for each other leave the others their places', async () => {
+    const { fn, seen } = meeting(2);
+    const stage = await open({ fn, atOnce: 2 });
+    await stage.send(...sameRow(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3)), messageOf(17, 4));
+    await stage.consume();
+    expect(seen.order.slice(0, 2)).toEqual(['17/1 begins', '17/4 begins']);
   });
 
   it('go on to their end when the process is to stop: what was called is done, the rest goes back', async () => {
@@ -395,7 +453,7 @@ describe('calls side by side', () => {
   });
 
   it('are begun while there is time for one of its full length', async () => {
-    let left = 6000;
+    let left = 5400;
     const stage = await open({
       atOnce: 2,
       definition: { timeoutSeconds: 5 },

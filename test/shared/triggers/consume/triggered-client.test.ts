@@ -57,7 +57,7 @@ describe('the clients of many calls', () => {
       sent.push(`${init?.method} ${new URL(String(input)).pathname.replace('/v1/trips/', '')}`);
       return toGateway(input, init);
     };
-    const clients = triggeredClients({ ...options(), fetch });
+    const clients = triggeredClients({ ...options(), fetch, joinPuts: true });
     const over = AbortSignal.abort(new Error('it did not answer within 0.2 s'));
     const ends = await Promise.allSettled([
       clients(new AbortController().signal).put(BASE),
