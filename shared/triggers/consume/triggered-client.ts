@@ -25,7 +25,7 @@ export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'row' | 
  * of retries, since each with a reserve of its own would multiply the load on an API that refuses most of it. What calls
  * that go on side by side read at the same time goes in one request; what they put, where the options say so.
  *
- * @returns a client whose requests, those under way too, end with the signal
+ * @returns a client whose requests, those under way too, end with the signal; what was read with others is not looked at
  */
 export function triggeredClients(options: Omit<ClientOptions, 'signal'>): (signal: AbortSignal) => TriggeredClient {
   const shared = schemalessClient(options);
