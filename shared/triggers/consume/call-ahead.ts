@@ -70,9 +70,8 @@ export function aheadCalls({ atOnce, call, mayCall }: AheadOptions): AheadCalls 
     begin(callable) {
       for (const one of callable) {
         if (ends.has(one.record)) continue;
-        const { promise, resolve } = Promise.withResolvers<CallEnd | undefined>();
-        ends.set(one.record, promise);
-        waiting.push({ ...one, resolve });
+        const end = new Promise<CallEnd | undefined>((resolve) => void waiting.push({ ...one, resolve }));
+        ends.set(one.record, end);
       }
       go();
     },

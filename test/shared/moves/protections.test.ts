@@ -218,9 +218,13 @@ it('what a promoted replica has forgotten of a move is mended: names, and the ro
     toNumber(await valueOf(group, 'SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?', [database]));
   await change(from, `CREATE DATABASE IF NOT EXISTS \`${copy}\``);
   await change(from, `RENAME TABLE \`${shard}\`.entity TO \`${copy}\`.entity`);
-  await expect(datastore.getLatest({ row_key: randomUUID(), column_name: 'BASE' })).rejects.toMatchObject({
-    code: 'unavailable',
-  });
+  // A reader answers until the change has reached it.
+  const codeOfRead = (): Promise<unknown> =>
+    datastore.getLatest({ row_key: randomUUID(), column_name: 'BASE' }).then(
+      () => 'answered',
+      (error: unknown) => Object(error).code,
+    );
+  await expect.poll(codeOfRead, { timeout: 10_000 }).toBe('unavailable');
   // It was the only one that lay there: the index's table, too.
   const index = toText(
     await valueOf(from, 'SELECT table_name FROM information_schema.tables WHERE table_schema = ?', [shard]),
