@@ -18,8 +18,8 @@ export interface ConsumeOptions {
 
 /**
  * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time. Start more processes
- * for more at a time. Needs the package `sqs-consumer` and the environment variables of the
- * trigger's function, which the local stack prints by `npm run consume -- --print-environment`.
+ * for more at a time. Needs the package `sqs-consumer` and the environment variables of the trigger's function, which the
+ * local stack prints by `npm run consume -- --print-environment`.
  *
  * ```ts
  * await consume(triggerHandler('bill_rider', async (rowKey, message, schemaless) => { … }));

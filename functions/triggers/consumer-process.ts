@@ -1,5 +1,6 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
+import { BATCH_SIZE } from '../../shared/triggers/state/queue-limits.ts';
 import { toQueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
 import type { ConsumerConfig } from '../environment/config.ts';
@@ -12,7 +13,6 @@ import { sqsClient } from '../environment/sqs.ts';
  * A poll that is under way is waited for when the process is to stop: one that is cut off could keep messages hidden.
  */
 const POLL_SECONDS = 5;
-const BATCH_SIZE = 10;
 
 export interface ConsumerProcess {
   readonly config: ConsumerConfig;
@@ -28,7 +28,8 @@ export interface ConsumerProcess {
 }
 
 /**
- * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time. Start more processes for more at a time.
+ * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time. Start more processes
+ * for more at a time.
  *
  * @returns once it was told to stop, and nothing is under way any more
  * @throws an Error when the datastore has no such trigger

@@ -97,7 +97,7 @@ class ReceivedTogether implements Batch {
     if (this.#back.has(record)) return 'back';
     if (this.#isStopping() && !(await this.#ahead.endOf(record)))
       return this.#leave(record, { reason: 'stopping', seconds: 0 });
-    const known = await this.#viewsOnce();
+    const known = await this.#knownNow();
     if (!known) return this.#leave(record, this.#notRunning(record));
     const { message, error } = this.#readings.get(record) ?? this.#read(record);
     if (!message) return this.#parkMalformed(record, error);
@@ -166,7 +166,7 @@ class ReceivedTogether implements Batch {
   }
 
   async #mayCallAhead({ record, message }: Callable): Promise<boolean> {
-    const known = await this.#viewsOnce().catch(() => undefined);
+    const known = await this.#knownNow().catch(() => undefined);
     if (!known || (message.generation ?? known.least) < known.least) return false;
     if (this.#isStopping() || this.#back.has(record) || !this.#hasTime()) return false;
     this.#hasCalled = true;
@@ -185,8 +185,8 @@ class ReceivedTogether implements Batch {
     return 'done';
   }
 
-  /** What of a batch can be done only once the trigger is known to run. */
-  async #viewsOnce(): Promise<Known | undefined> {
+  /** What is known of the trigger, and of the batch's shards; undefined where it does not run. */
+  async #knownNow(): Promise<Known | undefined> {
     const { status: known, settings, store } = this.#consumer;
     const status = await known.read();
     if (this.#isHalted || !isAtWork(status)) return undefined;
