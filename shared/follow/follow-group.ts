@@ -8,10 +8,9 @@ import { pauseFor } from '../pause-for.ts';
 import type { BellTower } from './bells.ts';
 import { adaptivePause, untilMultiple, type PassEnd, type Pauses } from './pace.ts';
 import { rungShards, type RungShards } from './rung-shards.ts';
+import { SHARDS_A_PAGE, slowLooksOf } from './slow-looks.ts';
 import { afterFailedPage, isAlone, isWaiting } from './trouble.ts';
 
-/** Shards that one statement reads: 64 take about 1 ms, far more take longer each. */
-export const SHARDS_A_PAGE = 64;
 /** A page that takes longer goes on by itself, and the next one is begun beside it. */
 const PAGE_MS = 1000;
 /** Pages under way at once; they are that many only where some take long. */
@@ -19,8 +18,6 @@ const PAGES_AT_ONCE = 4;
 /** Shards in trouble that are tried at once, each alone: they never take the place of a page. */
 const ALONE_AT_ONCE = 4;
 
-/** How often each shard is looked at where bells are heard: what is missed of them is found so late at most. */
-const SLOW_MS = 10_000;
 /** It is looked once more so long after a ring: a reader may lag behind the one that rang. */
 const LAGS_MS = 2000;
 /** After a pass that somebody rang for; a longer one where it had many shards. */
@@ -48,14 +45,16 @@ export async function followGroup(
 ): Promise<void> {
   const pauseAfter = adaptivePause(pauses);
   const pages = pagesUnderWay(work, group);
+  const slowLooks = slowLooksOf(pauses);
   const rung = rungShards(bells?.of(group), work.follower.datastore);
   /** When all are looked at that are due, whether or not they rang. */
   let nextAt = work.now();
   while (!signal.aborted) {
     const isTimed = work.now() >= nextAt;
-    const shards = await shardsOf(work, group, holdings, isTimed ? undefined : rung).catch(() => []);
+    const { shards, all } = await shardsOf(work, group, holdings, isTimed ? undefined : rung).catch(() => NO_SHARDS);
     if (isTimed) pages.beginAlone(shards.filter(({ held }) => isAlone(held.trouble)));
-    const isDue = dueShards(rung, isTimed, work.now());
+    const now = work.now();
+    const isDue = dueShards(rung, isTimed, (shard) => slowLooks(shard, all, now), now);
     const due = shards.filter(({ held }) => !isAlone(held.trouble) && isDue(held));
     // What answers first may be a moment older than the ring: another reader, or a statement that was shared.
     for (const { held } of due)
@@ -64,8 +63,7 @@ export async function followGroup(
         held.busyUntil = held.rungAt + BUSY_MS;
       }
     rung.take(due.map(({ held }) => held.shard));
-    for (let start = 0; start < due.length && !signal.aborted; start += SHARDS_A_PAGE)
-      await pages.begin(due.slice(start, start + SHARDS_A_PAGE));
+    for (const page of inPages(due)) if (!signal.aborted) await pages.begin(page);
     // Holding nothing costs nothing: what is taken next is not to wait for a long pause to end.
     const end = pages.ended(holdings.open().length === 0 ? 'some' : 'none');
     if (isTimed || due.length > 0) {
@@ -92,15 +90,26 @@ export interface Pace {
   readonly bells?: BellTower;
 }
 
+/** Some more or fewer in each, so that no statement is made for a few that are left. */
+function* inPages<Shard>(shards: readonly Shard[]): Generator<readonly Shard[], void> {
+  const pages = Math.max(1, Math.round(shards.length / SHARDS_A_PAGE));
+  const size = Math.max(1, Math.ceil(shards.length / pages));
+  for (let start = 0; start < shards.length; start += size) yield shards.slice(start, start + size);
+}
+
 /** Whether a shard is to be read in a pass. */
-function dueShards(rung: RungShards, isTimed: boolean, now: number): (held: HeldShard) => boolean {
+function dueShards(
+  rung: RungShards,
+  isTimed: boolean,
+  slowLookAt: (shard: number) => number,
+  now: number,
+): (held: HeldShard) => boolean {
   const since = rung.since();
   if (since === undefined) return () => isTimed;
   return ({ shard, readAt, busyUntil, rungAt }) =>
     rung.has(shard) ||
     // What was begun later than so has to have found the end.
-    (isTimed &&
-      (readAt < Math.max(since, busyUntil) || now - readAt >= SLOW_MS || isPast(rungAt + LAGS_MS, readAt, now)));
+    (isTimed && (readAt < Math.max(since, busyUntil, slowLookAt(shard)) || isPast(rungAt + LAGS_MS, readAt, now)));
 }
 
 /** A time has come, and it was not read since. */
@@ -108,32 +117,40 @@ function isPast(time: number, readAt: number, now: number): boolean {
   return readAt < time && time <= now;
 }
 
+/** Of one group. */
+interface ShardsOfGroup {
+  readonly shards: readonly OpenShard[];
+  /** How many are held, of those that were asked for, whether or not something is to be done with them now. */
+  readonly all: number;
+}
+
+const NO_SHARDS: ShardsOfGroup = { shards: [], all: 0 };
+
 /** Those whose cells are wanted now; a shard whose place to begin is not known yet finds it in any case. */
 async function shardsOf(
   { context, follower, now }: FollowWork,
   group: string,
   holdings: Holdings,
   only?: RungShards,
-): Promise<OpenShard[]> {
+): Promise<ShardsOfGroup> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const time = now();
   const isWanted = (held: HeldShard): boolean => {
     const { shard, offset } = held;
-    if (homeOf(topology, shard).group !== group) return false;
     if (!offset || follower.wants?.(shard, offset) !== false) return true;
     // It is read as soon as its cells are wanted.
     held.readAt = Number.NEGATIVE_INFINITY;
     return false;
   };
-  return holdings
-    .open()
-    .flatMap((partition) =>
-      partition.shards
-        .filter(
-          (held) => only?.has(held.shard) !== false && !held.isBusy && !isWaiting(held.trouble, time) && isWanted(held),
-        )
-        .map((held) => ({ partition, held })),
-    );
+  const shards: OpenShard[] = [];
+  let all = 0;
+  for (const partition of holdings.open())
+    for (const held of partition.shards) {
+      if (only?.has(held.shard) === false || homeOf(topology, held.shard).group !== group) continue;
+      all += 1;
+      if (!held.isBusy && !isWaiting(held.trouble, time) && isWanted(held)) shards.push({ partition, held });
+    }
+  return { shards, all };
 }
 
 /** The pages of one group that are under way, and what came of those that ended. */

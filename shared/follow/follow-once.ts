@@ -3,7 +3,7 @@ import { SchemalessError } from '../errors.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { StoreContext } from '../access/context.ts';
 import { byGroup, requireDatastore } from '../access/groups.ts';
-import { SHARDS_A_PAGE } from './follow-group.ts';
+import { SHARDS_A_PAGE } from './slow-looks.ts';
 import { pauseFor } from '../pause-for.ts';
 import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';

@@ -1,3 +1,6 @@
+export const LEAST_PAUSE_MS = 20;
+export const MOST_PAUSE_MS = 500;
+
 export interface Pauses {
   /** While cells come. @default 20 */
   readonly leastMs?: number;
@@ -23,9 +26,11 @@ export type PassEnd = 'full' | 'some' | 'none' | 'failed';
  * as long at a time. To double with every pass that found nothing made a group that gets a few cells a second wait
  * longest.
  */
-export function adaptivePause({ leastMs = 20, mostMs = 500, shareOfQuiet = 1 / 4 }: Pauses = {}): (
-  end: PassEnd,
-) => number {
+export function adaptivePause({
+  leastMs = LEAST_PAUSE_MS,
+  mostMs = MOST_PAUSE_MS,
+  shareOfQuiet = 1 / 4,
+}: Pauses = {}): (end: PassEnd) => number {
   let pause = leastMs;
   let quietMs = 0;
   return (end) => {

@@ -3,6 +3,7 @@ import type { LogRange, ShardLogEntries } from '../sql/statements/select-log-ent
 import { selectNextCells, toItems } from '../sql/statements/select-next-cells.ts';
 import type { StoreContext } from '../access/context.ts';
 import { askParts, partsOf } from '../access/ask-parts.ts';
+import { phaseOf } from './phase-of.ts';
 import { fetchLogEntries, type FetchLogEntries } from './read-log-entries.ts';
 
 /** Which of the ranges have a next cell, by their positions in the list. */
@@ -116,9 +117,4 @@ function endOf(
   if (!isSound || next.length >= limit || next.some(({ added_id }, position) => added_id !== at + position + 1))
     return undefined;
   return { entries: entries.slice(-1), epoch };
-}
-
-/** Spreads the moments over the time between two of them: a part of 1, as good as random. */
-function phaseOf(shard: number): number {
-  return (shard * 0.618_033_988_749_895) % 1;
 }

@@ -22,7 +22,8 @@ import { median } from './side-by-side.ts';
 const SHARDS = 4096;
 const GROUPS = 3;
 const TRIGGERS = ['bill_rider', 'feed_warehouse'];
-const SECONDS = 15;
+/** Twice what is done in the longest rounds: each trigger tells every half minute how far it is behind. */
+const SECONDS = 60;
 /** Offsets are committed, checkpoints written, and pauses at their longest by then. */
 const SETTLE_SECONDS = 5;
 const PATIENCE_MS = 120_000;

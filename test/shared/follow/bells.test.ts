@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { bellTower, type BellTower } from '../../../shared/follow/bells.ts';
+import type { Pauses } from '../../../shared/follow/pace.ts';
 import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
+import { shareFetches } from '../../../shared/follow/share-fetches.ts';
+import { slowLooksOf } from '../../../shared/follow/slow-looks.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
@@ -12,6 +15,7 @@ import { newDeeds, sharedFollowed, startWorker, until, type Deeds } from './supp
 import { triggerNamed } from '../../support/trigger-named.ts';
 
 const SHARDS = 24;
+const PAUSES: Pauses = { leastMs: 5, mostMs: 100 };
 /** Longer than a look at the bells on a busy machine, and shorter than until a shard that did not ring is looked at. */
 const SOON_MS = 6000;
 /** The same, where nothing is to come. */
@@ -61,10 +65,18 @@ beforeEach(() => {
 /** A worker that has read all shards, so that nothing but a ring, or the slow look, makes it read one again. */
 async function heardBy(run: Partial<Pick<FollowerRun, 'bells'>>): Promise<{ deeds: Deeds; stop: () => Promise<void> }> {
   const deeds = newDeeds();
-  const worker = startWorker(followed, deeds, { ...run, pauses: { leastMs: 5, mostMs: 100 } });
+  const worker = startWorker(followed, deeds, { ...run, pauses: PAUSES });
   await until('all that is there is handled', async () => deeds.names().size === (await followed.stored()).length);
   await sleep(2000);
   return { deeds, stop: () => worker.stop() };
+}
+
+/** Until all shards were looked at a moment ago, which is done again in ten seconds. */
+async function lookedAt(pauses: Pauses = PAUSES): Promise<void> {
+  const lookAt = slowLooksOf(pauses);
+  // Of so few it is the same moment for all.
+  const since = (): number => performance.now() - lookAt(0, SHARDS, performance.now());
+  while (since() < 300 || since() > 1000) await sleep(50);
 }
 
 describe('what is heard of bells', () => {
@@ -107,6 +119,7 @@ describe('what is heard of bells', () => {
 describe.skipIf(WRITER_ONLY)('bells', () => {
   it('bring cells of shards at rest at once, of single puts, batches, and appends that go by themselves', async () => {
     const { deeds, stop } = await heardBy({ bells });
+    await lookedAt();
     const before = deeds.handled.length;
     await followed.write(3, 1);
     await until('the first is there', () => deeds.handled.length === before + 1, SOON_MS);
@@ -124,6 +137,7 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
 
   it('that are lost cost a slow look at the log, and no cell', async () => {
     const { deeds, stop } = await heardBy({ bells });
+    await lookedAt();
     const before = deeds.handled.length;
     isMute = true;
     await followed.write(5, 1);
@@ -153,6 +167,23 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     });
     expect(count).toBeLessThan(without / 10);
   }, 90_000);
+
+  it('let followers that are equally far share the slow looks, too', async () => {
+    const fetch = shareFetches();
+    const pauses = { leastMs: 50, mostMs: 400, aligned: true };
+    const followers = [newDeeds(), newDeeds()].map((deeds) => ({
+      deeds,
+      worker: startWorker(followed, deeds, { bells, fetch, pauses }),
+    }));
+    for (const { deeds } of followers) await followed.caughtUp(deeds);
+    await sleep(2000);
+    await lookedAt(pauses);
+    asked = [];
+    await sleep(10_500);
+    // A statement for each group; for each follower by itself it would be twice as many.
+    expect(asked.filter((sql) => sql.includes(' AS epoch, added_id, '))).toHaveLength(inject('servers').groups.length);
+    await Promise.all(followers.map(({ worker }) => worker.stop()));
+  }, 60_000);
 
   it('are few: old rings are taken away', async () => {
     const client = await followed.groupOf(0);

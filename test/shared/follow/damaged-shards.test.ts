@@ -8,7 +8,7 @@ import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { doneWith, newDeeds, sharedFollowed, startWorker, until, type Deeds } from './support/followed-store.ts';
 
 /** Of three groups: two pages of each. */
-const SHARDS = 201;
+const SHARDS = 291;
 /** In one partition the pages are in the order of the shards. */
 const QUIET = { partitions: 1, pauses: { leastMs: 20, mostMs: 200 } };
 /** Among the others of its group, in its first page. */
