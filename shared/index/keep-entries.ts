@@ -16,7 +16,7 @@ import {
 } from './read-rows.ts';
 import { isGone } from '../sql/gone.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
-import { putEntries, type IndexRow } from './statements/put-entries.ts';
+import { insertEntries, putEntries, type IndexRow } from './statements/put-entries.ts';
 import { requireDatastore, byGroup, homeOf } from '../access/groups.ts';
 import type { RowEntries } from './entry.ts';
 import { readLongRow } from './long-row.ts';
@@ -178,6 +178,8 @@ export interface EntryOfShard {
   readonly index: PhysicalIndex;
   readonly shard: number;
   readonly row: IndexRow;
+  /** There should be none of its row yet, of any version. @default false */
+  readonly isNew?: boolean | undefined;
 }
 
 /** A field that a row's latest cell has, but of another type than the index says: it counts as null there. */
@@ -299,7 +301,7 @@ function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[],
 function addEntries(
   entries: EntryOfShard[],
   index: PhysicalIndex,
-  { row: { row_key }, version }: RowRead,
+  { row: { row_key }, version, isNew }: RowRead,
   { values, former }: RowEntries,
   { shards }: DatastoreTopology,
 ): void {
@@ -311,6 +313,7 @@ function addEntries(
       index,
       shard: shardOfValue(current, type, shards),
       row: { row_key, values, tombstone: false, version },
+      isNew,
     });
   for (const value of former)
     entries.push({
@@ -328,6 +331,20 @@ async function changeSurely(client: SqlClient, statement: Statement): Promise<vo
     if (!(error instanceof SqlError) || error.failure !== 'unclear' || error.timedOut) throw error;
     await client.change(statement);
   }
+}
+
+/** Of one table. What should not be there and is, is of a log that was cut since, or of the same entry. */
+async function putOrInsert(client: SqlClient, datastore: string, ofTable: readonly EntryOfShard[]): Promise<void> {
+  const { index, shard } = ofTable[0] as EntryOfShard;
+  const rows = ofTable.map(({ row }) => row);
+  if (ofTable.every(({ isNew }) => isNew === true)) {
+    try {
+      return await changeSurely(client, insertEntries(datastore, shard, index, rows));
+    } catch (error) {
+      if (!(error instanceof SqlError) || error.failure !== 'duplicate') throw error;
+    }
+  }
+  await changeSurely(client, putEntries(datastore, shard, index, rows));
 }
 
 /** Entries that were not written. */
@@ -357,11 +374,9 @@ export async function writeEntries(
   const missed: MissedEntries[] = [];
   await Promise.all(
     tables.map(async (ofTable) => {
-      const { index, shard } = ofTable[0] as EntryOfShard;
-      const { group, copy } = homeOf(topology, shard);
+      const { group, copy } = homeOf(topology, ofTable[0]?.shard ?? -1);
       try {
-        const rows = ofTable.map(({ row }) => row);
-        const writing = changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows));
+        const writing = putOrInsert(await context.groups.client(group), datastore, ofTable);
         await (copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing);
       } catch (error) {
         // What is wanted of a shard that has just moved is asked of where it is, when it is made good.

@@ -30,6 +30,8 @@ export interface RowRead {
   readonly row: RowOfShard;
   readonly version: Version;
   readonly entries: readonly RowEntries[];
+  /** It has one cell in all the columns of the indexes: nobody has had an entry to write for it before. */
+  readonly isNew?: boolean;
 }
 
 /** Rows that could not be read, and why: their shard's table is damaged or gone, say. */
@@ -134,10 +136,16 @@ export async function takeStates(
       if (rest) rests.push(rest);
     }
     const version = { epoch, added_id: highestAddedId(state) };
-    if (rests.length === 0) read.push({ row, version, entries: gathered.map(toEntries) });
+    if (rests.length === 0) read.push({ row, version, entries: gathered.map(toEntries), isNew: cellsOf(state) === 1 });
     else long.push({ row, version, gathered, rests });
   }
   return { read, unread, long };
+}
+
+function cellsOf({ cells }: RowState): number {
+  let sum = 0;
+  for (const ofColumn of cells.values()) sum += ofColumn.length;
+  return sum;
 }
 
 /** The columns that any of the indexes needs, each as deep as the one that needs it deepest. */

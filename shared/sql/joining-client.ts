@@ -241,7 +241,7 @@ class JoinedChanges {
         this.#migratingUntil = performance.now() + UNNUMBERED_MS;
         return void (await this.#runOnce(ordered, { statements: statementsOf(ordered), first: 0 }));
       }
-      if (error.failure !== 'duplicate') throw error;
+      if (error.failure !== 'duplicate' || !isOfAppend(ordered, error)) throw error;
       this.#refused += 1;
       if (this.#refused >= MOST_REFUSED) this.#unnumberedUntil = performance.now() + UNNUMBERED_AFTER_MS;
     }
@@ -379,6 +379,12 @@ class JoinedChanges {
 
 function statementsOf(some: readonly Waiting[]): readonly Statement[] {
   return some.map(({ statement }) => statement);
+}
+
+/** Where it is not known whose error it is, it may be that of an append. */
+function isOfAppend(some: readonly Waiting[], { position }: SqlError): boolean {
+  const atFault = position === undefined ? undefined : some[position];
+  return atFault === undefined || atFault.statement.log !== undefined;
 }
 
 /** More than itself goes with it, for which there have to be transactions. */

@@ -10,7 +10,7 @@ import { numberCells } from '../../shared/sql/statements/number-cells.ts';
 import { numberedAppend } from '../../shared/sql/statements/numbered-append.ts';
 import { renumber } from '../../shared/sql/statements/renumber.ts';
 import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
-import { putEntries } from '../../shared/index/statements/put-entries.ts';
+import { insertEntries } from '../../shared/index/statements/put-entries.ts';
 import { selectRowStates } from '../../shared/sql/statements/select-row-states.ts';
 import { unionOf } from '../../shared/sql/union.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';
@@ -65,8 +65,8 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   const texts = Array.from({ length: shards }, (_, shard) => ({
     append: numberedAppend(fenceOf(shard), [dummy]).insert.sql,
     state: unionOf(selectRowStates(datastore, [{ row_key: DUMMY_KEY, shard }], columns, LIMITS.answerBytes)).sql,
-    entry: putEntries(datastore, shard, index, [
-      { row_key: DUMMY_KEY, values: [DUMMY_KEY], tombstone: false, version: { epoch: 1, added_id: 1 } },
+    entry: insertEntries(datastore, shard, index, [
+      { row_key: DUMMY_KEY, values: [DUMMY_KEY], version: { epoch: 1, added_id: 1 } },
     ]).sql,
   }));
   const numbersText = numbersOf(0, [dummy]).sql;
@@ -124,7 +124,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
     const value = readField(decodeBody(latest?.[3] as Uint8Array), field?.field ?? '', 'UUID') as string;
     return {
       shard: shardOfValue(value, 'UUID', shards),
-      parameters: [rowKeyBytes(value), rowKey, Number(epoch), Number(latest?.[1]), 0],
+      parameters: [rowKeyBytes(value), rowKey, Number(epoch), Number(latest?.[1])],
     };
   }
 
@@ -190,9 +190,9 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
           );
           await Promise.all(
             [...Map.groupBy(entries, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
-              const values = ofShard.map(() => '(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))').join(', ');
+              const values = ofShard.map(() => '(?, ?, ?, ?)').join(', ');
               await run(groupOf(shard), {
-                sql: (texts[shard]?.entry ?? '').replace('(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))', values),
+                sql: (texts[shard]?.entry ?? '').replace('(?, ?, ?, ?)', values),
                 parameters: ofShard.flatMap(({ parameters }) => parameters),
               });
             }),

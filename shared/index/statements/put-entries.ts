@@ -50,3 +50,32 @@ export function putEntries(
     ]),
   };
 }
+
+/**
+ * Writes the first entries of rows into one shard's index table, where there is none of any version yet: fails as a
+ * `duplicate` otherwise, and writes none of them. Of what a server does for `putEntries` nearly half is to parse and to
+ * plan what becomes of an entry that is there.
+ *
+ * @param rows none of them a tombstone
+ */
+export function insertEntries(
+  datastore: string,
+  shard: number,
+  index: PhysicalIndex,
+  rows: readonly Omit<IndexRow, 'tombstone'>[],
+): Statement {
+  const { fields } = index.definition;
+  const table = indexTable(datastore, shard, index);
+  const names = [...fields.map((_, position) => `f${position}`), 'row_key', 'epoch', 'added_id'];
+  return {
+    table,
+    mayShareCommit: true,
+    sql: `INSERT INTO ${table} (${names.join(', ')}) VALUES ${rows.map(() => `(${names.map(() => '?').join(', ')})`).join(', ')}`,
+    parameters: rows.flatMap(({ row_key, values, version }): SqlParameter[] => [
+      ...fields.map(({ type }, position) => toSql(values[position] ?? null, type)),
+      rowKeyBytes(row_key),
+      version.epoch,
+      version.added_id,
+    ]),
+  };
+}

@@ -49,7 +49,7 @@ export function vary(variation: Variation, seed: string): Varied {
     wrap: (client) => ({
       ...client,
       async change(statement) {
-        if (!PUT_ENTRIES.test(statement.sql)) return client.change(statement);
+        if (!PUT_ENTRIES.test(statement.sql) && !INSERT_ENTRIES.test(statement.sql)) return client.change(statement);
         counts.entries += 1;
         if (!random.chance(share)) return put(client, statement);
         counts.late += 1;
@@ -65,8 +65,18 @@ export function vary(variation: Variation, seed: string): Varied {
 const PUT_ENTRIES =
   /^INSERT INTO (\S+) \((f0[^)]*), row_key, epoch, added_id, tombstone_at\) VALUES (\([?, ]*, IF\(\?, SYSDATE\(6\), NULL\)\)).*( ON DUPLICATE KEY UPDATE .*)$/su;
 
+/** The same, of rows that have no entry yet. */
+const INSERT_ENTRIES = /^INSERT INTO \S+ \((f0[^)]*), row_key, epoch, added_id\) VALUES /u;
+
 /** What is done instead: the statement itself where nothing is different. */
 function otherwise(statement: Statement, { tombstones, epochs }: Variation): readonly Statement[] {
+  const [, inserted] = INSERT_ENTRIES.exec(statement.sql) ?? [];
+  if (inserted !== undefined) {
+    const last = inserted.split(', ').length + 2;
+    const isEpoch = (position: number): boolean => position % (last + 1) === last - 1;
+    const parameters = statement.parameters.map((value, position) => (isEpoch(position) ? 1 : value));
+    return [epochs ? statement : { ...statement, parameters }];
+  }
   const [, table = '', fields = '', row = '', rest = ''] = PUT_ENTRIES.exec(statement.sql) ?? [];
   if (tombstones && epochs) return [statement];
   const width = fields.split(', ').length + 4;

@@ -138,6 +138,30 @@ describe('appends that are committed together', () => {
     expect(await isWhole(one)).toBe(true);
   });
 
+  it('are numbered on beside inserts of what is there already, which are no refusals of theirs', async () => {
+    // Each has a table of its own: one of which a statement failed goes by itself from then on.
+    const entries = Array.from({ length: 5 }, (_, number): Statement => {
+      const table = `schemaless.${datastore}_there_${number}`;
+      return { sql: `INSERT INTO ${table} VALUES (1)`, parameters: [], table, mayShareCommit: true };
+    });
+    for (const { table = '', sql } of entries) {
+      await change(direct, `CREATE TABLE ${table} (id INT NOT NULL PRIMARY KEY)`);
+      await change(direct, sql);
+    }
+    const last = await lastIn(one);
+    for (const entry of entries) {
+      const [, , twice] = await Promise.allSettled(
+        [appendTo(three), appendTo(one), entry].map((statement) => client.change(statement)),
+      );
+      expect(twice).toMatchObject({ reason: { failure: 'duplicate' } });
+    }
+    sent = [];
+    await all([appendTo(three), appendTo(one)]);
+    expect(sent.some((texts) => texts.some(isNumbering))).toBe(true);
+    expect([await lastIn(one), await isWhole(one)]).toEqual([last + entries.length + 1, true]);
+    for (const { table = '' } of entries) await change(direct, `DROP TABLE ${table}`);
+  });
+
   it('go on behind a large cell, which goes by itself, without a refusal', async () => {
     await client.change(appendTo(one));
     const cell = cellOf({ row_key: rowIn(one), body: randomBytes(400_000).toString('base64') });

@@ -1,7 +1,8 @@
 import { SqlError, type SqlClient, type Statement } from '../../../../../shared/sql/client.ts';
 import type { Wrap } from './indexed-store.ts';
 
-const ENTRIES = /^(INSERT INTO `[^`]+`\.`[a-z_]+_[0-9a-f]{8}` .*? VALUES )(.*?)( ON DUPLICATE KEY UPDATE .*)$/su;
+/** With what becomes of entries that are there, unless they are the first of their rows, which have no tombstones. */
+const ENTRIES = /^(INSERT INTO `[^`]+`\.`[a-z_]+_[0-9a-f]{8}` .*? VALUES )(.*?)( ON DUPLICATE KEY UPDATE .*)?$/su;
 const ROW = /\([^()]*IF\([^()]*\([^()]*\)[^()]*\)\)/gu;
 
 /** Lets writes of index entries behave otherwise; everything else passes. */
@@ -31,7 +32,8 @@ export function unreliableEntries(lost: number, latestMs: number): Wrap {
 
 /** What it would be like without tombstones: they are left out of every write. */
 export const noTombstones: Wrap = onEntries(async ({ sql, parameters }, client) => {
-  const [, start = '', rows = '', end = ''] = ENTRIES.exec(sql) ?? [];
+  const [, start = '', rows = '', end] = ENTRIES.exec(sql) ?? [];
+  if (end === undefined) return client.change({ sql, parameters });
   const all = rows.match(ROW) ?? [];
   const length = parameters.length / all.length;
   const kept = all.map((_, position) => position).filter((position) => parameters[(position + 1) * length - 1] !== 1);
