@@ -82,7 +82,7 @@ export interface LogRead {
 /**
  * The next cells of shards of one group, in one statement.
  *
- * @param shards at most some 64, each with its offset, and the last added id wanted unless that is all
+ * @param shards at most some 95, each with its offset, and the last added id wanted unless that is all
  * @returns in the order of `shards`, with the role that answered
  * @throws SchemalessError `unavailable` when no node answered
  */

@@ -3,7 +3,7 @@ import { phaseOf } from './phase-of.ts';
 
 /** How often each shard is looked at where bells are heard: what is missed of them is found so late at most. */
 const SLOW_MS = 10_000;
-/** Shards that one statement reads: 64 take about 1 ms, far more take longer each. */
+/** Shards that one statement reads, or half as many more: 64 take about 1 ms, far more take longer each. */
 export const SHARDS_A_PAGE = 64;
 
 /**
@@ -14,18 +14,19 @@ export const SHARDS_A_PAGE = 64;
 export type SlowLooks = (shard: number, held: number, now: number) => number;
 
 /**
- * Each shard has moments of its own, which come from the clock and the shard alone: followers of one process that hold
- * and pause alike look at the same ones in the same pass, and share statements. The moments lie just before the ends of
+ * Each shard has its moments, which come from the clock, its number and how many are held, in pages: followers of one
+ * process that hold and pause alike look at the same ones in the same pass, and share statements. The moments lie just before the ends of
  * the longest pauses, where no pass begins, so that of two passes that begin together none finds a shard due that the
  * other does not.
  */
 export function slowLooksOf({ leastMs = LEAST_PAUSE_MS, mostMs = MOST_PAUSE_MS }: Pauses = {}): SlowLooks {
-  const passes = Math.max(1, Math.floor(SLOW_MS / mostMs));
-  const everyMs = passes * mostMs;
+  const longestMs = Math.max(1, mostMs);
+  const passes = Math.max(1, Math.floor(SLOW_MS / longestMs));
+  const everyMs = passes * longestMs;
   return (shard, held, now) => {
     const pages = Math.min(passes, Math.max(1, Math.round(held / SHARDS_A_PAGE)));
     const page = Math.floor(phaseOf(shard) * pages);
-    const ofPage = Math.floor((page * passes) / pages) * mostMs - leastMs / 2;
+    const ofPage = Math.floor((page * passes) / pages) * longestMs - leastMs / 2;
     return Math.floor((now - ofPage) / everyMs) * everyMs + ofPage;
   };
 }

@@ -33,16 +33,17 @@ const DEADLINE_MS = 250;
  *
  * @param cells that were stored; indexes of other columns than theirs are left alone
  * @param after what rows of theirs were found to hold when they were stored; the others are read now
+ * @param areNew none of the cells was there before: a row that has no other has no entry yet, as a rule @default false
  */
 export async function keepEntries(
   context: StoreContext,
   datastore: string,
   cells: readonly BufferedCell[],
-  after: readonly RowsAfter[] = [],
+  { after = [], areNew = false }: { readonly after?: readonly RowsAfter[]; readonly areNew?: boolean } = {},
 ): Promise<void> {
   if (cells.length === 0) return;
   const indexes = await concernedIndexes(context.topology, datastore, cells);
-  if (indexes.length > 0) await withinDeadline(keepRows(context, { datastore, indexes, cells, after }));
+  if (indexes.length > 0) await withinDeadline(keepRows(context, { datastore, indexes, cells, after, areNew }));
 }
 
 /** Indexes of the columns of cells. */
@@ -62,10 +63,11 @@ interface KeptRows {
   readonly indexes: readonly PhysicalIndex[];
   readonly cells: readonly BufferedCell[];
   readonly after: readonly RowsAfter[];
+  readonly areNew: boolean;
 }
 
 /** Never fails. */
-async function keepRows(context: StoreContext, { datastore, indexes, cells, after }: KeptRows): Promise<void> {
+async function keepRows(context: StoreContext, { datastore, indexes, cells, after, areNew }: KeptRows): Promise<void> {
   const miss = (group: string, error: unknown): void => context.report({ kind: 'index_missed', group, error });
   try {
     const { entries, unread } = await wantedEntries(
@@ -75,7 +77,7 @@ async function keepRows(context: StoreContext, { datastore, indexes, cells, afte
       statesAfter(after, indexes),
     );
     for (const { error } of unread) miss('', error);
-    const missed = await writeEntries(context, datastore, entries);
+    const missed = await writeEntries(context, datastore, entries, areNew);
     // One that is down misses many.
     for (const [group, error] of new Map(missed.map((one) => [one.group, one.error]))) miss(group, error);
   } catch (error) {
@@ -178,8 +180,8 @@ export interface EntryOfShard {
   readonly index: PhysicalIndex;
   readonly shard: number;
   readonly row: IndexRow;
-  /** There should be none of its row yet, of any version. @default false */
-  readonly isNew?: boolean | undefined;
+  /** Of a row with one cell. @default false */
+  readonly isFirst?: boolean | undefined;
 }
 
 /** A field that a row's latest cell has, but of another type than the index says: it counts as null there. */
@@ -301,7 +303,7 @@ function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[],
 function addEntries(
   entries: EntryOfShard[],
   index: PhysicalIndex,
-  { row: { row_key }, version, isNew }: RowRead,
+  { row: { row_key }, version, isFirst }: RowRead,
   { values, former }: RowEntries,
   { shards }: DatastoreTopology,
 ): void {
@@ -313,7 +315,7 @@ function addEntries(
       index,
       shard: shardOfValue(current, type, shards),
       row: { row_key, values, tombstone: false, version },
-      isNew,
+      isFirst,
     });
   for (const value of former)
     entries.push({
@@ -328,20 +330,35 @@ async function changeSurely(client: SqlClient, statement: Statement): Promise<vo
   try {
     await client.change(statement);
   } catch (error) {
-    if (!(error instanceof SqlError) || error.failure !== 'unclear' || error.timedOut) throw error;
+    if (!isUnclear(error)) throw error;
     await client.change(statement);
   }
 }
 
-/** Of one table. What should not be there and is, is of a log that was cut since, or of the same entry. */
-async function putOrInsert(client: SqlClient, datastore: string, ofTable: readonly EntryOfShard[]): Promise<void> {
+function isUnclear(error: unknown): boolean {
+  return error instanceof SqlError && error.failure === 'unclear' && !error.timedOut;
+}
+
+/**
+ * Writes entries of one table. The first ones of rows are only inserted where they share a commit, which is where a
+ * shorter statement tells; what is there all the same is of a log that was cut since, or was written by the repair
+ * meanwhile.
+ *
+ * @param areNew the cells of their rows were not there before
+ */
+async function putOrInsert(
+  client: SqlClient,
+  datastore: string,
+  ofTable: readonly EntryOfShard[],
+  areNew: boolean,
+): Promise<void> {
   const { index, shard } = ofTable[0] as EntryOfShard;
   const rows = ofTable.map(({ row }) => row);
-  if (ofTable.every(({ isNew }) => isNew === true)) {
+  if (areNew && client.abilities.sharesCommits === true && ofTable.every(({ isFirst }) => isFirst === true)) {
     try {
-      return await changeSurely(client, insertEntries(datastore, shard, index, rows));
+      return void (await client.change(insertEntries(datastore, shard, index, rows)));
     } catch (error) {
-      if (!(error instanceof SqlError) || error.failure !== 'duplicate') throw error;
+      if (!isUnclear(error) && !(error instanceof SqlError && error.failure === 'duplicate')) throw error;
     }
   }
   await changeSurely(client, putEntries(datastore, shard, index, rows));
@@ -358,12 +375,14 @@ export interface MissedEntries {
  * Writes entries to the shards of their shard fields, side by side, each table with one statement; of a shard that is
  * being moved, to its copy, too. What a copy misses is found when it becomes the shard.
  *
+ * @param areNew the cells of their rows were not there before @default false: or it is not known
  * @returns what could not be written, by table
  */
 export async function writeEntries(
   context: StoreContext,
   datastore: string,
   entries: readonly EntryOfShard[],
+  areNew = false,
 ): Promise<readonly MissedEntries[]> {
   if (entries.length === 0) return [];
   const topology = await requireDatastore(context.topology, datastore);
@@ -376,7 +395,7 @@ export async function writeEntries(
     tables.map(async (ofTable) => {
       const { group, copy } = homeOf(topology, ofTable[0]?.shard ?? -1);
       try {
-        const writing = putOrInsert(await context.groups.client(group), datastore, ofTable);
+        const writing = putOrInsert(await context.groups.client(group), datastore, ofTable, areNew);
         await (copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing);
       } catch (error) {
         // What is wanted of a shard that has just moved is asked of where it is, when it is made good.

@@ -30,8 +30,8 @@ export interface RowRead {
   readonly row: RowOfShard;
   readonly version: Version;
   readonly entries: readonly RowEntries[];
-  /** It has one cell in all the columns of the indexes: nobody has had an entry to write for it before. */
-  readonly isNew?: boolean;
+  /** It has one cell in all the columns of the indexes, as far as was read. @default it is not known */
+  readonly isFirst?: boolean;
 }
 
 /** Rows that could not be read, and why: their shard's table is damaged or gone, say. */
@@ -136,7 +136,8 @@ export async function takeStates(
       if (rest) rests.push(rest);
     }
     const version = { epoch, added_id: highestAddedId(state) };
-    if (rests.length === 0) read.push({ row, version, entries: gathered.map(toEntries), isNew: cellsOf(state) === 1 });
+    if (rests.length === 0)
+      read.push({ row, version, entries: gathered.map(toEntries), isFirst: cellsOf(state) === 1 });
     else long.push({ row, version, gathered, rests });
   }
   return { read, unread, long };

@@ -25,6 +25,11 @@ export interface Statement {
    */
   readonly mayShareCommit?: true;
   /**
+   * Who sends it reckons with a `duplicate`, which is nobody's fault: what is committed with it is done without it.
+   * @default what fails is tried by itself, and its table goes by itself for a while
+   */
+  readonly mayBeThere?: true;
+  /**
    * Run on a fresh connection of its own: neither a dead socket nor others that wait keep it from being answered.
    * @default on any
    */
@@ -119,6 +124,8 @@ export interface SqlAbilities {
   readonly survivesDiskLoss: boolean;
   /** Followers hear of new cells, see `Statement.moves`. @default they look for themselves */
   readonly hasBells?: boolean;
+  /** Changes that come together are committed together, see `Statement.mayShareCommit`. @default each by itself */
+  readonly sharesCommits?: boolean;
   readonly bounds: SqlBounds;
 }
 

@@ -49,6 +49,8 @@ interface Waiting {
   readonly statement: Statement;
   readonly since: number;
   readonly bytes: number;
+  /** Taken back once for what another one found there. */
+  readonly isSecond?: true;
   readonly resolve: (change: SqlChange | Promise<SqlChange>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -68,7 +70,8 @@ interface Turn {
  * at once. Appends are numbered, see `numberCells`, also one that comes alone.
  *
  * **Who is at fault stands alone.** A transaction that fails is taken back, and its statements are done one by one, so
- * that each has its own answer. The table that a server refused, or that somebody had locked, goes by itself for half a
+ * that each has its own answer; where it was a duplicate that its sender reckons with, the others are done together
+ * without it. The table that a server refused, or that somebody had locked, goes by itself for half a
  * minute, and as long as it stays so.
  *
  * **Nobody waits for long.** A turn that takes longer than it should passes its place on. Statements of the tables that
@@ -307,7 +310,14 @@ class JoinedChanges {
       return;
     }
     const atFault = error.position === undefined ? undefined : some[error.position];
-    if (atFault && (error.failure !== 'contention' || error.errno === LOCK_WAIT)) {
+    const isThere = error.failure === 'duplicate' && atFault?.statement.mayBeThere === true;
+    if (atFault && isThere && some.every(({ isSecond }) => isSecond !== true)) {
+      atFault.reject(error);
+      const others = some.filter((one) => one !== atFault);
+      this.#waiting = [...others.map((one): Waiting => ({ ...one, isSecond: true })), ...this.#waiting];
+      return;
+    }
+    if (atFault && !isThere && (error.failure !== 'contention' || error.errno === LOCK_WAIT)) {
       this.#apart.keep(tableOf(atFault.statement));
     }
     for (const { statement, resolve } of some) resolve(this.#changeApart(statement));

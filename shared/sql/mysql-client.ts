@@ -131,6 +131,7 @@ export function mysqlClient(
       readsFromReaders: address.nodes.length > 1,
       survivesDiskLoss: !address.sharedStorage,
       hasBells: true,
+      sharesCommits: true,
       bounds: UNBOUNDED,
     },
     nodes: address.nodes.length,

@@ -189,8 +189,10 @@ async function writeToGroup(
       }
     },
   );
-  if (results.every(isStored)) await keepEntries(context, datastore, cells, found);
-  else {
+  if (results.every(isStored)) {
+    const areNew = results.every(({ outcome }) => outcome === 'stored');
+    await keepEntries(context, datastore, cells, { after: found, areNew });
+  } else {
     const whose = (isSo: (result: PutResult) => boolean): BufferedCell[] =>
       cells.filter((_, position) => isSo(results[position] as PutResult));
     await Promise.all([
@@ -200,7 +202,7 @@ async function writeToGroup(
         whose(({ outcome }) => outcome === 'conflict' || outcome === 'erased'),
         holders,
       ),
-      keepEntries(context, datastore, whose(isStored), found),
+      keepEntries(context, datastore, whose(isStored), { after: found }),
     ]);
   }
   return results;

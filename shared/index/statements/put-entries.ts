@@ -70,6 +70,7 @@ export function insertEntries(
   return {
     table,
     mayShareCommit: true,
+    mayBeThere: true,
     sql: `INSERT INTO ${table} (${names.join(', ')}) VALUES ${rows.map(() => `(${names.map(() => '?').join(', ')})`).join(', ')}`,
     parameters: rows.flatMap(({ row_key, values, version }): SqlParameter[] => [
       ...fields.map(({ type }, position) => toSql(values[position] ?? null, type)),

@@ -52,12 +52,12 @@ beforeAll(async () => {
   client = store.client(group);
 });
 afterAll(async () => {
-  await eraser[Symbol.asyncDispose]();
-  await store.close();
   // Servers are shared with other files.
   await eachServer((connection, variable, port) =>
     connection.query(`SET GLOBAL ${variable} = ${redoBefore.get(port)}`),
   );
+  await eraser[Symbol.asyncDispose]();
+  await store.close();
 });
 
 /** Asks every server of the run. @param ask told which variable has the bytes of its redo log, and its port */

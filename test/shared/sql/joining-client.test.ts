@@ -166,6 +166,34 @@ describe('a statement at fault', () => {
     expect(failures(ends)[0]).toMatchObject({ failure: 'duplicate' });
   });
 
+  it('is none where a duplicate is reckoned with: the others are done together without it', async () => {
+    const twice: Statement = { ...insertInto(tableOf(10)), mayBeThere: true };
+    await client.change(twice);
+    const readBehind: Statement = {
+      ...insertInto(tableOf(11)),
+      thenSelect: { kind: 'note', items: 1, branches: 1, from: () => ({ sql: 'SELECT 7', parameters: [] }) } as never,
+    };
+    sent = [];
+    const ends = await all([insertInto(tableOf(12)), twice, readBehind, insertInto(tableOf(10))]);
+    expect(failures(ends)).toEqual([expect.objectContaining({ failure: 'duplicate' })]);
+    expect(ends[1]?.status).toBe('rejected');
+    // What is read behind comes, too: none of them goes by itself, nor does the table from then on.
+    expect(sent).toEqual([1, 3, 2]);
+    sent = [];
+    expect(failures(await all([insertInto(tableOf(12)), insertInto(tableOf(10)), insertInto(tableOf(11))]))).toEqual(
+      [],
+    );
+    expect(sent).toEqual([3]);
+  });
+
+  it('is one where another duplicate follows, which costs no third transaction', async () => {
+    const twice = [13, 14, 15].map((table): Statement => ({ ...insertInto(tableOf(table)), mayBeThere: true }));
+    for (const one of twice) await client.change(one);
+    const ends = await all([insertInto(tableOf(16)), ...twice, insertInto(tableOf(17))]);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled']);
+    expect(sent.slice(3)).toEqual([1, 4, 3, 1, 1, 1]);
+  });
+
   it('whose values no driver takes fails nobody else', async () => {
     const wrong = { ...insertInto(tableOf(3)), parameters: [(last += 1), Number.NaN] };
     const ends = await all([insertInto(tableOf(1)), insertInto(tableOf(2)), wrong, insertInto(tableOf(3))]);
