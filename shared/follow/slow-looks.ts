@@ -15,9 +15,9 @@ export type SlowLooks = (shard: number, held: number, now: number) => number;
 
 /**
  * Each shard has its moments, which come from the clock, its number and how many are held, in pages: followers of one
- * process that hold and pause alike look at the same ones in the same pass, and share statements. The moments lie just before the ends of
- * the longest pauses, where no pass begins, so that of two passes that begin together none finds a shard due that the
- * other does not.
+ * process that hold and pause alike look at the same ones in the same pass, and share statements. The moments lie just
+ * before the ends of the longest pauses, where no pass begins, so that of two passes that begin together none finds a
+ * shard due that the other does not.
  */
 export function slowLooksOf({ leastMs = LEAST_PAUSE_MS, mostMs = MOST_PAUSE_MS }: Pauses = {}): SlowLooks {
   const longestMs = Math.max(1, mostMs);

@@ -303,7 +303,11 @@ class JoinedChanges {
     this.#client.change(dropBells(newest)).catch(() => undefined);
   }
 
-  /** One by one where none of them was done; where that is not known, or there is no writer, all are told. */
+  /**
+   * One by one where none of them was done; where that is not known, or there is no writer, all are told. Where one found
+   * what its sender reckons with, it alone is told, and the others wait for the next turn: once, for what each of many
+   * finds would take them a turn each.
+   */
   #settleSingly(some: readonly Waiting[], error: unknown): void {
     if (!(error instanceof SqlError) || error.failure === 'unclear' || READ_ONLY.has(error.errno)) {
       for (const { reject } of some) reject(error);
