@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { afterAll, beforeAll, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
@@ -25,17 +24,7 @@ let group: string;
 /** By group: how often the table that makes logs grow was written anew. */
 const rewritten = new Map<string, number>();
 
-/** Of a redo log here: each is written over whole. */
-const REDO_BYTES = 16 * 2 ** 20;
-/** What redo logs held before, by the port of their server. */
-const redoBefore = new Map<number, number>();
-
 beforeAll(async () => {
-  await eachServer(async (connection, variable, port) => {
-    const [[before] = []] = await connection.query<RowDataPacket[]>(`SELECT @@${variable} AS bytes`);
-    redoBefore.set(port, Number(before?.['bytes']));
-    await connection.query(`SET GLOBAL ${variable} = ${REDO_BYTES}`);
-  });
   store = await openRealStore({
     datastores: { over: 1 },
     wrap: (one, name) => ({
@@ -52,33 +41,9 @@ beforeAll(async () => {
   client = store.client(group);
 });
 afterAll(async () => {
-  // Servers are shared with other files.
-  await eachServer((connection, variable, port) =>
-    connection.query(`SET GLOBAL ${variable} = ${redoBefore.get(port)}`),
-  );
   await eraser[Symbol.asyncDispose]();
   await store.close();
 });
-
-/** Asks every server of the run. @param ask told which variable has the bytes of its redo log, and its port */
-async function eachServer(
-  ask: (connection: Connection, variable: string, port: number) => Promise<unknown>,
-): Promise<void> {
-  const { groups, engine } = inject('servers');
-  const variable = engine.kind === 'mysql' ? 'innodb_redo_log_capacity' : 'innodb_log_file_size';
-  await Promise.all(
-    groups.flatMap(({ nodes, user, password }) =>
-      nodes.map(async (server) => {
-        const connection = await createConnection({ ...server, user, password });
-        try {
-          await ask(connection, variable, server.port);
-        } finally {
-          await connection.end();
-        }
-      }),
-    ),
-  );
-}
 
 /** Bodies that lie in the files of a group's servers, by what kind of file it is, but for logs that are kept. */
 async function foundOnDisk(mark: string): Promise<Partial<Record<FileKind, number>>> {
