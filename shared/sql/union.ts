@@ -13,13 +13,16 @@ export const SEVERAL_TABLES = 'several tables';
 export function unionOf(parts: readonly Statement[]): Statement {
   const [only] = parts;
   if (only && parts.length === 1) return only;
-  let union = unions.get(parts);
-  if (!union) unions.set(parts, (union = makeUnion(parts)));
-  return union;
+  if (last?.parts !== parts) last = makeUnion(parts);
+  return last;
 }
 
-/** Its text is long, and whoever divides it where it is refused asks for the same parts once more. */
-const unions = new WeakMap<readonly Statement[], Statement>();
+/**
+ * The union that was made last: its text is long, and whoever asks for it, so that it may be divided where it is refused,
+ * takes it apart and together again at once. One alone, since a WeakMap of them, each of which holds its own key, keeps
+ * them all until the whole heap is collected: that was half of what reads left for that.
+ */
+let last: Statement | undefined;
 
 function makeUnion(parts: readonly Statement[]): Statement {
   const table = tableOf(parts);
