@@ -1,10 +1,15 @@
 import type { Cell } from '../cell.ts';
-import type { Datastore } from '../contract/datastore.ts';
+import type { Datastore, Found } from '../contract/datastore.ts';
 import type { FieldHash, IndexAnswer, IndexEntry, IndexQuery } from '../contract/index-query.ts';
+import { told, type LookUps } from '../store/look-ups.ts';
 import { openCells } from './open-cells.ts';
 import type { SealedParts } from './sealed-parts.ts';
 
-type Reads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'query' | 'count'>;
+type Stored = Datastore & LookUps;
+type Reads = Pick<
+  Stored,
+  'findEach' | 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'query' | 'count'
+>;
 
 /** Opens cells, unless they are to stay as they are stored. */
 type Open = <Read extends Cell>(
@@ -17,7 +22,7 @@ interface Opening {
 }
 
 /** The reads of a datastore, with what may be opened of their bodies opened. */
-export function sealedReads(stored: Datastore, parts: SealedParts): Reads {
+export function sealedReads(stored: Stored, parts: SealedParts): Reads {
   const open: Open = (cells, { sealed = false } = {}) => (sealed ? cells : openCells(stored.name, parts, cells));
   return {
     ...cellsOpened(stored, open),
@@ -29,8 +34,16 @@ export function sealedReads(stored: Datastore, parts: SealedParts): Reads {
   };
 }
 
-function cellsOpened(stored: Datastore, open: Open): Omit<Reads, 'query' | 'count'> {
+function cellsOpened(stored: Stored, open: Open): Omit<Reads, 'query' | 'count'> {
   return {
+    async findEach(keys, options, tell) {
+      const opening: Promise<void>[] = [];
+      await stored.findEach(keys, options, (position, found) => {
+        if ('error' in found) return tell(position, found);
+        opening.push(told(openFound<Found>(found, open, options), (opened) => tell(position, opened)));
+      });
+      await Promise.all(opening);
+    },
     get: async (address, options) => openFound(await stored.get(address, options), open, options),
     getLatest: async (key, options) => openFound(await stored.getLatest(key, options), open, options),
     async versions(key, options) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Role } from '../cell.ts';
+import type { CellKey, Role } from '../cell.ts';
 import type { CircuitName } from '../sql/guarded-client.ts';
 import { type SqlClient, SqlError } from '../sql/client.ts';
 import { requireDatastore } from '../access/groups.ts';
@@ -12,6 +12,7 @@ import { entryReads, runQuery } from '../index/run-query.ts';
 import { runCount } from '../index/run-count.ts';
 import { indexStatus, indexStatuses } from '../index/status.ts';
 import { digestReads } from './digest-log.ts';
+import { findOne, told, type LookUps } from './look-ups.ts';
 import { cellReads } from './read-cells.ts';
 import { logReads } from './read-log.ts';
 import { cellWrites } from './write-cells.ts';
@@ -21,7 +22,7 @@ import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { TopologySource } from '../topology/topology.ts';
 
 /** A datastore as a deployment has it. */
-export type StoredDatastore = Datastore & BufferOperations & IndexOperations;
+export type StoredDatastore = Datastore & BufferOperations & IndexOperations & LookUps;
 
 /** Seals what is written to a datastore, and opens what is read of it. The same datastore gives the same one. */
 export type Seal = (stored: StoredDatastore) => Promise<StoredDatastore>;
@@ -115,7 +116,8 @@ async function probe(client: SqlClient, role: Role, circuit: () => CircuitName):
 type Reads = Pick<
   Datastore,
   'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'heads' | 'digest' | 'query' | 'count'
->;
+> &
+  LookUps;
 
 /** Looks at the topology, and reads again, so often: the second time at once. */
 const TRIES = 3;
@@ -143,6 +145,22 @@ export function whereShardsAre(topology: TopologySource, reads: Reads): Reads {
   }
 
   return {
+    async findEach(keys, options, tell) {
+      const elsewhere: number[] = [];
+      await reads.findEach(keys, options, (position, found) => {
+        if (isErrorElsewhere(found)) elsewhere.push(position);
+        else tell(position, found);
+      });
+      await Promise.all(
+        elsewhere.map((position) => {
+          const key = keys[position] as CellKey;
+          return told(
+            follow(() => findOne(reads, key, options)),
+            (found) => tell(position, found),
+          );
+        }),
+      );
+    },
     get: (address, options) => follow(() => reads.get(address, options)),
     getLatest: (key, options) => follow(() => reads.getLatest(key, options)),
     versions: (key, options) => follow(() => reads.versions(key, options)),

@@ -8,26 +8,24 @@ import {
   parseRead,
   shardOf,
 } from '../address.ts';
-import { LIMITS, type Cell, type CellKey, type ErasedBy, type Role, type Served } from '../cell.ts';
-import { invalidField, SchemalessError } from '../errors.ts';
-import { byItem, bytesCome, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
-import { retentionOf, shownRetention, type RetentionRules } from '../sql/hidden-cells.ts';
-import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
-import { selectErasures } from '../sql/statements/select-erasures.ts';
+import { LIMITS, type Served } from '../cell.ts';
+import { invalidField } from '../errors.ts';
+import { bytesCome, type ItemRows } from '../sql/cell-rows.ts';
+import type { RetentionRules } from '../sql/hidden-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
-import { unionOf } from '../sql/union.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { AnswerRoom } from '../contract/answer-room.ts';
 import type { StoreContext } from '../access/context.ts';
-import type { Datastore, Found, Page, ReadOptions } from '../contract/datastore.ts';
-import { decodeCell, decodeSizedCell, decodeUntilFull, noRoomLeft } from '../access/decode.ts';
-import { joinedByKey } from '../access/joined.ts';
-import { readGroup, type GroupItem, askEither, pageBytes } from '../access/ask-parts.ts';
+import type { Datastore, Page, ReadOptions } from '../contract/datastore.ts';
+import { decodeUntilFull, noRoomLeft } from '../access/decode.ts';
+import { readGroup, pageBytes } from '../access/ask-parts.ts';
+import { cellLookUps } from './look-up-cells.ts';
+import type { LookUps } from './look-ups.ts';
 import { readBatch } from './read-batch.ts';
 
-type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
+type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'> & LookUps;
 
 /** The reads of single rows, and of batches of cells: one statement a group. */
 export function cellReads(context: StoreContext, name: string, shards: number): CellReads {
@@ -56,7 +54,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     return { ...answer, bytes };
   }
 
-  const find = cellLookUps(context, name, shards);
+  const { find, findEach } = cellLookUps(context, name, shards);
   const source = { context, name, shards };
 
   return {
@@ -66,6 +64,8 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       rejectable(() =>
         find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }, options),
       ),
+
+    findEach,
 
     async versions(key, options = {}): Promise<Page<number>> {
       const limit = parseLimit(options.limit);
@@ -104,111 +104,6 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
 
     batchGet: (keys, options = {}) => readBatch(source, keys, options),
   };
-}
-
-/** Statements that look up cells of a group at a time: as many as its servers may work on side by side. */
-const LOOK_UPS_OF_A_GROUP = 2;
-
-interface LookUp {
-  readonly group: string;
-  readonly read: Role;
-  readonly wanted: ShardKey;
-  /** The same object for all that are read by the same topology. */
-  readonly rules: RetentionRules;
-}
-
-/**
- * Looks up single cells of a datastore, those that are wanted of a group at the same time in one statement. Without a
- * ref key: the latest.
- */
-function cellLookUps(
-  context: StoreContext,
-  name: string,
-  shards: number,
-): (key: CellKey, options: ReadOptions) => Promise<Found> {
-  const lookUp = joinLookUps(context, name);
-  return async ({ row_key, column_name, ref_key }, options) => {
-    const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseAddedId(options.min_added_id) };
-    const read = parseRead(options.read);
-    const shard = shardOf(row_key, shards);
-    const topology = await requireDatastore(context.topology, name);
-    const { group } = homeOf(topology, shard);
-    const rules = topology.retention;
-    const found = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard }, rules }));
-    if (found.error) throw found.error;
-    const { cells, served_by, stale } = found;
-    const decoded = cells[0] && decodeSizedCell(cells[0], options.packed);
-    if (decoded && options.room?.take(decoded) === false) throw noRoomLeft();
-    const why =
-      decoded?.cell.erased === true && cells[0]
-        ? await whyErased(context, { name, group, read, rules }, cells[0], decoded.cell)
-        : {};
-    return { cell: decoded?.cell ?? null, served_by, stale, ...why };
-  };
-}
-
-interface ReadFrom {
-  readonly name: string;
-  readonly group: string;
-  readonly read: Role;
-  readonly rules: RetentionRules;
-}
-
-/** Why the body of a cell is not shown. */
-async function whyErased(
-  context: StoreContext,
-  from: ReadFrom,
-  { hidden }: StoredCell,
-  cell: Cell,
-): Promise<Pick<Found, 'erasure' | 'why' | 'rule'>> {
-  const erasure = hidden ? undefined : await erasedBy(context, from, cell);
-  if (!hidden && erasure?.why !== 'retention') return erasure ? { erasure } : {};
-  const rule = retentionOf(from.rules, cell.column_name);
-  return { why: 'retention', ...(erasure && { erasure }), ...(rule && { rule: shownRetention(rule) }) };
-}
-
-/** Why the body of a cell is gone, and since when, as far as that can still be read. */
-async function erasedBy(
-  context: StoreContext,
-  { name, group, read }: ReadFrom,
-  cell: Cell,
-): Promise<ErasedBy | undefined> {
-  const statement = unionOf(selectErasures(name, cell.shard, cell, 0));
-  const asked = askEither(await context.groups.client(group), group, read, statement);
-  const { rows } = await asked.catch((error: unknown) => {
-    if (error instanceof SchemalessError) return { rows: [] };
-    throw error;
-  });
-  const [first] = (byItem(rows, 1)[0]?.cells ?? []).toSorted((one, other) => one.added_id - other.added_id);
-  const { created_at: erased_at = '', erasure } = first ? decodeCell(first) : {};
-  return erasure && { ...erasure, erased_at };
-}
-
-function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Promise<GroupItem> {
-  return joinedByKey<LookUp, GroupItem>(
-    {
-      atOnce: LOOK_UPS_OF_A_GROUP,
-      fits: (taken, { rules }) => taken.length < LIMITS.batchCells && rules === taken[0].rules,
-      async run(some) {
-        const [{ group, read, rules }] = some;
-        const wanted = some.map((one) => one.wanted);
-        const statement = (positions: readonly number[]): Statement =>
-          selectCells(
-            name,
-            positions.length === wanted.length ? wanted : positions.map((position) => wanted[position] as ShardKey),
-            true,
-            undefined,
-            rules,
-          );
-        return readGroup(await context.groups.client(group), group, {
-          statement,
-          minima: some.map(({ wanted }) => wanted.key.min_added_id),
-          read,
-        });
-      },
-    },
-    ({ group, read }) => `${group}/${read}`,
-  );
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS, type Cell } from '../../shared/cell.ts';
+import { LIMITS, type Cell, type CellKey } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { fakeDeployment, type FakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
@@ -56,6 +56,11 @@ describe('many reads in one request', () => {
         'cells/x/BASE',
         `cells/${ROW}/BASE/one`,
         `cells/${ROW}//1`,
+        `cells/${ROW}/BASE/`,
+        `cells/${ROW}/BASE?bogus=1`,
+        `cells/${ROW}/BASE?read=nobody`,
+        `cells/${ROW}/BASE/1?min_added_id=-1`,
+        `cells/${ROW}/BASE/1`,
         `rows/${ROW}?bogus=1`,
         `rows/${ROW}?min_added_id=-1`,
       ],
@@ -125,6 +130,36 @@ describe('many reads in one request', () => {
   it('are told of what is no UTF-8', async () => {
     expect(await asking(fakeDeployment()).answers('batch-read', [`cells/${ROW}/%ff`])).toMatchObject([
       { status: 400, body: { code: 'invalid_field', field: 'column_name' } },
+    ]);
+  });
+
+  it('of cells, with the same query, are asked at once; what fails all that were not answered takes nothing from the rest', async () => {
+    const asked: (readonly CellKey[])[] = [];
+    const failing = fakeDeployment();
+    const { answers } = asking({
+      ...failing,
+      datastore: async (name) => ({
+        ...(await failing.datastore(name)),
+        async findEach(keys, { read }, tell) {
+          asked.push(keys);
+          if (read === 'reader') throw new SchemalessError('unavailable', 'no topology');
+          tell(1, { cell: CELL, ...SERVED });
+          throw new SchemalessError('overloaded', 'no room');
+        },
+      }),
+    });
+    const found = await answers('batch-read', [
+      `cells/${ROW}/A`,
+      `cells/${ROW}/B?read=reader`,
+      `cells/${ROW}/BASE/1`,
+      `rows/${ROW}`,
+    ]);
+    expect(asked.map((keys) => keys.map(({ column_name }) => column_name))).toEqual([['A', 'BASE'], ['B']]);
+    expect(found).toMatchObject([
+      { status: 503, body: { code: 'overloaded' } },
+      { status: 503, body: { code: 'unavailable' } },
+      { status: 200, body: { column_name: 'BASE' } },
+      { status: 200, body: { cells: [] } },
     ]);
   });
 

@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
 import type { Cell, NewCell } from '../../shared/cell.ts';
-import type { BufferOperations, Datastore, IndexOperations } from '../../shared/contract/datastore.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
+import type { StoredDatastore } from '../../shared/store/deployment.ts';
 import { entityTable } from '../../shared/sql/names.ts';
 import type { DeployedTrigger } from '../../shared/topology/topology.ts';
 import { cellOf, rowsOfShard } from './datastore-conformance.ts';
@@ -11,7 +11,7 @@ import { openRealStore, type RealStore, type RealStoreOptions } from './real-sto
 /** A datastore of a test's own, on real servers. */
 export interface OpenTrips extends AsyncDisposable {
   readonly store: RealStore;
-  readonly trips: Datastore & BufferOperations & IndexOperations;
+  readonly trips: StoredDatastore;
   /** Its unique name. */
   readonly name: string;
   /** The group that holds shard 0. */

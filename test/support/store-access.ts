@@ -9,8 +9,7 @@ import {
   type StoreContext,
   type StoreEvent,
 } from '../../shared/access/context.ts';
-import type { BufferOperations, Datastore, IndexOperations } from '../../shared/contract/datastore.ts';
-import { openDeployment } from '../../shared/store/deployment.ts';
+import { openDeployment, type StoredDatastore } from '../../shared/store/deployment.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
@@ -65,7 +64,7 @@ export type Wrap = (client: SqlClient, varied: () => void) => SqlClient;
 
 export interface OpenStore extends AsyncDisposable {
   readonly name: string;
-  readonly datastore: Datastore & BufferOperations & IndexOperations;
+  readonly datastore: StoredDatastore;
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;

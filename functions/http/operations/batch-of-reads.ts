@@ -2,7 +2,7 @@ import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
 import { writeJson, type JsonText } from '../../../shared/body/json.ts';
 import { PackedBody } from '../../../shared/body/packed-body.ts';
 import { writeMessagePack } from '../../../shared/body/write-message-pack.ts';
-import { LIMITS, type Json } from '../../../shared/cell.ts';
+import { LIMITS, type CellKey, type Json } from '../../../shared/cell.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { answerRoom } from '../../../shared/access/decode.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
@@ -11,6 +11,7 @@ import { readArray, readMembers } from '../members.ts';
 import { problemAnswer, shown, logProblem } from '../problem.ts';
 import { pathValue, readQuery, type HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
+import type { ReadsTogether } from './reads-together.ts';
 import { soonDone } from './soon-done.ts';
 
 /**
@@ -23,11 +24,18 @@ const PATIENCE_MS = 100;
  * POST `{targets: […]}`: many reads, each answered as its own GET would be.
  *
  * @param operations those that can be asked for, all of them of GET
+ * @param together answers those of some operations that have the same query at once @default each is answered by itself
  */
-export function batchOfReads(operations: { readonly [operation in Operation]?: HttpOperation }): HttpOperation {
+export function batchOfReads(
+  operations: { readonly [operation in Operation]?: HttpOperation },
+  together?: ReadsTogether,
+): HttpOperation {
   const templates = ROUTES.flatMap(({ operation, path }): Template[] => {
     const answer = operations[operation];
-    return answer === undefined ? [] : [{ parts: path.split('/').slice(3), answer }];
+    if (answer === undefined) return [];
+    const parts = path.split('/').slice(3);
+    const places = new Map(parts.map((part, place) => [part.slice(1, -1), place]));
+    return [{ parts, places, answer, keyOf: together?.keyOf[operation] }];
   }).toSorted((one, other) => literals(other) - literals(one));
   const wanted = templates.map(({ parts }) => parts.join('/')).join(', or ');
 
@@ -37,12 +45,12 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
     const path = end < 0 ? text : text.slice(0, end);
     const values = path.split('/');
     // A path can fit two: that with more words in place of parameters comes first, as routes are chosen.
-    const found = templates.find(
+    const template = templates.find(
       ({ parts }) =>
         parts.length === values.length && parts.every((part, at) => part.startsWith('{') || part === values[at]),
     );
-    if (found === undefined) throw invalidField(`targets[${position}]`, wanted, target);
-    return { ...found, values, query: end < 0 ? '' : text.slice(end + 1), path };
+    if (template === undefined) throw invalidField(`targets[${position}]`, wanted, target);
+    return { position, template, values, query: end < 0 ? '' : text.slice(end + 1), path };
   }
 
   return async (request, deployment) => {
@@ -51,12 +59,24 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
     const reads = readArray(targets, 'targets', LIMITS.batchReads).map(find);
     await deployment.datastore(request.path('datastore'));
     // One for all: each by itself may be as long as any answer, and all of them would be in memory together.
-    const room = answerRoom();
-    const answers = await soonDone(
+    const whole = { ...request, room: answerRoom() };
+    const answers = await soonDone<WrittenRead>(reads.length, PATIENCE_MS, async (tell) => {
       // Each is written while others are still waited for.
-      reads.map(async (read) => writtenEarly(await answerOf(read, { ...request, room }, deployment))),
-      PATIENCE_MS,
-    );
+      const answered = (read: Read, answer: () => Answer): void =>
+        tell(read.position, writtenRead(read, answer, whole));
+      const byQuery = new Map<string, AskedTogether>();
+      const alone: Read[] = [];
+      for (const read of reads) {
+        if (read.template.keyOf === undefined) alone.push(read);
+        else askTogether(byQuery, read, whole, answered);
+      }
+      await Promise.all([
+        ...alone.map(async (read) => answered(read, await settled(answerAlone(read, whole, deployment)))),
+        ...[...byQuery].map(([query, some]) =>
+          answerTogether(together as ReadsTogether, some, requestOf(whole, query), deployment, answered),
+        ),
+      ]);
+    });
     const body = answers.some((one) => one?.bytes) ? inMessagePack(answers) : undefined;
     return {
       status: 200,
@@ -69,11 +89,17 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
 /** A path after the datastore, and who answers it. */
 interface Template {
   readonly parts: readonly string[];
+  /** Of each parameter, by its name, where it stands. */
+  readonly places: ReadonlyMap<string, number>;
   readonly answer: HttpOperation;
+  /** What it asks for, where others of its kind are answered together with it. */
+  readonly keyOf: ((read: Pick<HttpRequest, 'path'>) => CellKey) | undefined;
 }
 
 /** One of the reads. */
-interface Read extends Template {
+interface Read {
+  readonly position: number;
+  readonly template: Template;
   /** What stands in the place of each part, still encoded. */
   readonly values: readonly string[];
   readonly query: string;
@@ -81,35 +107,94 @@ interface Read extends Template {
   readonly path: string;
 }
 
-/**
- * What a read answers, and the code of the failure that is to be counted, if it is one; undefined where there was no
- * room for it.
- */
-async function answerOf(
-  { answer, parts, values, query, path }: Read,
-  whole: HttpRequest,
+/** Told how a read is answered: what it gives, or throws. */
+type Answered = (read: Read, answer: () => Answer) => void;
+
+/** Reads that one look answers, and the key of each. */
+interface AskedTogether {
+  readonly reads: Read[];
+  readonly keys: CellKey[];
+}
+
+function askTogether(byQuery: Map<string, AskedTogether>, read: Read, whole: HttpRequest, answered: Answered): void {
+  const { template, query } = read;
+  let key: CellKey | undefined;
+  try {
+    key = template.keyOf?.({ path: pathOf(read, whole) });
+  } catch (error) {
+    return answered(read, throwing(error));
+  }
+  const some = byQuery.get(query) ?? { reads: [], keys: [] };
+  byQuery.set(query, some);
+  some.reads.push(read);
+  some.keys.push(key as CellKey);
+}
+
+async function answerTogether(
+  together: ReadsTogether,
+  { reads, keys }: AskedTogether,
+  request: HttpRequest,
   deployment: Deployment,
-): Promise<(Answer & { readonly failure?: string }) | undefined> {
-  const request: HttpRequest = {
-    id: whole.id,
-    isSigned: whole.isSigned,
-    caller: whole.caller,
-    packed: whole.packed,
-    header: whole.header,
-    ...(whole.room && { room: whole.room }),
-    path: (name) => (name === 'datastore' ? whole.path(name) : pathValue(values[parts.indexOf(`{${name}}`)], name)),
-    query: (names = {}) => readQuery(query, names),
-    hasBody: false,
-    json: () => null,
+  answered: Answered,
+): Promise<void> {
+  const waiting = new Set(reads);
+  const tell = (read: Read, answer: () => Answer): void => {
+    waiting.delete(read);
+    answered(read, answer);
   };
   try {
-    return await answer(request, deployment);
+    await together.answer(keys, request, deployment, (position, answer) => tell(reads[position] as Read, answer));
+  } catch (error) {
+    for (const read of waiting) answered(read, throwing(error));
+  }
+}
+
+function answerAlone(read: Read, whole: HttpRequest, deployment: Deployment): Promise<Answer> {
+  return read.template.answer({ ...requestOf(whole, read.query), path: pathOf(read, whole) }, deployment);
+}
+
+/** As a GET with such a query is. */
+function requestOf(whole: HttpRequest, query: string): HttpRequest {
+  return { ...whole, query: (names = {}) => readQuery(query, names), hasBody: false, json: () => null };
+}
+
+function pathOf({ template, values }: Read, whole: HttpRequest): HttpRequest['path'] {
+  return (name) => (name === 'datastore' ? whole.path(name) : pathValue(values[template.places.get(name) ?? -1], name));
+}
+
+async function settled(answering: Promise<Answer>): Promise<() => Answer> {
+  try {
+    const answer = await answering;
+    return () => answer;
+  } catch (error) {
+    return throwing(error);
+  }
+}
+
+function throwing(error: unknown): () => never {
+  return () => {
+    throw error;
+  };
+}
+
+/**
+ * What a read answers, written in the way in which it is sent as a rule, with the code of the failure that is to be
+ * counted, if it is one; undefined where there was no room for it.
+ */
+function writtenRead({ path }: Read, answer: () => Answer, whole: HttpRequest): WrittenRead | undefined {
+  let made: Answer;
+  let failure: string | undefined;
+  try {
+    made = answer();
   } catch (error) {
     const { code, status } = shown(error);
     if (code === 'answer_too_large') return undefined;
     logProblem(error, { request_id: whole.id, path, status });
-    return { ...problemAnswer(shown(error), whole.id), ...(status < 500 ? {} : { failure: code }) };
+    made = problemAnswer(shown(error), whole.id);
+    if (status >= 500) failure = code;
   }
+  const bytes = made.packed === true ? writeMessagePack(shownRead(made)) : undefined;
+  return { answer: made, failure, ...(bytes ? { bytes } : { json: writeJson(shownRead(made)) }) };
 }
 
 function literals({ parts }: Template): number {
@@ -122,13 +207,6 @@ interface WrittenRead {
   readonly failure: string | undefined;
   readonly bytes?: Uint8Array | undefined;
   readonly json?: JsonText;
-}
-
-function writtenEarly(answer: Awaited<ReturnType<typeof answerOf>>): WrittenRead | undefined {
-  if (answer === undefined) return undefined;
-  const { failure } = answer;
-  const bytes = answer.packed === true ? writeMessagePack(shownRead(answer)) : undefined;
-  return bytes ? { answer, failure, bytes } : { answer, failure, json: writeJson(shownRead(answer)) };
 }
 
 function shownRead({ status, body }: Answer): object {

@@ -1,9 +1,10 @@
-import type { CellAddress } from '../../../shared/cell.ts';
+import type { CellKey } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Found } from '../../../shared/contract/datastore.ts';
 import type { Answer } from '../answer.ts';
 import { READ_NAMES, readOptions, pathAddress, pathColumn } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
+import type { ReadsTogether } from './reads-together.ts';
 
 /** GET /cells/{row_key}/{column_name}/{ref_key}: one cell. */
 export const getCell: HttpOperation = async (request, deployment) => {
@@ -21,11 +22,22 @@ export const getLatestCell: HttpOperation = async (request, deployment) => {
   return answerFound(key, await datastore.getLatest(key, options), request.packed);
 };
 
-function answerFound(
-  address: Omit<CellAddress, 'ref_key'> & { readonly ref_key?: number },
-  found: Found,
-  packed: boolean,
-): Answer {
+/** Cells, and latest cells, that are wanted together. */
+export const cellsTogether: ReadsTogether = {
+  keyOf: { getCell: pathAddress, getLatestCell: pathColumn },
+  async answer(keys, request, deployment, tell) {
+    const options = readOptions(request, request.query({ once: READ_NAMES }));
+    const datastore = await deployment.datastore(request.path('datastore'));
+    await datastore.findEach(keys, options, (position, found) =>
+      tell(position, () => {
+        if ('error' in found) throw found.error;
+        return answerFound(keys[position] as CellKey, found, request.packed);
+      }),
+    );
+  },
+};
+
+function answerFound(address: CellKey, found: Found, packed: boolean): Answer {
   const { cell, served_by, stale, erasure, why, rule } = found;
   if (cell?.erased === true)
     throw new SchemalessError(

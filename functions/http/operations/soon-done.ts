@@ -1,27 +1,28 @@
 /**
- * The results of work that is done when all of it is, or so long after the first: undefined in the place of what was
- * not.
+ * The results of pieces of work that are there when all are, or so long after the first: undefined in the place of those
+ * that were not.
  *
- * @param works that do not fail
+ * @param count how many
  * @param patienceMs milliseconds
+ * @param begin begins all of it, and tells the result of each by its place, once; undefined where it has none. What it
+ *   rejects with is thrown
  */
 export async function soonDone<Result>(
-  works: readonly Promise<Result>[],
+  count: number,
   patienceMs: number,
+  begin: (tell: (position: number, result: Result | undefined) => void) => Promise<void>,
 ): Promise<readonly (Result | undefined)[]> {
-  const results: (Result | undefined)[] = works.map(() => undefined);
+  const results = Array.from<Result | undefined>({ length: count });
   let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve, reject) => {
-    let left = works.length;
+    let left = count;
     if (left === 0) resolve();
-    for (const [position, work] of works.entries()) {
-      work.then((result) => {
-        results[position] = result;
-        left -= 1;
-        if (left === 0) resolve();
-        else timer ??= setTimeout(resolve, patienceMs);
-      }, reject);
-    }
+    begin((position, result) => {
+      results[position] = result;
+      left -= 1;
+      if (left === 0) resolve();
+      else timer ??= setTimeout(resolve, patienceMs);
+    }).catch(reject);
   });
   clearTimeout(timer);
   return [...results];

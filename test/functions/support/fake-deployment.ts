@@ -2,6 +2,7 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import type { IndexStatus } from '../../../shared/contract/index-status.ts';
 import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '../../../shared/contract/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
+import { oneByOne } from '../../../shared/store/look-ups.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
 import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
@@ -125,7 +126,8 @@ export function fakeDeployment(
     },
     async datastore(name) {
       check(name);
-      return { ...trips, ...buffer, ...INDEXES, ...changes };
+      const reads = { ...trips, ...changes };
+      return { ...reads, ...buffer, ...INDEXES, ...changes, ...oneByOne(reads) };
     },
     datastores: async () => ['trips'],
     health: async () => health,

@@ -8,6 +8,7 @@ import { SqlError } from '../../../shared/sql/client.ts';
 import { openDeployment } from '../../../shared/store/deployment.ts';
 import { dynamoTopology, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
+import { lookedUp } from '../../support/looked-up-together.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { openMover, type Mover } from './support.ts';
 
@@ -138,6 +139,9 @@ describe('a shard that is moved', () => {
     await moveTo(mover, 2, await otherThan(2));
     const newer = cellOf(2);
     await datastore.put(newer);
+    // Those that come together first: what is read once is known to all.
+    const other = cellOf(0);
+    expect(await lookedUp(old, [newer, other])).toMatchObject([{ cell: { body: newer.body } }, { cell: null }]);
     expect((await old.get(newer)).cell?.body).toEqual(newer.body);
     expect(await old.put(late)).toMatchObject({ outcome: 'stored' });
     expect((await datastore.get(late)).cell?.body).toEqual(late.body);

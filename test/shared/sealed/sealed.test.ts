@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
+import type { Found } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { sealUnder } from '../../../shared/sealed/seal.ts';
 import type { Seal } from '../../../shared/store/deployment.ts';
@@ -14,6 +15,7 @@ import { drainAtOnce } from '../../support/drain-pass.ts';
 import { newTable } from '../../support/dynamo.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
+import { lookedUp } from '../../support/looked-up-together.ts';
 import { placesOf } from './places.ts';
 import { openSealed, type SealedStore } from './support.ts';
 
@@ -78,18 +80,20 @@ const cellOf = ({ row_key, column_name, ref_key, body }: NewCell): NewCell => ({
 async function readings(one: Planted, trips = sealed.trips, options: { readonly sealed?: boolean } = {}) {
   const { row_key, column_name, ref_key } = one;
   const key = { row_key, column_name };
-  const [got, latest, versions, row, batch] = await Promise.all([
+  const [got, latest, versions, row, batch, together] = await Promise.all([
     trips.get({ ...key, ref_key }, options),
     trips.getLatest(key, options),
     trips.versions(key, options),
     trips.row(row_key, options),
     trips.batchGet([{ ...key, ref_key }], options),
+    lookedUp(trips, [{ ...key, ref_key }], options),
   ]);
   const cell = got.cell as Cell;
   const logs = await trips.log([{ shard: cell.shard, after: cell.added_id - 1 }], { limit: 1, ...options });
   const [log] = logs;
   const inLog = log && 'cells' in log ? log.cells[0] : undefined;
-  return [cell, latest.cell, versions.cells[0], row.cells[0], batch[0] as Cell, inLog].map((read) => ({
+  const [lookUp] = together as readonly Found[];
+  return [cell, latest.cell, versions.cells[0], row.cells[0], batch[0] as Cell, lookUp?.cell, inLog].map((read) => ({
     body: read?.body,
     forgotten: read?.forgotten,
   }));

@@ -4,6 +4,7 @@ import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { describeIndexes, describeLongQueries, SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { describeDatastore } from '../../support/datastore-conformance.ts';
 import { describeRestoring } from '../../support/restore-conformance.ts';
+import { lookedUpTogether } from '../../support/looked-up-together.ts';
 import { openRealStore } from '../../support/real-store.ts';
 
 const store = await openRealStore({ datastores: { trips: 64, smoke: 7 }, indexes: { trips: SUITE_INDEXES } });
@@ -16,6 +17,10 @@ const subject = {
 // First, while shards are empty.
 describeRestoring('MySQL store', async () => subject.first);
 describeDatastore('MySQL store', async () => subject);
+describeDatastore('MySQL store, look-ups that come together', async () => ({
+  ...subject,
+  first: { ...subject.first, ...lookedUpTogether(subject.first) },
+}));
 describeIndexes('MySQL store', async () => subject.first);
 describeLongQueries('MySQL store', async () => subject.first);
 describeIndexes('MySQL store, queries that share a statement', async () => ({

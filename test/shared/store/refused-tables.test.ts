@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { SqlClient, Statement, Target } from '../../../shared/sql/client.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
+import { lookedUp } from '../../support/looked-up-together.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { shardDatabase } from '../../../shared/address.ts';
@@ -49,6 +50,12 @@ const locations = rows.map((_, shard) => ({ shard, after: 0 }));
 /** Another shard of the group that holds shard 0. */
 const neighbour = rows.findIndex((_, shard) => shard > 0 && groupOf(shard) === groupOf(0));
 
+it('look-ups that come together take one statement of each group', async () => {
+  statements = 0;
+  expect(await lookedUp(trips, keys)).toMatchObject(rows.map((row_key) => ({ cell: { row_key } })));
+  expect(statements).toBe(new Set(rows.map((_, shard) => groupOf(shard))).size);
+});
+
 describe('a table that no node can read', () => {
   beforeEach(() => {
     damaged.set('writer', new Set([0]));
@@ -82,6 +89,12 @@ describe('a table that no node can read', () => {
     );
     const [itself, refused] = [{ cell: {} }, { code: 'unavailable' }];
     expect(found).toMatchObject([itself, refused, itself, refused, itself]);
+  });
+
+  it('fails its own look-up among those that come together', async () => {
+    const found = await lookedUp(trips, keys);
+    expect(found[0]).toMatchObject({ error: { code: 'unavailable' } });
+    expect(found.slice(1)).toMatchObject(rows.slice(1).map((row_key) => ({ cell: { row_key } })));
   });
 
   it('fails its own row among those that a query found', async () => {

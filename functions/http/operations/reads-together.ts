@@ -1,0 +1,22 @@
+import type { Operation } from '../../../shared/api/routes.ts';
+import type { CellKey } from '../../../shared/cell.ts';
+import type { Deployment } from '../../../shared/store/deployment.ts';
+import type { Answer } from '../answer.ts';
+import type { HttpRequest } from '../request.ts';
+
+/** Answers many reads at once, each as its own operation would: most of what one costs is that it is one. */
+export interface ReadsTogether {
+  /** Whose reads it answers, and what each asks for. Throws what is wrong with its path. */
+  readonly keyOf: { readonly [operation in Operation]?: (read: Pick<HttpRequest, 'path'>) => CellKey };
+  /**
+   * @param request with the query of all of them
+   * @param tell told of each read by the place of its key, once: what it answers, or throws
+   * @returns once all are told; rejects with what is wrong with all that were not
+   */
+  readonly answer: (
+    keys: readonly CellKey[],
+    request: HttpRequest,
+    deployment: Deployment,
+    tell: (position: number, answer: () => Answer) => void,
+  ) => Promise<void>;
+}
