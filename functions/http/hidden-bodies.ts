@@ -1,4 +1,5 @@
 import { parseJson } from '../../shared/body/json.ts';
+import { PackedBody } from '../../shared/body/packed-body.ts';
 import type { Answer } from './answer.ts';
 
 /**
@@ -25,6 +26,7 @@ const OF_CELLS = ['row_key', 'message_id'];
 
 function hidden(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(hidden);
+  if (value instanceof PackedBody) return hidden(value.toJSON());
   if (typeof value !== 'object' || value === null) return value;
   const members = value as Members;
   const isCell = 'body' in members && OF_CELLS.some((name) => name in members);

@@ -10,13 +10,30 @@ import { PackedBody } from './packed-body.ts';
  *   in another order than that of JavaScript's
  */
 export function writeMessagePack(value: unknown): Buffer | undefined {
+  if (value instanceof PackedBody) return bufferOf(value.bytes);
   const writer = new MessagePackWriter();
   return writer.write(value) ? writer.taken() : undefined;
 }
 
+/**
+ * A map of one member: a list of values that are written already; null in the place of those that are undefined.
+ */
+export function packedListOf(name: string, items: readonly (Uint8Array | undefined)[]): PackedBody {
+  // In one piece: to make it longer copies what is there, and such a list may be long.
+  const writer = new MessagePackWriter(items.reduce((sum, item) => sum + (item?.length ?? 1), HEADS_BYTES));
+  writer.listOf(name, items);
+  return new PackedBody(writer.taken());
+}
+
+/** Room for the heads of a map and a list, and for a name. */
+const HEADS_BYTES = 64;
 const [FIRST_BYTES, NAMES_KEPT, LONGEST_NAME] = [4096, 512, 32];
 /** Names of members as they are written, with their heads: a list has the same in each of its items. */
 const names = new Map<string, Buffer>();
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
 
 /** A value within a packed body, and where it lies there. */
 export interface PackedMember {
@@ -53,6 +70,16 @@ class MessagePackWriter {
 
   taken(): Buffer {
     return this.#bytes.subarray(0, this.#at);
+  }
+
+  listOf(name: string, items: readonly (Uint8Array | undefined)[]): void {
+    this.#head(1, 0x80, 16, 0xde);
+    this.#name(name);
+    this.#head(items.length, 0x90, 16, 0xdc);
+    for (const item of items) {
+      if (item) this.raw(item);
+      else this.#byte(0xc0);
+    }
   }
 
   /** False where it cannot be written; what was written until then is of no use. */

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { PackedBody } from '../../shared/body/packed-body.ts';
+import { packedListOf, writeMessagePack } from '../../shared/body/write-message-pack.ts';
 import { withoutBodies } from '../../functions/http/hidden-bodies.ts';
 
 const CELL = { row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f1', column_name: 'BASE', ref_key: 1, body: { a: 1 } };
@@ -13,6 +15,12 @@ it('leaves out bodies, wherever cells are in an answer', () => {
   });
   // Answers to several requests in one have answers as bodies.
   expect(hide({ answers: [{ status: 200, body: CELL }] })).toEqual({ answers: [{ status: 200, body: HIDDEN }] });
+});
+
+it('leaves them out of answers that are written already, in MessagePack', () => {
+  const written = [writeMessagePack({ status: 200, body: CELL }), undefined];
+  expect(hide(packedListOf('answers', written))).toEqual({ answers: [{ status: 200, body: HIDDEN }, null] });
+  expect(hide({ ...CELL, body: new PackedBody(writeMessagePack({ a: 1 }) ?? Buffer.of()) })).toEqual(HIDDEN);
 });
 
 it('says nothing is hidden of a body that is erased', () => {

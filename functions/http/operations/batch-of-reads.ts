@@ -1,7 +1,7 @@
 import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
 import { writeJson, type JsonText } from '../../../shared/body/json.ts';
-import { PackedBody } from '../../../shared/body/packed-body.ts';
-import { writeMessagePack } from '../../../shared/body/write-message-pack.ts';
+import type { PackedBody } from '../../../shared/body/packed-body.ts';
+import { packedListOf, writeMessagePack } from '../../../shared/body/write-message-pack.ts';
 import { LIMITS, type CellKey, type Json } from '../../../shared/cell.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { answerRoom } from '../../../shared/access/decode.ts';
@@ -216,11 +216,13 @@ function shownRead({ status, body }: Answer): object {
 type WrittenReads = readonly (WrittenRead | undefined)[];
 
 /** Undefined where one of them is nothing for MessagePack. */
-function inMessagePack(answers: WrittenReads): object | undefined {
+function inMessagePack(answers: WrittenReads): PackedBody | undefined {
   const all = answers.map((one) => one && (one.bytes ?? writeMessagePack(shownRead(one.answer))));
   if (all.some((bytes, position) => bytes === undefined && answers[position] !== undefined)) return undefined;
-  const fitting = untilFull(all, (bytes) => bytes.length);
-  return { answers: fitting.map((bytes) => (bytes ? new PackedBody(bytes) : null)) };
+  return packedListOf(
+    'answers',
+    untilFull(all, (bytes) => bytes.length),
+  );
 }
 
 function inJson(answers: WrittenReads): JsonText {
