@@ -13,10 +13,20 @@ export function readMessagePack(bytes: Uint8Array): Json {
   return value;
 }
 
-/** Names that are read again and again, by their length and some of their bytes. */
-const names = new Map<number, { readonly name: string; readonly bytes: Uint8Array }>();
+/** A name that is read again and again. */
+interface KnownName {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** The name that came behind it when it was read last: what comes again and again does so in the same order. */
+  next: KnownName | undefined;
+}
+
+/** By their length and some of their bytes. */
+const names = new Map<number, KnownName>();
 const NAMES_KEPT = 1024;
 const LONGEST_NAME = 32;
+/** Before the first, and in the place of those that are not kept. */
+const NO_NAME: KnownName = { name: '', bytes: Uint8Array.of(), next: undefined };
 /** The key that decoders refuse. */
 export const FORBIDDEN = '__proto__';
 
@@ -24,6 +34,8 @@ export const FORBIDDEN = '__proto__';
 export class MessagePackReader {
   protected readonly bytes: Buffer;
   protected at = 0;
+  /** The name that was read last. */
+  #last = NO_NAME;
 
   constructor(bytes: Uint8Array) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -102,14 +114,31 @@ export class MessagePackReader {
     const start = this.skip(length);
     if (length > LONGEST_NAME) return this.string(start);
     const bytes = this.bytes;
+    const expected = this.#last.next;
+    if (expected !== undefined && isAt(bytes, start, expected.bytes, length)) {
+      this.#last = expected;
+      return expected.name;
+    }
     const hash =
       ((length * 31 + (bytes[start] ?? 0)) * 31 + (bytes[start + (length >> 1)] ?? 0)) * 31 +
       (bytes[start + length - 1] ?? 0);
     const known = names.get(hash);
-    if (known !== undefined && isAt(bytes, start, known.bytes, length)) return known.name;
+    if (known !== undefined && isAt(bytes, start, known.bytes, length)) return this.#follows(known);
     const name = this.string(start);
-    if (names.size < NAMES_KEPT) names.set(hash, { name, bytes: Uint8Array.from(bytes.subarray(start, this.at)) });
+    if (known === undefined && names.size < NAMES_KEPT) {
+      const kept = { name, bytes: Uint8Array.from(bytes.subarray(start, this.at)), next: undefined };
+      names.set(hash, kept);
+      return this.#follows(kept);
+    }
+    // Names that are not kept lead to none: they would keep each other.
+    this.#last = NO_NAME;
     return name;
+  }
+
+  #follows(name: KnownName): string {
+    this.#last.next = name;
+    this.#last = name;
+    return name.name;
   }
 
   #text(length: number): string {

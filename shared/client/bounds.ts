@@ -51,11 +51,18 @@ export function noAnswer(message: string, cause: unknown): FailedAttempt {
 }
 
 /** What goes on without this call when the call's time is up: it rejects then, with the reason. */
-export async function within<Value>(
+export function within<Value>(
   { signal, end }: Partial<Pick<Bounds, 'signal' | 'end'>>,
   shared: Promise<Value>,
 ): Promise<Value> {
-  if (signal === undefined && end === undefined) return shared;
+  return signal === undefined && end === undefined ? shared : untilOver(signal, end, shared);
+}
+
+async function untilOver<Value>(
+  signal: AbortSignal | undefined,
+  end: number | undefined,
+  shared: Promise<Value>,
+): Promise<Value> {
   let giveUp = (): void => undefined;
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_resolve, reject) => {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isTraceparent } from '../../../shared/api/traceparent.ts';
 import { accessKeyOf, accessKeyOfRequest } from '../iam/access-key.ts';
 import { SOURCE_ARN } from '../iam/condition.ts';
-import { readRights, type RightsByKey } from '../iam/rights.ts';
+import { readRights, type Rights, type RightsByKey } from '../iam/rights.ts';
 import { listen } from '../listen.ts';
 import { API_GATEWAY } from '../template/resources/permission.ts';
 import { localArn } from '../template/template.ts';
@@ -73,6 +73,8 @@ interface RouteTarget {
   readonly apiId: string;
   /** Of its function, which other routes may lead to as well. */
   readonly load: { calls: number };
+  /** Why API Gateway may not call the function for it, by these rights. @default nobody has asked yet */
+  judged?: { readonly rights: Rights; readonly why: string | undefined };
 }
 
 export interface GatewayOptions {
@@ -222,11 +224,15 @@ export async function openGateway(
     return rights.whyRefused(accessKeyId, { action: 'execute-api:Invoke', resource });
   }
 
-  /** As API Gateway asks a function: by its own name, for one route. */
-  function whyUncallable({ functionArn, routeKey, apiId }: RouteTarget): string | undefined {
-    const source = localArn('execute-api', `${apiId}/$default/${routeKey.replace(' ', '')}`);
-    const call = { action: 'lambda:InvokeFunction', resource: functionArn, context: { [SOURCE_ARN]: [source] } };
-    return rights.whyRefused(accessKeyOf(API_GATEWAY), call);
+  /** As API Gateway asks a function: by its own name, for one route. The same for each request while the rights are. */
+  function whyUncallable(target: RouteTarget): string | undefined {
+    const { functionArn, routeKey, apiId } = target;
+    if (target.judged?.rights !== rights) {
+      const source = localArn('execute-api', `${apiId}/$default/${routeKey.replace(' ', '')}`);
+      const call = { action: 'lambda:InvokeFunction', resource: functionArn, context: { [SOURCE_ARN]: [source] } };
+      target.judged = { rights, why: rights.whyRefused(accessKeyOf(API_GATEWAY), call) };
+    }
+    return target.judged.why;
   }
 
   const bound = await listen(server, port, '127.0.0.1');
