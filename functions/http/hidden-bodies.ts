@@ -8,6 +8,9 @@ import type { Answer } from './answer.ts';
  */
 export const BODIES = { header: 'x-schemaless-bodies', hidden: 'hidden', shown: 'shown' } as const;
 
+/** Cells are as deep as they may be, and lie in answers that lie in an answer. */
+const WRITTEN_HERE = { maxDepth: Number.POSITIVE_INFINITY };
+
 /**
  * The same answer, without what cells say: bodies of cells, of messages and of buffered writes are null, with `hidden`
  * beside them, and so is each field of an index entry.
@@ -16,7 +19,7 @@ export function withoutBodies(answer: Answer): Answer {
   const { json, packed: _, made, ...others } = answer;
   // What is made already is no JSON of cells: a page, a description.
   if (made) return answer;
-  return { ...others, body: hidden(json ? parseJson(json.text) : answer.body) };
+  return { ...others, body: hidden(json ? parseJson(json.text, WRITTEN_HERE) : answer.body) };
 }
 
 type Members = Readonly<Record<string, unknown>>;

@@ -130,7 +130,7 @@ export class MessagePackReader {
       names.set(hash, kept);
       return this.#follows(kept);
     }
-    // Names that are not kept lead to none: they would keep each other.
+    // Nothing leads on from names that are not kept, which would keep each other.
     this.#last = NO_NAME;
     return name;
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CellKey, Role } from '../cell.ts';
+import type { Role } from '../cell.ts';
 import type { CircuitName } from '../sql/guarded-client.ts';
 import { type SqlClient, SqlError } from '../sql/client.ts';
 import { requireDatastore } from '../access/groups.ts';
@@ -12,7 +12,7 @@ import { entryReads, runQuery } from '../index/run-query.ts';
 import { runCount } from '../index/run-count.ts';
 import { indexStatus, indexStatuses } from '../index/status.ts';
 import { digestReads } from './digest-log.ts';
-import { findOne, told, type LookUps } from './look-ups.ts';
+import { findOne, told, type LookUpKey, type LookUps } from './look-ups.ts';
 import { cellReads } from './read-cells.ts';
 import { logReads } from './read-log.ts';
 import { cellWrites } from './write-cells.ts';
@@ -146,20 +146,15 @@ export function whereShardsAre(topology: TopologySource, reads: Reads): Reads {
 
   return {
     async findEach(keys, options, tell) {
-      const elsewhere: number[] = [];
+      const following: Promise<void>[] = [];
       await reads.findEach(keys, options, (position, found) => {
-        if (isErrorElsewhere(found)) elsewhere.push(position);
-        else tell(position, found);
+        if (!isErrorElsewhere(found)) return tell(position, found);
+        // At once: other groups may take long.
+        refreshSoon(topology, REFRESH_MS);
+        const again = follow(() => findOne(reads, keys[position] as LookUpKey, options));
+        following.push(told(again, (one) => tell(position, one)));
       });
-      await Promise.all(
-        elsewhere.map((position) => {
-          const key = keys[position] as CellKey;
-          return told(
-            follow(() => findOne(reads, key, options)),
-            (found) => tell(position, found),
-          );
-        }),
-      );
+      await Promise.all(following);
     },
     get: (address, options) => follow(() => reads.get(address, options)),
     getLatest: (key, options) => follow(() => reads.getLatest(key, options)),

@@ -40,7 +40,10 @@ export interface CellLookUps extends LookUps {
 export function cellLookUps(context: StoreContext, name: string, shards: number): CellLookUps {
   const lookUp = joinLookUps(context, name);
 
-  /** Items in the order of what is wanted, for which one request is under way. */
+  /**
+   * Items in the order of what is wanted. They take one place of the admission, as those of a `batchGet` do: what bounds
+   * them is how many go in a statement, and how many statements are under way.
+   */
   function ask(wanted: LookUp): Promise<readonly GroupItem[]> {
     return context.admit(wanted.group, () => lookUp(wanted));
   }
@@ -55,7 +58,7 @@ export function cellLookUps(context: StoreContext, name: string, shards: number)
       const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseAddedId(options.min_added_id) };
       const read = parseRead(options.read);
       const shard = shardOf(row_key, shards);
-      const topology = await requireDatastore(context.topology, name);
+      const topology = await requireDatastore(context.topology, name, shards);
       const from = { group: homeOf(topology, shard).group, read, rules: topology.retention };
       const [item] = await ask({ ...from, wanted: [{ key, shard }] });
       if (!item) throw new Error('an answer without its only item');
@@ -71,7 +74,7 @@ export function cellLookUps(context: StoreContext, name: string, shards: number)
         key: { row_key, column_name, ref_key, min_added_id },
         shard: shardOf(row_key, shards),
       }));
-      const topology = await requireDatastore(context.topology, name);
+      const topology = await requireDatastore(context.topology, name, shards);
       const rules = topology.retention;
       await Promise.all(
         [...byGroup(topology, wanted)].map(async ([group, some]) => {

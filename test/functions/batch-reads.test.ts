@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS, type Cell, type CellKey } from '../../shared/cell.ts';
+import { LIMITS, type Cell, type Json } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
+import type { LookUpKey } from '../../shared/store/look-ups.ts';
 import { fakeDeployment, type FakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
 
@@ -134,7 +135,7 @@ describe('many reads in one request', () => {
   });
 
   it('of cells, with the same query, are asked at once; what fails all that were not answered takes nothing from the rest', async () => {
-    const asked: (readonly CellKey[])[] = [];
+    const asked: (readonly LookUpKey[])[] = [];
     const failing = fakeDeployment();
     const { answers } = asking({
       ...failing,
@@ -161,6 +162,29 @@ describe('many reads in one request', () => {
       { status: 200, body: { column_name: 'BASE' } },
       { status: 200, body: { cells: [] } },
     ]);
+  });
+
+  it('fail alone where an answer cannot be written, and are null where there is none', async () => {
+    const failing = fakeDeployment();
+    const circular: { itself?: unknown } = {};
+    circular.itself = circular;
+    const { answers } = asking({
+      ...failing,
+      datastore: async (name) => ({
+        ...(await failing.datastore(name)),
+        async findEach(keys, _options, tell) {
+          if (keys.length === 1) return;
+          tell(0, { cell: { ...CELL, body: circular as Json }, ...SERVED });
+          tell(2, { cell: CELL, ...SERVED });
+        },
+      }),
+    });
+    expect(await answers('batch-read', cellsIn('A', 'B', 'BASE'))).toMatchObject([
+      { status: 500, body: { code: 'internal' } },
+      null,
+      { status: 200, body: { column_name: 'BASE' } },
+    ]);
+    expect(await answers('batch-read', cellsIn('A'))).toEqual([null]);
   });
 
   it('do not wait for one that takes long once others are done', async () => {

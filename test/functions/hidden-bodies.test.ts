@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { writeJson } from '../../shared/body/json.ts';
+import { LIMITS, type Json } from '../../shared/cell.ts';
 import { PackedBody } from '../../shared/body/packed-body.ts';
 import { packedListOf, writeMessagePack } from '../../shared/body/write-message-pack.ts';
 import { withoutBodies } from '../../functions/http/hidden-bodies.ts';
@@ -21,6 +23,13 @@ it('leaves them out of answers that are written already, in MessagePack', () => 
   const written = [writeMessagePack({ status: 200, body: CELL }), undefined];
   expect(hide(packedListOf('answers', written))).toEqual({ answers: [{ status: 200, body: HIDDEN }, null] });
   expect(hide({ ...CELL, body: new PackedBody(writeMessagePack({ a: 1 }) ?? Buffer.of()) })).toEqual(HIDDEN);
+});
+
+it('leaves them out however deep they are', () => {
+  let body: Json = 1;
+  for (let depth = 0; depth < LIMITS.bodyDepth; depth += 1) body = [body];
+  const json = writeJson({ answers: [{ status: 200, body: { ...CELL, body } }] });
+  expect(withoutBodies({ status: 200, json }).body).toEqual({ answers: [{ status: 200, body: HIDDEN }] });
 });
 
 it('says nothing is hidden of a body that is erased', () => {

@@ -2,10 +2,11 @@ import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
 import { writeJson, type JsonText } from '../../../shared/body/json.ts';
 import type { PackedBody } from '../../../shared/body/packed-body.ts';
 import { packedListOf, writeMessagePack } from '../../../shared/body/write-message-pack.ts';
-import { LIMITS, type CellKey, type Json } from '../../../shared/cell.ts';
+import { LIMITS, type Json } from '../../../shared/cell.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { answerRoom } from '../../../shared/access/decode.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
+import type { LookUpKey } from '../../../shared/store/look-ups.ts';
 import type { Answer } from '../answer.ts';
 import { readArray, readMembers } from '../members.ts';
 import { problemAnswer, shown, logProblem } from '../problem.ts';
@@ -93,7 +94,7 @@ interface Template {
   readonly places: ReadonlyMap<string, number>;
   readonly answer: HttpOperation;
   /** What it asks for, where others of its kind are answered together with it. */
-  readonly keyOf: ((read: Pick<HttpRequest, 'path'>) => CellKey) | undefined;
+  readonly keyOf: ((read: Pick<HttpRequest, 'path'>) => LookUpKey) | undefined;
 }
 
 /** One of the reads. */
@@ -113,12 +114,12 @@ type Answered = (read: Read, answer: () => Answer) => void;
 /** Reads that one look answers, and the key of each. */
 interface AskedTogether {
   readonly reads: Read[];
-  readonly keys: CellKey[];
+  readonly keys: LookUpKey[];
 }
 
 function askTogether(byQuery: Map<string, AskedTogether>, read: Read, whole: HttpRequest, answered: Answered): void {
   const { template, query } = read;
-  let key: CellKey | undefined;
+  let key: LookUpKey | undefined;
   try {
     key = template.keyOf?.({ path: pathOf(read, whole) });
   } catch (error) {
@@ -127,7 +128,7 @@ function askTogether(byQuery: Map<string, AskedTogether>, read: Read, whole: Htt
   const some = byQuery.get(query) ?? { reads: [], keys: [] };
   byQuery.set(query, some);
   some.reads.push(read);
-  some.keys.push(key as CellKey);
+  some.keys.push(key as LookUpKey);
 }
 
 async function answerTogether(
@@ -149,7 +150,7 @@ async function answerTogether(
   }
 }
 
-function answerAlone(read: Read, whole: HttpRequest, deployment: Deployment): Promise<Answer> {
+async function answerAlone(read: Read, whole: HttpRequest, deployment: Deployment): Promise<Answer> {
   return read.template.answer({ ...requestOf(whole, read.query), path: pathOf(read, whole) }, deployment);
 }
 
@@ -182,19 +183,19 @@ function throwing(error: unknown): () => never {
  * counted, if it is one; undefined where there was no room for it.
  */
 function writtenRead({ path }: Read, answer: () => Answer, whole: HttpRequest): WrittenRead | undefined {
-  let made: Answer;
-  let failure: string | undefined;
   try {
-    made = answer();
+    return written(answer(), undefined);
   } catch (error) {
     const { code, status } = shown(error);
     if (code === 'answer_too_large') return undefined;
     logProblem(error, { request_id: whole.id, path, status });
-    made = problemAnswer(shown(error), whole.id);
-    if (status >= 500) failure = code;
+    return written(problemAnswer(shown(error), whole.id), status < 500 ? undefined : code);
   }
-  const bytes = made.packed === true ? writeMessagePack(shownRead(made)) : undefined;
-  return { answer: made, failure, ...(bytes ? { bytes } : { json: writeJson(shownRead(made)) }) };
+}
+
+function written(answer: Answer, failure: string | undefined): WrittenRead {
+  const bytes = answer.packed === true ? writeMessagePack(shownRead(answer)) : undefined;
+  return { answer, failure, ...(bytes ? { bytes } : { json: writeJson(shownRead(answer)) }) };
 }
 
 function literals({ parts }: Template): number {

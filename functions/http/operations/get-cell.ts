@@ -1,6 +1,6 @@
-import type { CellKey } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Found } from '../../../shared/contract/datastore.ts';
+import type { LookUpKey } from '../../../shared/store/look-ups.ts';
 import type { Answer } from '../answer.ts';
 import { READ_NAMES, readOptions, pathAddress, pathColumn } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
@@ -31,13 +31,13 @@ export const cellsTogether: ReadsTogether = {
     await datastore.findEach(keys, options, (position, found) =>
       tell(position, () => {
         if ('error' in found) throw found.error;
-        return answerFound(keys[position] as CellKey, found, request.packed);
+        return answerFound(keys[position] as LookUpKey, found, request.packed);
       }),
     );
   },
 };
 
-function answerFound(address: CellKey, found: Found, packed: boolean): Answer {
+function answerFound(address: LookUpKey, found: Found, packed: boolean): Answer {
   const { cell, served_by, stale, erasure, why, rule } = found;
   if (cell?.erased === true)
     throw new SchemalessError(

@@ -17,12 +17,14 @@ export async function soonDone<Result>(
   await new Promise<void>((resolve, reject) => {
     let left = count;
     if (left === 0) resolve();
-    begin((position, result) => {
+    const tell = (position: number, result: Result | undefined): void => {
       results[position] = result;
       left -= 1;
       if (left === 0) resolve();
       else timer ??= setTimeout(resolve, patienceMs);
-    }).catch(reject);
+    };
+    // What is not told by then never will be.
+    begin(tell).then(() => resolve(), reject);
   });
   clearTimeout(timer);
   return [...results];

@@ -2,7 +2,7 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import type { IndexStatus } from '../../../shared/contract/index-status.ts';
 import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '../../../shared/contract/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
-import { oneByOne } from '../../../shared/store/look-ups.ts';
+import { findOne, told, type LookUps } from '../../../shared/store/look-ups.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
 import type { ErasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
@@ -156,5 +156,15 @@ export function failingDeployment(error: unknown): Everything {
     deleteDatastore: fail,
     deleteIndex: fail,
     deleteTrigger: fail,
+  };
+}
+
+/** Looks cells up one by one: what `changes` replaced is asked. */
+function oneByOne(reads: Pick<Datastore, 'get' | 'getLatest'>): LookUps {
+  return {
+    findEach: async (keys, options, tell) =>
+      void (await Promise.all(
+        keys.map((key, position) => told(findOne(reads, key, options), (found) => tell(position, found))),
+      )),
   };
 }

@@ -125,6 +125,25 @@ describe('a datastore that was deleted and made again', () => {
     expect(await put(knowing)).toMatchObject({ outcome: 'stored' });
   });
 
+  it('with another number of shards is not read by who chose shards by the former one', async () => {
+    const one = instance();
+    const knowing = await one.datastore(shop.name);
+    await put(one);
+    await remove();
+    await forgetDeletion();
+    await make(SHARDS - 1);
+    const cell = movingCell(SHARDS, SHARDS - 1);
+    // It learns of it, as a write is refused.
+    await expect.poll(async () => (await put(one, cell).catch(() => undefined))?.outcome).toBe('stored');
+    const reads = [
+      () => knowing.get(cell),
+      () => knowing.row(cell.row_key),
+      () => knowing.batchGet([cell]),
+      () => knowing.findEach([cell], {}, () => undefined),
+    ];
+    for (const read of reads) expect(await errorOf(read)).toMatchObject({ code: 'unavailable' });
+  });
+
   it('with another number of shards is there only when no instance reads by the former one any more', async () => {
     await remove();
     expect(await manageWith(1, { workMs: 5000 }).apply(defined(SHARDS - 1), false)).toMatchObject({ done: false });
