@@ -1,5 +1,5 @@
 import { TAIL_SETTINGS } from '../../shared/triggers/send/settings.ts';
-import { SHARDS_A_PAGE } from '../../shared/follow/slow-looks.ts';
+import { SHARDS_A_PAGE } from '../../shared/follow/log-pages.ts';
 import { connectionsOf } from '../constructs/max-connections.ts';
 import type { Assumptions, Sent } from './assumptions.ts';
 import type { Load } from './load.ts';

@@ -3,7 +3,7 @@ import { FINGERPRINT_BYTES } from '../../shared/follow/fingerprint.ts';
 import { defaultPartitions } from '../../shared/follow/follower-item.ts';
 import { REPAIR_SETTINGS } from '../../shared/index/repair/settings.ts';
 import { TAIL_SETTINGS } from '../../shared/triggers/send/settings.ts';
-import { SHARDS_A_PAGE } from '../../shared/triggers/state/consumed-marks.ts';
+import { SHARDS_AN_ITEM } from '../../shared/triggers/state/consumed-marks.ts';
 import type { Assumptions } from './assumptions.ts';
 import type { Load } from './load.ts';
 import type { Traffic } from './traffic.ts';
@@ -79,7 +79,7 @@ export function stateTrafficOf(
       ? 0
       : triggersPerWrite *
         marksWritten(shards, traffic.triggerCells / triggersPerWrite, triggerFunctions.concurrency / triggersPerWrite);
-  const marksUnits = Math.ceil((Math.min(SHARDS_A_PAGE, shards) * MARKS_ITEM.ofAShard + ITEM_BYTES) / WRITE_UNIT);
+  const marksUnits = Math.ceil((Math.min(SHARDS_AN_ITEM, shards) * MARKS_ITEM.ofAShard + ITEM_BYTES) / WRITE_UNIT);
   // Each is read before it is written.
   const asked = {
     writes: marks * marksUnits,
@@ -132,7 +132,7 @@ export function stateTrafficOf(
  * page of shards of which it had a cell since.
  */
 function marksWritten(shards: number, cellsPerSecond: number, concurrency: number): number {
-  const pages = Math.ceil(shards / SHARDS_A_PAGE);
+  const pages = Math.ceil(shards / SHARDS_AN_ITEM);
   const instances = Math.max(1, Math.ceil(concurrency));
   return (instances * pages * (1 - Math.exp((-cellsPerSecond * EVERY.marks) / (instances * pages)))) / EVERY.marks;
 }

@@ -3,12 +3,13 @@ import { homeOf, requireDatastore } from '../access/groups.ts';
 import { BUSY_MS, fail, followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
 import { HandleError } from './give-cells.ts';
 import type { HeldShard } from './held-shard.ts';
-import type { Holdings } from './holdings.ts';
+import type { Holdings, OpenShard } from './holdings.ts';
+import { inPages } from './log-pages.ts';
 import { pauseFor } from '../pause-for.ts';
 import type { BellTower } from './bells.ts';
 import { adaptivePause, untilMultiple, type PassEnd, type Pauses } from './pace.ts';
 import { rungShards, type RungShards } from './rung-shards.ts';
-import { SHARDS_A_PAGE, slowLooksOf } from './slow-looks.ts';
+import { slowLooksOf } from './slow-looks.ts';
 import { afterFailedPage, isAlone, isWaiting } from './trouble.ts';
 
 /** A page that takes longer goes on by itself, and the next one is begun beside it. */
@@ -25,8 +26,6 @@ const LEAST_REST_MS = 5;
 const REST_MS_A_SHARD = 0.5;
 
 const ORDER: readonly PassEnd[] = ['none', 'failed', 'some', 'full'];
-
-type OpenShard = Omit<ShardAtWork, 'tenure'>;
 
 /**
  * Follows the shards of one group among those held, again and again until the signal. Each group has a loop of its own,
@@ -90,13 +89,6 @@ export interface Pace {
   readonly bells?: BellTower;
 }
 
-/** Some more or fewer in each, so that no statement is made for a few that are left. */
-function* inPages<Shard>(shards: readonly Shard[]): Generator<readonly Shard[], void> {
-  const pages = Math.max(1, Math.round(shards.length / SHARDS_A_PAGE));
-  const size = Math.max(1, Math.ceil(shards.length / pages));
-  for (let start = 0; start < shards.length; start += size) yield shards.slice(start, start + size);
-}
-
 /** Whether a shard is to be read in a pass. */
 function dueShards(
   rung: RungShards,
@@ -144,13 +136,30 @@ async function shardsOf(
   };
   const shards: OpenShard[] = [];
   let all = 0;
-  for (const partition of holdings.open())
-    for (const held of partition.shards) {
-      if (only?.has(held.shard) === false || homeOf(topology, held.shard).group !== group) continue;
-      all += 1;
-      if (!held.isBusy && !isWaiting(held.trouble, time) && isWanted(held)) shards.push({ partition, held });
-    }
+  for (const open of only ? rungAmong(holdings, only) : openShards(holdings)) {
+    const { held } = open;
+    if (homeOf(topology, held.shard).group !== group) continue;
+    all += 1;
+    if (!held.isBusy && !isWaiting(held.trouble, time) && isWanted(held)) shards.push(open);
+  }
   return { shards, all };
+}
+
+function* openShards(holdings: Holdings): Generator<OpenShard, void> {
+  for (const partition of holdings.open()) for (const held of partition.shards) yield { partition, held };
+}
+
+/** Those that rang: under load that is asked for hundreds of times a second, and few of thousands ring at a time. */
+function rungAmong(holdings: Holdings, rung: RungShards): readonly OpenShard[] {
+  const found: OpenShard[] = [];
+  for (const shard of rung.all()) {
+    const open = holdings.openShard(shard);
+    if (open) found.push(open);
+  }
+  // As in the other: followers that hold the same ones read the same pages.
+  return found.sort(
+    (one, other) => one.partition.partition - other.partition.partition || one.held.shard - other.held.shard,
+  );
 }
 
 /** The pages of one group that are under way, and what came of those that ended. */

@@ -3,7 +3,7 @@ import { SchemalessError } from '../errors.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { StoreContext } from '../access/context.ts';
 import { byGroup, requireDatastore } from '../access/groups.ts';
-import { SHARDS_A_PAGE } from './slow-looks.ts';
+import { inPages } from './log-pages.ts';
 import { pauseFor } from '../pause-for.ts';
 import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
@@ -69,8 +69,7 @@ export async function followOnce(options: FollowOnceOptions): Promise<void> {
   };
   await Promise.all(
     open.map(async ({ group, shards }) => {
-      for (let start = 0; start < shards.length; start += SHARDS_A_PAGE)
-        await followToHead(options, group, shards.slice(start, start + SHARDS_A_PAGE), count);
+      for (const page of inPages(shards)) await followToHead(options, group, page, count);
     }),
   );
 }

@@ -1,5 +1,6 @@
 import type { FollowEvent } from './follower.ts';
 import { heldPartition, type HeldPartition } from './held-partition.ts';
+import type { HeldShard } from './held-shard.ts';
 import type { OffsetItems } from './offset-items.ts';
 import type { Workers } from './workers.ts';
 
@@ -16,10 +17,18 @@ export interface HoldingsOptions {
 /** Requests to DynamoDB side by side. */
 const SIDE_BY_SIDE = 16;
 
+/** A shard whose partition may be worked on. */
+export interface OpenShard {
+  readonly partition: HeldPartition;
+  readonly held: HeldShard;
+}
+
 /** The partitions that a worker holds. */
 export interface Holdings {
   /** Those whose shards may be worked on, in order: followers that hold the same ones read the same pages. */
   open(): HeldPartition[];
+  /** A shard that is held, and may be worked on. */
+  openShard(shard: number): OpenShard | undefined;
   count(): number;
   /**
    * Whether somebody deleted what is kept of this follower: then nothing is taken any more, which would begin it anew.
@@ -75,6 +84,13 @@ class HeldPartitions implements Holdings {
     return [...this.#held.values()]
       .filter((partition) => partition.isOpen())
       .sort((one, other) => one.partition - other.partition);
+  }
+
+  openShard(shard: number): OpenShard | undefined {
+    const { partitions } = this.#options;
+    const partition = this.#held.get(shard % partitions);
+    const held = partition?.shards[Math.floor(shard / partitions)];
+    return partition?.isOpen() === true && held ? { partition, held } : undefined;
   }
 
   count(): number {

@@ -5,6 +5,7 @@ export interface RungShards {
   /** See `Listening`. */
   since(): number | undefined;
   has(shard: number): boolean;
+  all(): Iterable<number>;
   /**
    * They are read now: only what rings from here on counts. What rang and is not read, since it is being read just now,
    * or is not this worker's, wakes nobody any more.
@@ -28,6 +29,7 @@ export function rungShards(bells: BellsOfGroup | undefined, datastore: string): 
   return {
     since: () => listening?.since(),
     has: (shard) => rung.has(shard),
+    all: () => rung,
     take(shards) {
       for (const shard of shards) rung.delete(shard);
       isNews = false;

@@ -1,10 +1,9 @@
+import { SHARDS_A_PAGE } from './log-pages.ts';
 import { LEAST_PAUSE_MS, MOST_PAUSE_MS, type Pauses } from './pace.ts';
 import { phaseOf } from './phase-of.ts';
 
 /** How often each shard is looked at where bells are heard: what is missed of them is found so late at most. */
 const SLOW_MS = 10_000;
-/** Shards that one statement reads, or half as many more: 64 take about 1 ms, far more take longer each. */
-export const SHARDS_A_PAGE = 64;
 
 /**
  * The last moment, by the clock of `now`, at which a shard was to be looked at, whether or not it rang.

@@ -1,6 +1,6 @@
 import { readLogEntries } from '../../follow/read-log-entries.ts';
 import { unread } from '../../follow/start-offsets.ts';
-import { SHARDS_A_PAGE } from '../../follow/slow-looks.ts';
+import { SHARDS_A_PAGE } from '../../follow/log-pages.ts';
 import { byGroup, requireDatastore } from '../../access/groups.ts';
 import type { PendingMarks, PendingShard } from './pending-marks.ts';
 import type { RepairWork } from './repair-work.ts';

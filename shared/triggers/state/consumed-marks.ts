@@ -22,7 +22,7 @@ export interface ConsumedMark extends ConsumedLocation {
 }
 
 /** Shards whose marks are one item, of about a kilobyte: DynamoDB counts by it. */
-export const SHARDS_A_PAGE = 64;
+export const SHARDS_AN_ITEM = 64;
 
 /** A mark as it is kept. */
 type Entry = readonly [shard: number, generation: number, addedId: number, fingerprint: string, replayedTo: number];
@@ -118,7 +118,7 @@ export function isFurther(location: ConsumedLocation, than: ConsumedLocation | u
 }
 
 function pageOf(shard: number): number {
-  return Math.floor(shard / SHARDS_A_PAGE);
+  return Math.floor(shard / SHARDS_AN_ITEM);
 }
 
 function toMarks(entries: readonly Entry[]): Map<number, ConsumedMark> {
