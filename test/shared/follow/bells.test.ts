@@ -135,6 +135,18 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     await stop();
   });
 
+  it('bring them between two passes, however far apart those are', async () => {
+    await followed.write(0, 1);
+    const deeds = newDeeds();
+    const worker = startWorker(followed, deeds, { bells, pauses: { leastMs: 15_000, mostMs: 15_000 } });
+    await until('a pass has read all', async () => deeds.names().size === (await followed.stored()).length, 40_000);
+    const before = deeds.names().size;
+    await followed.write(3, 1);
+    await followed.write(SHARDS - 1, 1);
+    await until('both are handled', () => deeds.names().size === before + 2, SOON_MS);
+    await worker.stop();
+  }, 60_000);
+
   it('that are lost cost a slow look at the log, and no cell', async () => {
     const { deeds, stop } = await heardBy({ bells });
     await lookedAt();
