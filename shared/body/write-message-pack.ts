@@ -116,9 +116,12 @@ class MessagePackWriter {
 
   #object(object: { readonly [key: string]: unknown }): boolean {
     if (needsText(object as { readonly [key: string]: Json })) return false;
-    const written = Object.keys(object).filter((name) => object[name] !== undefined);
-    this.#head(written.length, 0x80, 16, 0xde);
+    const written = Object.keys(object);
+    let count = 0;
+    for (const name of written) if (object[name] !== undefined) count += 1;
+    this.#head(count, 0x80, 16, 0xde);
     for (const name of written) {
+      if (object[name] === undefined) continue;
       this.#name(name);
       if (!this.write(object[name])) return false;
     }
