@@ -144,6 +144,7 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     await followed.write(3, 1);
     await followed.write(SHARDS - 1, 1);
     await until('both are handled', () => deeds.names().size === before + 2, SOON_MS);
+    expect(deeds.handled.length, 'each once').toBe(deeds.names().size);
     await worker.stop();
   }, 60_000);
 
