@@ -4,15 +4,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rowKeyBytes, copyDatabase, shardDatabase, shardOf, erasureAddress } from '../../../shared/address.ts';
 import { LIMITS, type NewCell } from '../../../shared/cell.ts';
 import type { Erasure, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
-import type { BufferOperations, Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 import { appendCell } from '../../../shared/sql/statements/append-cells.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
+import type { StoredDatastore } from '../../../shared/store/deployment.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { faults } from '../../support/faulty-client.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
+import { lookedUp } from '../../support/looked-up-together.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
 import { select } from '../../support/plain-sql.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
@@ -23,7 +24,7 @@ const SHARD = 0;
 const REASON = 'request 4711';
 const broken = faults();
 let store: RealStore;
-let trips: Datastore & BufferOperations & IndexOperations;
+let trips: StoredDatastore;
 let name: string;
 let eraser: Eraser;
 let primary: string;
@@ -135,6 +136,7 @@ describe('an erasure', () => {
       expect(found?.body).toEqual(isGone ? null : one.body);
       expect(found?.erased).toBe(isGone ? true : undefined);
       if (isGone) expect(by).toMatchObject({ id: erasure.id, reason: REASON, scope: erasure.scope });
+      expect(await lookedUp(trips, [one])).toEqual([await trips.get(one)]);
       // Neither the same body nor another one.
       for (const body of [one.body, 'another'])
         expect((await trips.put({ ...one, body })).outcome).toBe(

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS, type Cell, type NewCell } from '../../../shared/cell.ts';
-import type { Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
 import type { HoldRequest } from '../../../shared/contract/retention-operations.ts';
 import type { IndexDefinition, RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { putHold, requireNotHeld } from '../../../shared/erasures/holds.ts';
 import { listRetained } from '../../../shared/erasures/retention/retained-days.ts';
 import { readPlaces } from '../../../shared/erasures/retention/retention-place.ts';
+import type { StoredDatastore } from '../../../shared/store/deployment.ts';
+import { lookedUp } from '../../support/looked-up-together.ts';
 import { eq } from '../../support/index-on.ts';
 import { comes } from '../../support/until.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
@@ -32,7 +33,7 @@ const BY_CITY: IndexDefinition = {
 const PATIENCE = { patienceMs: 20_000, pollMs: 30 };
 
 let store: RealStore;
-let trips: Datastore & IndexOperations;
+let trips: StoredDatastore;
 let name: string;
 let eraser: Eraser;
 
@@ -101,6 +102,7 @@ describe('cells out of their retention', () => {
       false,
       true,
     ]);
+    expect(await lookedUp(trips, keys)).toEqual(await Promise.all(keys.map((key) => trips.get(key))));
     const [log] = await trips.log([{ shard: SHARD, after: 0 }], { limit: LIMITS.logCells });
     const logged = (log && !log.error ? log.cells : []).filter((cell) => cell.row_key === row_key);
     expect(shown(logged.filter(({ column_name }) => column_name === 'STATUS'))).toEqual(wanted);

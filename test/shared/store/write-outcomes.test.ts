@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { shardOf } from '../../../shared/address.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
+import { lookedUp } from '../../support/looked-up-together.ts';
 import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
@@ -185,6 +186,11 @@ describe('a read', () => {
         served_by: 'reader',
         stale: false,
       });
+      const least = (min_added_id: number) => lookedUp(trips, [cell, cell], { read: 'reader', min_added_id });
+      const served = { served_by: 'reader', stale: false, cell: { added_id } };
+      expect(await least(added_id)).toMatchObject([served, served]);
+      const behind = { served_by: 'writer', stale: true, cell: { added_id } };
+      expect(await least(added_id + 1000)).toMatchObject([behind, behind]);
       const [met, missed] = await trips.batchGet(
         [
           { ...cell, min_added_id: added_id },
