@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { homeOf, requireDatastore } from '../access/groups.ts';
 import { BUSY_MS, fail, followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
 import { HandleError } from './give-cells.ts';
+import type { HeldPartition } from './held-partition.ts';
 import type { HeldShard } from './held-shard.ts';
 import type { Holdings, OpenShard } from './holdings.ts';
 import { inPages } from './log-pages.ts';
@@ -136,17 +137,14 @@ async function shardsOf(
   };
   const shards: OpenShard[] = [];
   let all = 0;
-  for (const open of only ? rungAmong(holdings, only) : openShards(holdings)) {
-    const { held } = open;
-    if (homeOf(topology, held.shard).group !== group) continue;
+  const consider = (partition: HeldPartition, held: HeldShard): void => {
+    if (homeOf(topology, held.shard).group !== group) return;
     all += 1;
-    if (!held.isBusy && !isWaiting(held.trouble, time) && isWanted(held)) shards.push(open);
-  }
+    if (!held.isBusy && !isWaiting(held.trouble, time) && isWanted(held)) shards.push({ partition, held });
+  };
+  if (only) for (const { partition, held } of rungAmong(holdings, only)) consider(partition, held);
+  else for (const partition of holdings.open()) for (const held of partition.shards) consider(partition, held);
   return { shards, all };
-}
-
-function* openShards(holdings: Holdings): Generator<OpenShard, void> {
-  for (const partition of holdings.open()) for (const held of partition.shards) yield { partition, held };
 }
 
 /** Those that rang: under load that is asked for hundreds of times a second, and few of thousands ring at a time. */

@@ -19,8 +19,8 @@ export function unionOf(parts: readonly Statement[]): Statement {
 
 /**
  * The union that was made last: its text is long, and whoever asks for it, so that it may be divided where it is refused,
- * takes it apart and together again at once. One alone, since a WeakMap of them, each of which holds its own key, keeps
- * them all until the whole heap is collected: that was half of what reads left for that.
+ * takes it apart and together again at once. One alone: a WeakMap would keep each, which holds its own key, until the
+ * whole heap is collected, and was more than half of what reads left to that.
  */
 let last: Statement | undefined;
 

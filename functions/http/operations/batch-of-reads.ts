@@ -35,7 +35,7 @@ export function batchOfReads(
     const answer = operations[operation];
     if (answer === undefined) return [];
     const parts = path.split('/').slice(3);
-    const places = new Map(parts.map((part, place) => [part.slice(1, -1), place]));
+    const places = new Map(parts.flatMap((part, place) => (isParameter(part) ? [[part.slice(1, -1), place]] : [])));
     return [{ parts, places, answer, keyOf: together?.keyOf[operation] }];
   }).toSorted((one, other) => literals(other) - literals(one));
   const wanted = templates.map(({ parts }) => parts.join('/')).join(', or ');
@@ -48,7 +48,7 @@ export function batchOfReads(
     // A path can fit two: that with more words in place of parameters comes first, as routes are chosen.
     const template = templates.find(
       ({ parts }) =>
-        parts.length === values.length && parts.every((part, at) => part.startsWith('{') || part === values[at]),
+        parts.length === values.length && parts.every((part, at) => isParameter(part) || part === values[at]),
     );
     if (template === undefined) throw invalidField(`targets[${position}]`, wanted, target);
     return { position, template, values, query: end < 0 ? '' : text.slice(end + 1), path };
@@ -199,7 +199,11 @@ function written(answer: Answer, failure: string | undefined): WrittenRead {
 }
 
 function literals({ parts }: Template): number {
-  return parts.filter((part) => !part.startsWith('{')).length;
+  return parts.filter((part) => !isParameter(part)).length;
+}
+
+function isParameter(part: string): boolean {
+  return part.startsWith('{');
 }
 
 /** An answer, written in one of the two ways, or in both. */
