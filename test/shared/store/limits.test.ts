@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS, type Cell } from '../../../shared/cell.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
+import { answerRoom } from '../../../shared/access/decode.ts';
+import { lookedUp } from '../../support/looked-up-together.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change } from '../../support/plain-sql.ts';
@@ -126,6 +128,15 @@ describe('an answer of 4 MiB', () => {
     expect(answered.length).toBeLessThan(7);
     for (const item of items.slice(answered.length))
       expect(item).toMatchObject({ error: { code: 'answer_too_large', details: { address: { row_key } } } });
+  });
+
+  it('leaves no room for further ones of look-ups that share an answer', async () => {
+    const keys = Array.from({ length: COUNT }, (_, ref_key) => ({ row_key, column_name: 'BASE', ref_key }));
+    const found = await lookedUp(trips, keys, { room: answerRoom() });
+    const answered = found.filter((one) => 'cell' in one);
+    expect(answered.length).toBeGreaterThan(4);
+    expect(answered.length).toBeLessThan(7);
+    for (const one of found.slice(answered.length)) expect(one).toMatchObject({ error: { code: 'answer_too_large' } });
   });
 });
 

@@ -101,7 +101,8 @@ async function ask(routeKey: string, { at = {}, query = '', body }: Asked): Prom
   const { stdout } = await run(
     process.execPath,
     [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8', CHILD, JSON.stringify(request)],
-    { maxBuffer: 1e8 },
+    // Within the time of its test, which would leave it behind.
+    { maxBuffer: 1e8, timeout: 50_000, killSignal: 'SIGKILL' },
   );
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Answered;
 }
