@@ -19,9 +19,14 @@ export interface RowEntries {
 }
 
 /** The columns that an index reads, the shard field's first. */
-export function columnsOf({ fields }: IndexDefinition): string[] {
-  return [...new Set(fields.map(({ column_key }) => column_key))];
+export function columnsOf(definition: IndexDefinition): readonly string[] {
+  let columns = knownColumns.get(definition);
+  if (!columns) knownColumns.set(definition, (columns = [...new Set(definition.fields.map((one) => one.column_key))]));
+  return columns;
 }
+
+/** Each write asks for them. */
+const knownColumns = new WeakMap<IndexDefinition, readonly string[]>();
 
 /**
  * What is known of a row's entries while its bodies are given one after another: what is no field of the index is not

@@ -18,7 +18,7 @@ import { isGone } from '../sql/gone.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 import { insertEntries, putEntries, type IndexRow } from './statements/put-entries.ts';
 import { requireDatastore, byGroup, homeOf } from '../access/groups.ts';
-import type { RowEntries } from './entry.ts';
+import { columnsOf, type RowEntries, type Version } from './entry.ts';
 import { readLongRow } from './long-row.ts';
 import { shardOfValue } from '../definitions/field-value.ts';
 
@@ -52,10 +52,12 @@ export async function concernedIndexes(
   datastore: string,
   cells: readonly BufferedCell[],
 ): Promise<readonly PhysicalIndex[]> {
-  const columns = new Set(cells.map(({ column_name }) => column_name));
-  return (await maintainedIndexes(topology, datastore)).filter(({ definition }) =>
-    definition.fields.some(({ column_key }) => columns.has(column_key)),
-  );
+  const columns = cells.map(({ column_name }) => column_name);
+  return (await maintainedIndexes(topology, datastore)).filter((index) => readsAny(index, columns));
+}
+
+function readsAny({ definition }: PhysicalIndex, columns: readonly string[]): boolean {
+  return columnsOf(definition).some((column) => columns.includes(column));
 }
 
 interface KeptRows {
@@ -73,7 +75,7 @@ async function keepRows(context: StoreContext, { datastore, indexes, cells, afte
     const { entries, unread } = await wantedEntries(
       context,
       { datastore, indexes, depth: DEPTH.recent },
-      rowsOf(cells),
+      rowsOf(cells, indexes),
       statesAfter(after, indexes),
     );
     for (const { error } of unread) miss('', error);
@@ -122,7 +124,7 @@ export function wantRowsAfter(
   cells: readonly BufferedCell[],
   indexes: readonly PhysicalIndex[],
 ): WantedAfter {
-  const rows = rowsOf(cells);
+  const rows = rowsOf(cells, indexes);
   const columns = depthsOf({ indexes, depth: DEPTH.recent });
   const mostCells = rows.length * columns.reduce((sum, { cells }) => sum + cells, 0);
   return {
@@ -139,15 +141,19 @@ export function wantRowsAfter(
   };
 }
 
-/** The rows that cells belong to, each once. */
-function rowsOf(cells: readonly BufferedCell[]): readonly RowOfShard[] {
-  const [only] = cells;
-  if (cells.length === 1 && only) return [{ row_key: only.row_key, shard: only.shard, written: cells }];
-  return [...Map.groupBy(cells, ({ row_key }) => row_key)].map(([row_key, written]): RowOfShard => ({
-    row_key,
-    shard: written[0]?.shard ?? -1,
-    written,
-  }));
+/**
+ * The rows that cells belong to, each once: those of columns that the indexes read. What is written together, or joined,
+ * is of all kinds.
+ */
+function rowsOf(cells: readonly BufferedCell[], indexes: readonly PhysicalIndex[]): readonly RowOfShard[] {
+  const rows: RowOfShard[] = [];
+  const byRow = cells.length === 1 ? [cells] : Map.groupBy(cells, ({ row_key }) => row_key).values();
+  for (const written of byRow) {
+    const { row_key, shard } = written[0] as BufferedCell;
+    const columns = written.map(({ column_name }) => column_name);
+    if (indexes.some((index) => readsAny(index, columns))) rows.push({ row_key, shard, columns, written });
+  }
+  return rows;
 }
 
 /**
@@ -180,7 +186,7 @@ export interface EntryOfShard {
   readonly index: PhysicalIndex;
   readonly shard: number;
   readonly row: IndexRow;
-  /** Of a row with one cell. @default false */
+  /** None can have been there before what was just written. @default it is not known */
   readonly isFirst?: boolean | undefined;
 }
 
@@ -269,7 +275,8 @@ async function readAll(
   const [states, asked]: [RowState[], RowOfShard[]] = [[], []];
   for (const row of rows) {
     const state = known.get(row.row_key);
-    if (state) states.push(state);
+    // Read for all whose appends were joined: this row is what one of them wrote of it.
+    if (state) states.push({ ...state, row });
     else asked.push(row);
   }
   const parts: FirstRead[] = [];
@@ -289,11 +296,14 @@ function together(parts: readonly RowsRead[]): RowsRead {
 function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[], topology: DatastoreTopology): Wanted {
   const entries: EntryOfShard[] = [];
   const mistyped: MistypedField[] = [];
-  for (const row of read) {
+  for (const one of read) {
+    const { columns, row_key } = one.row;
     for (let position = 0; position < indexes.length; position += 1) {
-      const [index, ofIndex] = [indexes[position] as PhysicalIndex, row.entries[position] as RowEntries];
-      addEntries(entries, index, row, ofIndex, topology);
-      for (const field of ofIndex.mistyped) mistyped.push({ index, position: field, row_key: row.row.row_key });
+      const index = indexes[position] as PhysicalIndex;
+      if (columns && !readsAny(index, columns)) continue;
+      addEntries(entries, index, one, position, topology);
+      for (const field of (one.entries[position] as RowEntries).mistyped)
+        mistyped.push({ index, position: field, row_key });
     }
   }
   return { entries, mistyped, unread };
@@ -303,19 +313,21 @@ function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[],
 function addEntries(
   entries: EntryOfShard[],
   index: PhysicalIndex,
-  { row: { row_key }, version, isFirst }: RowRead,
-  { values, former }: RowEntries,
+  { row: { row_key }, versions, entries: ofRow, areFirst }: RowRead,
+  position: number,
   { shards }: DatastoreTopology,
 ): void {
   const type = index.definition.fields[0]?.type;
+  const version = versions[position] as Version;
   if (!type || version.added_id === 0) return;
+  const { values, former } = ofRow[position] as RowEntries;
   const current = values?.[0] ?? null;
   if (values && current !== null)
     entries.push({
       index,
       shard: shardOfValue(current, type, shards),
       row: { row_key, values, tombstone: false, version },
-      isFirst,
+      isFirst: areFirst?.[position],
     });
   for (const value of former)
     entries.push({

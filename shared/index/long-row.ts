@@ -27,10 +27,10 @@ export async function readLongRow(
   long: LongRow,
   wanted: Pick<RowsWanted, 'datastore' | 'indexes'>,
 ): Promise<RowsRead> {
-  const { row, version, gathered, rests } = long;
+  const { row, versions, gathered, rests } = long;
   try {
     for (const rest of rests) await takeRest(client, long, rest, wanted);
-    return { read: [{ row, version, entries: gathered.map(toEntries) }], unread: [] };
+    return { read: [{ row, versions, entries: gathered.map(toEntries) }], unread: [] };
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
     return { read: [], unread: [{ rows: [row], error }] };

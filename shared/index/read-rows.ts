@@ -15,6 +15,7 @@ import {
 } from '../sql/statements/select-row-states.ts';
 import { pageBytes } from '../access/ask-parts.ts';
 import {
+  columnsOf,
   gatherEntries,
   takeEarlier,
   takeLatest,
@@ -28,10 +29,10 @@ import type { PhysicalIndex } from './index-table.ts';
 /** A row, and what each of the indexes should hold of it, in their order. */
 export interface RowRead {
   readonly row: RowOfShard;
-  readonly version: Version;
+  readonly versions: readonly Version[];
   readonly entries: readonly RowEntries[];
-  /** It has one cell in all the columns of the indexes, as far as was read. @default it is not known */
-  readonly isFirst?: boolean;
+  /** Of each index: whether no entry can have been there before what was just written. @default that is not known */
+  readonly areFirst?: readonly boolean[];
 }
 
 /** Rows that could not be read, and why: their shard's table is damaged or gone, say. */
@@ -55,7 +56,7 @@ export interface FirstRead extends RowsRead {
 /** A row of which some cells did not come with the statement for many. */
 export interface LongRow {
   readonly row: RowOfShard;
-  readonly version: Version;
+  readonly versions: readonly Version[];
   /** Of each index, as far as cells came. */
   readonly gathered: readonly GatheredEntries[];
   readonly rests: readonly RestOfColumn[];
@@ -119,8 +120,8 @@ export async function takeStates(
   const long: LongRow[] = [];
   const takesTurns = states.length > 1 ? turns() : undefined;
   for (const state of states) {
-    const { row, epoch } = state;
-    if (epoch === 0) {
+    const { row } = state;
+    if (state.epoch === 0) {
       unread.push({
         rows: [row],
         error: new SchemalessError('unavailable', `row ${row.row_key} was looked for where its shard is not`),
@@ -135,18 +136,35 @@ export async function takeStates(
       const rest = takeFirst(gathered, indexes, column, cells, state);
       if (rest) rests.push(rest);
     }
-    const version = { epoch, added_id: highestAddedId(state) };
-    if (rests.length === 0)
-      read.push({ row, version, entries: gathered.map(toEntries), isFirst: cellsOf(state) === 1 });
-    else long.push({ row, version, gathered, rests });
+    const versions = indexes.map((index) => versionOf(state, index));
+    if (rests.length === 0) {
+      const areFirst = indexes.map((index) => isFirst(state, index));
+      read.push({ row, versions, entries: gathered.map(toEntries), areFirst });
+    } else long.push({ row, versions, gathered, rests });
   }
   return { read, unread, long };
 }
 
-function cellsOf({ cells }: RowState): number {
-  let sum = 0;
-  for (const ofColumn of cells.values()) sum += ofColumn.length;
-  return sum;
+/**
+ * Of a row's columns those that the index reads count alone: a cell of another one changes nothing of its entry, and so
+ * nobody has to write it again for that.
+ */
+function versionOf({ epoch, cells }: RowState, { definition }: PhysicalIndex): Version {
+  let highest = 0;
+  for (const column of columnsOf(definition))
+    for (const { added_id } of cells.get(column) ?? []) if (added_id > highest) highest = added_id;
+  return { epoch, added_id: highest };
+}
+
+/** The shard field's column has one cell, and that was just written: without it the row had no entry. */
+function isFirst({ row, cells }: RowState, { definition }: PhysicalIndex): boolean {
+  const [column = ''] = columnsOf(definition);
+  const [only, ...others] = cells.get(column) ?? [];
+  return (
+    only !== undefined &&
+    others.length === 0 &&
+    row.written?.some(({ column_name, ref_key }) => column_name === column && ref_key === only.ref_key) === true
+  );
 }
 
 /** The columns that any of the indexes needs, each as deep as the one that needs it deepest. */
@@ -274,13 +292,6 @@ export function takeBody(
   const take = isLatest ? takeLatest : takeEarlier;
   for (let position = 0; position < indexes.length; position += 1)
     take(gathered[position] as GatheredEntries, (indexes[position] as PhysicalIndex).definition, column, body);
-}
-
-function highestAddedId({ cells }: RowState): number {
-  let highest = 0;
-  for (const ofColumn of cells.values())
-    for (const { added_id } of ofColumn) if (added_id > highest) highest = added_id;
-  return highest;
 }
 
 /** Lets others have their turn once decoding has gone on for a while. */

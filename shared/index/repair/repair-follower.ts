@@ -1,5 +1,6 @@
 import type { Follower, LogEntry } from '../../follow/follower.ts';
 import { columnsOf } from '../entry.ts';
+import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
 import type { PendingMarks } from './pending-marks.ts';
 import type { RepairWork } from './repair-work.ts';
 import { repairRows } from './repair-rows.ts';
@@ -27,7 +28,7 @@ export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive:
       const columns = new Set(indexes.flatMap(({ definition }) => columnsOf(definition)));
       const concerned = cells.filter(({ column_name }) => columns.has(column_name));
       if (concerned.length > 0) {
-        const { written, missed, unread, mistyped } = await repairRows(work, indexes, concerned);
+        const { written, missed, unread, mistyped } = await repairRows(work, indexes, rowsOf(concerned));
         if (written > 0) report({ datastore, kind: 'repaired', entries: written });
         for (const [group, rows] of missed) {
           const lowest = lowestOf(concerned.filter(({ row_key }) => rows.has(row_key)));
@@ -47,6 +48,15 @@ export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive:
       return lastOf(cells);
     },
   };
+}
+
+/** The rows of cells, each once, with the columns of which they are: the entries of others are as they were. */
+function rowsOf(cells: readonly LogEntry[]): readonly RowOfShard[] {
+  return [...Map.groupBy(cells, ({ row_key }) => row_key)].map(([row_key, ofRow]) => ({
+    row_key,
+    shard: (ofRow[0] as LogEntry).shard,
+    columns: ofRow.map(({ column_name }) => column_name),
+  }));
 }
 
 /** By shard: the last cell, which says that all of them are done; nothing of shards that have to wait. */

@@ -9,10 +9,12 @@ import type { EncodedCell } from './append-cells.ts';
 export interface RowOfShard {
   readonly row_key: string;
   readonly shard: number;
+  /** Those of which cells were written: what indexes of other columns hold stays as it is. @default all columns */
+  readonly columns?: readonly string[];
   /**
    * Cells of it that were just written: a body that is found with these very bytes need not be decoded. @default none
    */
-  readonly written?: readonly Pick<EncodedCell, 'encoded' | 'body'>[];
+  readonly written?: readonly EncodedCell[];
 }
 
 /** A column of the rows, and how many of its latest cells are read. */

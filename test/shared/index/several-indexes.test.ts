@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { NewCell } from '../../../shared/cell.ts';
+import { SqlError, type Statement } from '../../../shared/sql/client.ts';
+import { until } from '../follow/support/followed-store.ts';
+import { rowsOfShard } from '../../support/datastore-conformance.ts';
+import { WRITER_ONLY } from '../../support/writer-only.ts';
+import { noEntries } from './repair/support/entry-writes.ts';
+import { changeable, DRIVERS, openIndexedStore, type Wrap } from './repair/support/indexed-store.ts';
+
+const SHARDS = 4;
+const CITIES = {
+  name: 'cities',
+  fields: [
+    { field: 'city', type: 'string', column_key: 'BASE' },
+    { field: 'driver', type: 'UUID', column_key: 'BASE' },
+  ],
+  keys: [],
+} as const;
+
+let cells = 0;
+/** Entries that were written, by the names of their indexes, and how. */
+let written: string[] = [];
+/** Rows that were read behind appends, for the indexes. */
+let read = 0;
+const asItIs: Wrap = (client) => client;
+const { between, wrap } = changeable(asItIs);
+/** Nothing was done: statements go one by one. */
+const SINGLY = new SqlError('contention', 'no transactions');
+
+const note = ({ sql, thenSelect }: Statement): void => {
+  read += thenSelect?.items ?? 0;
+  const [, name] = /^INSERT INTO `[^`]+`\.`([a-z]+)_[0-9a-f]+` \(f0, /u.exec(sql) ?? [];
+  if (name !== undefined) written.push(`${name} ${sql.includes('ON DUPLICATE KEY') ? 'put' : 'inserted'}`);
+};
+const indexed = await openIndexedStore(
+  SHARDS,
+  (client, group) => {
+    const { transactions, ...next } = wrap(client, group);
+    return {
+      ...next,
+      change: (statement) => {
+        note(statement);
+        return next.change(statement);
+      },
+      ...(transactions && {
+        transactions: {
+          ...transactions,
+          run: (statements) => {
+            if (between.now !== asItIs) return Promise.reject(SINGLY);
+            statements.forEach(note);
+            return transactions.run(statements);
+          },
+        },
+      }),
+    };
+  },
+  [DRIVERS, CITIES],
+);
+afterAll(() => indexed.close());
+
+beforeEach(() => {
+  written = [];
+  read = 0;
+  between.now = asItIs;
+});
+
+const INSERTED = WRITER_ONLY ? 'put' : 'inserted';
+
+type Written = Pick<NewCell, 'row_key' | 'column_name' | 'body'>;
+
+async function put(...some: readonly Written[]): Promise<readonly string[]> {
+  written = [];
+  const results = await indexed.trips.batchPut(some.map((cell) => ({ ...cell, ref_key: (cells += 1) })));
+  expect(results.map(({ outcome }) => outcome)).toEqual(some.map(() => 'stored'));
+  return written.toSorted();
+}
+
+const base = (row_key: string): Written => ({
+  row_key,
+  column_name: 'BASE',
+  body: { driver: randomUUID(), city: randomUUID() },
+});
+const status = (row_key: string, is_done = true): Written => ({ row_key, column_name: 'STATUS', body: { is_done } });
+const charge = (row_key: string): Written => ({ row_key, column_name: 'CHARGE', body: { amount: 3 } });
+
+async function problems(): Promise<number> {
+  return (await indexed.problems('drivers')).length + (await indexed.problems('cities')).length;
+}
+
+describe('of several indexes', () => {
+  it('those are written that read the column of a cell, and of its row alone', async () => {
+    const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+    expect(await put(base(first))).toEqual([`cities ${INSERTED}`, `drivers ${INSERTED}`]);
+    expect(await put(charge(first))).toEqual([]);
+    expect(await put(status(first))).toEqual(['drivers put']);
+    expect(await put(base(second), charge(first))).toEqual([`cities ${INSERTED}`, `drivers ${INSERTED}`]);
+    expect(await put(status(second), charge(second))).toEqual(['drivers put']);
+    expect(await put(charge(second), base(third), status(third))).toEqual([
+      `cities ${INSERTED}`,
+      `drivers ${INSERTED}`,
+    ]);
+    // Rows of one shard, whose cells are appended together.
+    const [fourth, fifth, sixth] = rowsOfShard(0, SHARDS, 3) as [string, string, string];
+    await put(base(fourth));
+    read = 0;
+    expect(await put(status(fourth), base(fifth), charge(sixth))).toEqual([
+      `cities ${INSERTED}`,
+      `drivers ${INSERTED}`,
+      'drivers put',
+    ]);
+    expect(read).toBe(WRITER_ONLY ? 0 : 2);
+    expect(await problems()).toBe(0);
+  });
+
+  it('each is written by the request that wrote the cell, also where appends were joined', async () => {
+    const [first = '', ...others] = rowsOfShard(1, SHARDS, 9);
+    await Promise.all([...others.map((other) => put(charge(other))), put(base(first)), put(status(first))]);
+    expect(written.filter((one) => one === `drivers ${INSERTED}`)).toHaveLength(WRITER_ONLY ? 2 : 1);
+    expect(await problems()).toBe(0);
+  });
+
+  it('those are repaired whose columns have new cells, where they are not as they should be', async () => {
+    const rows = Array.from({ length: 20 }, () => randomUUID());
+    for (const row of rows) await put(base(row));
+    for (const row of rows) await put(status(row), charge(row));
+    between.now = noEntries;
+    const [late, both] = [rows[0] as string, randomUUID()];
+    await put(status(late, false));
+    await put(base(both), status(both));
+    between.now = asItIs;
+    expect(await problems(), 'with the repair off').toBe(3);
+    const run = indexed.repair();
+    await until('no problems', async () => (await problems()) === 0, 20_000);
+    await run.stop();
+    expect(run.events.filter(({ kind }) => kind === 'failed')).toEqual([]);
+    expect(run.events.reduce((sum, event) => sum + (event.kind === 'repaired' ? event.entries : 0), 0)).toBe(3);
+  });
+});
