@@ -1,6 +1,7 @@
 import type { FollowEvent } from './follower.ts';
 import { heldPartition, type HeldPartition } from './held-partition.ts';
 import type { HeldShard } from './held-shard.ts';
+import { movedLongAgo } from './moved-long-ago.ts';
 import type { OffsetItems } from './offset-items.ts';
 import type { Workers } from './workers.ts';
 
@@ -71,7 +72,7 @@ class HeldPartitions implements Holdings {
   readonly #options: HoldingsOptions;
   readonly #held = new Map<number, HeldPartition>();
   readonly #closing = new Map<number, Closing>();
-  readonly #dueAfter: ReturnType<typeof movedLongAgo>;
+  readonly #dueAfter: ReturnType<typeof movedLongAgo<HeldPartition>>;
   #isForgotten = false;
   #saved = 0;
 
@@ -225,17 +226,6 @@ class HeldPartitions implements Holdings {
   #report(kind: PartitionEvent['kind'], { partition }: HeldPartition): void {
     this.#options.report({ kind, partition });
   }
-}
-
-/** Those whose offsets were first seen here to have moved so long ago. */
-function movedLongAgo(now: () => number): (held: readonly HeldPartition[], afterMs: number) => HeldPartition[] {
-  let since: ReadonlyMap<HeldPartition, number> = new Map();
-  return (held, afterMs) => {
-    since = new Map(
-      held.filter((partition) => partition.hasMoved()).map((partition) => [partition, since.get(partition) ?? now()]),
-    );
-    return [...since].flatMap(([partition, at]) => (now() - at >= afterMs ? [partition] : []));
-  };
 }
 
 async function each<T>(values: readonly T[], task: (value: T) => Promise<void>): Promise<void> {
