@@ -61,6 +61,10 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
   const { context, datastore, target, shard } = forgetting;
   const { row_key } = target;
 
+  /**
+   * Over all that there is of the row. Before it is read what the row holds: of a cell that is appended in between, what
+   * was read knows nothing, and its own entry is to win.
+   */
   async function nextVersion(writer: SqlClient): Promise<Version> {
     const [heads, rows] = await Promise.all([
       writer.select(selectHeads(datastore, [shard]), 'writer'),
@@ -82,8 +86,8 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
       const { shards } = await requireDatastore(context.topology, datastore);
       const values = indexes.map(({ definition: { fields } }) => valuesOf(fields[0], page));
       if (values.every(({ size }) => size === 0)) return;
-      const kept = await keptValues(writer, forgetting, indexes);
       const version = await nextVersion(writer);
+      const kept = await keptValues(writer, forgetting, indexes);
       await write(
         indexes.flatMap((index, position) => {
           const type = index.definition.fields[0]?.type;
@@ -105,11 +109,11 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
     async bringBack(writer) {
       const indexes = await maintainedIndexes(context.topology, datastore);
       if (indexes.length === 0) return;
+      const version = await nextVersion(writer);
       const known = await stateWithout(writer, forgetting, indexes);
       const wanted = { datastore, indexes, depth: DEPTH.recent };
       const { entries, unread } = await wantedEntries(context, wanted, [{ row_key, shard }], known);
       if (unread[0]) throw new EntriesMissed([{ group: '', entries: [], error: unread[0].error }]);
-      const version = await nextVersion(writer);
       await write(entries.map((entry): EntryOfShard => ({ ...entry, row: { ...entry.row, version } })));
     },
   };

@@ -72,11 +72,12 @@ interface KeptRows {
 async function keepRows(context: StoreContext, { datastore, indexes, cells, after, areNew }: KeptRows): Promise<void> {
   const miss = (group: string, error: unknown): void => context.report({ kind: 'index_missed', group, error });
   try {
+    const rows = rowsOf(cells, indexes);
     const { entries, unread } = await wantedEntries(
       context,
       { datastore, indexes, depth: DEPTH.recent },
-      rowsOf(cells, indexes),
-      statesAfter(after, indexes),
+      rows,
+      statesAfter(after, rows, indexes),
     );
     for (const { error } of unread) miss('', error);
     const missed = await writeEntries(context, datastore, entries, areNew);
@@ -157,14 +158,22 @@ function rowsOf(cells: readonly BufferedCell[], indexes: readonly PhysicalIndex[
 }
 
 /**
- * The states of rows that were read for all of the indexes at least, by row. Those of which a body was too long to come
- * along are read by themselves, which brings more at a time.
+ * The states of rows that were read for all of the indexes that concern them, by row. Those of which a body was too long
+ * to come along are read by themselves, which brings more at a time.
  */
-function statesAfter(after: readonly RowsAfter[], indexes: readonly PhysicalIndex[]): ReadonlyMap<string, RowState> {
+function statesAfter(
+  after: readonly RowsAfter[],
+  rows: readonly RowOfShard[],
+  indexes: readonly PhysicalIndex[],
+): ReadonlyMap<string, RowState> {
+  const read = new Map<string, { readonly state: RowState; readonly indexes: readonly PhysicalIndex[] }>();
+  for (const { indexes: ofAppend, states } of after)
+    for (const state of states) if (isWhole(state)) read.set(state.row.row_key, { state, indexes: ofAppend });
   const known = new Map<string, RowState>();
-  for (const { indexes: read, states } of after) {
-    if (!indexes.every((index) => read.includes(index))) continue;
-    for (const state of states) if (isWhole(state)) known.set(state.row.row_key, state);
+  for (const { row_key, columns = [] } of rows) {
+    const found = read.get(row_key);
+    if (found && indexes.every((index) => found.indexes.includes(index) || !readsAny(index, columns)))
+      known.set(row_key, found.state);
   }
   return known;
 }
