@@ -9,8 +9,10 @@ export interface SeedsWanted {
   readonly first: number;
   readonly step: number;
   readonly end: number;
-  /** No seed is begun after so many milliseconds. @default all are simulated */
+  /** After so many milliseconds no seed is begun whose number is not below `least`. @default all are simulated */
   readonly forMs: number | undefined;
+  /** Numbers below it are simulated however long that takes: a machine may be half as fast as another day. */
+  readonly least: number;
   /** Planted bugs, each to be looked for from the first number on until it is found. None: all seeds, without a bug. */
   readonly bugs: readonly string[];
 }
@@ -49,7 +51,7 @@ Error.stackTraceLimit = 0;
 const machineMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
 await runAsWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(
-  async ({ seed, first, step, end, forMs = Number.POSITIVE_INFINITY, bugs }, control) => {
+  async ({ seed, first, step, end, forMs = Number.POSITIVE_INFINITY, least, bugs }, control) => {
     const done: Mutable<SeedsDone> = { seeds: {}, bad: [], undone: 0, broken: 0, sums: {} };
     control.ready();
     const since = machineMs();
@@ -57,7 +59,7 @@ await runAsWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(
       const name = bug?.name ?? '';
       for (
         let number = first;
-        number < end && control.stopped !== 'now' && machineMs() - since < forMs;
+        number < end && control.stopped !== 'now' && (number < least || machineMs() - since < forMs);
         number += step
       ) {
         const { broken, undone, answers, counts } = await simulateSeed(seed, number, bug).catch((cause: unknown) => {
