@@ -82,9 +82,11 @@ describe('a shard that is moved', () => {
     mover.start();
     const moved = await moveTo(mover, 0, to);
     expect(moved).toMatchObject({ from: to, to: from.group, restarts: 0, last_error: null });
-    expect(await homeOf(0)).toEqual({
+    const { epoch, ...home } = await homeOf(0);
+    // Each switch that was given up, as on a busy machine, takes one more.
+    expect(epoch).toBeGreaterThan(from.epoch);
+    expect(home).toEqual({
       group: to,
-      epoch: from.epoch + 1,
       copy: { group: from.group, takesEntries: true, move: expect.any(String) as string },
     });
     expect((await datastore.log([{ shard: 0, after: 0 }])).map((log) => ('cells' in log ? log.cells : log))).toEqual(
@@ -100,7 +102,7 @@ describe('a shard that is moved', () => {
     await mover.operations.completeMove(0);
     expect(await mover.until(0, ({ step }) => step === 'completed')).toMatchObject({ step: 'completed', switches: 1 });
     // A moment after the move says so.
-    await expect.poll(() => homeOf(0)).toEqual({ group: to, epoch: from.epoch + 1 });
+    await expect.poll(() => homeOf(0)).toEqual({ group: to, epoch });
     expect(await tablesOf(from.group, copyDatabase(name, 0))).toEqual([]);
     expect(await tablesOf(from.group, shardDatabase(name, 0))).toEqual([]);
     expect(await tablesOf(to, shardDatabase(name, 0))).toHaveLength(2);
@@ -116,7 +118,9 @@ describe('a shard that is moved', () => {
     for (const cell of since) expect(await datastore.put(cell)).toMatchObject({ outcome: 'stored' });
     await mover.operations.reverseMove(1);
     await mover.until(1, ({ switches, step }) => switches === 2 && step === 'following');
-    expect(await homeOf(1)).toMatchObject({ group: from.group, epoch: from.epoch + 2 });
+    const home = await homeOf(1);
+    expect(home.group).toBe(from.group);
+    expect(home.epoch).toBeGreaterThanOrEqual(from.epoch + 2);
     for (const cell of since) expect((await datastore.get(cell)).cell?.body).toEqual(cell.body);
     expect((await datastore.query({ index: 'by_city', where: [eq('city', 'Oslo')], limit: 100 })).entries).toHaveLength(
       20,
