@@ -62,8 +62,8 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
   const { row_key } = target;
 
   /**
-   * Over all that there is of the row. Before it is read what the row holds: of a cell that is appended in between, what
-   * was read knows nothing, and its own entry is to win.
+   * Over all that there is of the row. Taken before the row is read: of a cell that is appended in between, who has read
+   * before knows nothing, and its own entry is to win.
    */
   async function nextVersion(writer: SqlClient): Promise<Version> {
     const [heads, rows] = await Promise.all([

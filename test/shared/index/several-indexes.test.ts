@@ -6,17 +6,9 @@ import { until } from '../follow/support/followed-store.ts';
 import { rowsOfShard } from '../../support/datastore-conformance.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { noEntries } from './repair/support/entry-writes.ts';
-import { changeable, DRIVERS, openIndexedStore, type Wrap } from './repair/support/indexed-store.ts';
+import { changeable, CITIES, DRIVERS, openIndexedStore, type Wrap } from './repair/support/indexed-store.ts';
 
 const SHARDS = 4;
-const CITIES = {
-  name: 'cities',
-  fields: [
-    { field: 'city', type: 'string', column_key: 'BASE' },
-    { field: 'driver', type: 'UUID', column_key: 'BASE' },
-  ],
-  keys: [],
-} as const;
 
 let cells = 0;
 /** Entries that were written, by the names of their indexes, and how. */

@@ -35,6 +35,16 @@ export const DRIVERS: IndexDefinition = {
   keys: [],
 };
 
+/** Reads one column alone of those that `DRIVERS` reads. */
+export const CITIES: IndexDefinition = {
+  name: 'cities',
+  fields: [
+    { field: 'city', type: 'string', column_key: 'BASE' },
+    { field: 'driver', type: 'UUID', column_key: 'BASE' },
+  ],
+  keys: [],
+};
+
 /** A client as it is, or one that stands before it. */
 export type Wrap = (client: SqlClient, group: string) => SqlClient;
 
