@@ -304,14 +304,13 @@ test.each([
   expect(first.shares.at(-1)).toBeCloseTo(share, 1);
   expect(Math.max(...first.shares)).toBeLessThan(share + 0.05);
 
-  // Nothing is stored until it was told how far it is.
+  // Nothing is stored until all has been read, and what was done before is found done.
   const again = told();
-  const isTold = vi.waitUntil(() => again.shares.length > 0, { timeout: 5000 });
+  const isWhereItWas = vi.waitUntil(() => Math.abs((again.shares.at(-1) ?? 0) - share) < 0.05, { timeout: 5000 });
   const client = {
     ...datastore,
-    batchPut: async (some: readonly NewCell[]) => (await isTold, datastore.batchPut(some)),
+    batchPut: async (some: readonly NewCell[]) => (await isWhereItWas, datastore.batchPut(some)),
   };
   await importFile(path, { client, progress: again.progress });
-  expect(again.shares[0]).toBeCloseTo(share, 1);
   expect(again.shares.at(-1)).toBe(1);
 });
