@@ -12,6 +12,7 @@ import { readDatastore } from '../topology/dynamo-topology.ts';
 import type { ShardHome } from '../topology/topology.ts';
 import { overState } from '../triggers/manage/state-away.ts';
 import { troubledShards } from '../triggers/state/troubled-shards.ts';
+import { entryPlaces, type EntryPlaces } from './entry-places.ts';
 import { placeErasure, targetOf } from './erasure-cell.ts';
 import type { ErasureProgress } from './erasure-record.ts';
 import { EntriesMissed, entriesOfRow, type EntriesOfRow } from './forget-entries.ts';
@@ -69,7 +70,7 @@ class NotYet extends Error {}
  *
  * 1. It gets its place in the log. From then on nothing is appended to what it is of.
  * 2. The bodies go, each page of them behind what the indexes have of it: once a body is gone, nobody can say where its
- *    entries are.
+ *    entries are but what is written down of that before.
  * 3. What was buffered of it on any group goes.
  * 4. What triggers keep of cells that they failed on goes.
  * 5. It is done when every node that could be the writer shows it: one that was promoted without it would bring the bodies
@@ -150,20 +151,35 @@ class CarryingOut {
   async #takeBodies(): Promise<void> {
     let entries: EntriesOfRow | undefined;
     await this.#step('bodies', async () => {
-      const { context } = this.#work;
+      const { context, stateTable } = this.#work;
       const { shard } = this.#erasure;
       const ofRow = (entries = entriesOfRow({ context, datastore: this.#datastore, target: this.#target, shard }));
-      await this.#onPrimary((client) =>
-        eraseBodies(client, this.#database, this.#target, this.#erased, async (page, areGone) => {
+      const places = entryPlaces(stateTable, this.#datastore, this.#target);
+      await this.#onPrimary(async (client) => {
+        await this.#finishEntries(client, ofRow, places);
+        await eraseBodies(client, this.#database, this.#target, this.#erased, async (page, areGone) => {
           if (!areGone) this.#requireTime();
           // An index may have come meanwhile, whose build has read them.
           if (areGone) context.topology.refresh();
-          await ofRow.takeAway(client, page);
-        }),
-      );
+          const taken = await ofRow.takeAway(client, page);
+          if (!areGone) await places.write(taken);
+        });
+        await places.write([]);
+      });
     });
     if (this.#cleaned.bodies !== null)
       await this.#step('entries', () => this.#onPrimary(async (client) => entries?.bringBack(client)));
+  }
+
+  /** Of bodies that went, where whoever erased them did not come to take away once more what had been written meanwhile. */
+  async #finishEntries(client: SqlClient, entries: EntriesOfRow, places: EntryPlaces): Promise<void> {
+    const left = [...(await places.read())];
+    for (let place = left.at(-1); place; place = left.at(-1)) {
+      this.#requireTime();
+      await entries.takeAllAway(client, place);
+      left.pop();
+      await places.write(left);
+    }
   }
 
   #requireTime(): void {

@@ -1,4 +1,4 @@
-import { requireDatastore } from '../access/groups.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decodeBody } from '../body/codec.ts';
 import type { Json } from '../cell.ts';
@@ -7,9 +7,10 @@ import type { IndexField } from '../definitions/definitions.ts';
 import { covers, type ErasureTarget } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import type { Version } from '../index/entry.ts';
-import { maintainedIndexes, type PhysicalIndex } from '../index/index-table.ts';
+import { indexTableName, maintainedIndexes, type PhysicalIndex } from '../index/index-table.ts';
 import { DEPTH, wantedEntries, writeEntries, type EntryOfShard, type MissedEntries } from '../index/keep-entries.ts';
 import { depthsOf } from '../index/read-rows.ts';
+import { selectEntriesOfRow, toEntryValue } from '../index/statements/select-entries-of-row.ts';
 import { byItem } from '../sql/cell-rows.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
@@ -18,6 +19,7 @@ import { selectRowStates, toRowStates, type CellOfRow, type RowState } from '../
 import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import type { BodyToErase } from '../sql/statements/select-bodies.ts';
 import { unionOf } from '../sql/union.ts';
+import type { EntryPlace } from './entry-places.ts';
 
 /** What is forgotten in the indexes of one datastore. */
 export interface Forgetting {
@@ -40,9 +42,12 @@ export interface EntriesOfRow {
    * Where bodies of a page say that entries are, or may be written yet by who has read them: once before they go, since
    * nothing else says where that is, and once after, since whoever read them until then may have written meanwhile.
    *
+   * @returns where they are
    * @throws EntriesMissed where not all could be taken away: the bodies have to stay then
    */
-  takeAway(writer: SqlClient, page: readonly BodyToErase[]): Promise<void>;
+  takeAway(writer: SqlClient, page: readonly BodyToErase[]): Promise<readonly EntryPlace[]>;
+  /** All that is at a place, of bodies that are gone. Throws as `takeAway`. */
+  takeAllAway(writer: SqlClient, place: EntryPlace): Promise<void>;
   /** What the row's entries are without them. Throws `EntriesMissed`. */
   bringBack(writer: SqlClient): Promise<void>;
 }
@@ -80,31 +85,54 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
     if (missed.length > 0) throw new EntriesMissed(missed);
   }
 
+  /** But under the values that the row keeps. */
+  async function putTombstones(writer: SqlClient, found: readonly ValuesOfIndex[]): Promise<readonly EntryPlace[]> {
+    if (found.every(({ values }) => values.size === 0)) return [];
+    const { shards } = await requireDatastore(context.topology, datastore);
+    const version = await nextVersion(writer);
+    const indexes = found.map(({ index }) => index);
+    const kept = await keptValues(writer, forgetting, indexes);
+    const entries = found.flatMap(({ index, values }, position) => {
+      const type = index.definition.fields[0]?.type;
+      if (!type) return [];
+      return [...values].flatMap(([key, value]): readonly EntryOfShard[] =>
+        key === kept[position]
+          ? []
+          : [
+              {
+                index,
+                shard: shardOfValue(value, type, shards),
+                row: { row_key, values: [value], tombstone: true, version },
+              },
+            ],
+      );
+    });
+    await write(entries);
+    const places = entries.map(({ index, shard }) => ({ table: indexTableName(index.name, index.hash), shard }));
+    return [...new Map(places.map((place) => [`${place.table} ${place.shard}`, place])).values()];
+  }
+
   return {
     async takeAway(writer, page) {
       const indexes = await maintainedIndexes(context.topology, datastore);
-      const { shards } = await requireDatastore(context.topology, datastore);
-      const values = indexes.map(({ definition: { fields } }) => valuesOf(fields[0], page));
-      if (values.every(({ size }) => size === 0)) return;
-      const version = await nextVersion(writer);
-      const kept = await keptValues(writer, forgetting, indexes);
-      await write(
-        indexes.flatMap((index, position) => {
-          const type = index.definition.fields[0]?.type;
-          if (!type) return [];
-          return [...(values[position] ?? [])].flatMap(([key, value]): readonly EntryOfShard[] =>
-            key === kept[position]
-              ? []
-              : [
-                  {
-                    index,
-                    shard: shardOfValue(value, type, shards),
-                    row: { row_key, values: [value], tombstone: true, version },
-                  },
-                ],
-          );
-        }),
+      return putTombstones(
+        writer,
+        indexes.map((index) => ({ index, values: valuesOf(index.definition.fields[0], page) })),
       );
+    },
+    async takeAllAway(writer, { table, shard: at }) {
+      const indexes = await maintainedIndexes(context.topology, datastore);
+      const index = indexes.find(({ name, hash }) => indexTableName(name, hash) === table);
+      // It is kept no more: nobody asks it, and it goes with all that it has.
+      if (!index) return;
+      const { group } = homeOf(await requireDatastore(context.topology, datastore), at);
+      const client = await context.groups.client(group);
+      const rows = await client.select(selectEntriesOfRow(datastore, at, index, row_key), 'writer');
+      const values = rows.flatMap((row): readonly (readonly [string, Exclude<FieldValue, null>])[] => {
+        const value = toEntryValue(row, index);
+        return value === null ? [] : [[keyOfValue(value), value]];
+      });
+      await putTombstones(writer, [{ index, values: new Map(values) }]);
     },
     async bringBack(writer) {
       const indexes = await maintainedIndexes(context.topology, datastore);
@@ -119,11 +147,14 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
   };
 }
 
+/** By their keys, values of the shard field of an index. */
+interface ValuesOfIndex {
+  readonly index: PhysicalIndex;
+  readonly values: ReadonlyMap<string, Exclude<FieldValue, null>>;
+}
+
 /** By their keys, the values that bodies have in a field. */
-function valuesOf(
-  field: IndexField | undefined,
-  page: readonly BodyToErase[],
-): ReadonlyMap<string, Exclude<FieldValue, null>> {
+function valuesOf(field: IndexField | undefined, page: readonly BodyToErase[]): ValuesOfIndex['values'] {
   const values = new Map<string, Exclude<FieldValue, null>>();
   if (field)
     for (const { column_name, body } of page) {

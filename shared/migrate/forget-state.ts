@@ -20,6 +20,7 @@ const NAMED: Readonly<Record<string, number>> = {
   move: 1,
   erasure: 1,
   erasures: 1,
+  erasing: 1,
   retention: 1,
   retained: 1,
   hold: 1,

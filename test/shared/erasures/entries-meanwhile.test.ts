@@ -2,11 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, expect, it } from 'vitest';
 import type { Json } from '../../../shared/cell.ts';
 import { eq } from '../../support/index-on.ts';
-import { CITIES, openIndexedStore } from '../index/repair/support/indexed-store.ts';
+import { SqlError } from '../../../shared/sql/client.ts';
+import { readState } from '../../../shared/dynamo/state-table.ts';
+import { CITIES, DRIVERS, openIndexedStore } from '../index/repair/support/indexed-store.ts';
 import { openEraser } from './support.ts';
 
-/** What happens each time that somebody asks where a log ends, right before. */
+/** What happens each time that somebody asks where a log ends, right before; and that bodies go, right before and after. */
 let meanwhile: (() => Promise<void>) | undefined;
+let [beforeBodiesGo, onceTheyAreGone] = [async (): Promise<void> => undefined, (): void => undefined];
+/** What the writing of entries throws. */
+let failure: Error | undefined;
 const indexed = await openIndexedStore(
   4,
   (client) => ({
@@ -15,8 +20,16 @@ const indexed = await openIndexedStore(
       if (statement.sql.includes('COALESCE(MAX(added_id), 0) AS head')) await meanwhile?.();
       return client.select(statement, role);
     },
+    change: async (statement) => {
+      const doBodiesGo = statement.sql.includes('SET body = CASE added_id');
+      if (doBodiesGo) await beforeBodiesGo();
+      if (failure && statement.sql.includes('tombstone_at')) throw failure;
+      const changed = await client.change(statement);
+      if (doBodiesGo) onceTheyAreGone();
+      return changed;
+    },
   }),
-  [CITIES],
+  [DRIVERS, CITIES],
 );
 afterAll(() => indexed.close());
 
@@ -24,6 +37,8 @@ async function put(row_key: string, column_name: string, ref_key: number, body: 
   const { outcome } = await indexed.trips.put({ row_key, column_name, ref_key, body });
   expect(outcome).toBe('stored');
 }
+
+const hexOf = (rowKey: string): string => rowKey.replaceAll('-', '');
 
 async function driversIn(city: string): Promise<readonly Json[]> {
   const { entries } = await indexed.trips.query({ index: CITIES.name, where: [eq('city', city)] });
@@ -59,8 +74,38 @@ it('the entry of a version that comes while the one before it is erased is there
     seen.push(await driversIn(city));
   };
   const cell = { row_key, column_name: 'BASE', ref_key: 1 };
-  expect((await eraser.operations.erase({ ...cell, reason: 'a test' })).state).toBe('erased');
+  const { state, id } = await eraser.operations.erase({ ...cell, reason: 'a test' });
+  expect(state).toBe('erased');
   meanwhile = undefined;
   expect(seen.length, 'nobody asked again').toBeGreaterThan(1);
   expect(await driversIn(city)).toEqual([since]);
+  expect(await readState(eraser.stateTable, `erasing#${indexed.datastore}#${id}`)).toBeUndefined();
 });
+
+it.each([
+  ['fails', () => (failure = new SqlError('unreachable', 'a test'))],
+  ['never comes', () => fail()],
+])('what is written of bodies while they go is gone where taking it away %s at first', async (_, happens) => {
+  await using eraser = await openEraser(indexed.store, 'trips');
+  const [row_key, driver] = [randomUUID(), randomUUID()];
+  await put(row_key, 'BASE', 1, { driver, city: 'Rome' });
+  const live = (): Promise<number> => indexed.countEntries(`tombstone_at IS NULL AND row_key = X'${hexOf(row_key)}'`);
+  // Its entry has what the body says that is about to go.
+  beforeBodiesGo = () => put(row_key, 'STATUS', 1, { is_done: true });
+  onceTheyAreGone = () => void happens();
+  const target = { row_key, column_name: 'BASE', reason: 'a test' };
+  const first = await eraser.operations.erase(target).catch(() => undefined);
+  expect(first?.state).not.toBe('erased');
+  [failure, beforeBodiesGo, onceTheyAreGone] = [undefined, async () => undefined, () => undefined];
+  expect(await live(), 'nothing was written meanwhile').toBe(1);
+
+  const { state, id } = await eraser.operations.erase(target);
+  expect(state).toBe('erased');
+  expect(await live()).toBe(0);
+  expect(await indexed.found(driver)).toEqual([]);
+  expect(await readState(eraser.stateTable, `erasing#${indexed.datastore}#${id}`)).toBeUndefined();
+});
+
+function fail(): never {
+  throw new Error('killed');
+}

@@ -10,6 +10,7 @@ import { countEntries, countPage } from '../../../shared/index/statements/count-
 import { countFound } from '../../../shared/index/statements/count-found.ts';
 import { deleteTombstones } from '../../../shared/index/statements/delete-tombstones.ts';
 import { putEntries, type IndexRow } from '../../../shared/index/statements/put-entries.ts';
+import { selectEntriesOfRow } from '../../../shared/index/statements/select-entries-of-row.ts';
 import { selectEntries } from '../../../shared/index/statements/select-entries.ts';
 import { selectExistingEntries } from '../../../shared/index/statements/select-existing-entries.ts';
 import { selectIndexPage } from '../../../shared/index/statements/select-index-page.ts';
@@ -214,6 +215,11 @@ describe('rows read to keep an index', () => {
           50,
         ),
       50 + 20,
+    ],
+    [
+      'all entries of a row, of a table',
+      () => selectEntriesOfRow(datastore, shard, index, randomUUID()),
+      ENTRIES + 100,
     ],
     ['counting entries as far as 50', () => countEntries(datastore, shard, index, 50, 0), 50 * 2 + 10],
     // Two ranges, and what they bring read again and again to be put in order, cut and summed up, all in memory.
