@@ -32,6 +32,9 @@ export interface Lane {
 /** Rows that are moved with one statement, each of up to a MiB. */
 const KEPT_ROWS = 20;
 
+/** Of each shard of a turn: as many as come in a second or two. With fewer they would have another turn for the rest. */
+const LEAST_ROWS = 4;
+
 /** What asking the primary's nodes for a row costs them, next to appending it. */
 const LOOK_SHARE = 0.25;
 
@@ -49,7 +52,7 @@ export async function laneTurn(lane: Lane): Promise<number> {
   const { turns, report } = lane;
   const taken = turns.next();
   if (taken.length === 0) return turns.wait();
-  const limit = Math.max(1, Math.floor(lane.pageRows / taken.length));
+  const limit = Math.max(LEAST_ROWS, Math.floor(lane.pageRows / taken.length));
   const pages = await readPages(lane, taken, limit);
   report.seen += pages.reduce((sum, { found }) => sum + found, 0);
   const asked = pages.filter(({ rows }) => rows.length > 0);

@@ -39,8 +39,11 @@ export interface Turns {
 export const PAUSE_MS = 1000;
 /** Of attempts that fail, in a row. */
 const LONGEST_PAUSE_MS = { shard: 30_000, primary: 10_000 };
-/** Shards asked about together: as many of them are appended to side by side. */
-const SHARDS_A_TURN = 16;
+/**
+ * Shards asked about together; as many of them are appended to side by side, where they lack rows. With a row or two each,
+ * as while all goes well, what a turn costs is its statements, and the commit of what it deletes.
+ */
+const SHARDS_A_TURN = 48;
 
 /**
  * The shards of a lane go round: each has its own place in its rows, so that thousands of one shard, or rows that wait
