@@ -9,13 +9,20 @@ import { SchemalessError } from '../errors.ts';
 import type { Version } from '../index/entry.ts';
 import { indexTableName, maintainedIndexes, type PhysicalIndex } from '../index/index-table.ts';
 import { DEPTH, wantedEntries, writeEntries, type EntryOfShard, type MissedEntries } from '../index/keep-entries.ts';
+import { allLong } from '../index/long-columns.ts';
 import { depthsOf } from '../index/read-rows.ts';
 import { selectEntriesOfRow, toEntryValue } from '../index/statements/select-entries-of-row.ts';
 import { byItem } from '../sql/cell-rows.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { selectRowStates, toRowStates, type CellOfRow, type RowState } from '../sql/statements/select-row-states.ts';
+import {
+  cellsOfRow,
+  selectRowStates,
+  toRowStates,
+  type CellOfRow,
+  type RowState,
+} from '../sql/statements/select-row-states.ts';
 import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
 import type { BodyToErase } from '../sql/statements/select-bodies.ts';
 import { unionOf } from '../sql/union.ts';
@@ -194,10 +201,10 @@ async function stateWithout(
   indexes: readonly PhysicalIndex[],
 ): Promise<ReadonlyMap<string, RowState>> {
   const rows = [{ row_key: target.row_key, shard }];
-  const columns = depthsOf({ indexes, depth: DEPTH.recent });
-  const bytes = Math.floor(STATE_BYTES / columns.reduce((sum, { cells }) => sum + cells, 0));
+  const columns = allLong(depthsOf({ indexes, depth: DEPTH.recent }));
+  const bytes = Math.floor(STATE_BYTES / cellsOfRow(columns));
   const found = await writer.select(unionOf(selectRowStates(datastore, rows, columns, bytes)), 'writer');
-  const [state] = toRowStates(found, rows);
+  const [state] = toRowStates(found, rows, columns).states;
   if (!state) return new Map();
   const without = (column_name: string, cell: CellOfRow): CellOfRow =>
     covers(target, { row_key: target.row_key, column_name, ref_key: cell.ref_key }) ? { ...cell, body: null } : cell;

@@ -2,7 +2,14 @@ import type { StoreContext } from '../access/context.ts';
 import type { TopologySource, DatastoreTopology } from '../topology/topology.ts';
 import { type ReadBehind, type SqlRow, type Statement, SqlError, type SqlClient } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
-import { selectRowsOfShard, toRowStates, type RowOfShard, type RowState } from '../sql/statements/select-row-states.ts';
+import {
+  branchesOf,
+  cellsOfRow,
+  selectRowsOfShard,
+  toRowStates,
+  type RowOfShard,
+  type RowState,
+} from '../sql/statements/select-row-states.ts';
 import { maintainedIndexes, type PhysicalIndex } from './index-table.ts';
 import {
   depthsOf,
@@ -19,6 +26,7 @@ import { refreshSoon } from '../topology/refresh-soon.ts';
 import { insertEntries, putEntries, type IndexRow } from './statements/put-entries.ts';
 import { requireDatastore, byGroup, homeOf } from '../access/groups.ts';
 import { columnsOf, type RowEntries, type Version } from './entry.ts';
+import { foundLong, withLengths } from './long-columns.ts';
 import { readLongRow } from './long-row.ts';
 import { shardOfValue } from '../definitions/field-value.ts';
 
@@ -98,8 +106,8 @@ function withinDeadline(work: Promise<void>): Promise<void> {
   });
 }
 
-/** Bodies that come with one append's answer, encoded: of rows that have longer ones, these are asked for later. */
-const BODY_BYTES = 256 * 1024;
+/** Bodies that come with one append's answer at most, encoded: of rows that have longer ones, these are asked for later. */
+const BODY_BYTES = 512 * 1024;
 
 /** What rows hold right after cells of theirs were appended. */
 export interface RowsAfter {
@@ -126,19 +134,20 @@ export function wantRowsAfter(
   indexes: readonly PhysicalIndex[],
 ): WantedAfter {
   const rows = rowsOf(cells, indexes);
-  const columns = depthsOf({ indexes, depth: DEPTH.recent });
-  const mostCells = rows.length * columns.reduce((sum, { cells }) => sum + cells, 0);
+  const columns = withLengths(datastore, depthsOf({ indexes, depth: DEPTH.recent }));
+  const bodyBytes = Math.floor(BODY_BYTES / (rows.length * cellsOfRow(columns)));
   return {
     read: {
       kind: 'states',
-      items: rows.length,
-      branches: rows.length * columns.length,
-      from(first) {
-        const items = rows.map(({ row_key }, position) => ({ row_key, item: first + position }));
-        return selectRowsOfShard(datastore, shard, items, columns, Math.floor(BODY_BYTES / mostCells));
-      },
+      items: 1,
+      branches: branchesOf(rows.length, columns),
+      from: (item) => selectRowsOfShard(datastore, shard, rows, { columns, bodyBytes, item }),
     },
-    toRowsAfter: (read, epoch) => ({ indexes, states: toRowStates(read, rows, epoch) }),
+    toRowsAfter(read, epoch) {
+      const { states, long } = toRowStates(read, rows, columns, epoch);
+      foundLong(datastore, long);
+      return { indexes, states };
+    },
   };
 }
 

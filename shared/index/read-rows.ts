@@ -4,8 +4,9 @@ import type { Json } from '../cell.ts';
 import type { IndexField } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { selectDivided, type DividedAnswer } from '../sql/union.ts';
+import { selectDivided } from '../sql/union.ts';
 import {
+  cellsOfRow,
   selectRowStates,
   toRowStates,
   type CellOfRow,
@@ -25,6 +26,7 @@ import {
   type Version,
 } from './entry.ts';
 import type { PhysicalIndex } from './index-table.ts';
+import { allLong, foundLong, withLengths } from './long-columns.ts';
 
 /** A row, and what each of the indexes should hold of it, in their order. */
 export interface RowRead {
@@ -98,14 +100,8 @@ const TURN_MS = 20;
  * @throws SqlError when the group cannot be asked; what it refuses costs the rows concerned alone
  */
 export async function readRows(client: SqlClient, rows: readonly RowOfShard[], wanted: RowsWanted): Promise<FirstRead> {
-  const columns = depthsOf(wanted);
-  const answer = await selectStates(client, rows, columns, wanted);
-  return takeStates(
-    answer.refused.size === 0
-      ? { states: toRowStates(answer.rows, rows), unread: [] }
-      : await divideRefused(client, { rows, columns, wanted, answer }),
-    wanted,
-  );
+  const columns = depthsOf(wanted).map(({ column, cells }) => ({ column, cells: Math.min(cells, FIRST_CELLS) }));
+  return takeStates(await readStates(client, rows, withLengths(wanted.datastore, columns), wanted), wanted);
 }
 
 /** What indexes should hold of rows, of their states: of the columns that the indexes need, or more. */
@@ -184,22 +180,6 @@ export function depthsOf({ indexes, depth }: Pick<RowsWanted, 'indexes' | 'depth
   return depths;
 }
 
-function selectStates(
-  client: SqlClient,
-  rows: readonly RowOfShard[],
-  columns: readonly ColumnDepth[],
-  { datastore }: RowsWanted,
-): Promise<DividedAnswer> {
-  const first = columns.map(({ column, cells }) => ({ column, cells: Math.min(cells, FIRST_CELLS) }));
-  const cellsOfRow = first.reduce((sum, { cells }) => sum + cells, 0);
-  const bytes = rows.length === 1 ? pageBytes(client) : STATEMENT_BYTES;
-  return selectDivided(
-    client,
-    selectRowStates(datastore, rows, first, Math.floor(bytes / (rows.length * cellsOfRow))),
-    'writer',
-  );
-}
-
 /** States of rows, and rows that could not be read. */
 interface StatesRead {
   readonly states: readonly RowState[];
@@ -208,26 +188,24 @@ interface StatesRead {
 
 /**
  * Of shards that were refused, rows are asked for again where it was for the size of their result, until it fits; the
- * others are unread.
+ * others are unread. So are rows that were cut.
  */
-async function divideRefused(
+async function readStates(
   client: SqlClient,
-  {
-    rows,
-    columns,
-    wanted,
-    answer,
-  }: {
-    readonly rows: readonly RowOfShard[];
-    readonly columns: readonly ColumnDepth[];
-    readonly wanted: RowsWanted;
-    readonly answer: DividedAnswer;
-  },
+  rows: readonly RowOfShard[],
+  columns: readonly ColumnDepth[],
+  { datastore }: Pick<RowsWanted, 'datastore'>,
 ): Promise<StatesRead> {
-  const shards = [...Map.groupBy(rows, ({ shard }) => shard).values()];
+  const bytes = rows.length === 1 ? pageBytes(client) : STATEMENT_BYTES;
+  const bodyBytes = Math.floor(bytes / (rows.length * cellsOfRow(columns)));
+  const answer = await selectDivided(client, selectRowStates(datastore, rows, columns, bodyBytes), 'writer');
+  const { states, cut, long } = toRowStates(answer.rows, rows, columns);
+  foundLong(datastore, long);
+  const again = cut.length === 0 ? [] : [await readStates(client, cut, allLong(columns), { datastore })];
+  if (answer.refused.size === 0 && again.length === 0) return { states, unread: [] };
   const refused = new Set<RowOfShard>();
-  const states: RowState[] = [];
   const unread: RowsUnread[] = [];
+  const shards = [...Map.groupBy(rows, ({ shard }) => shard).values()];
   for (const [part, error] of answer.refused) {
     const ofShard = shards[part] ?? [];
     for (const row of ofShard) refused.add(row);
@@ -236,18 +214,13 @@ async function divideRefused(
       continue;
     }
     const half = Math.ceil(ofShard.length / 2);
-    for (const some of [ofShard.slice(0, half), ofShard.slice(half)]) {
-      const found = await divideRefused(client, {
-        rows: some,
-        columns,
-        wanted,
-        answer: await selectStates(client, some, columns, wanted),
-      });
-      states.push(...found.states);
-      unread.push(...found.unread);
-    }
+    for (const some of [ofShard.slice(0, half), ofShard.slice(half)])
+      again.push(await readStates(client, some, columns, { datastore }));
   }
-  return { states: [...toRowStates(answer.rows, rows).filter(({ row }) => !refused.has(row)), ...states], unread };
+  return {
+    states: [...states.filter(({ row }) => !refused.has(row)), ...again.flatMap((one) => one.states)],
+    unread: [...unread, ...again.flatMap((one) => one.unread)],
+  };
 }
 
 /** Takes the cells of a column that came with the first statement; returns what did not. */

@@ -118,13 +118,12 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   /** The entry that the latest cell of a row asks for. */
   function entryOf(
     rowKey: Uint8Array,
-    epoch: SqlValue | undefined,
     latest: SqlRow | undefined,
   ): { readonly shard: number; readonly parameters: readonly (SqlValue | Uint8Array)[] } {
-    const value = readField(decodeBody(latest?.[3] as Uint8Array), field?.field ?? '', 'UUID') as string;
+    const value = readField(decodeBody(latest?.[4] as Uint8Array), field?.field ?? '', 'UUID') as string;
     return {
       shard: shardOfValue(value, 'UUID', shards),
-      parameters: [rowKeyBytes(value), rowKey, Number(epoch), Number(latest?.[1])],
+      parameters: [rowKeyBytes(value), rowKey, Number(latest?.[8]), Number(latest?.[2])],
     };
   }
 
@@ -152,13 +151,9 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
       await append(cell, encoded, shard);
       const states = await run(primary, {
         sql: texts[shard]?.state ?? '',
-        parameters: [datastore, shard, rowKey, Buffer.from(field.column_key), 2],
+        parameters: [rowKey, Buffer.from(field.column_key), datastore, shard, 5],
       });
-      const entry = entryOf(
-        rowKey,
-        states.find(isEpoch)?.[1],
-        states.find((row) => !isEpoch(row)),
-      );
+      const entry = entryOf(rowKey, latestOf(states)[0]);
       await run(groupOf(entry.shard), { sql: texts[entry.shard]?.entry ?? '', parameters: entry.parameters });
     },
     async batchPut(cells) {
@@ -177,17 +172,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
             }),
           );
           const found = await run(primary, unionOf(selectRowStates(datastore, ofGroup, columns, LIMITS.answerBytes)));
-          const shardOfItem = ([item]: SqlRow): number => ofGroup[Number(item)]?.shard ?? -1;
-          const epochs = new Map(found.filter(isEpoch).map((row) => [shardOfItem(row), row[1]]));
-          const latest = new Map(
-            found
-              .filter((row) => !isEpoch(row))
-              .toReversed()
-              .map((row) => [Number(row[0]), row]),
-          );
-          const entries = [...latest].map(([item, row]) =>
-            entryOf(rowKeyBytes(ofGroup[item]?.row_key ?? ''), epochs.get(shardOfItem(row)), row),
-          );
+          const entries = latestOf(found).map((row) => entryOf(row[1] as Uint8Array, row));
           await Promise.all(
             [...Map.groupBy(entries, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
               const values = ofShard.map(() => '(?, ?, ?, ?)').join(', ');
@@ -206,9 +191,16 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   };
 }
 
-/** Among the states of rows, the row that has the epoch of their shard. */
-function isEpoch([, , column]: SqlRow): boolean {
-  return column === null;
+/** Of each row, its latest cell. */
+function latestOf(states: readonly SqlRow[]): readonly SqlRow[] {
+  const latest = new Map<string, SqlRow>();
+  for (const cell of states) {
+    const [, rowKey, , , , ref_key] = cell;
+    if (rowKey === null) continue;
+    const key = Buffer.from(rowKey as Uint8Array).toString('hex');
+    if (Number(ref_key) > Number(latest.get(key)?.[5] ?? -Infinity)) latest.set(key, cell);
+  }
+  return [...latest.values()];
 }
 
 /** With the settings of the store's own pools. */

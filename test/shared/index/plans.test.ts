@@ -205,6 +205,22 @@ describe('rows read to keep an index', () => {
       20 * 14,
     ],
     [
+      'the latest states of 20 rows of 20 cells, of columns that are known to be long',
+      () =>
+        unionOf(
+          selectRowStates(
+            datastore,
+            keys(),
+            [
+              { column: 'BASE', cells: DEPTH.recent, isLong: true },
+              { column: 'NOTES', cells: 1, isLong: true },
+            ],
+            10_000,
+          ),
+        ),
+      20 * 14,
+    ],
+    [
       'a page of a scan of the entries',
       () =>
         selectIndexPage(
