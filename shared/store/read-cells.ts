@@ -10,9 +10,10 @@ import {
 } from '../address.ts';
 import { LIMITS, type Served } from '../cell.ts';
 import { invalidField } from '../errors.ts';
-import { bytesCome, type ItemRows } from '../sql/cell-rows.ts';
+import { bytesCome, leftOutBytes, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
 import type { RetentionRules } from '../sql/hidden-cells.ts';
-import { selectRow } from '../sql/statements/select-row.ts';
+import { selectColumns } from '../sql/statements/select-columns.ts';
+import { selectRow, type RowRange } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
@@ -54,6 +55,22 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     return { ...answer, bytes };
   }
 
+  /** Of a few columns, their latest cells, each looked up by itself; undefined where some is too long for that. */
+  async function columnsOf(
+    { row_key, columns = [], after }: Pick<RowRange, 'row_key' | 'columns' | 'after'>,
+    options: ReadOptions,
+  ): Promise<Awaited<ReturnType<typeof readOne>> | undefined> {
+    const few = [...new Set(columns)];
+    if (after !== undefined || few.length === 0 || few.length > FEW_COLUMNS) return undefined;
+    const answer = await readOne(row_key, options, (shard, heads, bytes, rules) =>
+      selectColumns(name, shard, { row_key, columns: few, bytes }, heads, rules),
+    );
+    if (!answer.cells.some((cell) => leftOutBytes(cell) !== undefined))
+      return { ...answer, cells: answer.cells.toSorted(byName) };
+    if (options.room) throw noRoomLeft();
+    return undefined;
+  }
+
   const { find, findEach } = cellLookUps(context, name, shards);
   const source = { context, name, shards };
 
@@ -92,9 +109,11 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       if (range.columns?.length === 0) range.columns = undefined;
       if ((range.columns?.length ?? 0) > LIMITS.listCells)
         throw invalidField('column', `at most ${LIMITS.listCells} columns`, range.columns?.length);
-      const answer = await readOne(range.row_key, options, (shard, heads, bytes, rules) =>
-        selectRow(name, shard, { ...range, bytes }, heads, { rules }),
-      );
+      const answer =
+        (await columnsOf(range, options)) ??
+        (await readOne(range.row_key, options, (shard, heads, bytes, rules) =>
+          selectRow(name, shard, { ...range, bytes }, heads, { rules }),
+        ));
       return toPage(
         answer,
         { limit: LIMITS.listCells, room: options.room, packed: options.packed },
@@ -106,11 +125,18 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
   };
 }
 
+/** Of more columns of a row it is not worth to look each up by itself. */
+const FEW_COLUMNS = 8;
+
 /**
  * Reads that share an answer fetch so small a part each of what one may have: few are longer, and those are asked for
  * alone.
  */
 const SHARERS = 8;
+
+function byName(one: StoredCell, other: StoredCell): number {
+  return Buffer.compare(Buffer.from(one.column_name), Buffer.from(other.column_name));
+}
 
 /** Arguments are checked in the same turn; a failed check must still reach the caller as a rejection. */
 function rejectable<T>(work: () => Promise<T>): Promise<T> {

@@ -379,6 +379,11 @@ function reading(open: () => Promise<Subject>): void {
     expect((await first.row(row_key, { columns: ['STATUS', 'NONE'] })).cells.map(({ body }) => body)).toEqual([
       'STATUS 2',
     ]);
+    for (const more of [[], ['1', '2', '3', '4', '5', '6', '7', '8']]) {
+      const columns = ['Ä', 'notes', 'BASE', 'notes', 'BASE', ...more];
+      const { cells } = await first.row(row_key, { columns });
+      expect(cells.map(({ body }) => body)).toEqual(['BASE 4', 'notes 0', 'Ä 1']);
+    }
     expect((await first.row(row_key, { columns: [] })).cells).toHaveLength((await first.row(row_key)).cells.length);
     expect((await first.row(row_key, { after: 'STATUS' })).cells.map(({ body }) => body)).toEqual(['notes 0', 'Ä 1']);
   });

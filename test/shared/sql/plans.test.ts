@@ -16,6 +16,7 @@ import { selectHeads } from '../../../shared/sql/statements/select-heads.ts';
 import { selectLags } from '../../../shared/sql/statements/select-lags.ts';
 import { selectLog } from '../../../shared/sql/statements/select-log.ts';
 import { selectNextCells } from '../../../shared/sql/statements/select-next-cells.ts';
+import { selectColumns } from '../../../shared/sql/statements/select-columns.ts';
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
@@ -151,6 +152,11 @@ describe('rows read', () => {
     ['a page of 10 versions', () => selectVersions(datastore, 1, { ...range, row_key: rows[1] ?? '' }, false), 10 * 14],
     ['the latest cells of a row of 1000 cells', () => selectRow(datastore, 1, ofRow(undefined), false), 60],
     ['two columns of that row', () => selectRow(datastore, 1, ofRow(['BASE', 'STATUS']), false), 60],
+    [
+      'two columns of that row, each by itself',
+      () => selectColumns(datastore, 1, { ...ofRow(undefined), columns: ['BASE', 'STATUS'] }, false, KEPT),
+      2 * 6,
+    ],
     ['20 cells of the log', () => selectLog(datastore, [{ shard: 1, after: 1500 }], 20, 1e6), 20 * 13],
     ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 1000 }], 20, 1e6), 12],
     ['whether 64 shards have a next cell', () => selectNextCells(datastore, times(64, { shard: 1, at: 1500 })), 64 * 3],

@@ -73,6 +73,9 @@ describe('an answer of 4 MiB', () => {
     ).map(({ ref_key }) => ref_key);
     expect(refKeys).toEqual(Array.from({ length: COUNT }, (_, position) => position));
     expect(await readAll<string>((after) => trips.row(row_key, { after }))).toHaveLength(COUNT + 1);
+    const columns = ['COLUMN 06', 'BASE', ...Array.from({ length: 6 }, (_, position) => `COLUMN 0${position}`)];
+    const ofColumns = await readAll<string>((after) => trips.row(row_key, { after, columns }));
+    expect(ofColumns.map(({ column_name }) => column_name)).toEqual(columns.toSorted());
 
     const ids: number[] = [];
     for (let after = 0; ids.length < 2 * COUNT;) {
@@ -160,6 +163,20 @@ describe.skipIf(WRITER_ONLY)('bodies that do not deflate', () => {
     // 12 MB and more would be all of them.
     expect(fetched).toBeLessThan(6_000_000);
     for (const [position, item] of items.entries()) if (item && 'body' in item) expect(item.ref_key).toBe(position);
+  });
+
+  it('of columns that are named come in pages, too, and not beside others', async () => {
+    const key = rowIn(1);
+    const columns = ['F', 'B', 'C', 'D', 'E', 'A'];
+    for (const column_name of columns)
+      await trips.put(cellOf({ row_key: key, column_name, ref_key: 1, body: randomBody(950_000) }));
+    fetched = 0;
+    await expect(trips.row(key, { columns, room: answerRoom() })).rejects.toMatchObject({ code: 'answer_too_large' });
+    // An eighth of an answer.
+    expect(fetched).toBeLessThan(600_000);
+    expect((await trips.row(key, { columns: ['NONE'], room: answerRoom() })).cells).toEqual([]);
+    const cells = await readAll<string>((after) => trips.row(key, { after, columns }));
+    expect(cells.map(({ column_name }) => column_name)).toEqual(['A', 'B', 'C', 'D', 'E', 'F']);
   });
 });
 
