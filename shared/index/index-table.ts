@@ -123,31 +123,43 @@ export function fromSql(value: SqlValue, type: FieldType): FieldValue {
  */
 export const RETIRED_FOR_MS = 120_000;
 
-/** The versions of a datastore's indexes that writes have to keep: live, being built, or replaced just now. */
+/**
+ * The versions of a datastore's indexes that writes have to keep: live, being built, or replaced just now. The same
+ * objects each time, until the topology is read again or a version has been retired for long enough: what was read for
+ * an index is found by them.
+ */
 export async function maintainedIndexes(
   topology: TopologySource,
   datastore: string,
   now: number = Date.now(),
 ): Promise<readonly PhysicalIndex[]> {
   const catalogues = await topology.indexes(datastore);
-  const known = lasting.get(catalogues);
-  if (known) return known;
-  const maintained = maintainedOf(catalogues, now);
-  if (!catalogues.some(({ versions }) => versions.some(({ state }) => state === 'retired')))
-    lasting.set(catalogues, maintained);
-  return maintained;
+  const known = maintained.get(catalogues);
+  if (known && now < known.until) return known.indexes;
+  const found = maintainedOf(catalogues, now);
+  maintained.set(catalogues, found);
+  return found.indexes;
 }
 
-/** By the catalogues that the topology gives until it is read again; where nothing is retired, time changes nothing. */
-const lasting = new WeakMap<readonly IndexCatalogue[], readonly PhysicalIndex[]>();
+interface Maintained {
+  readonly indexes: readonly PhysicalIndex[];
+  /** When the next of them is let go. */
+  readonly until: number;
+}
 
-function maintainedOf(catalogues: readonly IndexCatalogue[], now: number): readonly PhysicalIndex[] {
-  return catalogues.flatMap(({ name, versions }) =>
-    versions
-      .filter(
-        ({ state, retired_at }) =>
-          state !== 'retired' || (retired_at !== undefined && now - Date.parse(retired_at) < RETIRED_FOR_MS),
-      )
-      .map(({ hash, definition }) => ({ name, hash, definition })),
+/** By the catalogues that the topology gives until it is read again. */
+const maintained = new WeakMap<readonly IndexCatalogue[], Maintained>();
+
+function maintainedOf(catalogues: readonly IndexCatalogue[], now: number): Maintained {
+  let until = Number.POSITIVE_INFINITY;
+  const indexes = catalogues.flatMap(({ name, versions }) =>
+    versions.flatMap(({ state, retired_at, hash, definition }): readonly PhysicalIndex[] => {
+      const end = state === 'retired' ? Date.parse(retired_at ?? '') + RETIRED_FOR_MS : Number.POSITIVE_INFINITY;
+      if (Number.isNaN(end) || now >= end) return [];
+      until = Math.min(until, end);
+
+      return [{ name, hash, definition }];
+    }),
   );
+  return { indexes, until };
 }
