@@ -4,11 +4,17 @@ const SIDE_BY_SIDE = 4;
 /**
  * Does the work for each item, a few at a time. After an error no other item is begun; it is thrown once those under
  * way have ended.
+ *
+ * @param atOnce @default 4
  */
-export async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function sideBySide<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+  atOnce = SIDE_BY_SIDE,
+): Promise<void> {
   const queue = [...items];
   const ends = await Promise.allSettled(
-    Array.from({ length: SIDE_BY_SIDE }, async () => {
+    Array.from({ length: atOnce }, async () => {
       try {
         for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
       } finally {

@@ -52,7 +52,7 @@ export async function laneTurn(lane: Lane): Promise<number> {
   const { turns, report } = lane;
   const taken = turns.next();
   if (taken.length === 0) return turns.wait();
-  const limit = Math.max(LEAST_ROWS, Math.floor(lane.pageRows / taken.length));
+  const limit = Math.max(Math.min(LEAST_ROWS, lane.pageRows), Math.floor(lane.pageRows / taken.length));
   const pages = await readPages(lane, taken, limit);
   report.seen += pages.reduce((sum, { found }) => sum + found, 0);
   const asked = pages.filter(({ rows }) => rows.length > 0);

@@ -1,5 +1,6 @@
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
+import { sideBySide } from '../side-by-side.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { AppendPace } from './append-pace.ts';
@@ -54,36 +55,46 @@ export async function settlePrimary(
   const client = await context.groups.client(settling.primary);
   const answers = await askNodes(client, shards);
   let start = 0;
-  await Promise.all(
-    shards.map(async (shard, position) => {
-      const from = start;
-      start += shard.rows.length;
-      const refusal = answers.writer.refused.get(position);
-      if (refusal) return void settled.failed.set(shard, refusal);
+  const unsettled: { readonly shard: ShardRows; readonly rows: UnsettledRows }[] = [];
+  for (const [position, shard] of shards.entries()) {
+    const refusal = answers.writer.refused.get(position);
+    if (refusal) settled.failed.set(shard, refusal);
+    else {
+      const rows = sortRows(shard, answers, start, settled);
+      if (rows.missing.length > 0 || rows.different.length > 0) unsettled.push({ shard, rows });
+    }
+    start += shard.rows.length;
+  }
+  await sideBySide(
+    unsettled,
+    async ({ shard, rows }) => {
       try {
-        await settleShard(context, { ...settling, client, answers, from, settled }, shard);
+        await settleRows(context, { ...settling, client, answers, settled }, rows);
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         settled.failed.set(shard, error);
       }
-    }),
+    },
+    SHARDS_AT_ONCE,
   );
   return settled;
 }
 
-interface ShardSettling extends Settling {
-  readonly client: SqlClient;
-  readonly answers: NodeAnswers;
-  /** Place of the shard's first row among all that were asked for. */
-  readonly from: number;
-  readonly settled: Settled;
+/** Shards whose bodies are fetched side by side: a page of them, of a few MiB, is in memory of each. */
+const SHARDS_AT_ONCE = 16;
+
+/** Rows whose bodies are needed. */
+interface UnsettledRows {
+  readonly missing: readonly WaitingRow[];
+  readonly different: readonly WaitingRow[];
 }
 
-async function settleShard(
-  context: StoreContext,
-  { client, holder, answers, from, pace, settled }: ShardSettling,
-  { rows }: ShardRows,
-): Promise<void> {
+/**
+ * What the nodes' answers alone decide of a shard's rows.
+ *
+ * @param from place of its first row among all that were asked for
+ */
+function sortRows({ rows }: ShardRows, answers: NodeAnswers, from: number, settled: Settled): UnsettledRows {
   const [missing, different]: [WaitingRow[], WaitingRow[]] = [[], []];
   for (const [position, row] of rows.entries()) {
     const words = (answers.nodes ?? []).map(({ writable, shown }) => ({
@@ -96,7 +107,20 @@ async function settleShard(
     else if (action === 'append') missing.push(row);
     else if (action === 'compare') different.push(row);
   }
+  return { missing, different };
+}
 
+interface ShardSettling extends Settling {
+  readonly client: SqlClient;
+  readonly answers: NodeAnswers;
+  readonly settled: Settled;
+}
+
+async function settleRows(
+  context: StoreContext,
+  { client, holder, answers, pace, settled }: ShardSettling,
+  { missing, different }: UnsettledRows,
+): Promise<void> {
   for await (const page of openRows(holder, different)) {
     settled.faulty.push(...page.faulty);
     for (const some of inSmallParts(page.rows)) {

@@ -40,8 +40,8 @@ export const PAUSE_MS = 1000;
 /** Of attempts that fail, in a row. */
 const LONGEST_PAUSE_MS = { shard: 30_000, primary: 10_000 };
 /**
- * Shards asked about together; as many of them are appended to side by side, where they lack rows. With a row or two each,
- * as while all goes well, what a turn costs is its statements, and the commit of what it deletes.
+ * Shards asked about together. With a row or two each, as while all goes well, what a turn costs is its statements, and
+ * the commit of what it deletes.
  */
 const SHARDS_A_TURN = 48;
 

@@ -60,10 +60,35 @@ export async function readState({ client, table }: DynamoTable, key: string): Pr
   return Item;
 }
 
-export async function deleteState({ client, table }: DynamoTable, key: string): Promise<void> {
-  await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: { S: key } } }), {
-    abortSignal: AbortSignal.timeout(TIMEOUT_MS),
-  });
+/**
+ * Deletes an item.
+ *
+ * @param only where all of its attribute is this @default whatever it has
+ * @returns whether it was
+ */
+export async function deleteState(
+  { client, table }: DynamoTable,
+  key: string,
+  only?: { readonly name: string; readonly value: AttributeValue },
+): Promise<boolean> {
+  try {
+    await client.send(
+      new DeleteItemCommand({
+        TableName: table,
+        Key: { pk: { S: key } },
+        ...(only && {
+          ConditionExpression: '#only = :only',
+          ExpressionAttributeNames: { '#only': only.name },
+          ExpressionAttributeValues: { ':only': only.value },
+        }),
+      }),
+      { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
 }
 
 /** Some of the items that were looked for. */

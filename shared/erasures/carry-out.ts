@@ -65,6 +65,8 @@ const DAY_MS = 86_400_000;
 /** A step that is not done, and why. */
 class NotYet extends Error {}
 
+const MUCH = 'there is much, which goes on in the background';
+
 /**
  * Does what is to be done for an erasure, all of it, whatever was done before: everything can be repeated.
  *
@@ -150,40 +152,50 @@ class CarryingOut {
 
   async #takeBodies(): Promise<void> {
     let entries: EntriesOfRow | undefined;
+    const { context, stateTable } = this.#work;
+    const places = entryPlaces(stateTable, this.#datastore, this.#target);
     await this.#step('bodies', async () => {
-      const { context, stateTable } = this.#work;
       const { shard } = this.#erasure;
       const ofRow = (entries = entriesOfRow({ context, datastore: this.#datastore, target: this.#target, shard }));
-      const places = entryPlaces(stateTable, this.#datastore, this.#target);
-      await this.#onPrimary(async (client) => {
-        await this.#finishEntries(client, ofRow, places);
-        await eraseBodies(client, this.#database, this.#target, this.#erased, async (page, areGone) => {
-          if (!areGone) this.#requireTime();
+      await this.#onPrimary((client) =>
+        eraseBodies(client, this.#database, this.#target, this.#erased, async (page, areGone) => {
           // An index may have come meanwhile, whose build has read them.
           if (areGone) context.topology.refresh();
+          else await this.#requireTimeOr(places);
           const taken = await ofRow.takeAway(client, page);
-          if (!areGone) await places.write(taken);
-        });
-        await places.write([]);
-      });
+          if (!areGone) await places.note(taken);
+        }),
+      );
+      await places.forget();
     });
     if (this.#cleaned.bodies !== null)
-      await this.#step('entries', () => this.#onPrimary(async (client) => entries?.bringBack(client)));
+      await this.#step('entries', () =>
+        this.#onPrimary(async (client) => {
+          if (!entries) return;
+          await this.#takeLeft(client, entries, places);
+          await entries.bringBack(client);
+        }),
+      );
   }
 
-  /** Of bodies that went, where whoever erased them did not come to take away once more what had been written meanwhile. */
-  async #finishEntries(client: SqlClient, entries: EntriesOfRow, places: EntryPlaces): Promise<void> {
-    const left = [...(await places.read())];
-    for (let place = left.at(-1); place; place = left.at(-1)) {
+  /** What was written down here is done, each page of it: the others are for another turn. */
+  async #requireTimeOr(places: EntryPlaces): Promise<void> {
+    if (this.#patience.mayGoOn()) return;
+    await places.forget();
+    throw new NotYet(MUCH);
+  }
+
+  /** Where whoever erased bodies did not come to take away once more what had been written meanwhile. */
+  async #takeLeft(client: SqlClient, entries: EntriesOfRow, places: EntryPlaces): Promise<void> {
+    for (const place of await places.left()) {
       this.#requireTime();
       await entries.takeAllAway(client, place);
-      left.pop();
-      await places.write(left);
+      await places.done(place);
     }
   }
 
   #requireTime(): void {
-    if (!this.#patience.mayGoOn()) throw new NotYet('there is much, which goes on in the background');
+    if (!this.#patience.mayGoOn()) throw new NotYet(MUCH);
   }
 
   get #database(): string {

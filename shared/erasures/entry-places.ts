@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { deleteState, readState, updateState } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { ErasureTarget } from '../address.ts';
@@ -11,37 +12,76 @@ export interface EntryPlace {
   readonly shard: number;
 }
 
+/** A place that somebody has written down. */
+export interface NotedPlace extends EntryPlace {
+  /** As the item has it. */
+  readonly note: string;
+}
+
 /**
  * Where the entries of the bodies are that go next: `erasing#trips#ID` of the state table, from before they go until what
  * was written meanwhile by whoever had read them is taken away, too. Once they are gone nothing else says it, so that
  * whoever goes on with an erasure that was cut off in between looks there. It has no value of a body.
+ *
+ * Several may carry out one erasure: each has notes of its own.
  */
 export interface EntryPlaces {
-  read(): Promise<readonly EntryPlace[]>;
-  /** In place of those before. */
-  write(places: readonly EntryPlace[]): Promise<void>;
+  /** Writes down those that are not yet. Nothing is left at what was written down here before. */
+  note(places: readonly EntryPlace[]): Promise<void>;
+  /** Nothing is left at what was written down here. */
+  forget(): Promise<void>;
+  /** What is written down. Looked at once no body is left: whoever wrote it has none to erase any more. */
+  left(): Promise<readonly NotedPlace[]>;
+  /** Nothing is left at a place, whoever has written it down. */
+  done(place: NotedPlace): Promise<void>;
 }
+
+const PLACES = 'places';
+/** An item takes 400 KB; a page of bodies may be of as many places as it has cells, in each index. */
+const MOST_NOTES = 500;
 
 /** @throws SchemalessError `unavailable` where the state table does not answer; from each of its operations */
 export function entryPlaces(stateTable: DynamoTable, datastore: string, target: ErasureTarget): EntryPlaces {
   const key = `erasing#${datastore}#${idOf(datastore, target)}`;
-  /** What the item has, as far as it is known. */
-  let written = '';
+  const own = new Set<string>();
+  const whose = randomUUID();
+
+  async function remove(notes: readonly string[]): Promise<void> {
+    if (notes.length === 0) return;
+    const value = { SS: [...notes] };
+    await overState(async () => {
+      if (await deleteState(stateTable, key, { name: PLACES, value })) return;
+      await updateState(stateTable, {
+        key,
+        update: `DELETE #${PLACES} :notes`,
+        condition: `attribute_exists(#${PLACES})`,
+        values: { ':notes': value },
+      });
+    });
+  }
+
+  async function forget(): Promise<void> {
+    await remove([...own]);
+    own.clear();
+  }
+
   return {
-    async read() {
+    async note(places) {
+      if (own.size + places.length > MOST_NOTES) await forget();
+      const notes = places.map(({ table, shard }) => `${table} ${shard} ${whose}`).filter((note) => !own.has(note));
+      if (notes.length === 0) return;
+      const values = { ':notes': { SS: notes } };
+      await overState(() => updateState(stateTable, { key, update: `ADD #${PLACES} :notes`, values }));
+      for (const note of notes) own.add(note);
+    },
+    forget,
+    async left() {
       const item = await overState(() => readState(stateTable, key));
-      written = item?.['places']?.S ?? '';
-      return written === '' ? [] : (JSON.parse(written) as readonly EntryPlace[]);
+      return (item?.[PLACES]?.SS ?? []).map((note) => {
+        const [table = '', shard] = note.split(' ');
+        return { table, shard: Number(shard), note };
+      });
     },
-    async write(places) {
-      const wanted = places.length === 0 ? '' : JSON.stringify(places);
-      if (wanted === written) return;
-      await overState(async () =>
-        wanted === ''
-          ? deleteState(stateTable, key)
-          : updateState(stateTable, { key, update: 'SET #places = :places', values: { ':places': { S: wanted } } }),
-      );
-      written = wanted;
-    },
+    done: ({ note }) => remove([note]),
   };
 }

@@ -59,6 +59,9 @@ export interface EntriesOfRow {
   bringBack(writer: SqlClient): Promise<void>;
 }
 
+/** Reading a table of an index from end to end: tens of millions of entries. */
+const SCAN_MS = 20_000;
+
 /** Bodies of the latest cells of a row that come with one statement. */
 const STATE_BYTES = 1024 * 1024;
 
@@ -73,20 +76,6 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
   const { context, datastore, target, shard } = forgetting;
   const { row_key } = target;
 
-  /**
-   * Over all that there is of the row. Taken before the row is read: of a cell that is appended in between, who has read
-   * before knows nothing, and its own entry is to win.
-   */
-  async function nextVersion(writer: SqlClient): Promise<Version> {
-    const [heads, rows] = await Promise.all([
-      writer.select(selectHeads(datastore, [shard]), 'writer'),
-      writer.select(selectShard(datastore, shard), 'writer'),
-    ]);
-    const row = toShardRow(rows);
-    if (!row) throw new SchemalessError('unavailable', 'the shard has just moved');
-    return { epoch: row.epoch, added_id: (toHeads(heads).get(shard) ?? 0) + 1 };
-  }
-
   async function write(entries: readonly EntryOfShard[]): Promise<void> {
     const missed = await writeEntries(context, datastore, entries);
     if (missed.length > 0) throw new EntriesMissed(missed);
@@ -96,24 +85,13 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
   async function putTombstones(writer: SqlClient, found: readonly ValuesOfIndex[]): Promise<readonly EntryPlace[]> {
     if (found.every(({ values }) => values.size === 0)) return [];
     const { shards } = await requireDatastore(context.topology, datastore);
-    const version = await nextVersion(writer);
-    const indexes = found.map(({ index }) => index);
-    const kept = await keptValues(writer, forgetting, indexes);
-    const entries = found.flatMap(({ index, values }, position) => {
-      const type = index.definition.fields[0]?.type;
-      if (!type) return [];
-      return [...values].flatMap(([key, value]): readonly EntryOfShard[] =>
-        key === kept[position]
-          ? []
-          : [
-              {
-                index,
-                shard: shardOfValue(value, type, shards),
-                row: { row_key, values: [value], tombstone: true, version },
-              },
-            ],
-      );
-    });
+    const version = await nextVersion(writer, forgetting);
+    const kept = await keptValues(
+      writer,
+      forgetting,
+      found.map(({ index }) => index),
+    );
+    const entries = found.flatMap((one, position) => tombstonesOf(one, kept[position], { row_key, version, shards }));
     await write(entries);
     const places = entries.map(({ index, shard }) => ({ table: indexTableName(index.name, index.hash), shard }));
     return [...new Map(places.map((place) => [`${place.table} ${place.shard}`, place])).values()];
@@ -134,7 +112,8 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
       if (!index) return;
       const { group } = homeOf(await requireDatastore(context.topology, datastore), at);
       const client = await context.groups.client(group);
-      const rows = await client.select(selectEntriesOfRow(datastore, at, index, row_key), 'writer');
+      const statement = selectEntriesOfRow(datastore, at, index, row_key);
+      const rows = await client.select({ ...statement, apart: true, withinMs: SCAN_MS }, 'writer');
       const values = rows.flatMap((row): readonly (readonly [string, Exclude<FieldValue, null>])[] => {
         const value = toEntryValue(row, index);
         return value === null ? [] : [[keyOfValue(value), value]];
@@ -144,7 +123,7 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
     async bringBack(writer) {
       const indexes = await maintainedIndexes(context.topology, datastore);
       if (indexes.length === 0) return;
-      const version = await nextVersion(writer);
+      const version = await nextVersion(writer, forgetting);
       const known = await stateWithout(writer, forgetting, indexes);
       const wanted = { datastore, indexes, depth: DEPTH.recent };
       const { entries, unread } = await wantedEntries(context, wanted, [{ row_key, shard }], known);
@@ -158,6 +137,41 @@ export function entriesOfRow(forgetting: Forgetting): EntriesOfRow {
 interface ValuesOfIndex {
   readonly index: PhysicalIndex;
   readonly values: ReadonlyMap<string, Exclude<FieldValue, null>>;
+}
+
+/**
+ * Over all that there is of the row. Taken before the row is read: of a cell that is appended in between, who has read
+ * before knows nothing, and its own entry is to win.
+ */
+async function nextVersion(writer: SqlClient, { datastore, shard }: Forgetting): Promise<Version> {
+  const [heads, rows] = await Promise.all([
+    writer.select(selectHeads(datastore, [shard]), 'writer'),
+    writer.select(selectShard(datastore, shard), 'writer'),
+  ]);
+  const row = toShardRow(rows);
+  if (!row) throw new SchemalessError('unavailable', 'the shard has just moved');
+  return { epoch: row.epoch, added_id: (toHeads(heads).get(shard) ?? 0) + 1 };
+}
+
+/** One under each value but the one that the row keeps. */
+function tombstonesOf(
+  { index, values }: ValuesOfIndex,
+  kept: string | undefined,
+  { row_key, version, shards }: { readonly row_key: string; readonly version: Version; readonly shards: number },
+): readonly EntryOfShard[] {
+  const type = index.definition.fields[0]?.type;
+  if (!type) return [];
+  return [...values].flatMap(([key, value]): readonly EntryOfShard[] =>
+    key === kept
+      ? []
+      : [
+          {
+            index,
+            shard: shardOfValue(value, type, shards),
+            row: { row_key, values: [value], tombstone: true, version },
+          },
+        ],
+  );
 }
 
 /** By their keys, the values that bodies have in a field. */

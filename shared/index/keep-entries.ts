@@ -107,7 +107,7 @@ function withinDeadline(work: Promise<void>): Promise<void> {
 }
 
 /** Bodies that come with one append's answer at most, encoded: of rows that have longer ones, these are asked for later. */
-const BODY_BYTES = 512 * 1024;
+const BODY_BYTES = 256 * 1024;
 
 /** What rows hold right after cells of theirs were appended. */
 export interface RowsAfter {

@@ -30,47 +30,7 @@ type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'bat
 
 /** The reads of single rows, and of batches of cells: one statement a group. */
 export function cellReads(context: StoreContext, name: string, shards: number): CellReads {
-  /** One item of one row, from the group that holds its shard. */
-  async function readOne(
-    rowKey: string,
-    options: ReadOptions,
-    statement: (shard: number, heads: boolean, bytes: number, rules: RetentionRules) => Statement,
-  ): Promise<ItemRows & Served & { readonly bytes: number }> {
-    const minimum = parseAddedId(options.min_added_id);
-    const read = parseRead(options.read);
-    const shard = shardOf(rowKey, shards);
-    const topology = await requireDatastore(context.topology, name, shards);
-    const { group } = homeOf(topology, shard);
-    const client = await context.groups.client(group);
-    const bytes = Math.floor(pageBytes(client) / (options.room ? SHARERS : 1));
-    const [answer] = await context.admit(group, () =>
-      readGroup(client, group, {
-        statement: () => statement(shard, minimum !== undefined, bytes, topology.retention),
-        minima: [minimum],
-        read,
-      }),
-    );
-    if (!answer) throw new Error('an answer without its only item');
-    if (answer.error) throw answer.error;
-    return { ...answer, bytes };
-  }
-
-  /** Of a few columns, their latest cells, each looked up by itself; undefined where some is too long for that. */
-  async function columnsOf(
-    { row_key, columns = [], after }: Pick<RowRange, 'row_key' | 'columns' | 'after'>,
-    options: ReadOptions,
-  ): Promise<Awaited<ReturnType<typeof readOne>> | undefined> {
-    const few = [...new Set(columns)];
-    if (after !== undefined || few.length === 0 || few.length > FEW_COLUMNS) return undefined;
-    const answer = await readOne(row_key, options, (shard, heads, bytes, rules) =>
-      selectColumns(name, shard, { row_key, columns: few, bytes }, heads, rules),
-    );
-    if (!answer.cells.some((cell) => leftOutBytes(cell) !== undefined))
-      return { ...answer, cells: answer.cells.toSorted(byName) };
-    if (options.room) throw noRoomLeft();
-    return undefined;
-  }
-
+  const readOne = oneOfRow(context, name, shards);
   const { find, findEach } = cellLookUps(context, name, shards);
   const source = { context, name, shards };
 
@@ -110,7 +70,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       if ((range.columns?.length ?? 0) > LIMITS.listCells)
         throw invalidField('column', `at most ${LIMITS.listCells} columns`, range.columns?.length);
       const answer =
-        (await columnsOf(range, options)) ??
+        (await readColumns(readOne, name, range, options)) ??
         (await readOne(range.row_key, options, (shard, heads, bytes, rules) =>
           selectRow(name, shard, { ...range, bytes }, heads, { rules }),
         ));
@@ -125,14 +85,62 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
   };
 }
 
-/** Of more columns of a row it is not worth to look each up by itself. */
-const FEW_COLUMNS = 8;
+/** One item of one row, and the bytes that it may have. */
+type ReadOne = (
+  rowKey: string,
+  options: ReadOptions,
+  statement: (shard: number, heads: boolean, bytes: number, rules: RetentionRules) => Statement,
+) => Promise<ItemRows & Served & { readonly bytes: number }>;
+
+/** From the group that holds its shard. */
+function oneOfRow(context: StoreContext, name: string, shards: number): ReadOne {
+  return async (rowKey, options, statement) => {
+    const minimum = parseAddedId(options.min_added_id);
+    const read = parseRead(options.read);
+    const shard = shardOf(rowKey, shards);
+    const topology = await requireDatastore(context.topology, name, shards);
+    const { group } = homeOf(topology, shard);
+    const client = await context.groups.client(group);
+    const bytes = Math.floor(pageBytes(client) / (options.room ? SHARERS : 1));
+    const [answer] = await context.admit(group, () =>
+      readGroup(client, group, {
+        statement: () => statement(shard, minimum !== undefined, bytes, topology.retention),
+        minima: [minimum],
+        read,
+      }),
+    );
+    if (!answer) throw new Error('an answer without its only item');
+    if (answer.error) throw answer.error;
+    return { ...answer, bytes };
+  };
+}
 
 /**
  * Reads that share an answer fetch so small a part each of what one may have: few are longer, and those are asked for
  * alone.
  */
 const SHARERS = 8;
+
+/** Of more columns of a row it is not worth to look each up by itself. */
+const FEW_COLUMNS = 8;
+
+/** Of a few columns, their latest cells, each looked up by itself; undefined where some is too long for that. */
+async function readColumns(
+  readOne: ReadOne,
+  name: string,
+  { row_key, columns = [], after }: Pick<RowRange, 'row_key' | 'columns' | 'after'>,
+  options: ReadOptions,
+): Promise<Awaited<ReturnType<ReadOne>> | undefined> {
+  const few = [...new Set(columns)];
+  if (after !== undefined || few.length === 0 || few.length > FEW_COLUMNS) return undefined;
+  const answer = await readOne(row_key, options, (shard, heads, bytes, rules) =>
+    selectColumns(name, shard, { row_key, columns: few, bytes }, heads, rules),
+  );
+  if (!answer.cells.some((cell) => leftOutBytes(cell) !== undefined))
+    return { ...answer, cells: answer.cells.toSorted(byName) };
+  if (options.room) throw noRoomLeft();
+  return undefined;
+}
 
 function byName(one: StoredCell, other: StoredCell): number {
   return Buffer.compare(Buffer.from(one.column_name), Buffer.from(other.column_name));

@@ -15,7 +15,7 @@ import { homeOf, requireDatastore } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { RepairWork } from './repair-work.ts';
 
-/** Rows that one statement reads; each takes a branch for its epoch and one for each column. */
+/** Rows that one statement reads, with a branch for each shard of them. */
 const ROWS_A_STATEMENT = 100;
 /** Entries that differ, collected before they are written: the more, the more go into one table with one statement. */
 const ENTRIES_AT_ONCE = 5000;

@@ -3,6 +3,9 @@ import { afterAll, expect, it } from 'vitest';
 import type { Json } from '../../../shared/cell.ts';
 import { eq } from '../../support/index-on.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
+import { shardOf } from '../../../shared/address.ts';
+import { carryOut, newErasure } from '../../../shared/erasures/carry-out.ts';
+import { idOf } from '../../../shared/erasures/erasure-record.ts';
 import { readState } from '../../../shared/dynamo/state-table.ts';
 import { CITIES, DRIVERS, openIndexedStore } from '../index/repair/support/indexed-store.ts';
 import { openEraser } from './support.ts';
@@ -104,6 +107,59 @@ it.each([
   expect(await live()).toBe(0);
   expect(await indexed.found(driver)).toEqual([]);
   expect(await readState(eraser.stateTable, `erasing#${indexed.datastore}#${id}`)).toBeUndefined();
+});
+
+it('what a turn has done needs no look by the next one, and others who are at the same erasure none of what it has not', async () => {
+  await using eraser = await openEraser(indexed.store, 'trips');
+  const [row_key, driver] = [randomUUID(), randomUUID()];
+  const cells = Array.from({ length: 450 }, (_, at) => ({
+    row_key,
+    column_name: 'BASE',
+    ref_key: at,
+    body: { driver, city: 'Rome' },
+  }));
+  for (let at = 0; at < cells.length; at += 50) await indexed.trips.batchPut(cells.slice(at, at + 50));
+  const { stateTable } = eraser;
+  const { context, topologyTable } = indexed.store;
+  const target = { row_key, column_name: 'BASE' };
+  const id = idOf(indexed.datastore, target);
+  const of = {
+    id,
+    scope: 'column',
+    ref_key: null,
+    up_to: null,
+    shard: shardOf(row_key, 4),
+    reason: '',
+    requested_by: '',
+  } as const;
+  const erasure = newErasure({ ...target, ...of });
+  const turn = (pages: number) => {
+    let asked = 0;
+    const patience = { mayGoOn: () => (asked += 1) <= pages, looksMs: [0] };
+    return carryOut({ context, topologyTable, stateTable, backupDays: 0 }, indexed.datastore, erasure, patience);
+  };
+  const places = () => readState(stateTable, `erasing#${indexed.datastore}#${id}`);
+  expect(await turn(1)).toMatchObject({ state: 'erasing', erased: { cells: 100 } });
+  expect(await places(), 'of what is done').toBeUndefined();
+
+  let page = 0;
+  beforeBodiesGo = async () => {
+    page += 1;
+    const own = beforeBodiesGo;
+    beforeBodiesGo = async () => undefined;
+    if (page === 1) expect(await turn(1)).toMatchObject({ state: 'erasing' });
+    if (page === 2) await put(row_key, 'STATUS', 1, { is_done: true });
+    beforeBodiesGo = own;
+  };
+  onceTheyAreGone = () => {
+    if (page === 2) failure = new SqlError('unreachable', 'a test');
+  };
+  expect(await turn(100)).toMatchObject({ state: 'erasing' });
+  [failure, beforeBodiesGo, onceTheyAreGone] = [undefined, async () => undefined, () => undefined];
+  expect(await places(), 'of what is not done').toBeDefined();
+  expect(await turn(100)).toMatchObject({ state: 'erased' });
+  expect(await indexed.found(driver)).toEqual([]);
+  expect(await places()).toBeUndefined();
 });
 
 function fail(): never {
