@@ -13,8 +13,8 @@ const follower = (name: string): readonly string[] =>
 export const DRAIN_ITEMS = [OPENINGS_KEY, 'lease#drain/*', 'drain#*'];
 
 /**
- * Records of erasures, what lists them and where entries of theirs are, what triggers keep of cells that may be erased, what is held, how far what is
- * out of its retention was looked for and what was erased of it, and purges.
+ * Records of erasures, what lists them and where entries of theirs are, what triggers keep of cells that may be erased,
+ * what is held, how far what is out of its retention was looked for and what was erased of it, and purges.
  */
 const ERASED = [
   'erasure#*',
