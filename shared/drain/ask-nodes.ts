@@ -55,20 +55,21 @@ export async function askNodes(client: SqlClient, shards: readonly ShardRows[]):
 }
 
 async function askNode(client: SqlClient, target: Target, shards: readonly ShardRows[]): Promise<NodeAnswer> {
-  const [role, ...lists] = bodyHashParts(shards.map(({ rows }) => rows));
+  const asked = shards.map(({ rows }) => rows);
+  const [role, ...lists] = bodyHashParts(asked);
   if (!role) throw new Error('asked a node nothing');
   const { rows: answered, refused } = await selectDivided(client, [role, ...lists], target);
-  const asked = shards.flatMap(({ rows }) => rows);
-  const { writer, hashes } = toBodyHashes(answered, asked.length);
+  const { writer, hashes } = toBodyHashes(answered, asked);
   // What says whether it takes writes is the first part.
   const withoutRole = new Map([...refused].map(([part, error]) => [part - 1, error]));
-  const silent = shards.flatMap(({ rows }, position) => rows.map(() => withoutRole.has(position)));
   return {
     target,
     writable: writer !== undefined,
     refused: withoutRole,
-    shown: asked.map(({ body_hash }, position) =>
-      silent[position] === true ? 'silent' : byHash(hashes[position], body_hash),
+    shown: asked.flatMap((rows, position) =>
+      rows.map(({ body_hash }, item): Shown =>
+        withoutRole.has(position) ? 'silent' : byHash(hashes[position]?.[item], body_hash),
+      ),
     ),
   };
 }

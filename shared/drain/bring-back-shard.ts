@@ -121,13 +121,13 @@ async function missingOnWriter(
   { writer, serverId, datastore, shard }: BringingBack,
   rows: readonly WaitingRow[],
 ): Promise<WaitingRow[]> {
-  const shown = toBodyHashes(await writer.select(selectBodyHashes(rows), 'writer'), rows.length);
+  const shown = toBodyHashes(await writer.select(selectBodyHashes(rows), 'writer'), [rows]);
   if (shown.writer !== serverId)
     throw new SchemalessError(
       'unavailable',
       `shard ${shard} of ${datastore}: server ${serverId} is not the writer any more`,
     );
-  return rows.filter((_, position) => shown.hashes[position] === undefined);
+  return rows.filter((_, position) => shown.hashes[0]?.[position] === undefined);
 }
 
 /**

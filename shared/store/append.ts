@@ -24,7 +24,7 @@ import { decodeCell } from '../access/decode.ts';
 import { requireDatastore, homeOf, type Groups } from '../access/groups.ts';
 import { isGone } from '../sql/gone.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
-import type { ShardHome, TopologySource } from '../topology/topology.ts';
+import type { DeployedTrigger, ShardHome, TopologySource } from '../topology/topology.ts';
 
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>;
@@ -73,7 +73,7 @@ export async function appendToPrimary(
   cells: readonly EncodedCell[],
   { anyWriter = false, thenSelect, shards }: AppendOptions = {},
 ): Promise<Appended> {
-  const isFollowed = (await context.topology.triggers(datastore)).length > 0;
+  const isFollowed = areWanted(await context.topology.triggers(datastore), cells);
   const heeding = heedingShards(context, datastore);
   const isErasing = cells.some(({ column_name }) => isErasureName(column_name));
   const opening = whenOpened(context, datastore, shard);
@@ -103,6 +103,16 @@ export async function appendToPrimary(
     }
     await opening(home);
   }
+}
+
+/**
+ * Whether some trigger wants one of the cells: who follows for it is told of them. Those of other columns wait for a slow
+ * look, which moves the offset past them: to be told of each would have followers read the log for nothing.
+ */
+function areWanted(triggers: readonly DeployedTrigger[], cells: readonly EncodedCell[]): boolean {
+  return triggers.some(
+    ({ definition: { columns } }) => !columns || cells.some(({ column_name }) => columns.includes(column_name)),
+  );
 }
 
 interface AppendOnce {

@@ -12,7 +12,7 @@ const TAKEN = 500;
 const PAGE = 1000;
 
 /**
- * Says that cells were appended to shards, in the transaction that appends them: who reads them from a node finds the
+ * Says that cells that triggers want were appended to shards, in the transaction that appends them: who reads them from a node finds the
  * cells there, too. The numbers order nothing, since a transaction may become visible after one with a higher number: a
  * ring that is missed for it costs one slow look at the log.
  *

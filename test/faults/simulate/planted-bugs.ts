@@ -201,12 +201,8 @@ function comparesKeysOnly(): (client: SqlClient) => SqlClient {
       }
       if (kind !== 'body hashes' || !statement.sql.startsWith('SELECT -1 ')) return rows;
       return rows.map((row): SqlRow => {
-        const item = Number(row[0]);
-        if (item < 0) return row;
-        const keys = Array.from({ length: item + 1 }, (_, position) => keyOf(statement.parameters, position * 3));
-        const key = keys.at(-1) ?? '';
-        const earlier = keys.filter((other) => other === key).length - 1;
-        return [item, waiting.get(key)?.[earlier] ?? row[1] ?? null];
+        const [list = null, shown = null, ...address] = row;
+        return Number(list) < 0 ? row : [list, waiting.get(keyOf(row, 2))?.at(-1) ?? shown, ...address];
       });
     },
   });

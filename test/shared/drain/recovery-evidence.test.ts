@@ -93,8 +93,8 @@ describe('a promoted writer that lacks a cell', () => {
     instead = async (group, { sql }, run) => {
       const rows: readonly (readonly unknown[])[] = await run();
       return (
-        group === primary && sql.startsWith('SELECT -1 AS item')
-          ? rows.map(([item, value]) => [item, Number(item) < 0 ? Buffer.from('77') : value])
+        group === primary && sql.startsWith('SELECT -1 AS list')
+          ? rows.map(([list, value, ...address]) => [list, Number(list) < 0 ? Buffer.from('77') : value, ...address])
           : rows
       ) as never;
     };

@@ -52,7 +52,7 @@ function watched(client: SqlClient): SqlClient {
 
 const followed = await sharedFollowed(SHARDS, watched, [
   {
-    definition: triggerNamed('heard'),
+    definition: triggerNamed('heard', { columns: ['BASE'] }),
     queueUrl: 'http://127.0.0.1:1/queue',
     parkedQueueUrl: 'http://127.0.0.1:1/parked',
   },
@@ -146,6 +146,23 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     await until('both are handled', () => deeds.names().size === before + 2, SOON_MS);
     expect(deeds.handled.length, 'each once').toBe(deeds.names().size);
     await worker.stop();
+  }, 60_000);
+
+  it('ring for the columns that a trigger wants: others are found by the slow look', async () => {
+    const { deeds, stop } = await heardBy({ bells });
+    await lookedAt();
+    const before = deeds.handled.length;
+    await followed.write(5, 3, 'NOTES');
+    await sleep(NOTHING_MS);
+    expect(deeds.handled.length, 'nobody heard of it').toBe(before);
+    await until('they are found', () => deeds.handled.length === before + 3, 15_000);
+    await lookedAt();
+    const [row_key = ''] = rowsOfShard(5, SHARDS, 1);
+    await followed.trips.batchPut(
+      ['NOTES', 'BASE'].map((column_name) => cellOf({ row_key, column_name, ref_key: 2_000_000, body: 1 })),
+    );
+    await until('who wants one of a batch hears of all', () => deeds.handled.length === before + 5, SOON_MS);
+    await stop();
   }, 60_000);
 
   it('that are lost cost a slow look at the log, and no cell', async () => {

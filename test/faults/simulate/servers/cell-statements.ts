@@ -6,13 +6,12 @@ import { addressOf, type KeptCell } from './tables.ts';
 export function planCellRead(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
   const [shard = -1] = shards;
-  if (/^SELECT (-1 AS item, IF\(@@global\.read_only|STRAIGHT_JOIN asked\.item, UNHEX\()/.test(sql)) {
-    const asked = [...sql.matchAll(HASHES)].flatMap(([, addresses = '', digits]) =>
-      [...addresses.matchAll(/SELECT (\d+)(?: AS item)?, \?/g)].map(([, item]): AskedHash => ({
-        item: Number(item),
-        shard: Number(digits),
-      })),
-    );
+  if (/^SELECT -?\d+ AS list, /.test(sql)) {
+    const asked = [...sql.matchAll(HASHES)].map(([, list, digits, tuples = '']): AskedHashes => ({
+      list: Number(list),
+      shard: Number(digits),
+      addresses: tuples === '' ? 1 : tuples.split('), (').length,
+    }));
     const withRole = sql.startsWith('SELECT -1 ');
     return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, asked, withRole) };
   }
@@ -170,21 +169,26 @@ export function listed(
   return withHead ? [...fitting, headRow(execution, item, shard)] : fitting;
 }
 
-/** @param items how the union numbers its addresses: a part of a union that was divided begins anywhere */
-/** The bodies of one shard: a table of addresses, joined with its cells. */
+/** The bodies of one shard: the addresses may be one, or a list. */
 const HASHES =
-  /SELECT STRAIGHT_JOIN asked\.item, UNHEX\(SHA2\(cell\.body, 256\)\) AS body_hash FROM \(([^()]*)\) AS asked JOIN `[^`]*_(\d{4,5})`\.`entity` AS cell FORCE INDEX \(cell\) ON cell\.row_key = asked\.row_key AND cell\.column_name = asked\.column_name AND cell\.ref_key = asked\.ref_key/g;
+  /SELECT (\d+) AS list, UNHEX\(SHA2\(body, 256\)\) AS body_hash, row_key, column_name, ref_key FROM `[^`]*_(\d{4,5})`\.`entity` FORCE INDEX \(cell\) WHERE (?:row_key = \? AND column_name = \? AND ref_key = \?|\(row_key, column_name, ref_key\) IN \(([?(), ]*)\))/g;
 
-interface AskedHash {
-  readonly item: number;
+interface AskedHashes {
+  readonly list: number;
   readonly shard: number;
+  readonly addresses: number;
 }
 
-function bodyHashes(execution: Execution, asked: readonly AskedHash[], withRole: boolean): SqlRow[] {
+function bodyHashes(execution: Execution, asked: readonly AskedHashes[], withRole: boolean): SqlRow[] {
   const values = bound(execution.parameters);
-  const found = asked.flatMap(({ item, shard }): SqlRow[] => {
-    const cell = exact(execution, shard, addressOf(values.bytes(), values.bytes(), values.number()));
-    return cell ? [[item, cell.bodyHash]] : [];
-  });
-  return withRole ? [[-1, execution.isWritable ? Buffer.from(String(execution.serverId)) : null], ...found] : found;
+  const found = asked.flatMap(({ list, shard, addresses }) =>
+    Array.from({ length: addresses }, () => addressOf(values.bytes(), values.bytes(), values.number())).flatMap(
+      (address): SqlRow[] => {
+        const cell = exact(execution, shard, address);
+        return cell ? [[list, cell.bodyHash, cell.rowKey, cell.columnName, cell.ref_key]] : [];
+      },
+    ),
+  );
+  const role: SqlRow = [-1, execution.isWritable ? Buffer.from(String(execution.serverId)) : null, null, null, null];
+  return withRole ? [role, ...found] : found;
 }
