@@ -37,6 +37,7 @@ describe('shard groups', () => {
           sync_binlog: 1,
           innodb_flush_log_at_trx_commit: 1,
           binlog_format: 'ROW',
+          binlog_row_image: 'MINIMAL',
           log_bin: 1,
           binlog_expire_logs_seconds: 0,
           innodb_lock_wait_timeout: 3,
