@@ -286,6 +286,13 @@ export function targetAt({ row_key, column_name, ref_key }: CellAddress): Erasur
   return { row_key, column_name: name, ...(ref_key < LIMITS.refKey && { up_to: ref_key }) };
 }
 
+/** Whether a cell is of one of these columns, or an erasure of something of them. */
+export function isOfColumns(cell: CellAddress, columns: readonly string[]): boolean {
+  if (columns.includes(cell.column_name)) return true;
+  const target = targetAt(cell);
+  return target !== undefined && (target.column_name === undefined || columns.includes(target.column_name));
+}
+
 /** The column name under which an erasure stands, of what is told of it elsewhere. */
 export function erasureName(scope: ErasureScope, columnName: string): string {
   return `${scope === 'cell' ? OF_CELL : OF_RANGE}${columnName}`;

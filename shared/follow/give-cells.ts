@@ -1,4 +1,4 @@
-import { targetAt } from '../address.ts';
+import { isOfColumns } from '../address.ts';
 import type { StoredLogEntry } from '../sql/statements/select-log-entries.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Follower, LogEntry } from './follower.ts';
@@ -53,14 +53,8 @@ export async function giveCells(follower: Follower, group: string, logs: readonl
 }
 
 /** What a follower is given: the cells of its columns, and what is erased of them. */
-function wantedBy({ columns: names }: Follower): (entry: StoredLogEntry) => boolean {
-  if (!names) return () => true;
-  const columns = new Set(names);
-  return (entry) => {
-    if (columns.has(entry.column_name)) return true;
-    const target = targetAt(entry);
-    return target !== undefined && (target.column_name === undefined || columns.has(target.column_name));
-  };
+function wantedBy({ columns }: Follower): (entry: StoredLogEntry) => boolean {
+  return columns ? (entry) => isOfColumns(entry, columns) : () => true;
 }
 
 async function handle(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalJson } from '../body/equal.ts';
 import type { PutResult } from '../cell.ts';
-import { isErasureName } from '../address.ts';
+import { isErasureName, isOfColumns } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlChange, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
@@ -110,9 +110,7 @@ export async function appendToPrimary(
  * look, which moves the offset past them: to be told of each would have followers read the log for nothing.
  */
 function areWanted(triggers: readonly DeployedTrigger[], cells: readonly EncodedCell[]): boolean {
-  return triggers.some(
-    ({ definition: { columns } }) => !columns || cells.some(({ column_name }) => columns.includes(column_name)),
-  );
+  return triggers.some(({ definition: { columns } }) => !columns || cells.some((cell) => isOfColumns(cell, columns)));
 }
 
 interface AppendOnce {
