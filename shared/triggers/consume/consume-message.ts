@@ -57,14 +57,15 @@ async function tryCell(consumer: Consumer, hand: MessageInHand, known: FailingCe
 
   const failure = await failureOf(consumer, hand, before + 1);
   if (failure === null) {
-    if (isCounted || known !== undefined) await forget(consumer, hand);
-    await marks.done(marked);
+    const keepsUp = marks.isUpAgain(marked);
+    if (isCounted || known !== undefined) await forget(consumer, hand, { keepsUp });
+    else if (keepsUp) await marks.clear(marked);
     return DONE;
   }
   const error = reasonOf(failure.thrown);
-  const attempts = await store.failed(message, error, isCounted);
+  const attempts = await store.failed(message, error, isCounted, { marks: true });
   consumer.report({ kind: 'failed', message, attempts, error });
-  if (attempts === 1) await marks.failed(marked);
+  if (attempts === 1) marks.failed(marked);
   return isPermanent(failure.thrown) || attempts >= definition.maxAttempts
     ? park(consumer, hand, error)
     : { kind: 'failed', attempts };
@@ -91,8 +92,12 @@ function repeated({ report }: Consumer, message: TriggerMessage): MessageEnd {
   return DONE;
 }
 
-async function forget({ store }: Consumer, { message, view }: MessageInHand): Promise<void> {
-  await store.succeeded(message);
+async function forget(
+  { store }: Consumer,
+  { message, view }: MessageInHand,
+  also?: { readonly keepsUp: boolean },
+): Promise<void> {
+  await store.succeeded(message, also);
   view.cells.delete(message.added_id);
 }
 
@@ -136,7 +141,8 @@ async function park(consumer: Consumer, hand: MessageInHand, error: string): Pro
     report({ kind: 'stopped' });
     return { kind: 'stopped' };
   }
-  await marks.done({ message, sentAt: record.sentAt, view });
+  const marked = { message, sentAt: record.sentAt, view };
+  if (marks.isUpAgain(marked)) await marks.clear(marked);
   return DONE;
 }
 

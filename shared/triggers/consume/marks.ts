@@ -26,10 +26,12 @@ export interface MarkedMessage {
 export interface Marks {
   /** Before a message is consumed. */
   begin(marked: MarkedMessage): Promise<void>;
-  /** When a cell has failed for the first time. */
-  failed(marked: MarkedMessage): Promise<void>;
-  /** When a message is done. */
-  done(marked: MarkedMessage): Promise<void>;
+  /** When a cell has failed for the first time: the store has marked its shard. */
+  failed(marked: MarkedMessage): void;
+  /** When a message is done: whether its shard keeps up again, so that the mark is to be taken away. */
+  isUpAgain(marked: MarkedMessage): boolean;
+  /** Takes the mark away, where nothing else of the shard is changed. */
+  clear(marked: MarkedMessage): Promise<void>;
 }
 
 /** @param failed is told when a mark cannot be written */
@@ -40,30 +42,32 @@ export function marks(
 ): Marks {
   const markedAt = new Map<number, number>();
 
-  async function mark({ message: { shard, added_id }, view }: MarkedMessage): Promise<void> {
+  function remember({ message: { shard }, view }: MarkedMessage): void {
     markedAt.set(shard, performance.now());
     view.hasMark = true;
-    await store.mark(shard, added_id).catch(failed);
   }
 
   return {
     async begin(marked) {
       const age = Date.now() - marked.sentAt;
+      const { shard, added_id } = marked.message;
       // A mark that is there has to move on, also while the shard is behind by little: else what was sent past it would
       // be consumed, and nothing would follow.
       const isBehind = age >= lateMs || (marked.view.hasMark && age >= keepsUpMs);
-      if (isBehind && performance.now() - (markedAt.get(marked.message.shard) ?? -Infinity) >= markEveryMs)
-        await mark(marked);
+      if (!isBehind || performance.now() - (markedAt.get(shard) ?? -Infinity) < markEveryMs) return;
+      remember(marked);
+      await store.mark(shard, added_id).catch(failed);
     },
-    failed: mark,
-    async done({ message: { shard, added_id }, sentAt, view }) {
-      if (!view.hasMark || Date.now() - sentAt >= keepsUpMs) return;
+    failed: remember,
+    isUpAgain({ message: { shard, added_id }, sentAt, view }) {
+      if (!view.hasMark || Date.now() - sentAt >= keepsUpMs) return false;
       // One before this cell has left the queue in some other way, since a group is consumed in order.
       if ([...view.cells.values()].some((cell) => cell.parked_at === undefined && cell.message.added_id > added_id))
-        return;
+        return false;
       view.hasMark = false;
       markedAt.delete(shard);
-      await store.mark(shard, undefined).catch(failed);
+      return true;
     },
+    clear: ({ message: { shard } }) => store.mark(shard, undefined).catch(failed),
   };
 }

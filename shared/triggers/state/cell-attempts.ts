@@ -1,21 +1,32 @@
 import { SchemalessError } from '../../errors.ts';
 import { afterAttempt, answered, findCell, parkedCell, withCell } from './failing-cell.ts';
-import type { FailingCell, TriggerStore } from './trigger-store.ts';
+import type { FailingCell, TriggerStore, TroubledShard } from './trigger-store.ts';
 import { fits, type ShardChange, type TroubledShards } from './troubled-shards.ts';
 
 type CellAttempts = Pick<TriggerStore, 'begin' | 'failed' | 'parkDead' | 'retryFailed' | 'succeeded' | 'takeRetry'>;
 
+/** What becomes of one cell. */
+interface CellChange<T> {
+  /** Is written; undefined takes it out, null leaves it as it is. */
+  readonly next: FailingCell | undefined | null;
+  /** Of its shard from now on, undefined takes it away. @default as it was */
+  readonly mark?: TroubledShard['mark'] | undefined;
+  readonly result: T;
+}
+
 /** What attempts make of single cells, in the items of their shards. */
 export function cellAttempts(shards: TroubledShards): CellAttempts {
-  /** What `change` makes of one cell; the cell given is written, undefined takes it out, null leaves all as it is. */
   async function changeCell<T>(
     shard: number,
     addedId: number,
-    change: (cell: FailingCell | undefined) => { readonly next: FailingCell | undefined | null; readonly result: T },
+    change: (cell: FailingCell | undefined) => CellChange<T>,
   ): Promise<T> {
     const { result } = await shards.change(shard, (before): ShardChange<T> => {
-      const { next, result } = change(findCell(before.cells, addedId));
-      return next === null ? { result } : { result, next: { ...before, cells: withCell(before.cells, addedId, next) } };
+      const { next, result, ...changed } = change(findCell(before.cells, addedId));
+      if (next === null && !('mark' in changed && before.mark)) return { result };
+      const cells = next === null ? before.cells : withCell(before.cells, addedId, next);
+      const mark = 'mark' in changed ? changed.mark : before.mark;
+      return { result, next: { cells, ...(mark && { mark }) } };
     });
     return result;
   }
@@ -27,10 +38,11 @@ export function cellAttempts(shards: TroubledShards): CellAttempts {
         result: cell?.attempts ?? 0,
       })),
 
-    failed: (message, error, counted) =>
+    failed: (message, error, counted, { marks = false } = {}) =>
       changeCell(message.shard, message.added_id, (cell) => {
         const next = afterAttempt(cell, message, counted && cell ? 0 : 1, error);
-        return { next, result: next.attempts };
+        const mark = { added_id: message.added_id, at: new Date().toISOString() };
+        return { next, result: next.attempts, ...(marks && next.attempts === 1 && { mark }) };
       }),
 
     async parkDead(message, error) {
@@ -52,8 +64,12 @@ export function cellAttempts(shards: TroubledShards): CellAttempts {
         result: undefined,
       })),
 
-    succeeded: (message) =>
-      changeCell(message.shard, message.added_id, (cell) => ({ next: cell ? undefined : null, result: undefined })),
+    succeeded: (message, { keepsUp = false } = {}) =>
+      changeCell(message.shard, message.added_id, (cell) => ({
+        next: cell ? undefined : null,
+        result: undefined,
+        ...(keepsUp && { mark: undefined }),
+      })),
 
     takeRetry: (wanted) =>
       changeCell(wanted.message.shard, wanted.message.added_id, (cell) =>

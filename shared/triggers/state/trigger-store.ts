@@ -118,8 +118,16 @@ export interface TriggerStore {
    * Counts an attempt before it is made: one that ends the process is known then. Returns how many there were before.
    */
   begin(message: TriggerMessage): Promise<number>;
-  /** Counts a failure, unless `begin` counted it (`counted`). Returns how many attempts there were now. */
-  failed(message: TriggerMessage, error: string, counted: boolean): Promise<number>;
+  /**
+   * Counts a failure, unless `begin` counted it (`counted`). With `marks`, the first one of a cell also marks its shard
+   * there, see `mark`: a change for both. Returns how many attempts there were now.
+   */
+  failed(
+    message: TriggerMessage,
+    error: string,
+    counted: boolean,
+    also?: { readonly marks?: boolean },
+  ): Promise<number>;
   /** Parks a cell that has failed, unless the trigger is not running any more. */
   park(message: TriggerMessage, error: string, stopAfterParked: number): Promise<ParkEnd>;
   /** Parks a cell that SQS gave up on, to be sent again soon. Throws an Error where its shard can keep no more. */
@@ -129,8 +137,10 @@ export interface TriggerStore {
   malformed(): Promise<readonly MalformedMessage[]>;
   /** A replay of a parked cell failed: it stays parked, with the new error and one more attempt. */
   retryFailed(message: TriggerMessage, error: string): Promise<void>;
-  /** Forgets a cell that had failed: it is done. */
-  succeeded(message: TriggerMessage): Promise<void>;
+  /**
+   * Forgets a cell that had failed: it is done. With `keepsUp`, also its shard's mark: a change for both.
+   */
+  succeeded(message: TriggerMessage, also?: { readonly keepsUp?: boolean }): Promise<void>;
   /** Says how far the consumer of a shard is, or with undefined that it keeps up. */
   mark(shard: number, addedId: number | undefined): Promise<void>;
   /** Wants parked cells to be sent again. Returns how many there were. `cells` undefined: all of them. */

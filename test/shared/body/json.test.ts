@@ -105,7 +105,9 @@ describe('parseJson', () => {
       return performance.now() - begun;
     };
     cost(1000);
-    expect(cost(1_000_000)).toBeLessThan(1000);
+    // A machine that is busy just then is not the text's fault: the least of three. More than its length is minutes.
+    const isBearable = (): boolean => cost(1_000_000) < 1000;
+    expect(isBearable() || isBearable() || isBearable()).toBe(true);
   });
 
   it.each([

@@ -27,6 +27,22 @@ describe('the mark of a shard', () => {
     expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
   });
 
+  it('is set and cleared with what is kept of the cell, with no request of its own', async () => {
+    let failures = 1;
+    const stage = await open({
+      store: () => ({ mark: () => Promise.reject(new Error('asked by itself')) }),
+      fn(_rowKey, { added_id }) {
+        if (added_id === 2 && failures-- > 0) throw new Error('card declined');
+      },
+    });
+    await stage.send(messageOf(17, 2));
+    await stage.consume();
+    expect(await markOf(stage, 17)).toBe(2);
+    await stage.consume();
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+    expect(stage.events.filter(({ kind }) => kind === 'state_away')).toEqual([]);
+  });
+
   it('is cleared when the cell is parked', async () => {
     const stage = await open({
       definition: { maxAttempts: 1 },

@@ -260,7 +260,7 @@ describe('while the state table is away', () => {
         failed: (...parts) => (isAway ? noState() : store.failed(...parts)),
         begin: (message) => (isAway ? noState() : store.begin(message)),
         mark: (...parts) => (isAway ? noState() : store.mark(...parts)),
-        succeeded: (message) => (isAway ? noState() : store.succeeded(message)),
+        succeeded: (...parts) => (isAway ? noState() : store.succeeded(...parts)),
         parkMalformed: (message) => (isAway ? noState() : store.parkMalformed(message)),
       }),
     });
