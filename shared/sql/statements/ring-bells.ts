@@ -12,9 +12,9 @@ const TAKEN = 500;
 const PAGE = 1000;
 
 /**
- * Says that cells that triggers want were appended to shards, in the transaction that appends them: who reads them from a node finds the
- * cells there, too. The numbers order nothing, since a transaction may become visible after one with a higher number: a
- * ring that is missed for it costs one slow look at the log.
+ * Says that cells that triggers want were appended to shards, in the transaction that appends them: who reads them from
+ * a node finds the cells there, too. The numbers order nothing, since a transaction may become visible after one with a
+ * higher number: a ring that is missed for it costs one slow look at the log.
  *
  * The result's insert id is the number of the first ring.
  */

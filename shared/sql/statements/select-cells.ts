@@ -14,7 +14,8 @@ export interface ShardKey {
 
 /**
  * Cells of many shards of one group in one statement: a branch per key, each one look-up in the unique key `cell`.
- * Branches rather than `IN` over tuples, which MariaDB does not turn into key look-ups.
+ * Branches rather than `IN` over tuples: the latest cell of a column has none, and of a batch one or two keys are of a
+ * shard as a rule, for which branches take no longer.
  *
  * @param heads also ask how far the shard's log goes, for the keys that carry `min_added_id`
  * @param bound what comes of long bodies @default all come

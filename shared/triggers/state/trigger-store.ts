@@ -137,9 +137,7 @@ export interface TriggerStore {
   malformed(): Promise<readonly MalformedMessage[]>;
   /** A replay of a parked cell failed: it stays parked, with the new error and one more attempt. */
   retryFailed(message: TriggerMessage, error: string): Promise<void>;
-  /**
-   * Forgets a cell that had failed: it is done. With `keepsUp`, also its shard's mark: a change for both.
-   */
+  /** Forgets a cell that had failed: it is done. With `keepsUp`, also its shard's mark: a change for both. */
   succeeded(message: TriggerMessage, also?: { readonly keepsUp?: boolean }): Promise<void>;
   /** Says how far the consumer of a shard is, or with undefined that it keeps up. */
   mark(shard: number, addedId: number | undefined): Promise<void>;
