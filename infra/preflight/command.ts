@@ -6,7 +6,6 @@ import { AwsBySdk } from './aws-by-sdk.ts';
 import type { Needs } from './needs.ts';
 import { EXIT_CODES, jsonOf, tableOf, verdictOf } from './report.ts';
 import { runChecks } from './run-checks.ts';
-import { needsOf } from './synthesized-needs.ts';
 
 interface Flags {
   readonly context: AppContext;
@@ -43,18 +42,21 @@ that cannot be used.`,
   .parse();
 
 const { context, json = false, profile, ...flags } = command.opts<Flags>();
-const needs = needed();
+// First: what an environment needs is known once it is synthesized, which takes seconds.
 const region = await regionOr(() =>
   command.error('error: --region: wanted a region (or AWS_REGION, or one of the profile), got none'),
 );
+const needs = await needed();
 const findings = await runChecks(needs, new AwsBySdk({ region, profile }));
 const { environment } = needs;
 process.stdout.write(`${json ? jsonOf(environment, region, findings) : tableOf(environment, findings)}\n`);
 process.exitCode = EXIT_CODES[verdictOf(findings)];
 
-function needed(): Needs {
+async function needed(): Promise<Needs> {
   if (context.environment === 'local')
     command.error('error: environment: wanted one that is deployed to AWS, got local, which runs on one machine');
+  // With the CDK, for which flags that cannot be used are not to wait.
+  const { needsOf } = await import('./synthesized-needs.ts');
   try {
     return needsOf(context);
   } catch (error) {

@@ -25,6 +25,23 @@ export async function rowsReadOnceOpen(connection: Connection, statement: Statem
   return least;
 }
 
+/**
+ * Leaves a group with the statistics of an empty table, as it has them for some seconds of one that fills, and for a moment
+ * of one that was written anew.
+ */
+export async function forgetStatistics(connection: Connection, database: string, table: string): Promise<void> {
+  const ofTable = 'WHERE database_name = ? AND table_name = ?';
+  await connection.query(
+    `UPDATE mysql.innodb_table_stats SET n_rows = 0, clustered_index_size = 1, sum_of_other_index_sizes = 1 ${ofTable}`,
+    [database, table],
+  );
+  await connection.query(
+    `UPDATE mysql.innodb_index_stats SET stat_value = IF(stat_name LIKE 'n_diff%', 0, 1) ${ofTable}`,
+    [database, table],
+  );
+  await connection.query(`FLUSH TABLE ${connection.escapeId(database)}.${connection.escapeId(table)}`);
+}
+
 /** Has a purge write tables anew, again and again, and reads meanwhile, as often as it can. @returns what each read gave */
 export async function whilePurged(
   purging: Connection,

@@ -1,7 +1,9 @@
 import type { ErasureTarget } from '../../address.ts';
 import type { Statement } from '../../sql/client.ts';
 import { CONTROL } from '../../sql/names.ts';
+import { copyHint } from '../../sql/statements/copy-key.ts';
 import { rangeOf } from '../../sql/statements/erasure-range.ts';
+import type { CopyTable } from '../../sql/statements/select-buffered.ts';
 
 /** Copies that are deleted with one statement. */
 export const DELETED_COPIES = 50;
@@ -10,10 +12,10 @@ export const DELETED_COPIES = 50;
  * Deletes copies of the cells of a target, whatever became of them: waiting, kept as conflicts, undecided, parked; or,
  * in the other table, kept for a primary that is set back. Never the copy of an erasure.
  */
-export function deleteCopies(table: 'buffer' | 'drained', datastore: string, target: ErasureTarget): Statement {
+export function deleteCopies(table: CopyTable, datastore: string, target: ErasureTarget): Statement {
   const range = rangeOf(target);
   return {
-    sql: `DELETE FROM ${CONTROL}.${table} WHERE datastore = ? AND ${range.sql} LIMIT ${DELETED_COPIES}`,
+    sql: `DELETE ${copyHint(table)} FROM ${CONTROL}.${table} WHERE datastore = ? AND ${range.sql} LIMIT ${DELETED_COPIES}`,
     parameters: [datastore, ...range.parameters],
   };
 }

@@ -6,16 +6,17 @@ import { unionOf } from '../../sql/union.ts';
 
 /** Which erasures of some targets are in a log: their positions. */
 export function selectPlaced(database: string, targets: readonly ErasureTarget[]): Statement {
-  return placedIn(`${quoteName(database)}.\`entity\``, { sql: '', parameters: [] }, targets);
+  return placedIn(`${quoteName(database)}.\`entity\``, 'cell', { sql: '', parameters: [] }, targets);
 }
 
 /** Which of them are in a group's buffer. */
 export function selectPlacedInBuffer(datastore: string, targets: readonly ErasureTarget[]): Statement {
-  return placedIn(`${CONTROL}.buffer`, { sql: 'datastore = ? AND ', parameters: [datastore] }, targets);
+  return placedIn(`${CONTROL}.buffer`, 'copy', { sql: 'datastore = ? AND ', parameters: [datastore] }, targets);
 }
 
 function placedIn(
   table: string,
+  key: string,
   of: { readonly sql: string; readonly parameters: readonly SqlParameter[] },
   targets: readonly ErasureTarget[],
 ): Statement {
@@ -24,7 +25,7 @@ function placedIn(
       const { row_key, column_name, ref_key } = erasureAddress(target);
       return {
         table,
-        sql: `SELECT ${position} FROM ${table} WHERE ${of.sql}row_key = ? AND column_name = ? AND ref_key = ?`,
+        sql: `SELECT ${position} FROM ${table} FORCE INDEX (${key}) WHERE ${of.sql}row_key = ? AND column_name = ? AND ref_key = ?`,
         parameters: [...of.parameters, rowKeyBytes(row_key), Buffer.from(column_name), ref_key],
       };
     }),

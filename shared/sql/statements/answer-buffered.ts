@@ -1,7 +1,6 @@
 import type { Statement } from '../client.ts';
-import { CONTROL } from '../names.ts';
 import { IS_NOT_FENCED } from './deletion-fence.ts';
-import { anyOfCopies, keyParameters, keysOf } from './copy-key.ts';
+import { anyOfCopies, BY_COPY, keyParameters, keysOf } from './copy-key.ts';
 import type { BufferedCell } from './insert-buffered.ts';
 
 /**
@@ -10,7 +9,7 @@ import type { BufferedCell } from './insert-buffered.ts';
  */
 export function answerBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.buffer SET answered = answered + 1 WHERE (${anyOfCopies(cells.length)}) AND ${IS_NOT_FENCED}`,
+    sql: `UPDATE ${BY_COPY} SET answered = answered + 1 WHERE (${anyOfCopies(cells.length)}) AND ${IS_NOT_FENCED}`,
     parameters: [...keyParameters(keysOf(datastore, cells)), datastore],
   };
 }

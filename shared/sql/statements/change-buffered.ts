@@ -1,16 +1,19 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { anyOfCopies, keyParameters, SAME_COPY, type CopyKey } from './copy-key.ts';
+import { anyOfCopies, BY_COPY, copyHint, keyParameters, SAME_COPY, type CopyKey } from './copy-key.ts';
 
 /** Deletes rows that are drained, since each of their primary's readers shows the same body, or whose cells were erased. */
 export function deleteBuffered(rows: readonly CopyKey[]): Statement {
-  return { sql: `DELETE FROM ${CONTROL}.buffer WHERE ${anyOfCopies(rows.length)}`, parameters: keyParameters(rows) };
+  return {
+    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE ${anyOfCopies(rows.length)}`,
+    parameters: keyParameters(rows),
+  };
 }
 
 /** Marks rows that lost against another body: they are never appended again, but kept and listed. */
 export function markConflicts(rows: readonly CopyKey[]): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.buffer SET state = 'conflict' WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
+    sql: `UPDATE ${BY_COPY} SET state = 'conflict' WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
     parameters: keyParameters(rows),
   };
 }
@@ -31,7 +34,7 @@ export function failBuffered(row: CopyKey, error: string, maxAttempts: number): 
 /** Keeps why the server refused to take rows: they go on waiting. */
 export function noteRefusal(rows: readonly CopyKey[], error: string): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.buffer SET last_error = ? WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
+    sql: `UPDATE ${BY_COPY} SET last_error = ? WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
     parameters: [error.slice(0, 500), ...keyParameters(rows)],
   };
 }

@@ -1,7 +1,8 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { SqlParameter } from '../client.ts';
+import { CONTROL } from '../names.ts';
 import { bodyHash, type BufferedCell } from './insert-buffered.ts';
-import type { WaitingRow } from './select-buffered.ts';
+import type { CopyTable, WaitingRow } from './select-buffered.ts';
 
 /**
  * A row of a buffer table by its unique key `copy`: one write of one body to one address. Rows are changed by this
@@ -9,6 +10,20 @@ import type { WaitingRow } from './select-buffered.ts';
  * statement that was decided on before, or comes late, would meet those.
  */
 export const SAME_COPY = '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash = ?)';
+
+/** The table as it is read and written by that key: see `copyHint`. */
+export const BY_COPY = `${CONTROL}.buffer FORCE INDEX (copy)`;
+
+/**
+ * The same for a DELETE, in which MySQL takes no other hint; to MariaDB, which takes the key without one, it is a comment.
+ *
+ * Without them MySQL goes by the statistics of the table, and of few rows reads, and locks, all: a table that is empty as
+ * a rule, and fills while a primary is down, has statistics of before for some seconds, and so has one that was just
+ * written anew.
+ */
+export function copyHint(table: CopyTable): string {
+  return `/*+ INDEX(${table} copy) */`;
+}
 
 /** The key of rows as they were read. */
 export type CopyKey = Pick<WaitingRow, 'datastore' | 'row_key' | 'column_name' | 'ref_key' | 'body_hash'>;

@@ -1,7 +1,7 @@
 import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { anyOfCopies, keyParameters, type CopyKey } from './copy-key.ts';
+import { anyOfCopies, BY_COPY, keyParameters, type CopyKey } from './copy-key.ts';
 
 /**
  * Copies that were drained, which a group keeps for a while: what a primary gets back that is set back in time. A table
@@ -18,7 +18,7 @@ const KEPT = 'datastore, shard, row_key, column_name, ref_key, body, body_hash, 
  */
 export function keepDrained(rows: readonly CopyKey[]): Statement {
   return {
-    sql: `REPLACE INTO ${CONTROL}.drained (${KEPT}) SELECT ${KEPT} FROM ${CONTROL}.buffer FORCE INDEX (copy) WHERE ${anyOfCopies(rows.length)} ORDER BY id`,
+    sql: `REPLACE INTO ${CONTROL}.drained (${KEPT}) SELECT ${KEPT} FROM ${BY_COPY} WHERE ${anyOfCopies(rows.length)} ORDER BY id`,
     parameters: keyParameters(rows),
   };
 }

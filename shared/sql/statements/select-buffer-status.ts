@@ -18,7 +18,7 @@ const MOST_ROWS = 1_000_000;
 /** What waits in a group's buffer table, for one datastore's primaries or for all: by keys alone, but for one time. */
 export function selectBufferStatus(datastore?: string): Statement {
   const rowsOf = (state: string): string =>
-    `${CONTROL}.buffer WHERE state = '${state}'${datastore === undefined ? '' : ' AND datastore = ?'}`;
+    `${CONTROL}.buffer FORCE INDEX (place) WHERE state = '${state}'${datastore === undefined ? '' : ' AND datastore = ?'}`;
   const count = (state: string): string =>
     `(SELECT COUNT(*) FROM (SELECT shard FROM ${rowsOf(state)} LIMIT ${MOST_ROWS}) AS some)`;
   // The state is grouped by, and not asked for: only so do both engines step from shard to shard.

@@ -36,7 +36,7 @@ export type CopyTable = 'buffer' | 'drained';
 
 /** Copies with their bodies, in the order of their ids, cut at `bytes` of bodies once there is one. */
 export function selectBuffered(ids: readonly number[], bytes: number, table: CopyTable = 'buffer'): Statement {
-  const page = `SELECT id, LENGTH(body) AS bytes FROM ${CONTROL}.${table} WHERE id IN (${ids.map(() => '?').join(', ')})`;
+  const page = `SELECT id, LENGTH(body) AS bytes FROM ${CONTROL}.${table} FORCE INDEX (PRIMARY) WHERE id IN (${ids.map(() => '?').join(', ')})`;
   return { sql: withBodies(page, table), parameters: [...ids, bytes] };
 }
 
@@ -52,9 +52,11 @@ export function selectKept(
   bytes: number,
 ): Statement {
   const isOpen = state === 'undecided' ? ` AND ${STILL_UNANSWERED}` : '';
-  const ids = `SELECT id FROM ${CONTROL}.buffer WHERE state = ? AND datastore = ? AND id > ?${isOpen} ORDER BY id LIMIT ?`;
+  const ids = `SELECT id FROM ${CONTROL}.buffer FORCE INDEX (place) WHERE state = ? AND datastore = ? AND id > ?${isOpen} ORDER BY id LIMIT ?`;
   return {
-    sql: withBodies(`SELECT id, LENGTH(body) AS bytes FROM (${ids}) AS kept JOIN ${CONTROL}.buffer USING (id)`),
+    sql: withBodies(
+      `SELECT kept.id, LENGTH(body) AS bytes FROM (${ids}) AS kept STRAIGHT_JOIN ${CONTROL}.buffer AS copy FORCE INDEX (PRIMARY) ON copy.id = kept.id`,
+    ),
     parameters: [state, datastore, after, limit, bytes],
   };
 }
@@ -62,7 +64,7 @@ export function selectKept(
 /** Undecided rows of one datastore, by id, in no order. */
 export function selectUndecided(datastore: string, ids: readonly number[]): Statement {
   return {
-    sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer FORCE INDEX (PRIMARY) WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
     parameters: [datastore, ...ids],
   };
 }
@@ -73,12 +75,16 @@ const STORED_AT: Readonly<Record<CopyTable, string>> = {
   drained: 'COALESCE(stored_at, created_at)',
 };
 
-/** @param page ids, and bytes of bodies; a `?` for the bytes that may come before a row is added */
+/**
+ * In this order, by the key: where the statistics are those of an empty table, MySQL would begin with all of its rows.
+ *
+ * @param page ids, and bytes of bodies; a `?` for the bytes that may come before a row is added
+ */
 function withBodies(page: string, table: CopyTable = 'buffer'): string {
   return (
-    `SELECT ${KEY_COLUMNS}, body, created_at, ${STORED_AT[table]} FROM ${CONTROL}.${table} JOIN ` +
-    `(SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS before_it FROM (${page}) AS page) AS sized ` +
-    `USING (id) WHERE sized.before_it < ? ORDER BY id`
+    `SELECT ${KEY_COLUMNS}, body, created_at, ${STORED_AT[table]} FROM ` +
+    `(SELECT id AS sized_id, SUM(bytes) OVER (ORDER BY id) - bytes AS before_it FROM (${page}) AS page) AS sized ` +
+    `STRAIGHT_JOIN ${CONTROL}.${table} FORCE INDEX (PRIMARY) ON id = sized_id WHERE sized.before_it < ? ORDER BY id`
   );
 }
 

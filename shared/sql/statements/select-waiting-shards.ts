@@ -36,7 +36,7 @@ export function selectWaitingShards(mostCounted = MOST_COUNTED): Statement {
     sql:
       `SELECT NULL AS datastore, 0 AS shard, 0 AS counted, COALESCE(MAX(id), 0) AS id FROM ${CONTROL}.buffer UNION ALL ` +
       `SELECT first.datastore, first.shard, COALESCE(some.counted, 0), first.id FROM (${FIRST_OF_SHARDS}) AS first LEFT JOIN ` +
-      `(SELECT datastore, shard, COUNT(*) AS counted FROM (SELECT datastore, shard FROM ${CONTROL}.buffer WHERE state = 'waiting' LIMIT ?) AS waiting GROUP BY datastore, shard) AS some ` +
+      `(SELECT datastore, shard, COUNT(*) AS counted FROM (SELECT datastore, shard FROM ${CONTROL}.buffer FORCE INDEX (place) WHERE state = 'waiting' LIMIT ?) AS waiting GROUP BY datastore, shard) AS some ` +
       `ON some.datastore = first.datastore AND some.shard = first.shard`,
     parameters: [mostCounted],
   };

@@ -1,7 +1,7 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { anyOfCopies, keyParameters, type CopyKey } from './copy-key.ts';
+import { anyOfCopies, BY_COPY, keyParameters, type CopyKey } from './copy-key.ts';
 
 /**
  * Marks copies as waiting for an operator's word: bodies of one address, of which more than one may have been
@@ -9,7 +9,7 @@ import { anyOfCopies, keyParameters, type CopyKey } from './copy-key.ts';
  */
 export function markUndecided(rows: readonly CopyKey[]): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.buffer SET state = 'undecided' WHERE state IN ('waiting', 'parked') AND answered < writers AND (${anyOfCopies(rows.length)})`,
+    sql: `UPDATE ${BY_COPY} SET state = 'undecided' WHERE state IN ('waiting', 'parked') AND answered < writers AND (${anyOfCopies(rows.length)})`,
     parameters: keyParameters(rows),
   };
 }

@@ -1,12 +1,12 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { anyOfCopies, keyParameters, keysOf } from './copy-key.ts';
+import { anyOfCopies, BY_COPY, copyHint, keyParameters, keysOf } from './copy-key.ts';
 import type { BufferedCell } from './insert-buffered.ts';
 
 /** A writer that was answered 409 takes itself off its buffered copies. */
 export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.buffer SET writers = writers - 1 WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
+    sql: `UPDATE ${BY_COPY} SET writers = writers - 1 WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
     parameters: keyParameters(keysOf(datastore, cells)),
   };
 }
@@ -14,7 +14,7 @@ export function withdrawBuffered(datastore: string, cells: readonly BufferedCell
 /** Deletes the copies that nobody relies on any more. Two statements, so that the last writer to leave deletes. */
 export function deleteWithdrawn(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
-    sql: `DELETE FROM ${CONTROL}.buffer WHERE writers = 0 AND (${anyOfCopies(cells.length)})`,
+    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE writers = 0 AND (${anyOfCopies(cells.length)})`,
     parameters: keyParameters(keysOf(datastore, cells)),
   };
 }

@@ -99,7 +99,7 @@ export async function openAnswerCutter(
 function changeOf(start: string): Change | undefined {
   // Cells get their numbers before they are inserted.
   if (/\.shard FORCE INDEX \(PRIMARY\) SET head_at/u.test(start)) return 'appends';
-  const statement = /(?:INSERT INTO|UPDATE|DELETE FROM) .*/su.exec(start)?.[0];
+  const statement = /(?:INSERT INTO|UPDATE|DELETE) .*/su.exec(start)?.[0];
   if (statement === undefined) return undefined;
   if (!statement.startsWith('INSERT')) return 'other';
   return /^INSERT INTO `[a-z0-9_]+`\.`entity`/u.test(statement) ? 'appends' : 'copies';

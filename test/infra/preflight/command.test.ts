@@ -2,8 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+import { AwsBySdk } from '../../../infra/preflight/aws-by-sdk.ts';
+import { EXIT_CODES, verdictOf } from '../../../infra/preflight/report.ts';
+import { runChecks } from '../../../infra/preflight/run-checks.ts';
+import { needsOf } from '../../../infra/preflight/synthesized-needs.ts';
 import { STAND_INS } from '../support/synthesized.ts';
 import { refusal, result, startFakeAws, type FakeAnswers } from './fake-aws.ts';
 import { GOOD, concurrent, member, SERVICES, version } from './good-answers.ts';
@@ -28,11 +32,34 @@ async function run(parameters: readonly string[], environment: Readonly<Record<s
   return { code: typeof code === 'number' ? code : null, stdout, stderr };
 }
 
+const CONTEXT = { environment: 'prod', functions: STAND_INS };
+const CONTEXT_FLAGS = Object.entries(CONTEXT).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+
+const endpointsAt = (url: string): Record<string, string> =>
+  Object.fromEntries(SERVICES.map((service) => [`AWS_ENDPOINT_URL_${service}`, url]));
+
 async function runAgainst(answers: FakeAnswers, ...parameters: readonly string[]) {
   await using aws = await startFakeAws(answers);
-  const endpoints = Object.fromEntries(SERVICES.map((service) => [`AWS_ENDPOINT_URL_${service}`, aws.url]));
-  const context = ['-c', 'environment=prod', '-c', `functions=${STAND_INS}`];
-  return { ...(await run([...context, ...parameters], { ...KEYS, ...endpoints })), asked: aws.asked };
+  return {
+    ...(await run([...CONTEXT_FLAGS, ...parameters], { ...KEYS, ...endpointsAt(aws.url) })),
+    asked: aws.asked,
+  };
+}
+
+// What the environment needs is known once it is synthesized, which takes seconds of a core.
+const needs = needsOf(CONTEXT);
+
+/** The command's checks in this process. */
+async function checkAgainst(answers: FakeAnswers) {
+  await using aws = await startFakeAws(answers);
+  for (const [name, value] of Object.entries({ ...KEYS, ...endpointsAt(aws.url) })) vi.stubEnv(name, value);
+  const findings = await runChecks(needs, new AwsBySdk({ region: KEYS.AWS_REGION }));
+  vi.unstubAllEnvs();
+  return {
+    code: EXIT_CODES[verdictOf(findings)],
+    troubles: findings.filter(({ verdict }) => verdict !== 'ok'),
+    asked: aws.asked,
+  };
 }
 
 interface Printed {
@@ -88,9 +115,9 @@ describe('the command, against what answers as AWS does', { timeout: MINUTES }, 
         },
       ],
     };
-    const { code, stdout } = await runAgainst(answers, '--json');
+    const { code, troubles } = await checkAgainst(answers);
     expect(code).toBe(2);
-    expect(troublesIn(stdout).map(({ check, verdict, found }) => [check, verdict, found])).toEqual([
+    expect(troubles.map(({ check, verdict, found }) => [check, verdict, found])).toEqual([
       ['CDK bootstrap', 'unknown', 'no right to ask: ssm:GetParameter'],
       ['names of proxies', 'unknown', 'no right to ask: rds:DescribeDBProxies'],
       ['RDS: Proxies', 'unknown', 'no right to ask: rds:DescribeDBProxies'],
@@ -107,9 +134,9 @@ describe('the command, against what answers as AWS does', { timeout: MINUTES }, 
       DescribeType: [refusal('TypeNotFoundException', 'none', 404)],
       DescribeStacks: [result('DescribeStacks', `<Stacks>${failed}</Stacks>`)],
     };
-    const { code, stdout } = await runAgainst(answers, '--json');
+    const { code, troubles } = await checkAgainst(answers);
     expect(code).toBe(1);
-    expect(troublesIn(stdout).map(({ check, verdict }) => [check, verdict])).toEqual([
+    expect(troubles.map(({ check, verdict }) => [check, verdict])).toEqual([
       ['CDK bootstrap', 'FAIL'],
       ['stack Schemaless-prod-storage', 'FAIL'],
       ['stack Schemaless-prod-service', 'FAIL'],
@@ -120,20 +147,18 @@ describe('the command, against what answers as AWS does', { timeout: MINUTES }, 
 
   it('ends with 2 for whom AWS does not let in', async () => {
     const answers = { ...GOOD, GetCallerIdentity: [refusal('InvalidClientTokenId', 'The token is invalid', 403)] };
-    const { code, stdout, asked } = await runAgainst(answers, '--json');
+    const { code, troubles, asked } = await checkAgainst(answers);
     expect([code, [...asked.keys()]]).toEqual([2, ['GetCallerIdentity']]);
-    expect(troublesIn(stdout)).toEqual([expect.objectContaining({ found: 'not let in: The token is invalid' })]);
+    expect(troubles).toEqual([expect.objectContaining({ found: 'not let in: The token is invalid' })]);
   });
 });
 
 describe('the command without an account', { timeout: MINUTES }, () => {
-  const prod = ['-c', 'environment=prod', '-c', `functions=${STAND_INS}`];
-
   it('ends with 2 without credentials, or without a region', async () => {
-    const withoutKeys = await run(prod, { AWS_REGION: 'eu-west-1' });
+    const withoutKeys = await run(CONTEXT_FLAGS, { AWS_REGION: 'eu-west-1' });
     expect([withoutKeys.code, withoutKeys.stdout]).toEqual([2, expect.stringContaining('not let in')]);
     const { AWS_REGION: _, ...keys } = KEYS;
-    const nowhere = await run(prod, keys);
+    const nowhere = await run(CONTEXT_FLAGS, keys);
     expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('wanted a region')]);
   });
 

@@ -115,7 +115,7 @@ describe('the drain', () => {
   );
 
   it.each([
-    ['deletes', 'stored', 'DELETE FROM'],
+    ['deletes', 'stored', 'DELETE '],
     ['marks as a conflict', 'another body', "SET state = 'conflict'"],
   ])('%s no other write that was given the id of one that it looked at', async (_, body, statement) => {
     const [looked, other] = [newCell('stored'), newCell('other')];

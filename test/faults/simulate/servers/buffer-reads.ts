@@ -16,26 +16,26 @@ export interface BufferRead {
 /** Pages of a buffer table, and what it holds in all. */
 export function bufferRead(sql: string): BufferRead | undefined {
   if (
-    /^\(?SELECT id, datastore, shard, row_key, column_name, ref_key, body_hash FROM `schemaless`\.buffer FORCE INDEX \(place\) WHERE state = 'waiting' AND datastore = \? AND shard = \? AND id > \? AND id <= \? ORDER BY id LIMIT \?\)/.test(
+    /^\(?SELECT id, datastore, shard, row_key, column_name, ref_key, body_hash FROM `schemaless`\.buffer WHERE state = 'waiting' AND datastore = \? AND shard = \? AND id > \? AND id <= \? ORDER BY id LIMIT \?\)/.test(
       sql,
     )
   )
     return { kind: 'waiting', read: waiting };
   if (sql.startsWith('SELECT NULL AS datastore, 0 AS shard, 0 AS counted, COALESCE(MAX(id), 0) AS id '))
     return { kind: 'waiting shards', read: waitingShards };
-  if (sql.startsWith(`SELECT ${KEY_COLUMNS}, body, created_at, stored_at FROM ${BUFFER} JOIN `)) {
+  if (sql.startsWith(`SELECT ${KEY_COLUMNS}, body, created_at, stored_at FROM (SELECT id AS sized_id, `)) {
     if (sql.includes(' WHERE id IN (')) return { kind: 'buffered', read: bodies };
     if (sql.includes(' WHERE state = ? AND datastore = ? AND id > ? ')) return { kind: 'kept', read: kept };
   }
   if (
     sql.startsWith(
-      `${ROLE} UNION ALL SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM (SELECT id FROM ((SELECT id `,
+      `${ROLE} UNION ALL SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM (SELECT id FROM ((SELECT id, answered `,
     )
   )
     return { kind: 'unanswered', read: unanswered };
   if (
     sql.startsWith(
-      `${ROLE} UNION ALL SELECT ${KEY_COLUMNS} FROM ${BUFFER} FORCE INDEX (copy) WHERE ((datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)`,
+      `${ROLE} UNION ALL SELECT ${KEY_COLUMNS} FROM ${BUFFER} WHERE ((datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)`,
     )
   )
     return { kind: 'copies', read: copies };

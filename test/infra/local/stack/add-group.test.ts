@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
@@ -14,6 +15,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 const SOON = { timeout: 60_000, interval: 50 };
 const SHARDS = 8;
 const WRITERS = 4;
+const PAUSE_MS = 25;
 const folder = temporaryFolder();
 const data = join(folder.path, 'data');
 const datastores = join(folder.path, 'datastores');
@@ -61,6 +63,8 @@ async function inUse(work: () => Promise<unknown>): Promise<Use> {
       await call('PUT', row);
       await call('GET', row);
       rows.push(row);
+      // What is done meanwhile is to get on, too.
+      await sleep(PAUSE_MS);
     }
   };
   const using = Promise.all(Array.from({ length: WRITERS }, use));
