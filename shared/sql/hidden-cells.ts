@@ -110,7 +110,7 @@ function boundsOf(
 export function leastKept({ entity, rowKey, column }: Omit<NewerCells, 'parameters'>, keepVersions: number): string {
   // The order names the whole key: of each cell of a log MySQL would sort all of its column otherwise.
   return (
-    `SELECT newer.ref_key FROM ${entity} AS newer WHERE newer.row_key = ${rowKey} AND newer.column_name = ${column} ` +
+    `SELECT newer.ref_key FROM ${entity} AS newer FORCE INDEX (cell) WHERE newer.row_key = ${rowKey} AND newer.column_name = ${column} ` +
     `ORDER BY newer.row_key DESC, newer.column_name DESC, newer.ref_key DESC LIMIT ${keepVersions - 1}, 1`
   );
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalJson } from '../body/equal.ts';
-import type { PutResult } from '../cell.ts';
+import type { CellAddress, PutResult } from '../cell.ts';
 import { isErasureName, isOfColumns } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
@@ -109,7 +109,10 @@ export async function appendToPrimary(
  * Whether some trigger wants one of the cells: who follows for it is told of them. Those of other columns wait for a slow
  * look, which moves the offset past them: to be told of each would have followers read the log for nothing.
  */
-function areWanted(triggers: readonly DeployedTrigger[], cells: readonly EncodedCell[]): boolean {
+export function areWanted(
+  triggers: readonly Pick<DeployedTrigger, 'definition'>[],
+  cells: readonly CellAddress[],
+): boolean {
   return triggers.some(({ definition: { columns } }) => !columns || cells.some((cell) => isOfColumns(cell, columns)));
 }
 

@@ -53,11 +53,11 @@ export function selectColumnStates(
     const read = { entity, rowKey, column: column_name, onlyLatest: false };
     const hidden = hiddenInColumn(at.rules, read);
     const putOut = hiddenInColumn(byVersions, read);
-    const past = `SELECT COALESCE(MAX(past.ref_key), -1) FROM ${entity} AS past WHERE past.row_key = ? AND past.column_name = CONCAT(${RANGE_MARK}, ?)`;
+    const past = `SELECT COALESCE(MAX(past.ref_key), -1) FROM ${entity} AS past FORCE INDEX (cell) WHERE past.row_key = ? AND past.column_name = CONCAT(${RANGE_MARK}, ?)`;
     return {
       table: entity,
       sql:
-        `(SELECT ${item}, (${past}), ref_key, ${hidden?.sql ?? '0'}, ${putOut?.sql ?? '0'}, ${HAS_BODY} FROM ${entity} ` +
+        `(SELECT ${item}, (${past}), ref_key, ${hidden?.sql ?? '0'}, ${putOut?.sql ?? '0'}, ${HAS_BODY} FROM ${entity} FORCE INDEX (cell) ` +
         `WHERE row_key = ? AND column_name = ? AND ref_key > (${past})${after === undefined ? '' : ' AND ref_key > ?'} ORDER BY ref_key LIMIT ${limit})`,
       parameters: [
         rowKey,

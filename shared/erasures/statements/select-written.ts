@@ -30,7 +30,7 @@ export function selectWritten(
     sql:
       `SELECT added_id, row_key, column_name, ref_key, has_body FROM ` +
       `(SELECT added_id, row_key, column_name, ref_key, created_at, ${HAS_BODY} AS has_body ` +
-      `FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT ?) AS page${aged} ORDER BY added_id`,
+      `FROM ${entity} FORCE INDEX (PRIMARY) WHERE added_id > ? ORDER BY added_id LIMIT ?) AS page${aged} ORDER BY added_id`,
     parameters: [after, limit],
   };
 }

@@ -32,9 +32,9 @@ export function selectRawCells(database: string, after: number, limit: number, b
   const entity = entityOf(database);
   return {
     sql:
-      `SELECT ${COLUMNS} FROM (SELECT added_id, SUM(bytes) OVER (ORDER BY added_id) - bytes AS taken FROM ` +
-      `(SELECT added_id, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT ?) AS page) AS sized ` +
-      `JOIN ${entity} USING (added_id) WHERE taken < ? ORDER BY added_id`,
+      `SELECT ${COLUMNS} FROM (SELECT added_id AS sized_id, SUM(bytes) OVER (ORDER BY added_id) - bytes AS taken FROM ` +
+      `(SELECT added_id, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} FORCE INDEX (PRIMARY) WHERE added_id > ? ORDER BY added_id LIMIT ?) AS page) AS sized ` +
+      `STRAIGHT_JOIN ${entity} FORCE INDEX (PRIMARY) ON added_id = sized_id WHERE taken < ? ORDER BY added_id`,
     parameters: [after, limit, bytes],
     table: entity,
   };

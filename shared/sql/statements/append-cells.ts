@@ -145,7 +145,7 @@ function textOf(entity: string, fence: ShardFence): string {
     ...(fence.heeds === true
       ? [
           `LEFT JOIN ${entity} AS gone ON gone.row_key = ? AND gone.column_name = ${RANGE_MARK} AND gone.ref_key = ${LIMITS.refKey}`,
-          `LEFT JOIN ${entity} AS past ON past.row_key = ? AND past.column_name = CONCAT(${RANGE_MARK}, ?) AND past.ref_key >= ?`,
+          `LEFT JOIN ${entity} AS past FORCE INDEX (cell) ON past.row_key = ? AND past.column_name = CONCAT(${RANGE_MARK}, ?) AND past.ref_key >= ?`,
           `LEFT JOIN ${entity} AS lone ON lone.row_key = ? AND lone.column_name = CONCAT(${CELL_MARK}, ?) AND lone.ref_key = ?`,
         ]
       : []),
@@ -216,7 +216,7 @@ function appendRows(
       (fence.heeds === true
         ? `LEFT JOIN ${entity} AS gone ` +
           `ON gone.row_key = new.row_key AND gone.column_name = ${RANGE_MARK} AND gone.ref_key = ${LIMITS.refKey} ` +
-          `LEFT JOIN ${entity} AS past ` +
+          `LEFT JOIN ${entity} AS past FORCE INDEX (cell) ` +
           `ON past.row_key = new.row_key AND past.column_name = CONCAT(${RANGE_MARK}, new.column_name) AND past.ref_key >= new.ref_key ` +
           `LEFT JOIN ${entity} AS lone ` +
           `ON lone.row_key = new.row_key AND lone.column_name = CONCAT(${CELL_MARK}, new.column_name) AND lone.ref_key = new.ref_key `

@@ -37,9 +37,9 @@ export function selectBodies(
   return {
     table: entity,
     sql:
-      `SELECT added_id, column_name, ref_key, body FROM (SELECT added_id, SUM(bytes) OVER (ORDER BY column_name, ref_key) - bytes AS taken FROM ` +
-      `(SELECT added_id, column_name, ref_key, LENGTH(body) AS bytes FROM ${entity} WHERE ${range.sql}${beyond} AND ${HAS_BODY} ` +
-      `ORDER BY column_name, ref_key LIMIT ? FOR UPDATE) AS page) AS sized JOIN ${entity} USING (added_id) WHERE taken < ? ORDER BY column_name, ref_key FOR UPDATE`,
+      `SELECT added_id, column_name, ref_key, body FROM (SELECT added_id AS sized_id, SUM(bytes) OVER (ORDER BY column_name, ref_key) - bytes AS taken FROM ` +
+      `(SELECT added_id, column_name, ref_key, LENGTH(body) AS bytes FROM ${entity} FORCE INDEX (cell) WHERE ${range.sql}${beyond} AND ${HAS_BODY} ` +
+      `ORDER BY column_name, ref_key LIMIT ? FOR UPDATE) AS page) AS sized STRAIGHT_JOIN ${entity} FORCE INDEX (PRIMARY) ON added_id = sized_id WHERE taken < ? ORDER BY column_name, ref_key FOR UPDATE`,
     parameters: [...range.parameters, ...(after && column ? [column, column, after.ref_key] : []), limit, bytes],
   };
 }

@@ -31,13 +31,20 @@ export function bodyHashParts(lists: readonly (readonly HashKey[])[]): Statement
 }
 
 /**
+ * Of 1,000 values in such a list MariaDB makes a table of its own (`in_predicate_conversion_threshold`), and may read all of
+ * the shard to find what is in it.
+ */
+const MOST_ADDRESSES = 300;
+
+/**
  * One SELECT for all addresses of a shard, each a look-up in the key: of sixty in twenty shards it takes MariaDB a
  * quarter, and MySQL half, of what a join with a table of the addresses takes. Conditions take less time than a list of
- * one. The index is named, whatever a server makes of a table that a purge has just written anew.
+ * one. The index is named: see `copyHint`.
  */
 function hashesAt(keys: readonly HashKey[], list: number): Statement {
   const [first] = keys;
-  if (!first) throw new Error('asked for the bodies of no addresses');
+  if (!first || keys.length > MOST_ADDRESSES)
+    throw new Error(`wanted 1 to ${MOST_ADDRESSES} addresses of a shard to ask for, got ${keys.length}`);
   const entity = entityTable(first.datastore, first.shard);
   const which =
     keys.length === 1

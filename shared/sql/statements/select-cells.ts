@@ -39,7 +39,7 @@ export function selectCells(
       parameters.push(key.ref_key);
       which = 'AND ref_key = ?';
     }
-    const cell = `(SELECT ${cellColumns(item, shard, bound, hidden)} FROM ${entity} WHERE row_key = ? AND column_name = ? ${which})`;
+    const cell = `(SELECT ${cellColumns(item, shard, bound, hidden)} FROM ${entity} FORCE INDEX (cell) WHERE row_key = ? AND column_name = ? ${which})`;
     return {
       sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity, bound)}` : cell,
       parameters,

@@ -29,7 +29,7 @@ export function selectColumns(
   const entity = entityTable(datastore, shard);
   const hidden = hiddenInAny(rules, entity, true);
   const bound: BodyBound = { bytes: Math.floor(bytes / columns.length), withBeginnings: true };
-  const select = `(SELECT ${cellColumns(0, shard, bound, hidden)} FROM ${entity} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT 1)`;
+  const select = `(SELECT ${cellColumns(0, shard, bound, hidden)} FROM ${entity} FORCE INDEX (cell) WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT 1)`;
   const key = rowKeyBytes(row_key);
   return {
     sql: [...columns.map(() => select), ...(heads ? [headRow(0, shard, entity, bound)] : [])].join(' UNION ALL '),

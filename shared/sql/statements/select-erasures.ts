@@ -24,7 +24,7 @@ export function selectErasures(datastore: string, shard: number, address: CellAd
     ...parts,
     {
       table: entity,
-      sql: `(SELECT ${cellColumns(item, shard)} FROM ${entity} WHERE row_key = ? AND column_name = ? AND ref_key >= ? ORDER BY ref_key LIMIT 1)`,
+      sql: `(SELECT ${cellColumns(item, shard)} FROM ${entity} FORCE INDEX (cell) WHERE row_key = ? AND column_name = ? AND ref_key >= ? ORDER BY ref_key LIMIT 1)`,
       parameters: [rowKeyBytes(row_key), Buffer.from(upTo.column_name), ref_key],
     },
   ];

@@ -23,7 +23,7 @@ export function selectLags(datastore: string, ranges: readonly LagRange[]): Stat
     const age =
       after === undefined
         ? 'NULL'
-        : `(SELECT TIMESTAMPDIFF(MICROSECOND, created_at, SYSDATE(6)) DIV 1000 FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT 1)`;
+        : `(SELECT TIMESTAMPDIFF(MICROSECOND, created_at, SYSDATE(6)) DIV 1000 FROM ${entity} FORCE INDEX (PRIMARY) WHERE added_id > ? ORDER BY added_id LIMIT 1)`;
     return {
       sql: `SELECT ${shard} AS shard, (SELECT COALESCE(MAX(added_id), 0) FROM ${entity}) AS head, ${age} AS age`,
       parameters: after === undefined ? [] : [after],

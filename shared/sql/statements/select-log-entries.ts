@@ -56,7 +56,7 @@ export function selectLogEntries(
     const sql =
       `(SELECT ${item} AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, ` +
       `added_id, row_key, column_name, ref_key, created_at${withHead ? `, (SELECT MAX(added_id) FROM ${entity}) AS head` : ''} ` +
-      `FROM ${entity} WHERE added_id >= ?${to === undefined ? '' : ' AND added_id <= ?'} ORDER BY added_id LIMIT ?)`;
+      `FROM ${entity} FORCE INDEX (PRIMARY) WHERE added_id >= ?${to === undefined ? '' : ' AND added_id <= ?'} ORDER BY added_id LIMIT ?)`;
     return {
       sql,
       parameters: [datastore, at, ...(to === undefined ? [] : [to]), at === 0 ? limit : limit + 1],

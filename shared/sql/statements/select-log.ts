@@ -30,9 +30,9 @@ export function selectLog(
     const hidden = hiddenInAny(rules, entity, false);
     const sql =
       `(SELECT ${cellColumns(item, shard, undefined, hidden)} FROM ` +
-      `(SELECT added_id, SUM(bytes) OVER (ORDER BY added_id) - ${onlyFitting ? 0 : 'bytes'} AS taken FROM ` +
-      `(SELECT added_id, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT ?) AS page) AS sized ` +
-      `JOIN ${entity} USING (added_id) WHERE taken < ? ORDER BY added_id) ` +
+      `(SELECT added_id AS sized_id, SUM(bytes) OVER (ORDER BY added_id) - ${onlyFitting ? 0 : 'bytes'} AS taken FROM ` +
+      `(SELECT added_id, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} FORCE INDEX (PRIMARY) WHERE added_id > ? ORDER BY added_id LIMIT ?) AS page) AS sized ` +
+      `STRAIGHT_JOIN ${entity} FORCE INDEX (PRIMARY) ON added_id = sized_id WHERE taken < ? ORDER BY added_id) ` +
       `UNION ALL ${headRow(item, shard, entity)}`;
     return { sql, parameters: [...(hidden?.parameters ?? []), after, limit, bytes], table: entity };
   });

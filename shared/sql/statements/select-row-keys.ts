@@ -8,7 +8,7 @@ export function selectRowKeys(datastore: string, shard: number, after: string | 
   const entity = entityTable(datastore, shard);
   return {
     table: entity,
-    sql: `SELECT DISTINCT row_key FROM ${entity} ${after === undefined ? '' : 'WHERE row_key > ? '}ORDER BY row_key LIMIT ?`,
+    sql: `SELECT DISTINCT row_key FROM ${entity} FORCE INDEX (cell) ${after === undefined ? '' : 'WHERE row_key > ? '}ORDER BY row_key LIMIT ?`,
     parameters: after === undefined ? [limit] : [rowKeyBytes(after), limit],
   };
 }

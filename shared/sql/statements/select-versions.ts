@@ -37,9 +37,9 @@ export function selectVersions(
   parameters.push(range.limit, range.bytes);
   const sql =
     `(SELECT ${cellColumns(0, shard)} FROM ` +
-    `(SELECT added_id, SUM(bytes) OVER (ORDER BY ref_key ${direction}) - bytes AS before_it FROM ` +
-    `(SELECT added_id, ref_key, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} ` +
+    `(SELECT added_id AS sized_id, SUM(bytes) OVER (ORDER BY ref_key ${direction}) - bytes AS before_it FROM ` +
+    `(SELECT added_id, ref_key, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} FORCE INDEX (cell) ` +
     `WHERE row_key = ? AND column_name = ?${kept.sql} ${beyond} ORDER BY ref_key ${direction} LIMIT ?) AS page) AS sized ` +
-    `JOIN ${entity} USING (added_id) WHERE before_it < ? ORDER BY ref_key ${direction})`;
+    `STRAIGHT_JOIN ${entity} FORCE INDEX (PRIMARY) ON added_id = sized_id WHERE before_it < ? ORDER BY ref_key ${direction})`;
   return { sql: heads ? `${sql} UNION ALL ${headRow(0, shard, entity)}` : sql, parameters, table: entity };
 }

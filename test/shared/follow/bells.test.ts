@@ -196,6 +196,27 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     await stop();
   }, 60_000);
 
+  it('leave a shard at rest that others write to all the time: who wants other columns passes over its cells', async () => {
+    const worker = startWorker(followed, newDeeds(), {
+      bells,
+      pauses: PAUSES,
+      follower: { columns: ['BASE'], start: 'now' },
+    });
+    const written = (async () => {
+      for (let cell = 0; cell < 160; cell += 1) {
+        await followed.write(5, 1, 'NOTES');
+        await sleep(100);
+      }
+    })();
+    // Until a slow look has found some, which is no reason to look again soon.
+    await sleep(11_000);
+    asked = [];
+    await sleep(5000);
+    expect(asked.filter((sql) => sql.includes('entity')).length).toBeLessThan(40);
+    await written;
+    await worker.stop();
+  }, 60_000);
+
   it('that are lost cost a slow look at the log, and no cell', async () => {
     const { deeds, stop } = await heardBy({ bells });
     await lookedAt();

@@ -18,7 +18,7 @@ import { selectRowKeys } from '../../../shared/sql/statements/select-row-keys.ts
 import { selectRowStates } from '../../../shared/sql/statements/select-row-states.ts';
 import { unionOf } from '../../../shared/sql/union.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { rowsRead } from '../../support/rows-read.ts';
+import { forgetStatistics, rowsRead, rowsReadOnceOpen } from '../../support/rows-read.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
@@ -166,7 +166,7 @@ describe('rows read by queries', () => {
 
 describe('rows read to keep an index', () => {
   const keys = () => rowsOfShard(shard, SHARDS, 20).map((row_key) => ({ row_key, shard }));
-  it.each<[string, () => Statement, number]>([
+  const STATEMENTS: readonly (readonly [what: string, statement: () => Statement, most: number])[] = [
     [
       'writing 50 entries',
       () =>
@@ -250,11 +250,22 @@ describe('rows read to keep an index', () => {
       () => deleteTombstones(datastore, shard, index, { ageMs: 0, limit: 200 }),
       5,
     ],
-  ])('for %s are few', async (_what, statement, most) => {
+  ];
+
+  it.each(STATEMENTS)('for %s are few', async (_what, statement, most) => {
     const made = statement();
     // Its connections are counted by it.
     expect([indexTable(datastore, shard, index), entityTable(datastore, shard)]).toContain(made.table);
     expect(await rowsRead(connection, made)).toBeLessThanOrEqual(most);
+  });
+
+  it('are few by the statistics of an empty table, too', async () => {
+    const [database = '', table = ''] = indexTable(datastore, shard, index).replaceAll('`', '').split('.');
+    for (const one of [table, 'entity']) await forgetStatistics(connection, database, one);
+    const read: [what: string, rows: number, most: number][] = [];
+    for (const [what, statement, most] of STATEMENTS)
+      read.push([what, await rowsReadOnceOpen(connection, statement()), most]);
+    expect(read.filter(([, rows, most]) => rows > most)).toEqual([]);
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {

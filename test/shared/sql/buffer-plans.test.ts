@@ -146,7 +146,7 @@ describe('rows read of a buffer table', () => {
       const read = await whilePurged(await connectionTo(), tables, () => rowsRead(connection, statement()));
       expect(read.length).toBeGreaterThan(20);
       // A table that was written anew is opened anew, for which a server reads some of what it knows of it.
-    expect(read.filter((rows) => rows > most + 100)).toEqual([]);
+      expect(read.filter((rows) => rows > most + 100)).toEqual([]);
     },
   );
 

@@ -20,7 +20,7 @@ import { selectColumns } from '../../../shared/sql/statements/select-columns.ts'
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { rowsRead, whilePurged } from '../../support/rows-read.ts';
+import { forgetStatistics, rowsRead, rowsReadOnceOpen, whilePurged } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
@@ -105,7 +105,7 @@ describe('rows read', () => {
   });
   const range = { row_key: '', column_name: 'NOTES', after: undefined, ascending: false, limit: 10, bytes: 1e6 };
 
-  it.each<[string, () => Statement, number]>([
+  const STATEMENTS: readonly (readonly [what: string, statement: () => Statement, most: number])[] = [
     ['append of one cell', () => appendCell({ datastore, shard: 1, epoch: 1 }, newCells(1)[0] as EncodedCell), 12],
     ['… that looks for erasures', () => appendCell({ ...HEEDING, epoch: 1 }, newCells(1)[0] as EncodedCell), 16],
     [
@@ -169,7 +169,9 @@ describe('rows read', () => {
       160,
     ],
     ['hashes of 100 bodies', hashes, 100 * 4],
-  ])('for %s are few', async (_what, statement, most) => {
+  ];
+
+  it.each(STATEMENTS)('for %s are few', async (_what, statement, most) => {
     const made = statement();
     // Its connections are counted by it.
     expect(made.table).toBe(entityTable(datastore, 1));
@@ -180,6 +182,14 @@ describe('rows read', () => {
     const read = await whilePurged(await connectionTo(groupOf(1)), [entity(1)], () => rowsRead(connection, hashes()));
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((count) => count > 100 * 4)).toEqual([]);
+  });
+
+  it('are few by the statistics of an empty table, too', async () => {
+    await forgetStatistics(connection, DATABASE, 'entity');
+    const read: [what: string, rows: number, most: number][] = [];
+    for (const [what, statement, most] of STATEMENTS)
+      read.push([what, await rowsReadOnceOpen(connection, statement()), most]);
+    expect(read.filter(([, rows, most]) => rows > most)).toEqual([]);
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {

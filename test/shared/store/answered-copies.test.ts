@@ -5,7 +5,7 @@ import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
 const SHARDS = 9;
-const MARK = 'UPDATE `schemaless`.buffer SET answered';
+const MARK = 'UPDATE `schemaless`.buffer FORCE INDEX (copy) SET answered';
 /** What becomes of the mark on a copy, on each holder in turn; those that are not named take it. */
 const fates: (() => SqlChange)[] = [];
 let isPrimaryAway = true;

@@ -5,10 +5,8 @@ import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables
 const BUFFER = '`schemaless`.buffer';
 
 /** Everything of a buffer table. Nobody deletes a datastore here. */
-export function planBuffer(text: string): Plan | undefined {
-  if (!text.includes(BUFFER)) return undefined;
-  // By which key it finds its rows is the servers' affair.
-  const sql = text.replaceAll(/ FORCE INDEX \(\w+\)| \/\*\+ INDEX\(\w+ \w+\) \*\//g, '');
+export function planBuffer(sql: string): Plan | undefined {
+  if (!sql.includes(BUFFER)) return undefined;
   const known = bufferRead(sql);
   if (known) return { ...known, shards: [] };
   const [kind, , write] = CHANGES.find(([, start, , end = '']) => sql.startsWith(start) && sql.endsWith(end)) ?? [];

@@ -171,7 +171,7 @@ export function listed(
 
 /** The bodies of one shard: the addresses may be one, or a list. */
 const HASHES =
-  /SELECT (\d+) AS list, UNHEX\(SHA2\(body, 256\)\) AS body_hash, row_key, column_name, ref_key FROM `[^`]*_(\d{4,5})`\.`entity` FORCE INDEX \(cell\) WHERE (?:row_key = \? AND column_name = \? AND ref_key = \?|\(row_key, column_name, ref_key\) IN \(([?(), ]*)\))/g;
+  /SELECT (\d+) AS list, UNHEX\(SHA2\(body, 256\)\) AS body_hash, row_key, column_name, ref_key FROM `[^`]*_(\d{4,5})`\.`entity` WHERE (?:row_key = \? AND column_name = \? AND ref_key = \?|\(row_key, column_name, ref_key\) IN \(([?(), ]*)\))/g;
 
 interface AskedHashes {
   readonly list: number;

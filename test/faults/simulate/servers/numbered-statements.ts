@@ -5,11 +5,7 @@ import { addressOf, hashOf, toSqlText, type KeptCell, type ShardRow } from './ta
 /** `numbered-appends`. What guards them is taken from their text, as of other appends. */
 export function planNumbered(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
-  if (
-    sql.startsWith(
-      'UPDATE `schemaless`.shard FORCE INDEX (PRIMARY) SET head_at = GREATEST(SYSDATE(6), head_at), head = head + ',
-    )
-  )
+  if (sql.startsWith('UPDATE `schemaless`.shard SET head_at = GREATEST(SYSDATE(6), head_at), head = head + '))
     return { kind: 'number', shards: [], write: (execution) => number(execution, sql, guardsIn(sql)) };
   if (/^INSERT INTO `\w+`\.`entity` \([a-z_, ]+\) SELECT LAST_INSERT_ID\(head\)/.test(sql)) {
     const [shard = -1] = shards;
@@ -23,11 +19,7 @@ export function planNumbered(sql: string): Plan | undefined {
     const [shard = -1] = shards;
     return { kind: 'renumber', shards: [shard], write: (execution) => renumber(execution, shard) };
   }
-  if (
-    /^UPDATE `schemaless`\.shard FORCE INDEX \(PRIMARY\) SET head_epoch = NULL WHERE datastore = \? AND shard IN \([?, ]+\)$/.test(
-      sql,
-    )
-  )
+  if (/^UPDATE `schemaless`\.shard SET head_epoch = NULL WHERE datastore = \? AND shard IN \([?, ]+\)$/.test(sql))
     return { kind: 'forget ends', shards: [], write: forgetEnds };
   return undefined;
 }
