@@ -129,8 +129,7 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
   it('keeps the others no longer than a statement may take: its table is locked', async () => {
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { ...QUIET, read: 'writer' });
-    const all = await headOf(DAMAGED);
-    await until('all is handled', () => deeds.idsOf(DAMAGED).length === all);
+    await followed.caughtUp(deeds);
     /** How long the others take to be handled, so many times. */
     const roundsMs = async (): Promise<number> => {
       const from = Date.now();
