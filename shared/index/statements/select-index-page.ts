@@ -35,7 +35,7 @@ export function selectIndexPage(
   const table = indexTable(datastore, shard, index);
   return {
     table,
-    sql: `SELECT f0, row_key, epoch, added_id FROM ${table} WHERE tombstone_at IS NULL ${beyond}ORDER BY f0, row_key LIMIT ?`,
+    sql: `SELECT f0, row_key, epoch, added_id FROM ${table} FORCE INDEX (PRIMARY) WHERE tombstone_at IS NULL ${beyond}ORDER BY f0, row_key LIMIT ?`,
     parameters,
   };
 }

@@ -264,7 +264,8 @@ describe('rows read to keep an index', () => {
     const [database = '', table = ''] = indexTable(datastore, shard, index).replaceAll('`', '').split('.');
     for (const one of [table, 'entity']) await forgetStatistics(connection, database, one);
     const read: [what: string, rows: number, most: number][] = [];
-    for (const [what, statement, most] of STATEMENTS)
+    // MySQL steps from row to row by statistics alone, else through their cells: only scans of all rows ask so.
+    for (const [what, statement, most] of STATEMENTS.filter(([what]) => what !== 'a page of row keys'))
       read.push([what, await rowsReadOnceOpen(connection, statement()), most]);
     expect(read.filter(([, rows, most]) => rows > most)).toEqual([]);
   });
