@@ -42,7 +42,9 @@ that cannot be used.`,
   .parse();
 
 const { context, json = false, profile, ...flags } = command.opts<Flags>();
-// First: what an environment needs is known once it is synthesized, which takes seconds.
+if (context.environment === 'local')
+  command.error('error: environment: wanted one that is deployed to AWS, got local, which runs on one machine');
+// Before it is synthesized what the environment needs, which takes seconds.
 const region = await regionOr(() =>
   command.error('error: --region: wanted a region (or AWS_REGION, or one of the profile), got none'),
 );
@@ -53,8 +55,6 @@ process.stdout.write(`${json ? jsonOf(environment, region, findings) : tableOf(e
 process.exitCode = EXIT_CODES[verdictOf(findings)];
 
 async function needed(): Promise<Needs> {
-  if (context.environment === 'local')
-    command.error('error: environment: wanted one that is deployed to AWS, got local, which runs on one machine');
   // With the CDK, for which flags that cannot be used are not to wait.
   const { needsOf } = await import('./synthesized-needs.ts');
   try {

@@ -1,4 +1,4 @@
-import type { Connection } from 'mysql2/promise';
+import type { Connection, ResultSetHeader } from 'mysql2/promise';
 import type { Statement } from '../../shared/sql/client.ts';
 
 /** Of a table that is read meanwhile. */
@@ -31,10 +31,11 @@ export async function rowsReadOnceOpen(connection: Connection, statement: Statem
  */
 export async function forgetStatistics(connection: Connection, database: string, table: string): Promise<void> {
   const ofTable = 'WHERE database_name = ? AND table_name = ?';
-  await connection.query(
+  const [{ affectedRows }] = await connection.query<ResultSetHeader>(
     `UPDATE mysql.innodb_table_stats SET n_rows = 0, clustered_index_size = 1, sum_of_other_index_sizes = 1 ${ofTable}`,
     [database, table],
   );
+  if (affectedRows !== 1) throw new Error(`no statistics of ${database}.${table}`);
   await connection.query(
     `UPDATE mysql.innodb_index_stats SET stat_value = IF(stat_name LIKE 'n_diff%', 0, 1) ${ofTable}`,
     [database, table],

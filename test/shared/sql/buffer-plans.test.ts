@@ -134,7 +134,8 @@ describe('rows read of a buffer table', () => {
       () => selectDrained({ datastore, shard: 1, after: 0, limit: 50 }),
       4 * 50,
     ],
-    ['20 bodies by id', () => selectBuffered(ids.slice(0, 20), 1e6), 20 * 12],
+    // With what a server reads of its own where it opens a table anew.
+    ['20 bodies by id', () => selectBuffered(ids.slice(0, 20), 1e6), 20 * 14],
     ['the kept conflicts', () => selectKept('conflict', datastore, 0, 10, 1e6), 50 * 3 + 10 * 14],
   ];
 
@@ -145,8 +146,7 @@ describe('rows read of a buffer table', () => {
       const tables = ['schemaless.buffer', 'schemaless.drained'];
       const read = await whilePurged(await connectionTo(), tables, () => rowsRead(connection, statement()));
       expect(read.length).toBeGreaterThan(20);
-      // A table that was written anew is opened anew, for which a server reads some of what it knows of it.
-      expect(read.filter((rows) => rows > most + 100)).toEqual([]);
+      expect(read.filter((rows) => rows > most)).toEqual([]);
     },
   );
 

@@ -178,6 +178,12 @@ describe('rows read', () => {
     expect(await rowsRead(connection, made)).toBeLessThanOrEqual(most);
   });
 
+  it('for hashes are refused where a list is so long that MariaDB makes a table of it', () => {
+    const keys = (count: number) => times(count, { ...COLUMN(), ref_key: 1, datastore, shard: 1 });
+    expect(selectBodyHashes(keys(300)).sql).toContain(' IN (');
+    expect(() => selectBodyHashes(keys(301))).toThrow('wanted 1 to 300 addresses of a shard to ask for, got 301');
+  });
+
   it('for hashes of 100 bodies are few while a purge writes the shard anew', { timeout: 60_000 }, async () => {
     const read = await whilePurged(await connectionTo(groupOf(1)), [entity(1)], () => rowsRead(connection, hashes()));
     expect(read.length).toBeGreaterThan(20);
