@@ -84,23 +84,20 @@ afterEach(async () => {
 
 const NOBODYS = { read: '', tail: '', write: '', repair: '', move: '', erase: '' };
 
-/** Requests of functions that log in anew all the time, and of some that stay: each failure. */
-async function load(
-  until: Promise<unknown>,
-): Promise<{ readonly done: number; readonly failures: readonly unknown[] }> {
+/** Requests that go on, each by one of several that log in in their own way. */
+interface Load {
+  /** Until each of them has asked once more, from beginning to end. */
+  everyoneAsked(): Promise<void>;
+  /** Ends all; why requests failed, of each that did. */
+  stop(): Promise<readonly unknown[]>;
+}
+
+/** Begins requests of functions that log in anew all the time, and of some that stay. */
+function startLoad(): Load {
   const failures: unknown[] = [];
-  let done = 0;
   const over = new AbortController();
-  const end = (): void => over.abort();
-  until.then(end, end);
-  const ask = async (client: SqlClient): Promise<void> => {
-    try {
-      await client.select(SELECT, 'writer');
-      done += 1;
-    } catch (error) {
-      failures.push(error);
-    }
-  };
+  const ask = (client: SqlClient): Promise<unknown> =>
+    client.select(SELECT, 'writer').catch((error: unknown) => failures.push(error));
   // A month between two passwords is some seconds here, and ten seconds are a few milliseconds.
   const now = (): number => performance.now() * 100;
   const overMysql = (group: GroupAddress): SqlClient =>
@@ -126,42 +123,48 @@ async function load(
     ...pooled.map((client) => () => ask(client)),
     ...groups.map((group) => () => ask(overDataApi(group, READS))),
   ];
-  await Promise.all(
-    workers.map(async (work) => {
+  const asked = workers.map(() => 0);
+  const ended = Promise.all(
+    workers.map(async (work, worker) => {
       while (!over.signal.aborted) {
         await work();
+        asked[worker] = (asked[worker] ?? 0) + 1;
         await sleep(1);
       }
     }),
   );
-  await Promise.all(pooled.map((client) => client.close()));
-  return { done, failures };
+  return {
+    async everyoneAsked() {
+      const before = [...asked];
+      // Two more: the one that was under way began earlier.
+      await expect.poll(() => asked.every((times, worker) => times >= (before[worker] ?? 0) + 2)).toBe(true);
+    },
+    async stop() {
+      over.abort();
+      await ended;
+      await Promise.all(pooled.map((client) => client.close()));
+      return failures;
+    },
+  };
 }
 
 describe('a new password', { timeout: 60_000 }, () => {
   it('of a user that functions log in as fails no request, again and again', async () => {
-    const rotations = (async () => {
-      for (let round = 0; round < 12; round += 1) {
-        await rotate(READS);
-        // So long that whoever knew the password asks again.
-        await sleep(250);
-      }
-    })();
-    const { done, failures } = await load(rotations);
-    await rotations;
-    expect(failures).toEqual([]);
-    expect(done).toBeGreaterThan(500);
+    const load = startLoad();
+    for (let round = 0; round < 12; round += 1) {
+      await rotate(READS);
+      // So long that whoever knew the password asks again, and however long it takes everyone to.
+      await Promise.all([sleep(250), load.everyoneAsked()]);
+    }
+    expect(await load.stop()).toEqual([]);
     expect(JSON.parse(secrets.current(READS)).username).toBe(userName('read'));
   });
 
   it('fails requests where the user has one name: what the load would show', async () => {
     const single: RotatedLogin = { ...loginOf(READS), kind: 'single' };
-    const rotations = (async () => {
-      for (let round = 0; round < 12; round += 1) await rotate(READS, single);
-    })();
-    const { failures } = await load(rotations);
-    await rotations;
-    expect(failures.length).toBeGreaterThan(0);
+    const load = startLoad();
+    for (let round = 0; round < 12; round += 1) await rotate(READS, single);
+    expect((await load.stop()).length).toBeGreaterThan(0);
   });
 
   it('holds after each step that was asked for again, and the last one holds until the next', async () => {

@@ -54,7 +54,7 @@ it(
           for (const node of group.nodes) await eventuallyValue(group, node, 'SELECT COUNT(*) FROM d.t', rows);
           rows += 1;
           // More at once than what a small server keeps in memory of its log, or of pages.
-          await ask(group, at, `INSERT INTO d.t VALUES (${rows}, REPEAT('x', 32 * 1024 * 1024))`);
+          await ask(group, at, `INSERT INTO d.t VALUES (${rows}, REPEAT('x', 32 * 1024 * 1024))`, TEST_MS);
           for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
           await eventually('all is dead', () => serversOn(dataDir).length === 0);
         } finally {

@@ -91,6 +91,7 @@ export async function ask(
   group: ShardGroup,
   at: { readonly host: string; readonly port: number },
   sql: string,
+  timeout = 5 * SECONDS,
 ): Promise<readonly RowDataPacket[]> {
   const connection = await createConnection({
     host: at.host,
@@ -100,7 +101,7 @@ export async function ask(
     connectTimeout: 5 * SECONDS,
   });
   try {
-    const [rows] = await connection.query<RowDataPacket[]>({ sql, timeout: 5 * SECONDS });
+    const [rows] = await connection.query<RowDataPacket[]>({ sql, timeout });
     return Array.isArray(rows) ? rows : [];
   } finally {
     connection.destroy();
