@@ -4,6 +4,7 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { deleteBuffered, failBuffered, markConflicts, noteRefusal } from '../sql/statements/change-buffered.ts';
 import { keepDrained } from '../sql/statements/drained-copies.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
+import { MOST_ADDRESSES } from '../sql/statements/select-body-hashes.ts';
 import { selectWaiting } from '../sql/statements/select-waiting.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { AppendPace } from './append-pace.ts';
@@ -52,7 +53,8 @@ export async function laneTurn(lane: Lane): Promise<number> {
   const { turns, report } = lane;
   const taken = turns.next();
   if (taken.length === 0) return turns.wait();
-  const limit = Math.max(Math.min(LEAST_ROWS, lane.pageRows), Math.floor(lane.pageRows / taken.length));
+  const share = Math.max(Math.min(LEAST_ROWS, lane.pageRows), Math.floor(lane.pageRows / taken.length));
+  const limit = Math.min(share, MOST_ADDRESSES);
   const pages = await readPages(lane, taken, limit);
   report.seen += pages.reduce((sum, { found }) => sum + found, 0);
   const asked = pages.filter(({ rows }) => rows.length > 0);

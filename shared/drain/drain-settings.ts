@@ -4,8 +4,9 @@ export interface DrainSettings {
    */
   readonly minimumAgeSeconds?: number;
   /**
-   * Rows of a primary that are looked at together, where one shard or a few have many; of many shards up to four each. A
-   * statement asks for all of them, on each of its nodes, and is felt by its own writes. @default 100
+   * Rows of a primary that are looked at together, where one shard or a few have many; of many shards up to four each, of
+   * one no more than 300. A statement asks for all of them, on each of its nodes, and is felt by its own writes.
+   * @default 100
    */
   readonly pageRows?: number;
   /** Appends a second to each primary: its own writes come first. @default by what waits for it: see `rateFor` */

@@ -33,8 +33,8 @@ const ORDER: readonly PassEnd[] = ['none', 'failed', 'some', 'full'];
  * so that one that is away, or slow to be handled, keeps nobody waiting; a page that is slow keeps its own shards
  * waiting, and a shard in trouble itself.
  *
- * Where its bells are heard, a shard is read when it rings, while cells of it come, and else every ten seconds; where
- * they are not, with each pass.
+ * Where its bells are heard, a shard is read when it rings, while cells of it come that are wanted, and else every ten
+ * seconds; where they are not, with each pass.
  */
 export async function followGroup(
   work: FollowWork,

@@ -40,7 +40,7 @@ export interface ShardAtWork {
 
 /** A hole that lasts longer is told: a commit becomes visible within milliseconds. */
 const HOLE_MS = 10_000;
-/** More is expected of a shard for so long after it rang, or cells of it came. */
+/** More is expected of a shard for so long after it rang, or cells of it that are wanted were handled. */
 export const BUSY_MS = 300;
 /** How long a cell at the offset, or an epoch, may be behind on a node before the writer is asked about it. */
 const DOUBT_MS = 1000;
@@ -72,7 +72,7 @@ export async function followShards(work: FollowWork, group: string, shards: read
   for (const [item, { at, log }] of whole.entries()) {
     const { count = 0, given = at.held.offset?.given } = done[item] ?? {};
     const last = log.entries[count - 1];
-    // Cells of other columns ring for nobody, and nobody waits for them: the slow look passes over those that follow, too.
+    // Nobody waits for cells of other columns, whoever rang for them: the slow look passes over those that follow, too.
     if (done[item]?.given !== undefined) at.held.busyUntil = work.now() + BUSY_MS;
     if (isReadToEnd(log, count)) readToEnd(at, now);
     at.partition.move(

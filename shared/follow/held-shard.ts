@@ -23,7 +23,7 @@ export interface HeldShard {
   writerUntil: number;
   /** When, by the local clock, the last read began that came to its end, with nothing left to do or to doubt. */
   readAt: number;
-  /** Until when, by the local clock, more is expected of it: it rang, or cells just came. */
+  /** Until when, by the local clock, more is expected of it: it rang, or cells that are wanted were just handled. */
   busyUntil: number;
   /** When, by the local clock, it last rang. */
   rungAt: number;

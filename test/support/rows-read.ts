@@ -1,4 +1,4 @@
-import type { Connection, ResultSetHeader } from 'mysql2/promise';
+import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import type { Statement } from '../../shared/sql/client.ts';
 
 /** Of a table that is read meanwhile. */
@@ -16,31 +16,74 @@ export async function rowsRead(connection: Connection, { sql, parameters }: Stat
 }
 
 /**
- * `rowsRead` of a statement that changes nothing, without what a server reads of its own where it opens a table: other
- * tests have the tables of a group written anew, which closes them.
+ * `rowsRead` without what a server reads of its own where it opens a table: other tests have the tables of a group
+ * written anew, which closes them.
+ *
+ * @param statement made anew each time: one that appends finds nothing of what it appended before
  */
-export async function rowsReadOnceOpen(connection: Connection, statement: Statement): Promise<number> {
+export async function rowsReadOnceOpen(connection: Connection, statement: () => Statement): Promise<number> {
   let least = Infinity;
-  for (let turn = 0; turn < 3; turn += 1) least = Math.min(least, await rowsRead(connection, statement));
+  for (let turn = 0; turn < 3; turn += 1) least = Math.min(least, await rowsRead(connection, statement()));
   return least;
 }
 
+/** Turns in which nobody else has a table written anew, which closes it, and its statistics counted. */
+const TURNS = 3;
+
 /**
- * Leaves a group with the statistics of an empty table, as it has them for some seconds of one that fills, and for a moment
- * of one that was written anew.
+ * `rowsReadOnceOpen` where a group has the statistics of empty tables, as it has them for some seconds of one that fills,
+ * and for a moment of one that was written anew.
+ *
+ * @param read counts the rows of one @default `rowsRead`
  */
-export async function forgetStatistics(connection: Connection, database: string, table: string): Promise<void> {
-  const ofTable = 'WHERE database_name = ? AND table_name = ?';
+export async function rowsReadWithoutStatistics(
+  connection: Connection,
+  tables: readonly TableName[],
+  statement: () => Statement,
+  read: (statement: Statement) => Promise<number> = (made) => rowsRead(connection, made),
+): Promise<number> {
+  let least = Infinity;
+  for (let turn = 0, tries = 0; turn < TURNS; tries += 1) {
+    if (tries === 5 * TURNS) throw new Error(`statistics of ${tables.join(', ')} came back ${tries} times`);
+    for (const name of tables) await forget(connection, name);
+    const rows = await read(statement());
+    if (!(await areForgotten(connection, tables))) continue;
+    least = Math.min(least, rows);
+    turn += 1;
+  }
+  return least;
+}
+
+export type TableName = readonly [database: string, table: string];
+
+const OF_TABLE = 'WHERE database_name = ? AND table_name = ?';
+
+async function forget(connection: Connection, name: TableName): Promise<void> {
   const [{ affectedRows }] = await connection.query<ResultSetHeader>(
-    `UPDATE mysql.innodb_table_stats SET n_rows = 0, clustered_index_size = 1, sum_of_other_index_sizes = 1 ${ofTable}`,
-    [database, table],
+    `UPDATE mysql.innodb_table_stats SET n_rows = 0, clustered_index_size = 1, sum_of_other_index_sizes = 1 ${OF_TABLE}`,
+    [...name],
   );
-  if (affectedRows !== 1) throw new Error(`no statistics of ${database}.${table}`);
+  if (affectedRows !== 1) throw new Error(`no statistics of ${name.join('.')}`);
   await connection.query(
-    `UPDATE mysql.innodb_index_stats SET stat_value = IF(stat_name LIKE 'n_diff%', 0, 1) ${ofTable}`,
-    [database, table],
+    `UPDATE mysql.innodb_index_stats SET stat_value = IF(stat_name LIKE 'n_diff%', 0, 1) ${OF_TABLE}`,
+    [...name],
   );
-  await connection.query(`FLUSH TABLE ${connection.escapeId(database)}.${connection.escapeId(table)}`);
+  const table = name.map((part) => connection.escapeId(part)).join('.');
+  await connection.query(`FLUSH TABLE ${table}`);
+  // Opened by this, and not by what is measured.
+  await connection.query(`SELECT 1 FROM ${table} LIMIT 1`);
+}
+
+/** Of what was changed since they are counted at some time. */
+async function areForgotten(connection: Connection, tables: readonly TableName[]): Promise<boolean> {
+  for (const name of tables) {
+    const [[stats]] = await connection.query<RowDataPacket[]>(
+      `SELECT n_rows FROM mysql.innodb_table_stats ${OF_TABLE}`,
+      [...name],
+    );
+    if (Number(stats?.['n_rows']) !== 0) return false;
+  }
+  return true;
 }
 
 /** Has a purge write tables anew, again and again, and reads meanwhile, as often as it can. @returns what each read gave */

@@ -25,7 +25,7 @@ export function markConflicts(rows: readonly CopyKey[]): Statement {
 export function failBuffered(row: CopyKey, error: string, maxAttempts: number): Statement {
   return {
     sql:
-      `UPDATE ${CONTROL}.buffer SET attempts = attempts + 1, last_error = ?, ` +
+      `UPDATE ${BY_COPY} SET attempts = attempts + 1, last_error = ?, ` +
       `state = IF(attempts >= ?, 'parked', state) WHERE state = 'waiting' AND ${SAME_COPY}`,
     parameters: [error.slice(0, 500), maxAttempts, ...keyParameters([row])],
   };
@@ -42,7 +42,7 @@ export function noteRefusal(rows: readonly CopyKey[], error: string): Statement 
 /** Deletes kept conflicts of one datastore, on an operator's word. */
 export function discardConflicts(datastore: string, ids: readonly number[]): Statement {
   return {
-    sql: `DELETE FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    sql: `DELETE /*+ INDEX(buffer PRIMARY) */ FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
     parameters: [datastore, ...ids],
   };
 }
@@ -54,7 +54,7 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
  */
 export function forgetBuffered(datastore: string, upTo: number, limit: number): Statement {
   return {
-    sql: `DELETE FROM ${CONTROL}.buffer WHERE datastore = ? AND id <= ? LIMIT ?`,
+    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE datastore = ? AND id <= ? LIMIT ?`,
     parameters: [datastore, upTo, limit],
   };
 }

@@ -34,12 +34,12 @@ export function bodyHashParts(lists: readonly (readonly HashKey[])[]): Statement
  * Of 1,000 values in such a list MariaDB makes a table of its own (`in_predicate_conversion_threshold`), and may read all of
  * the shard to find what is in it.
  */
-const MOST_ADDRESSES = 300;
+export const MOST_ADDRESSES = 300;
 
 /**
  * One SELECT for all addresses of a shard, each a look-up in the key: of sixty in twenty shards it takes MariaDB a
  * quarter, and MySQL half, of what a join with a table of the addresses takes. Conditions take less time than a list of
- * one. The index is named: see `copyHint`.
+ * one. The index is named, since MySQL goes by the statistics of a table, and may have those of before it filled.
  */
 function hashesAt(keys: readonly HashKey[], list: number): Statement {
   const [first] = keys;

@@ -6,10 +6,16 @@ import { rewording } from '../changed-clients.ts';
 /** What leaves out cells that exist. */
 const LEFT_OUT = ' AND old.added_id IS NULL';
 
-/** Drops what keeps a server from storing a cell twice; its appends leave out what exists all the same. */
+/**
+ * Drops what keeps a server from storing a cell twice; its appends leave out what exists all the same. The key itself
+ * stays, by which statements read.
+ */
 export async function dropUniqueKeys(groups: readonly GroupAccess[]): Promise<void> {
   await onEachShard(groups, (client, shard) =>
-    client.change({ sql: `ALTER TABLE ${entityTable(DATASTORE, shard)} DROP KEY cell`, parameters: [] }),
+    client.change({
+      sql: `ALTER TABLE ${entityTable(DATASTORE, shard)} DROP KEY cell, ADD KEY cell (row_key, column_name, ref_key)`,
+      parameters: [],
+    }),
   );
 }
 

@@ -84,16 +84,13 @@ afterEach(async () => {
 
 const NOBODYS = { read: '', tail: '', write: '', repair: '', move: '', erase: '' };
 
-/** Requests that go on, each by one of several that log in in their own way. */
-interface Load {
-  /** Until each of them has asked once more, from beginning to end. */
-  everyoneAsked(): Promise<void>;
-  /** Ends all; why requests failed, of each that did. */
-  stop(): Promise<readonly unknown[]>;
-}
-
-/** Begins requests of functions that log in anew all the time, and of some that stay. */
-function startLoad(): Load {
+/**
+ * Requests of functions that log in anew all the time, and of some that stay, while something is done.
+ *
+ * @param work may wait until each of them has asked once more, from beginning to end
+ * @returns why requests failed, of each that did
+ */
+async function underLoad(work: (everyoneAsked: () => Promise<void>) => Promise<void>): Promise<readonly unknown[]> {
   const failures: unknown[] = [];
   const over = new AbortController();
   const ask = (client: SqlClient): Promise<unknown> =>
@@ -133,38 +130,39 @@ function startLoad(): Load {
       }
     }),
   );
-  return {
-    async everyoneAsked() {
+  try {
+    await work(async () => {
       const before = [...asked];
       // Two more: the one that was under way began earlier.
       await expect.poll(() => asked.every((times, worker) => times >= (before[worker] ?? 0) + 2)).toBe(true);
-    },
-    async stop() {
-      over.abort();
-      await ended;
-      await Promise.all(pooled.map((client) => client.close()));
-      return failures;
-    },
-  };
+    });
+  } finally {
+    over.abort();
+    await ended;
+    await Promise.all(pooled.map((client) => client.close()));
+  }
+  return failures;
 }
 
 describe('a new password', { timeout: 60_000 }, () => {
   it('of a user that functions log in as fails no request, again and again', async () => {
-    const load = startLoad();
-    for (let round = 0; round < 12; round += 1) {
-      await rotate(READS);
-      // So long that whoever knew the password asks again, and however long it takes everyone to.
-      await Promise.all([sleep(250), load.everyoneAsked()]);
-    }
-    expect(await load.stop()).toEqual([]);
+    const failures = await underLoad(async (everyoneAsked) => {
+      for (let round = 0; round < 12; round += 1) {
+        await rotate(READS);
+        // So long that whoever knew the password asks again.
+        await Promise.all([sleep(250), everyoneAsked()]);
+      }
+    });
+    expect(failures).toEqual([]);
     expect(JSON.parse(secrets.current(READS)).username).toBe(userName('read'));
   });
 
   it('fails requests where the user has one name: what the load would show', async () => {
     const single: RotatedLogin = { ...loginOf(READS), kind: 'single' };
-    const load = startLoad();
-    for (let round = 0; round < 12; round += 1) await rotate(READS, single);
-    expect((await load.stop()).length).toBeGreaterThan(0);
+    const failures = await underLoad(async () => {
+      for (let round = 0; round < 12; round += 1) await rotate(READS, single);
+    });
+    expect(failures.length).toBeGreaterThan(0);
   });
 
   it('holds after each step that was asked for again, and the last one holds until the next', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
-import { drainAtOnce } from '../../support/drain-pass.ts';
+import { drainAtOnce, drainPass } from '../../support/drain-pass.ts';
 import { progressItems, type ProgressStore } from '../../../shared/drain/progress-item.ts';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
@@ -80,6 +80,17 @@ describe('one run of the drain after the other', () => {
     },
     60_000,
   );
+
+  it('asks for no more of one shard than a list may have, however large its pages', async () => {
+    const waiting = rowsOfShard(0, SHARDS, 350);
+    await buffer(waiting);
+    await drainPass(store.context, holder, () => true, {
+      minimumAgeSeconds: 0,
+      appendsPerSecond: 1_000_000,
+      pageRows: 1000,
+    });
+    expect(await Promise.all([waiting[0], waiting[320], waiting.at(-1)].map(isThere))).toEqual([true, true, true]);
+  });
 
   it('is not written over by one that lost its lease', async () => {
     const items = progressItems(state);

@@ -197,7 +197,8 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
   }, 60_000);
 
   it('leave a shard at rest that others write to all the time: who wants other columns passes over its cells', async () => {
-    const worker = startWorker(followed, newDeeds(), {
+    const deeds = newDeeds();
+    const worker = startWorker(followed, deeds, {
       bells,
       pauses: PAUSES,
       follower: { columns: ['BASE'], start: 'now' },
@@ -214,6 +215,9 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     await sleep(5000);
     expect(asked.filter((sql) => sql.includes('entity')).length).toBeLessThan(40);
     await written;
+    // It did pass over them.
+    const passed = deeds.commits.filter(({ key }) => key.endsWith('#5')).map(({ offsets: [offset = 0] }) => offset);
+    expect(Math.max(...passed)).toBeGreaterThan(Math.min(...passed) + 20);
     await worker.stop();
   }, 60_000);
 

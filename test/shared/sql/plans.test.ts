@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import {
@@ -20,7 +20,7 @@ import { selectColumns } from '../../../shared/sql/statements/select-columns.ts'
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { forgetStatistics, rowsRead, rowsReadOnceOpen, whilePurged } from '../../support/rows-read.ts';
+import { rowsRead, rowsReadWithoutStatistics, whilePurged } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
@@ -94,6 +94,13 @@ function restored(count: number): RestoredEncodedCell[] {
 /** The same, so many times. */
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
+/** Of a key that is named MySQL may still read all: it goes from column to column, or by a range in a join, by statistics. */
+const BY_STATISTICS = new Set([
+  '… that looks for erasures',
+  'the latest cells of a row of 1000 cells',
+  'two columns of that row',
+]);
+
 describe('rows read', () => {
   const key = (ref_key?: number) => ({ key: { row_key: rows[0] ?? '', column_name: 'BASE', ref_key }, shard: 1 });
   const ofRow = (columns: string[] | undefined) => ({
@@ -158,7 +165,7 @@ describe('rows read', () => {
       2 * 6,
     ],
     ['20 cells of the log', () => selectLog(datastore, [{ shard: 1, after: 1500 }], 20, 1e6), 20 * 13],
-    ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 1000 }], 20, 1e6), 12],
+    ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 9000 }], 20, 1e6), 12],
     ['whether 64 shards have a next cell', () => selectNextCells(datastore, times(64, { shard: 1, at: 1500 })), 64 * 3],
     ['the head of a shard', () => selectHeads(datastore, [1]), 8],
     ['how far a shard is done', () => selectLags(datastore, [{ shard: 1, after: 1500 }]), 8],
@@ -191,11 +198,20 @@ describe('rows read', () => {
   });
 
   it('are few by the statistics of an empty table, too', async () => {
-    await forgetStatistics(connection, DATABASE, 'entity');
+    const byThem = (statement: () => Statement) =>
+      rowsReadWithoutStatistics(connection, [[DATABASE, 'entity']], statement);
     const read: [what: string, rows: number, most: number][] = [];
     for (const [what, statement, most] of STATEMENTS)
-      read.push([what, await rowsReadOnceOpen(connection, statement()), most]);
+      if (!BY_STATISTICS.has(what)) read.push([what, await byThem(statement), most]);
     expect(read.filter(([, rows, most]) => rows > most)).toEqual([]);
+    // MySQL goes by them where no key is named: that they are gone shows.
+    if (inject('servers').engine.kind === 'mysql')
+      expect(
+        await byThem(() => {
+          const named = selectCells(datastore, [key()], false);
+          return { ...named, sql: named.sql.replace(' FORCE INDEX (cell)', '') };
+        }),
+      ).toBeGreaterThan(CELLS);
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {
