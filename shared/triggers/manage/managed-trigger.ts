@@ -49,18 +49,23 @@ export async function managedTrigger(
   datastore: string,
   name: string,
 ): Promise<ManagedTrigger> {
-  const find = async (): Promise<ManagedTrigger | undefined> =>
-    (await managedTriggers(options, datastore)).find(({ definition }) => definition.name === name);
-  const found = await find();
+  const isIt = ({ definition }: ManagedTrigger): boolean => definition.name === name;
+  const found = (await managedTriggers(options, datastore)).find(isIt);
   if (found) return found;
   // It may have been made since.
   refreshSoon(options.context.topology);
-  const made = await find();
-  if (!made) throw unknownTrigger(name, datastore);
+  const all = await managedTriggers(options, datastore);
+  const made = all.find(isIt);
+  if (!made) throw unknownTrigger(all, name);
   return made;
 }
 
-export function unknownTrigger(name: string, datastore: string): SchemalessError {
+function unknownTrigger(known: readonly ManagedTrigger[], name: string): SchemalessError {
   const [wanted, got] = ['the name of a trigger', JSON.stringify(name.slice(0, 60))];
-  return new SchemalessError('unknown_trigger', `no trigger ${got} of ${datastore}`, { field: 'trigger', wanted, got });
+  const names = known.map(({ definition }) => definition.name).join(', ') || '(none defined)';
+  return new SchemalessError('unknown_trigger', `trigger: wanted one of ${names}, got ${got}`, {
+    field: 'trigger',
+    wanted,
+    got,
+  });
 }
