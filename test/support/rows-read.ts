@@ -16,14 +16,12 @@ export async function rowsRead(connection: Connection, { sql, parameters }: Stat
 }
 
 /**
- * `rowsRead` without what a server reads of its own where it opens a table: other tests have the tables of a group
- * written anew, which closes them.
- *
- * @param statement made anew each time: one that appends finds nothing of what it appended before
+ * `rowsRead` of a statement that changes nothing, without what a server reads of its own where it opens a table: other
+ * tests have the tables of a group written anew, which closes them.
  */
-export async function rowsReadOnceOpen(connection: Connection, statement: () => Statement): Promise<number> {
+export async function rowsReadOnceOpen(connection: Connection, statement: Statement): Promise<number> {
   let least = Infinity;
-  for (let turn = 0; turn < 3; turn += 1) least = Math.min(least, await rowsRead(connection, statement()));
+  for (let turn = 0; turn < 3; turn += 1) least = Math.min(least, await rowsRead(connection, statement));
   return least;
 }
 
@@ -34,6 +32,7 @@ const TURNS = 3;
  * `rowsReadOnceOpen` where a group has the statistics of empty tables, as it has them for some seconds of one that fills,
  * and for a moment of one that was written anew.
  *
+ * @param statement made anew each time: one that appends finds nothing of what it appended before
  * @param read counts the rows of one @default `rowsRead`
  */
 export async function rowsReadWithoutStatistics(

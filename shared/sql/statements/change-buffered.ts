@@ -25,7 +25,7 @@ export function markConflicts(rows: readonly CopyKey[]): Statement {
 export function failBuffered(row: CopyKey, error: string, maxAttempts: number): Statement {
   return {
     sql:
-      `UPDATE ${BY_COPY} SET attempts = attempts + 1, last_error = ?, ` +
+      `UPDATE ${CONTROL}.buffer SET attempts = attempts + 1, last_error = ?, ` +
       `state = IF(attempts >= ?, 'parked', state) WHERE state = 'waiting' AND ${SAME_COPY}`,
     parameters: [error.slice(0, 500), maxAttempts, ...keyParameters([row])],
   };
@@ -54,7 +54,7 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
  */
 export function forgetBuffered(datastore: string, upTo: number, limit: number): Statement {
   return {
-    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE datastore = ? AND id <= ? LIMIT ?`,
+    sql: `DELETE FROM ${CONTROL}.buffer WHERE datastore = ? AND id <= ? LIMIT ?`,
     parameters: [datastore, upTo, limit],
   };
 }

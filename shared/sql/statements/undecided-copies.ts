@@ -21,7 +21,7 @@ export function markUndecided(rows: readonly CopyKey[]): Statement {
 export function giveWay({ datastore, row_key, column_name, ref_key, body_hash }: CopyKey): Statement {
   return {
     sql:
-      `UPDATE ${BY_COPY} SET answered = writers, state = 'waiting' WHERE state = 'undecided' AND answered < writers ` +
+      `UPDATE ${CONTROL}.buffer SET answered = writers, state = 'waiting' WHERE state = 'undecided' AND answered < writers ` +
       `AND datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash <> ?`,
     parameters: [datastore, rowKeyBytes(row_key), Buffer.from(column_name), ref_key, body_hash],
   };

@@ -86,7 +86,11 @@ export function nodeNamed(groups: ShardGroups, name: string): NodeStatus {
   return node;
 }
 
-/** Runs one statement as the application, on a connection of its own. */
+/**
+ * Runs one statement as the application, on a connection of its own.
+ *
+ * @param timeout milliseconds until it fails without an answer
+ */
 export async function ask(
   group: ShardGroup,
   at: { readonly host: string; readonly port: number },

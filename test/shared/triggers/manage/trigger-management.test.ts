@@ -312,7 +312,11 @@ describe('a trigger, as its operator sees it', () => {
       () => triggers.discardParked(name, '*'),
     ]);
     for (const call of calls)
-      expect(await errorOf(call)).toMatchObject({ code: 'unknown_trigger', details: { field: 'trigger' } });
+      expect(await errorOf(call)).toMatchObject({
+        code: 'unknown_trigger',
+        message: expect.stringMatching(/^trigger: wanted one of \w+(?:, \w+)*, got "\w*"$/u),
+        details: { field: 'trigger' },
+      });
     expect(await errorOf(() => managing('nope'))).toMatchObject({ code: 'unknown_datastore' });
   });
 
