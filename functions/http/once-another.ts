@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeJson } from '../../shared/body/json.ts';
+import { lookPauses } from '../../shared/look-pauses.ts';
 import type { Answer } from './answer.ts';
 import { namesTag, type HttpRequest } from './request.ts';
 
 /** As long as a request may be held: it has to be answered within the 28 s of its function, a slow look included. */
 export const LONGEST_WAIT_SECONDS = 20;
-const SHORTEST_PAUSE_MS = 1000;
-/** A look takes this part of the time at most, so that what is work for the databases is looked at more seldom. */
-const PART_OF_THE_TIME = 20;
 
 /**
  * What is answered to who has an answer already, and waits for another one: `If-None-Match` has the tag of that answer,
@@ -27,6 +25,7 @@ export async function onceAnother(
   if (seconds === undefined) return look();
   const known = request.header('if-none-match');
   const end = performance.now() + seconds * 1000;
+  const pauseAfter = lookPauses();
   for (;;) {
     const began = performance.now();
     const answer = withTag(await look());
@@ -34,8 +33,7 @@ export async function onceAnother(
     if (etag === undefined || !namesTag(known, etag)) return answer;
     const now = performance.now();
     if (now >= end) return { status: 304, made: NOTHING, headers: answer.headers ?? {} };
-    const pause = Math.max(SHORTEST_PAUSE_MS, (now - began) * PART_OF_THE_TIME);
-    await sleep(Math.min(pause, end - now));
+    await sleep(Math.min(pauseAfter(now - began), end - now));
   }
 }
 

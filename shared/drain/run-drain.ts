@@ -2,6 +2,7 @@ import { SchemalessError } from '../errors.ts';
 import type { Lease, Leases } from '../dynamo/lease.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { underLease } from '../dynamo/under-lease.ts';
+import { lookPauses } from '../look-pauses.ts';
 import { pauseFor } from '../pause-for.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
@@ -46,8 +47,6 @@ const TAKE_PAUSE_MS = 500;
 const MEASURE_MS = 30_000;
 /** While rows are left behind: what a run that dies hard takes with it. */
 const KEEP_MS = 10_000;
-/** Of the time that looking for what waits takes: so that a buffer of millions is not counted all the time. */
-const WATCH_SHARE = 20;
 
 /**
  * Drains the buffer tables of all groups side by side, each under its lease, until a successor has taken over each of
@@ -151,6 +150,7 @@ const LANE_REST_MS = 500;
 async function watch(held: HeldDrain): Promise<void> {
   const { run, group, drain } = held;
   const lanes = new Map<Lane, Promise<void>>();
+  const pauseAfter = lookPauses();
   await repeat(held, 'secondary_failed', async () => {
     const since = performance.now();
     await drain.watch();
@@ -166,7 +166,7 @@ async function watch(held: HeldDrain): Promise<void> {
     }
     const report = drain.report();
     if (report.seen > 0) run.report(group, report);
-    return Math.max(PAUSE_MS, WATCH_SHARE * took);
+    return pauseAfter(took);
   });
   await Promise.all(lanes.values());
   const report = drain.report();

@@ -32,7 +32,7 @@ afterAll(async () => {
     consumers.map(({ process }) => process.exitCode ?? new Promise((resolve) => process.once('exit', resolve))),
   );
   server.close();
-}, 60_000);
+});
 
 /** As `infra/docs/triggers.md` says it: a function of ours in a process of its own. */
 function consume(file: string, variables: Readonly<Record<string, string>>): void {

@@ -71,7 +71,6 @@ describe('a command of the documents', () => {
   // Those of others than vitest, cdk and tsc, which have flags of their own.
   it.concurrent.each(['start', 'demo', 'smoke', 'consume', 'run-consumer', 'verify-index', 'data-api'])(
     'npm run %s runs, and knows every flag that is shown',
-    { timeout: 120_000 },
     async (script) => {
       const help = await helpOf(script);
       const shown = new Set(COMMANDS.filter((command) => command.script === script).flatMap(({ flags }) => flags));
@@ -79,7 +78,7 @@ describe('a command of the documents', () => {
     },
   );
 
-  it.each(['consume', 'run-consumer'])('is told with every flag of npm run %s', { timeout: 60_000 }, async (script) => {
+  it.each(['consume', 'run-consumer'])('is told with every flag of npm run %s', async (script) => {
     const flags = [...(await helpOf(script)).matchAll(/^ +(--[a-z-]+)/gmu)]
       .map(([, flag = '']) => flag)
       .filter((flag) => flag !== '--help');

@@ -67,7 +67,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-describe('a first deployment', { timeout: 60_000 }, () => {
+describe('a first deployment', () => {
   it.each(['dev', 'small', 'staging', 'prod'] as const)('of %s passes in a good account', async (environment) => {
     const { ended } = await ask({ needs: needsOf(environment) });
     expect(ended).toBe('passed');
@@ -123,7 +123,7 @@ describe('a first deployment', { timeout: 60_000 }, () => {
   });
 });
 
-describe('another deployment', { timeout: 60_000 }, () => {
+describe('another deployment', () => {
   const without = (form: RegExp): DeployedResources =>
     Object.fromEntries(Object.entries(prod).filter(([id]) => !form.test(id)));
   const eighth = /^group8/u;
@@ -217,7 +217,7 @@ describe('another deployment', { timeout: 60_000 }, () => {
   });
 });
 
-it('may ask what it asks, and nothing else', { timeout: 60_000 }, async () => {
+it('may ask what it asks, and nothing else', async () => {
   const made = await ask({ status: 'UPDATE_IN_PROGRESS' });
   const allowed = statementsOf(stacks.prod).get('preflightonEvent') ?? [];
   expect(allowed.flatMap(({ actions }) => actions).toSorted()).toEqual(made.actions);

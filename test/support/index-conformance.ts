@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { PATIENCE_MS } from './until.ts';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../shared/cell.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
@@ -55,7 +56,7 @@ const rowsOf = async (store: Datastore, query: IndexQuery): Promise<string[]> =>
  * How long an entry may take that missed the deadline of its write, as on a machine with much else to do: the repair
  * brings it.
  */
-const SOON = { timeout: 15_000 };
+const SOON = { timeout: PATIENCE_MS };
 
 /** Puts trips of a new driver, waits until the index shows them, and answers its row keys in order. */
 async function tripsOf(

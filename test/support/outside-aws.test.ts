@@ -67,7 +67,7 @@ async function runWithout(
   return { skipped: numPendingTests, failed: numFailedTests, passed: numPassedTests };
 }
 
-describe('a file whose tests talk to them', { timeout: 120_000 }, () => {
+describe('a file whose tests talk to them', () => {
   it('is skipped where they do not answer, with no hook run', async () => {
     const { skipped, ...others } = await runWithout('nobody is there');
     expect(skipped).toBeGreaterThan(0);

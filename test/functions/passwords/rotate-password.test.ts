@@ -144,7 +144,7 @@ async function underLoad(work: (everyoneAsked: () => Promise<void>) => Promise<v
   return failures;
 }
 
-describe('a new password', { timeout: 60_000 }, () => {
+describe('a new password', () => {
   it('of a user that functions log in as fails no request, again and again', async () => {
     const failures = await underLoad(async (everyoneAsked) => {
       for (let round = 0; round < 12; round += 1) {
@@ -203,7 +203,7 @@ describe('a new password', { timeout: 60_000 }, () => {
   });
 });
 
-describe("a new password of a cluster's owner", { timeout: 60_000 }, () => {
+describe("a new password of a cluster's owner", () => {
   const name = `owner_${randomBytes(4).toString('hex')}`;
   const [server] = servers;
   if (!server) throw new Error('no group');

@@ -2,7 +2,7 @@ import '../support/quiet.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { until } from '../../shared/triggers/consume/support/stage.ts';
+import { until } from '../../support/until.ts';
 import { TriggerStage } from '../support/trigger-stage.ts';
 
 const stage = new TriggerStage();
@@ -18,7 +18,7 @@ async function printedFor(shard: number, parameters: readonly string[]): Promise
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   onTestFinished(() => void child.kill('SIGKILL'));
-  await until('the cell is consumed', async () => (await stage.depth()) === 0, 30_000);
+  await until('the cell is consumed', async () => (await stage.depth()) === 0);
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
   return printed.trimEnd().split('\n');
@@ -27,11 +27,11 @@ async function printedFor(shard: number, parameters: readonly string[]): Promise
 describe('what a program prints that consumes a trigger', () => {
   it('is its own lines alone', async () => {
     expect(await printedFor(4, [])).toEqual(['billed 4/1']);
-  }, 60_000);
+  });
 
   it('has figures for CloudWatch beside them where it asks for those', async () => {
     const [own, ...figures] = await printedFor(5, ['--metrics']);
     expect(own).toBe('billed 5/1');
     expect(figures.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ trigger_consumed: 1 })]);
-  }, 60_000);
+  });
 });

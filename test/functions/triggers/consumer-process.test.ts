@@ -2,7 +2,8 @@ import '../support/quiet.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { CONSUMER_KEYS, readConfig } from '../../../functions/environment/config.ts';
 import { runConsumer } from '../../../functions/triggers/consumer-process.ts';
-import { TRIGGER, until } from '../../shared/triggers/consume/support/stage.ts';
+import { TRIGGER } from '../../shared/triggers/consume/support/stage.ts';
+import { until } from '../../support/until.ts';
 import { TriggerStage } from '../support/trigger-stage.ts';
 
 const stage = new TriggerStage();
@@ -24,15 +25,11 @@ it('a consumer in a plain process goes on with the queue of a deploy that replac
     return ended;
   });
   await stage.send(1, 1);
-  await until('the first queue is consumed', () => called.length === 1, 20_000);
+  await until('the first queue is consumed', () => called.length === 1);
   const queueUrl = await stage.deployNextQueue();
   const { now } = performance;
   vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 120_000);
   await stage.send(1, 2, queueUrl);
-  await until(
-    'the next queue is consumed',
-    async () => called.length === 2 && (await stage.depth(queueUrl)) === 0,
-    40_000,
-  );
+  await until('the next queue is consumed', async () => called.length === 2 && (await stage.depth(queueUrl)) === 0);
   expect(called).toEqual([1, 2]);
-}, 90_000);
+});

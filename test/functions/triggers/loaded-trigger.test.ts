@@ -42,7 +42,7 @@ async function open(name: Name) {
   return handler;
 }
 
-describe("a trigger's bundle", { timeout: 120_000 }, () => {
+describe("a trigger's bundle", () => {
   it.each<[Name, string]>([
     ['throwing', 'no table of fares'],
     ['hanging', 'functions/hanging.ts: it did not load within 10 s'],

@@ -5,7 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderOfTests } from '../../infra/support/folder-of-tests.ts';
-import { messageOf, until } from '../../shared/triggers/consume/support/stage.ts';
+import { messageOf } from '../../shared/triggers/consume/support/stage.ts';
+import { until } from '../../support/until.ts';
 import { TriggerStage } from '../support/trigger-stage.ts';
 
 const MODULE = resolve('test/functions/support/appending-consumer.ts');
@@ -48,7 +49,7 @@ describe('a consumer in a plain process', () => {
     await stage.deployed.deployment.trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
     await stage.send(17, 1);
     const consumer = await start('first', ['--trigger', 'bill_rider', '--module', MODULE], 1500);
-    await until('the first cell is called for', async () => (await consumer.notes()).length === 1, 30_000);
+    await until('the first cell is called for', async () => (await consumer.notes()).length === 1);
     // While it is, so that these are received together.
     await Promise.all([stage.send(4, 1), stage.send(5, 1), stage.send(6, 1)]);
     await until('the next is called for', async () => (await consumer.notes()).length === 3);
@@ -61,11 +62,11 @@ describe('a consumer in a plain process', () => {
 
     // At once, though the queue hides messages for a quarter of an hour.
     const next = await start('next', ['--module', MODULE]);
-    await until('the rest is done', async () => (await next.notes()).length === 4, 20_000);
+    await until('the rest is done', async () => (await next.notes()).length === 4);
     next.child.kill('SIGINT');
     expect((await next.ended).code).toBe(0);
     expect(await stage.depth()).toBe(0);
-  }, 90_000);
+  });
 
   it.each([
     [[], "--module: wanted the file that exports the trigger's handler, got nothing"],
@@ -125,5 +126,5 @@ describe('a consumer in a plain process', () => {
   it('says how it is run', async () => {
     const { ended } = await start('help', ['--help']);
     expect(await ended).toEqual({ code: 0, error: '' });
-  }, 30_000);
+  });
 });

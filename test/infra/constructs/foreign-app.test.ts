@@ -44,7 +44,7 @@ function find(stacks: readonly LoadedStack[], type: string, start: string): Temp
   return found[0]?.[1] as TemplateResource;
 }
 
-it('the page has the files of two apps, which compile in an empty folder', { timeout: 120_000 }, () => {
+it('the page has the files of two apps, which compile in an empty folder', () => {
   expect(Object.keys(FILES)).toEqual([
     'datastores/trips/datastore.yaml',
     'datastores/trips/indexes/rider_index.yaml',

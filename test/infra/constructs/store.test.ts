@@ -130,23 +130,19 @@ describe('a store is refused, with the option, what was wanted and what came,', 
   });
 });
 
-it(
-  'datastores can be made without a deployment where a store says so, and are tailed from the start',
-  { timeout: 60_000 },
-  () => {
-    using app = standInApp();
-    // Both together would be more than a stack takes.
-    app.store({ passwordDays: 0, storageScope: new Stack(app.stack.node.root, 'Home') }, 'Fixed');
-    app.store({ passwordDays: 0, definedByApi: { mostShards: 16 } }, 'Open');
-    const ids = resourcesOf(app.synthesized(), 'AWS::Scheduler::Schedule').length;
-    // Both drain, repair and move; one tails.
-    expect(ids).toBe(3 + 4);
-    const limits = resourcesOf(app.synthesized(), 'AWS::Lambda::Function').flatMap(
-      ({ Properties }) => Object(Properties).Environment?.Variables?.SCHEMALESS_MOST_SHARDS ?? [],
-    );
-    expect(limits).toEqual(['16']);
-  },
-);
+it('datastores can be made without a deployment where a store says so, and are tailed from the start', () => {
+  using app = standInApp();
+  // Both together would be more than a stack takes.
+  app.store({ passwordDays: 0, storageScope: new Stack(app.stack.node.root, 'Home') }, 'Fixed');
+  app.store({ passwordDays: 0, definedByApi: { mostShards: 16 } }, 'Open');
+  const ids = resourcesOf(app.synthesized(), 'AWS::Scheduler::Schedule').length;
+  // Both drain, repair and move; one tails.
+  expect(ids).toBe(3 + 4);
+  const limits = resourcesOf(app.synthesized(), 'AWS::Lambda::Function').flatMap(
+    ({ Properties }) => Object(Properties).Environment?.Variables?.SCHEMALESS_MOST_SHARDS ?? [],
+  );
+  expect(limits).toEqual(['16']);
+});
 
 it('pays for its storage as it is told to: by each I/O unless it says otherwise', () => {
   using app = standInApp();
@@ -228,7 +224,7 @@ describe('a VPC that is brought', () => {
     expect(app.store({ vpc }).storage.network.vpc).toBe(vpc);
   });
 
-  it('gets endpoints, unless it has them, and no other VPC is made', { timeout: 120_000 }, () => {
+  it('gets endpoints, unless it has them, and no other VPC is made', () => {
     const endpointsWith = (vpcEndpoints: boolean | undefined): number => {
       using app = standInApp();
       const vpc = new Vpc(app.stack, 'Vpc', { natGateways: 0, subnetConfiguration: [data] }) as IVpc;
@@ -338,7 +334,7 @@ describe('a trigger of the YAML', () => {
   });
 });
 
-describe('a store', { timeout: 60_000 }, () => {
+describe('a store', () => {
   it('without triggers starts no tailer; with the first that is added it does, and the migration is told of all', () => {
     using without = standInApp();
     without.store();
@@ -437,7 +433,7 @@ describe('a store', { timeout: 60_000 }, () => {
     expect(endpoints({ datastores })).toHaveLength(0);
   });
 
-  it('has more groups than a stack takes in further ones, of which AWS refuses none', { timeout: 120_000 }, () => {
+  it('has more groups than a stack takes in further ones, of which AWS refuses none', () => {
     using app = standInApp();
     const home = new Stack(app.stack.node.root, 'Home', { terminationProtection: true });
     const pager = new Topic(new Stack(app.stack.node.root, 'Pager'), 'Topic');

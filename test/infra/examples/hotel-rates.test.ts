@@ -11,4 +11,4 @@ const stack = localStack(folder, { datastores: join(example, 'datastores') });
 it('a program that installed the package prints what its page says, also beside another one', async () => {
   const printed = await Promise.all([1, 2].map(() => run('sell-rooms.ts', stack().url)));
   expect(printed).toEqual([shown(), shown()]);
-}, 120_000);
+});

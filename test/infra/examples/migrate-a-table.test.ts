@@ -54,9 +54,7 @@ it('a table moves while it is changed: no change is lost, and there is a way bac
   tills.push(...[1, 2, 3, 4].map((seed) => new Till({ table, cells, move, ids: ORDERS }, seed)));
   const goOn = async (some = tills): Promise<void> => {
     const so = some.map((till) => till.changes());
-    await expect
-      .poll(() => some.every((till, at) => till.changes() > (so[at] ?? 0) + 5), { timeout: 60_000 })
-      .toBe(true);
+    await expect.poll(() => some.every((till, at) => till.changes() > (so[at] ?? 0) + 5)).toBe(true);
   };
   /** One after another, as processes hear of it. */
   const enter = async (phase: Phase): Promise<void> => {
@@ -81,7 +79,7 @@ it('a table moves while it is changed: no change is lost, and there is a way bac
   // What was changed before every till knew of `both` is found here.
   await compareAll(table, cells);
   // A change that is under way may be in the table alone: not with every look.
-  await expect.poll(async () => (await compareAll(table, cells)).different, { timeout: 60_000 }).toEqual([]);
+  await expect.poll(async () => (await compareAll(table, cells)).different).toEqual([]);
   for (const till of tills) till.differences.length = 0;
   await goOn();
   expect(tills.flatMap(({ differences }) => differences)).toEqual([]);
@@ -100,7 +98,7 @@ it('a table moves while it is changed: no change is lost, and there is a way bac
     const cents = tills.reduce((sum, { added }) => sum + (added.get(id) ?? 0), 0);
     if (cents > 0) expect((await latest(id)).total_cents).toBe(id - 1 + cents);
   }
-  await expect.poll(async () => (await compareLatest(made)).join(), { timeout: 60_000 }).toBe('');
+  await expect.poll(async () => (await compareLatest(made)).join()).toBe('');
   following.abort();
   await follower;
 });

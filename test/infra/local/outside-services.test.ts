@@ -57,7 +57,7 @@ describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
     const trips = schemalessClient({ url: stack().url, datastore: 'trips' });
     await trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
     await expect
-      .poll(() => readFileSync(stack().functionLog, 'utf8'), { timeout: 60_000 })
+      .poll(() => readFileSync(stack().functionLog, 'utf8'))
       .toMatch(new RegExp(`trigger-trips-charge_rider charged .*${row_key}`, 'u'));
   });
 

@@ -25,7 +25,6 @@ const FILES = {
 
 /** Synthesis, servers and functions, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-const SOON = { timeout: 30_000 };
 
 const folder = folderOfTests();
 const datastores = join(folder.path, 'datastores');
@@ -84,11 +83,11 @@ describe('the triggers of a local stack', () => {
   it('have their function called with the messages of their queue', async () => {
     await queueOf('chargerider').send('17:cell');
     await expect
-      .poll(log, SOON)
+      .poll(log)
       .toMatch(
         /trigger-trips-charge_rider charged \{"Records":\[\{"messageId":.*"body":"17:cell".*"MessageGroupId":"17"/u,
       );
-    await expect.poll(() => queueOf('chargerider').count(), SOON).toEqual({ visible: 0, held: 0 });
+    await expect.poll(() => queueOf('chargerider').count()).toEqual({ visible: 0, held: 0 });
   });
 
   it('whose function cannot be loaded are named at the start', async () => {
@@ -115,18 +114,18 @@ describe('the triggers of a local stack', () => {
     expect(await local('resume', 'sqs')).toEqual({ code: 0, text: 'resumed sqs\n' });
     expect(await queueOf('elsewhere').count()).toEqual({ visible: 2, held: 0 });
     await queueOf('chargerider').send('17:after SQS was away');
-    await expect.poll(log, SOON).toContain('"body":"17:after SQS was away"');
+    await expect.poll(log).toContain('"body":"17:after SQS was away"');
   });
 });
 
 describe('the tailers of a local stack', () => {
   it('are started as the template says, each with its slot', async () => {
-    await expect.poll(() => slots(), SOON).toEqual([0]);
+    await expect.poll(() => slots()).toEqual([0]);
   });
 
   it('can be more or fewer from one moment to the next', async () => {
     expect(await local('tailers', '3')).toEqual({ code: 0, text: '3 tailers\n' });
-    await expect.poll(() => slots(), SOON).toEqual([0, 1, 2]);
+    await expect.poll(() => slots()).toEqual([0, 1, 2]);
     expect(await local('tailers', '2')).toEqual({ code: 0, text: '2 tailers\n' });
     expect((await local('status')).text).toMatch(/^triggers, sent to by 2 tailers$/mu);
     expect(await local('tailers', '65')).toEqual({ code: 1, text: expect.stringMatching(/^tailers: .*from 0 to 64/u) });
@@ -144,7 +143,7 @@ describe('the tailers of a local stack', () => {
 describe('a local stack with triggers, stopped and started again', () => {
   it('lets the calls under way end, keeps what is queued, and has as many tailers as before', async () => {
     await queueOf('slowrider').send('1:slow');
-    await expect.poll(log, SOON).toMatch(/slow_rider began$/mu);
+    await expect.poll(log).toMatch(/slow_rider began$/mu);
     const before = log().length;
     await stop();
     expect(log()).toMatch(/slow_rider ended$/mu);
@@ -152,7 +151,7 @@ describe('a local stack with triggers, stopped and started again', () => {
     await start();
     expect(texts(await queueOf('elsewhere').receive())).toEqual(['3:kept', '4:kept']);
     expect(await queueOf('slowrider').count()).toEqual({ visible: 0, held: 0 });
-    await expect.poll(() => slots(log().slice(before)), SOON).toEqual([0, 1]);
+    await expect.poll(() => slots(log().slice(before))).toEqual([0, 1]);
   });
 
   it('has as many tailers as its start says, and holds nothing for those who are gone', async () => {
@@ -160,7 +159,7 @@ describe('a local stack with triggers, stopped and started again', () => {
     const before = log().length;
     await start({ tailers: 1 });
     expect(stack.tailers.count).toBe(1);
-    await expect.poll(() => slots(log().slice(before)), SOON).toEqual([0]);
+    await expect.poll(() => slots(log().slice(before))).toEqual([0]);
     expect(await queueOf('elsewhere').count()).toEqual({ visible: 2, held: 0 });
   });
 

@@ -87,17 +87,17 @@ describe('the package', () => {
   it.each([
     ['nodenext', { module: 'nodenext', types: ['node'], skipLibCheck: true }],
     ['bundler', { module: 'esnext', moduleResolution: 'bundler', types: ['node'], skipLibCheck: true }],
-  ])('has types that say what is wrong, with %s', { timeout: 120_000 }, (_name, options) => {
+  ])('has types that say what is wrong, with %s', (_name, options) => {
     writeFileSync(join(app, 'use.ts'), USE_ALL);
     expect(tsc(app, options)).toBe('');
   });
 
-  it('has types of the client that are whole, with those of browsers instead of Node', { timeout: 120_000 }, () => {
+  it('has types of the client that are whole, with those of browsers instead of Node', () => {
     writeFileSync(join(bare, 'use.ts'), USE);
     expect(tsc(bare, { module: 'nodenext', types: [], lib: ['es2023', 'dom'], skipLibCheck: false })).toBe('');
   });
 
-  it('has types that name the shard field that a query lacks', { timeout: 120_000 }, () => {
+  it('has types that name the shard field that a query lacks', () => {
     const said = (where: string): string => {
       const program = [
         "import { defineDatastore, openDatastore } from 'schemaless';",
@@ -113,7 +113,7 @@ describe('the package', () => {
     expect(said("{ rider: { gte: '' } }")).toContain("'gte' does not exist in type 'ShardFieldEquals<string>'");
   });
 
-  it('has types that take the compiler little', { timeout: 120_000 }, () => {
+  it('has types that take the compiler little', () => {
     const measured = (source: string): number => {
       writeFileSync(join(app, 'use.ts'), source);
       const said = tsc(app, { module: 'nodenext', types: ['node'], skipLibCheck: true }, ['--extendedDiagnostics']);
@@ -147,14 +147,14 @@ describe.each(nodes(20))('on Node $version', ({ path }) => {
   const run = (cwd: string, script: string): string =>
     execFileSync(path, ['--input-type=module', '-e', script], { cwd, encoding: 'utf8' });
 
-  it('has entries that can be imported, and nothing else', { timeout: 120_000 }, () => {
+  it('has entries that can be imported, and nothing else', () => {
     const names = ENTRIES.map((entry) => `${MANIFEST.name}${entry.slice(1)}`);
     const script = `for (const name of ${JSON.stringify(names)}) console.log(name, Object.keys(await import(name)).length > 0);`;
     expect(run(app, script).trim().split('\n')).toEqual(names.map((name) => `${name} true`));
     expect(() => run(app, "await import('schemaless/dist/shared/cell.js')")).toThrow('ERR_MODULE_NOT_FOUND');
   });
 
-  it('has a command line', { timeout: 120_000 }, () => {
+  it('has a command line', () => {
     const ask = (...args: string[]): string =>
       execFileSync(path, [join(installed, MANIFEST.bin.schemaless), ...args], { cwd: app, encoding: 'utf8' });
     expect(ask('--version').trim()).toBe(MANIFEST.version);
@@ -162,7 +162,7 @@ describe.each(nodes(20))('on Node $version', ({ path }) => {
     expect(ask('check', '--help')).toContain('schemaless check');
   });
 
-  it('has a client that runs without any other package, and writes integers of 64 bits', { timeout: 60_000 }, () => {
+  it('has a client that runs without any other package, and writes integers of 64 bits', () => {
     const script = `
       import { schemalessClient } from 'schemaless';
       const fetch = async (url, { body }) => { console.log(String(url), body); return Response.json({ outcome: 'stored', shard: 1, added_id: 2 }); };

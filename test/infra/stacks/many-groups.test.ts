@@ -33,7 +33,7 @@ function exportsOf(template: LoadedStack['template'] | undefined): object {
   return Object.fromEntries(Object.entries(template?.Outputs ?? {}).filter(([, one]) => 'Export' in Object(one)));
 }
 
-describe('prod with as many groups as there may be', { timeout: 60_000 }, () => {
+describe('prod with as many groups as there may be', () => {
   let most: readonly LoadedStack[] = [];
   // Held to the rules of AwsSolutions: the synthesis ends where one is broken and nobody says why.
   beforeAll(() => {
@@ -105,7 +105,7 @@ describe('prod with as many groups as there may be', { timeout: 60_000 }, () => 
  * A group more is a changed number and a deploy: nothing that answers, loops or is stored may be replaced or restarted by
  * it. What tells of all groups changes in place.
  */
-describe('prod with a group more', { timeout: 60_000 }, () => {
+describe('prod with a group more', () => {
   // With the tenth the commands for emergencies get an output more, and no policy of the migration flows over: those are
   // of all groups.
   const groups = 9;
@@ -113,7 +113,7 @@ describe('prod with a group more', { timeout: 60_000 }, () => {
   let after: readonly LoadedStack[] = [];
   beforeAll(() => {
     [before, after] = [prodOf(groups), prodOf(groups + 1)];
-  }, 120_000);
+  });
 
   /** What is there already and is otherwise with the group, by stack. */
   const changed = (): Readonly<Record<string, ReadonlySet<string>>> =>

@@ -28,30 +28,26 @@ describe('the context is refused', () => {
 });
 
 describe('an environment', () => {
-  it(
-    'is bound to the account and the region of the context, with its zones and addresses',
-    { timeout: 120_000 },
-    () => {
-      const binding = {
-        account: '123456789012',
-        region: 'us-east-1',
-        zones: 'use1-az2, use1-az6',
-        cidr: '172.20.0.0/18',
-      };
-      const stacks = synthesized(join(folder.path, 'bound'), { environment: 'dev', ...binding });
-      const manifest: { readonly artifacts: Readonly<Record<string, { readonly environment?: string }>> } = JSON.parse(
-        readFileSync(join(folder.path, 'bound', 'manifest.json'), 'utf8'),
-      );
-      for (const { name } of stacks) expect(manifest.artifacts[name]?.environment).toBe('aws://123456789012/us-east-1');
-      expect(resourcesOf(stacks, 'AWS::EC2::Subnet').map(({ Properties }) => Properties)).toMatchObject([
-        { AvailabilityZoneId: 'use1-az2', CidrBlock: '172.20.0.0/22' },
-        { AvailabilityZoneId: 'use1-az6', CidrBlock: '172.20.4.0/22' },
-      ]);
-      expect(manifest).not.toHaveProperty('missing');
-    },
-  );
+  it('is bound to the account and the region of the context, with its zones and addresses', () => {
+    const binding = {
+      account: '123456789012',
+      region: 'us-east-1',
+      zones: 'use1-az2, use1-az6',
+      cidr: '172.20.0.0/18',
+    };
+    const stacks = synthesized(join(folder.path, 'bound'), { environment: 'dev', ...binding });
+    const manifest: { readonly artifacts: Readonly<Record<string, { readonly environment?: string }>> } = JSON.parse(
+      readFileSync(join(folder.path, 'bound', 'manifest.json'), 'utf8'),
+    );
+    for (const { name } of stacks) expect(manifest.artifacts[name]?.environment).toBe('aws://123456789012/us-east-1');
+    expect(resourcesOf(stacks, 'AWS::EC2::Subnet').map(({ Properties }) => Properties)).toMatchObject([
+      { AvailabilityZoneId: 'use1-az2', CidrBlock: '172.20.0.0/22' },
+      { AvailabilityZoneId: 'use1-az6', CidrBlock: '172.20.4.0/22' },
+    ]);
+    expect(manifest).not.toHaveProperty('missing');
+  });
 
-  it.each(['dev', 'local'])('of no place warns where it would be deployed: %s', { timeout: 120_000 }, (environment) => {
+  it.each(['dev', 'local'])('of no place warns where it would be deployed: %s', (environment) => {
     const out = join(folder.path, environment);
     synthesized(out, { environment });
     const said = ['manifest.json', `Schemaless-${environment}-storage.metadata.json`].map((name) =>

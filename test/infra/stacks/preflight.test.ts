@@ -29,7 +29,7 @@ async function wantedOf(stacks: readonly LoadedStack[]): Promise<readonly (reado
   return findings.map(({ check, wanted }) => [check, wanted]);
 }
 
-describe.each(DEPLOYED)('a deployment of %s', { timeout: 60_000 }, (environment) => {
+describe.each(DEPLOYED)('a deployment of %s', (environment) => {
   const stacks = app(environment, { environment });
 
   it('makes nothing that takes long, is counted or stays before its account has been asked', () => {
@@ -57,7 +57,7 @@ describe.each(DEPLOYED)('a deployment of %s', { timeout: 60_000 }, (environment)
   });
 });
 
-it('does not ask where the context switches it off, nor on one machine', { timeout: 60_000 }, () => {
+it('does not ask where the context switches it off, nor on one machine', () => {
   const off: AppContext & Readonly<Record<string, unknown>> = { environment: 'prod', 'schemaless:preflight': 'off' };
   expect(resourcesOf(app('off', off), TYPE)).toEqual([]);
   expect(resourcesOf(app('local', { environment: 'local' }), TYPE)).toEqual([]);
@@ -65,7 +65,7 @@ it('does not ask where the context switches it off, nor on one machine', { timeo
   expect(() => app('no', no)).toThrow('schemaless:preflight: wanted on or off, got "no"');
 });
 
-describe('a store in an app of one’s own', { timeout: 60_000 }, () => {
+describe('a store in an app of one’s own', () => {
   it('asks, whether it is in one stack or in two', async () => {
     using one = standInApp();
     one.store();

@@ -187,7 +187,7 @@ describe.each(EARLIER_RELEASES)('a store at step %i', (steps) => {
     await runCutOff(release, 1, () => servers.kill('group-1-a'));
     await servers.restart('group-1-a');
     // It takes connections again a moment after it was started.
-    await expect.poll(() => run(release).catch(String), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => run(release).catch(String)).toBe(true);
     expect([await tables(release), await contentsOf(release)]).toEqual([wanted, before]);
   });
 });

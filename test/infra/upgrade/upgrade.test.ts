@@ -20,7 +20,7 @@ import { writeFiles } from '../support/write-files.ts';
 
 /** Synthesis, servers and functions, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-const SOON = { timeout: 60_000, interval: 250 };
+const SOON = { interval: 250 };
 
 /** Added by the second deployment. */
 const LATER = {

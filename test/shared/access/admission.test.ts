@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { openAdmission } from '../../../shared/access/admission.ts';
+import { TIMED } from '../../support/timed.ts';
 
 const SETTINGS = { atOnce: 2, burstMs: 200, overloadMs: 20 };
 
@@ -62,7 +63,7 @@ describe('admission', () => {
     await expect(admit('group-2', async () => 'at once')).resolves.toBe('at once');
   });
 
-  it('lets whoever waits in when work is found overdue, before its own time is up', async () => {
+  it('lets whoever waits in when work is found overdue, before its own time is up', TIMED, async () => {
     const admit = openAdmission(SETTINGS);
     const { work } = held();
     void codeOf(admit('group-1', work));

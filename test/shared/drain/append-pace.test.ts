@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { appendPace, rateFor } from '../../../shared/drain/append-pace.ts';
+import { TIMED } from '../../support/timed.ts';
 
 describe('the pace of appends', () => {
   it.each([
@@ -35,22 +36,26 @@ describe('the pace of appends', () => {
     expect(performance.now() - later).toBeGreaterThan(15);
   });
 
-  it('leaves a primary in peace for as long as it was slow, those who wait already among them, and goes on evenly', async () => {
-    const pace = appendPace(() => 1000);
-    for (let usual = 0; usual < 20; usual += 1) pace.took(5);
-    await pace.turn(20);
-    const since = performance.now();
-    const waiting = [20, 20, 20].map(async (cells) => (await pace.turn(cells), performance.now() - since));
-    // Side by side in one stall: one rest.
-    for (const milliseconds of [100, 99, 98]) pace.took(milliseconds);
-    const turns = await Promise.all(waiting);
-    for (const [position, turn] of turns.entries()) {
-      expect(turn).toBeGreaterThan(100 + position * 20 - 5);
-      expect(turn).toBeLessThan(190 + position * 20);
-    }
-  });
+  it(
+    'leaves a primary in peace for as long as it was slow, those who wait already among them, and goes on evenly',
+    TIMED,
+    async () => {
+      const pace = appendPace(() => 1000);
+      for (let usual = 0; usual < 20; usual += 1) pace.took(5);
+      await pace.turn(20);
+      const since = performance.now();
+      const waiting = [20, 20, 20].map(async (cells) => (await pace.turn(cells), performance.now() - since));
+      // Side by side in one stall: one rest.
+      for (const milliseconds of [100, 99, 98]) pace.took(milliseconds);
+      const turns = await Promise.all(waiting);
+      for (const [position, turn] of turns.entries()) {
+        expect(turn).toBeGreaterThan(100 + position * 20 - 5);
+        expect(turn).toBeLessThan(190 + position * 20);
+      }
+    },
+  );
 
-  it('has no rest for a primary that is always slow', async () => {
+  it('has no rest for a primary that is always slow', TIMED, async () => {
     const pace = appendPace(() => 1000);
     for (let usual = 0; usual < 200; usual += 1) pace.took(usual < 5 ? 5 : 60);
     await new Promise((done) => void setTimeout(done, 80));

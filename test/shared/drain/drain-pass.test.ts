@@ -16,8 +16,6 @@ import { change, select } from '../../support/plain-sql.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const SHARDS = 6;
-/** Several passes over what all files left, on a machine that may be busy. */
-const PATIENT = { timeout: 15_000 };
 const YOUNG_ARE_LEFT = { minimumAgeSeconds: 30, appendsPerSecond: 1_000_000 };
 const broken = faults();
 /** A reader that shows nothing yet: hashes asked of a single node come back empty, but for whether it is the writer. */
@@ -93,7 +91,7 @@ async function waiting() {
 
 /** Passes until so much of this datastore waits. */
 async function passUntil(what: 'rows' | 'parked', wanted: number): Promise<void> {
-  await expect.poll(async () => (await pass(), (await waiting())[what]), PATIENT).toBe(wanted);
+  await expect.poll(async () => (await pass(), (await waiting())[what])).toBe(wanted);
 }
 /** Until nothing waits: real readers lag for a moment. */
 const drained = () => passUntil('rows', 0);
@@ -130,7 +128,7 @@ describe('the drain', () => {
       const values = [rowKeyBytes(other.row_key), other.ref_key, encoded, bodyHash(encoded)];
       ({ affectedRows: replaced } = await changeCopy(looked, columns, ...values));
     };
-    await expect.poll(async () => (await pass(), replaced), PATIENT).toBe(1);
+    await expect.poll(async () => (await pass(), replaced)).toBe(1);
     expect((await trips.get(other)).cell).toBeNull();
     await drained();
     expect(await bodyOf(other)).toBe('other');

@@ -56,13 +56,11 @@ describe('a promoted writer that lacks a cell', () => {
     const cell = await promoteLacking([added]);
     // A first look may find the new group without knowing yet how it is reached: then nothing is opened.
     await expect
-      .poll(
-        () =>
-          recover().then(
-            (recovery) => recovery?.opened,
-            () => 0,
-          ),
-        { timeout: 10_000 },
+      .poll(() =>
+        recover().then(
+          (recovery) => recovery?.opened,
+          () => 0,
+        ),
       )
       .toBe(2);
     expect(await bodyOf(cell)).toBe('acknowledged');

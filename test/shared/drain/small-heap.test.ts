@@ -55,7 +55,7 @@ async function inSmallHeap(work: SmallHeapWork['work'], group: string): Promise<
   return stdout.trim();
 }
 
-describe('a hundred bodies that take 37 KB, and 1.3 GB when they are decoded', { timeout: 90_000 }, () => {
+describe('a hundred bodies that take 37 KB, and 1.3 GB when they are decoded', () => {
   it('are drained in a process of a tenth of that, and listed in one of less than they take', async () => {
     await bufferMany();
     expect(await inSmallHeap('drain', holder)).toBe(String(ROWS));

@@ -10,8 +10,6 @@ import { sharedTrips } from '../../support/open-trips.ts';
 import { promote, recordWriter } from './support/promotion.ts';
 
 const SHARDS = 6;
-/** Several passes over what all files left, on a machine that may be busy. */
-const PATIENT = { timeout: 15_000 };
 /** As long as requests live, in this test. */
 const LIFE_MS = 1000;
 
@@ -76,7 +74,7 @@ describe('two bodies at one address whose writers died', () => {
           await drainAtOnce(store.context, group);
         }
         return [await sumOf('undecided'), await sumOf('conflicts')];
-      }, PATIENT)
+      })
       .toEqual([0, 1]);
     const { conflicts } = await trips.bufferConflicts();
     expect(conflicts.map(({ body }) => body)).toEqual(['one']);

@@ -267,9 +267,7 @@ describe('an erasure', () => {
     expect(erasing.waits_for).toContain('log: ');
     broken.behaviours.clear();
     const stop = eraser.start();
-    await expect
-      .poll(async () => (await eraser.operations.erasure(erasing.id)).state, { timeout: 10_000 })
-      .toBe('erased');
+    await expect.poll(async () => (await eraser.operations.erasure(erasing.id)).state).toBe('erased');
     await stop();
     expect(await bodiesOf(row_key)).toBe(0);
     for (const { name: group } of store.groups) await drainAtOnce(store.context, group);
@@ -395,9 +393,7 @@ describe('an erasure of a datastore over all groups', () => {
     const ofTwo = async () => (await spread.query({ index: 'of_two', where: [eq('city', city)] })).entries.length;
     expect(await ofTwo()).toBe(2);
     other.start();
-    await expect
-      .poll(async () => (await other.operations.erasure(erasing.id)).state, { timeout: 10_000 })
-      .toBe('erased');
+    await expect.poll(async () => (await other.operations.erasure(erasing.id)).state).toBe('erased');
     expect(await found()).toBe(1);
     expect(await ofTwo()).toBe(1);
     expect((await spread.get(cell(row_key, 1))).cell?.erased).toBe(true);
@@ -420,9 +416,7 @@ describe('an erasure of a datastore over all groups', () => {
     expect(await bodiesIn(to, copyDatabase(moving.name, 0))).toBe(0);
     mover.start();
     other.start();
-    await expect
-      .poll(async () => (await other.operations.erasure(erasing.id)).state, { timeout: 10_000 })
-      .toBe('erased');
+    await expect.poll(async () => (await other.operations.erasure(erasing.id)).state).toBe('erased');
     await mover.operations.switchMove(0);
     await mover.until(0, ({ switches, step }) => switches === 1 && step === 'following');
     expect((await moving.get(cell(row_key, 1))).cell?.erased).toBe(true);

@@ -278,7 +278,7 @@ it('a column that grows after it was looked at is looked at again', async () => 
   behind = { is: readsColumn, run: () => write(row_key, 'STATUS', upTo(40).slice(5)) };
   eraser.start(SPARING);
   expect(await comes(async () => (await bodiesOf(row_key)).length === 10, PATIENCE)).toBe(true);
-}, 60_000);
+});
 
 it('columns of which many are kept are erased within minutes, too', async () => {
   await ruled([{ column: 'STATUS', keepVersions: 410 }]);
@@ -291,7 +291,7 @@ it('columns of which many are kept are erased within minutes, too', async () => 
   eraser.start(SPARING);
   expect(await comes(async () => (await bodiesOf(row_key)).length === 410, PATIENCE)).toBe(true);
   expect(leastHidden(1000)).toBe(200);
-}, 60_000);
+});
 
 it('a row that is about to be released, and still held as it is looked at, is not forgotten', async () => {
   const mark = async (): Promise<readonly string[]> =>

@@ -55,7 +55,7 @@ afterAll(async () => {
   table?.client.destroy();
   await bucket?.close();
   await dynamo?.stop();
-}, 60_000);
+});
 beforeEach(async () => {
   count += 1;
   prefix = `export-${count}`;
@@ -228,7 +228,7 @@ test('the function writes Parquet, and gives its figures under the name of its p
   expect(rows.map(({ added_id, body }) => [Number(added_id), JSON.parse(String(body))])).toEqual(
     log.cells.map(({ added_id, body }) => [added_id, body]),
   );
-}, 120_000);
+});
 
 test('a second run at the same time writes nothing, and one that lost its lease writes no more', async () => {
   let meanwhile: Promise<unknown> | undefined;

@@ -14,7 +14,9 @@ import type { SqlClient } from '../../../shared/sql/client.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import { newDeeds, sharedFollowed, startWorker, until, type Deeds } from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
+import { TIMED } from '../../support/timed.ts';
+import { until } from '../../support/until.ts';
 import { triggerNamed } from '../../support/trigger-named.ts';
 
 const SHARDS = 24;
@@ -120,36 +122,40 @@ describe('what is heard of bells', () => {
 });
 
 describe.skipIf(WRITER_ONLY)('bells', () => {
-  it('bring cells of shards at rest at once, of single puts, batches, and appends that go by themselves', async () => {
-    const { deeds, stop } = await heardBy({ bells });
-    await lookedAt();
-    const before = deeds.handled.length;
-    await followed.write(3, 1);
-    await until('the first is there', () => deeds.handled.length === before + 1, SOON_MS);
-    await Promise.all(Array.from({ length: SHARDS }, (_, shard) => followed.write(shard, 20)));
-    await until('all are there', () => deeds.handled.length >= before + 1 + 20 * SHARDS, SOON_MS);
-    expect(deeds.names().size, 'each once').toBe(deeds.handled.length);
-    // Too large to share a transaction, and so to ring in one.
-    const handled = deeds.handled.length;
-    await sleep(3000);
-    const [row_key = ''] = rowsOfShard(7, SHARDS, 1);
-    await followed.trips.put(cellOf({ row_key, ref_key: 1_000_000, body: randomBytes(400 * 1024).toString('hex') }));
-    await until('the large one is there', () => deeds.handled.length === handled + 1, SOON_MS);
-    await stop();
-  });
+  it(
+    'bring cells of shards at rest at once, of single puts, batches, and appends that go by themselves',
+    TIMED,
+    async () => {
+      const { deeds, stop } = await heardBy({ bells });
+      await lookedAt();
+      const before = deeds.handled.length;
+      await followed.write(3, 1);
+      await until('the first is there', () => deeds.handled.length === before + 1, { patienceMs: SOON_MS });
+      await Promise.all(Array.from({ length: SHARDS }, (_, shard) => followed.write(shard, 20)));
+      await until('all are there', () => deeds.handled.length >= before + 1 + 20 * SHARDS, { patienceMs: SOON_MS });
+      expect(deeds.names().size, 'each once').toBe(deeds.handled.length);
+      // Too large to share a transaction, and so to ring in one.
+      const handled = deeds.handled.length;
+      await sleep(3000);
+      const [row_key = ''] = rowsOfShard(7, SHARDS, 1);
+      await followed.trips.put(cellOf({ row_key, ref_key: 1_000_000, body: randomBytes(400 * 1024).toString('hex') }));
+      await until('the large one is there', () => deeds.handled.length === handled + 1, { patienceMs: SOON_MS });
+      await stop();
+    },
+  );
 
-  it('bring them between two passes, however far apart those are', async () => {
+  it('bring them between two passes, however far apart those are', TIMED, async () => {
     await followed.write(0, 1);
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { bells, pauses: { leastMs: 15_000, mostMs: 15_000 } });
-    await until('a pass has read all', async () => deeds.names().size === (await followed.stored()).length, 40_000);
+    await until('a pass has read all', async () => deeds.names().size === (await followed.stored()).length);
     const before = deeds.names().size;
     await followed.write(3, 1);
     await followed.write(SHARDS - 1, 1);
-    await until('both are handled', () => deeds.names().size === before + 2, SOON_MS);
+    await until('both are handled', () => deeds.names().size === before + 2, { patienceMs: SOON_MS });
     expect(deeds.handled.length, 'each once').toBe(deeds.names().size);
     await worker.stop();
-  }, 60_000);
+  });
 
   it('ring for the columns that a trigger wants, and for what is erased of them', async () => {
     const client = await followed.groupOf(5);
@@ -192,9 +198,9 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     await followed.write(5, 3, 'NOTES');
     await sleep(NOTHING_MS);
     expect(deeds.handled.length, 'nobody heard of it').toBe(before);
-    await until('they are found', () => deeds.handled.length === before + 3, 15_000);
+    await until('they are found', () => deeds.handled.length === before + 3);
     await stop();
-  }, 60_000);
+  });
 
   it('leave a shard at rest that others write to all the time: who wants other columns passes over its cells', async () => {
     const deeds = newDeeds();
@@ -219,7 +225,7 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     const passed = deeds.commits.filter(({ key }) => key.endsWith('#5')).map(({ offsets: [offset = 0] }) => offset);
     expect(Math.max(...passed)).toBeGreaterThan(Math.min(...passed) + 20);
     await worker.stop();
-  }, 60_000);
+  });
 
   it('that are lost cost a slow look at the log, and no cell', async () => {
     const { deeds, stop } = await heardBy({ bells });
@@ -229,9 +235,9 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     await followed.write(5, 1);
     await sleep(NOTHING_MS);
     expect(deeds.handled.length, 'nobody heard of it').toBe(before);
-    await until('it is found', () => deeds.handled.length === before + 1, 15_000);
+    await until('it is found', () => deeds.handled.length === before + 1);
     await stop();
-  }, 40_000);
+  });
 
   it('let a store at rest be: a tenth of the statements that looking takes', async () => {
     /** Until there were so many, or for as long as that took without bells. */
@@ -240,7 +246,7 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
       asked = [];
       const begun = performance.now();
       const count = (): number => asked.filter((sql) => sql.includes('entity')).length;
-      await until('it was counted for long enough', () => isOver(count()), 30_000);
+      await until('it was counted for long enough', () => isOver(count()));
       const counted = { count: count(), ms: performance.now() - begun };
       await stop();
       return counted;
@@ -252,7 +258,7 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
       return performance.now() >= end.at;
     });
     expect(count).toBeLessThan(without / 10);
-  }, 90_000);
+  });
 
   it('let followers that are equally far share the slow looks, too', async () => {
     const fetch = shareFetches();
@@ -269,7 +275,7 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     // A statement for each group; for each follower by itself it would be twice as many.
     expect(asked.filter((sql) => sql.includes(' AS epoch, added_id, '))).toHaveLength(inject('servers').groups.length);
     await Promise.all(followers.map(({ worker }) => worker.stop()));
-  }, 60_000);
+  });
 
   it('are few: old rings are taken away', async () => {
     const client = await followed.groupOf(0);
@@ -281,13 +287,9 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     );
     const before = await rows();
     expect(before).toBeGreaterThan(15_000);
-    await until(
-      'old ones go',
-      async () => {
-        await Promise.all(Array.from({ length: SHARDS }, (_, shard) => followed.write(shard, 1)));
-        return (await rows()) < before - 400;
-      },
-      60_000,
-    );
-  }, 70_000);
+    await until('old ones go', async () => {
+      await Promise.all(Array.from({ length: SHARDS }, (_, shard) => followed.write(shard, 1)));
+      return (await rows()) < before - 400;
+    });
+  });
 });

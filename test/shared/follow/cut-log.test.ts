@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import { mendEpoch, raiseEpoch } from '../../../shared/access/raise-epoch.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
-import { newDeeds, sharedFollowed, startWorker, until, type Deeds } from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
+import { until } from '../../support/until.ts';
 import { select } from '../../support/plain-sql.ts';
 
 const SHARDS = 6;

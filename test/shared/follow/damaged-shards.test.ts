@@ -5,7 +5,9 @@ import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import { SqlError, type SqlClient, type Target } from '../../../shared/sql/client.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import { doneWith, newDeeds, sharedFollowed, startWorker, until, type Deeds } from './support/followed-store.ts';
+import { doneWith, newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
+import { until } from '../../support/until.ts';
+import { TIMED } from '../../support/timed.ts';
 
 /** Of three groups: two pages of each. */
 const SHARDS = 291;
@@ -62,7 +64,7 @@ async function onWriter<T>(use: (query: (sql: string) => Promise<unknown>, table
   }
 }
 
-describe('a shard that cannot be read', { timeout: 120_000 }, () => {
+describe('a shard that cannot be read', () => {
   it('waits alone, and goes on by itself once it can: its table is gone for a while', async () => {
     await followed.write(DAMAGED, 3);
     await writeToOthers(2);
@@ -126,7 +128,7 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
     },
   );
 
-  it('keeps the others no longer than a statement may take: its table is locked', async () => {
+  it('keeps the others no longer than a statement may take: its table is locked', TIMED, async () => {
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { ...QUIET, read: 'writer' });
     await followed.caughtUp(deeds);
@@ -152,12 +154,12 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
     });
     const before = deeds.idsOf(DAMAGED).length;
     await followed.write(DAMAGED, 1);
-    await until('it is handled again', () => deeds.idsOf(DAMAGED).length === before + 1, 30_000);
+    await until('it is handled again', () => deeds.idsOf(DAMAGED).length === before + 1);
     await worker.stop();
   });
 });
 
-describe('cells that a handler cannot do', { timeout: 120_000 }, () => {
+describe('cells that a handler cannot do', () => {
   it('keep back their own shard alone', async () => {
     const deeds = newDeeds();
     const state = { isBroken: true };

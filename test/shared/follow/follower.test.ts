@@ -12,15 +12,8 @@ import { selectLogEntries } from '../../../shared/sql/statements/select-log-entr
 import { faults } from '../../support/faulty-client.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { openGate } from './support/gate.ts';
-import {
-  doneWith,
-  newDeeds,
-  nameOf,
-  sharedFollowed,
-  startWorker,
-  until,
-  type Deeds,
-} from './support/followed-store.ts';
+import { doneWith, newDeeds, nameOf, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
+import { until } from '../../support/until.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { rowsRead } from '../../support/rows-read.ts';
 

@@ -6,7 +6,8 @@ import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
 import type { SqlClient, SqlRow } from '../../../shared/sql/client.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import { newDeeds, sharedFollowed, startWorker, until } from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
+import { until } from '../../support/until.ts';
 
 const SHARDS = 6;
 const GROUP = 'group-1';
@@ -53,7 +54,7 @@ describe.skipIf(WRITER_ONLY)('a group whose readers answer, but get nothing new 
   it.each([
     ['as triggers do', {}],
     ['some time behind, as the repair does', { behindMs: 100 }],
-  ] as const)('is followed on its writer until they do, %s', { timeout: 60_000 }, async (_who, run) => {
+  ] as const)('is followed on its writer until they do, %s', async (_who, run) => {
     const events: string[] = [];
     const { context } = followed.store;
     const readers = readerWatch(context, {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StartLocation } from '../../../shared/follow/follower.ts';
-import { newDeeds, sharedFollowed, startWorker, until } from './support/followed-store.ts';
+import { newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
+import { until } from '../../support/until.ts';
 
 const SHARDS = 3;
 const followed = await sharedFollowed(SHARDS);

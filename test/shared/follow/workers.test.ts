@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { joinWorkers } from '../../../shared/follow/workers.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { openGate } from './support/gate.ts';
-import { newDeeds, nameOf, sharedFollowed, startWorker, until } from './support/followed-store.ts';
+import { newDeeds, nameOf, sharedFollowed, startWorker } from './support/followed-store.ts';
+import { TIMED } from '../../support/timed.ts';
+import { until } from '../../support/until.ts';
 
 const SHARDS = 12;
 const followed = await sharedFollowed(SHARDS);
@@ -140,7 +142,7 @@ it('a worker that was taken for dead comes back as the predecessor that it was',
 });
 
 describe('a crew of many workers', () => {
-  it('beats so slowly that DynamoDB takes all of it: 128 as 64 are while they hand over', async () => {
+  it('beats so slowly that DynamoDB takes all of it: 128 as 64 are while they hand over', TIMED, async () => {
     const { client, table } = followed.stateTable;
     const crew = randomUUID();
     const others = Array.from(
@@ -181,7 +183,7 @@ describe('a crew of many workers', () => {
     // Alone it is as quick as it was asked to be.
     beats.length = 0;
     const alone = join(randomUUID());
-    await until('it beats', () => beats.length > 3, 3000);
+    await until('it beats', () => beats.length > 3, { patienceMs: 3000 });
     await alone.leave();
   });
 });

@@ -57,7 +57,7 @@ describe('a put', () => {
       await datastore.batchPut(others.slice(0, 20));
       await Promise.all(others.slice(20).map((one) => datastore.put(one)));
       expect(statements).toEqual([]);
-      await expect.poll(() => found(second), { timeout: 15_000 }).toBe(31);
+      await expect.poll(() => found(second)).toBe(31);
       expect(await found(first)).toBe(0);
     },
   );

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
 import { SqlError, type Statement } from '../../../shared/sql/client.ts';
-import { until } from '../follow/support/followed-store.ts';
+import { until } from '../../support/until.ts';
 import { eq } from '../../support/index-on.ts';
 import { rowsOfShard } from '../../support/datastore-conformance.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
@@ -159,7 +159,7 @@ describe('of several indexes', () => {
     between.now = asItIs;
     expect(await problems(), 'with the repair off').toBe(3);
     const run = indexed.repair();
-    await until('no problems', async () => (await problems()) === 0, 15_000);
+    await until('no problems', async () => (await problems()) === 0);
     await run.stop();
     expect(run.events.filter(({ kind }) => kind === 'failed')).toEqual([]);
     expect(run.events.reduce((sum, event) => sum + (event.kind === 'repaired' ? event.entries : 0), 0)).toBe(3);

@@ -28,7 +28,7 @@ describe('putters of one tuple', () => {
     const found = await modelOf(0).find(rateOf(hotel, {}));
     expect(found?.ref_key).toBe(PUTTERS - 1);
     expect(found?.body).toMatchObject(Object.fromEntries(each(PUTTERS).map((writer) => [`by_${writer}`, true])));
-    await expect.poll(() => modelOf(0).where({ hotel_id: hotel }).toArray(), { timeout: 15_000 }).toHaveLength(1);
+    await expect.poll(() => modelOf(0).where({ hotel_id: hotel }).toArray()).toHaveLength(1);
   });
 
   it('without it, who looks first and then picks a row key makes a row each', async () => {
@@ -43,11 +43,11 @@ describe('putters of one tuple', () => {
         await store.datastore.put({ row_key, column_name: 'base', ref_key: 0, body: { ...rateOf(hotel_id, { by }) } });
       }),
     );
-    await expect.poll(async () => (await find()).entries.length, { timeout: 15_000 }).toBe(PUTTERS);
+    await expect.poll(async () => (await find()).entries.length).toBe(PUTTERS);
   });
 });
 
-describe('writers of one record', { timeout: 120_000 }, () => {
+describe('writers of one record', () => {
   it('are told of a version that somebody else has written, and write it once they have read that', async () => {
     const one = await modelOf(0).put(rateOf(newHotel(), { net_price: 1 }));
     const other = await modelOf(1).findRow(one.uuid);
@@ -134,8 +134,6 @@ it('fields of a named index may change where that is declared, and its entry fol
   const rate = await rates.put(rateOf(hotel, { gateway: before }));
   await rate.update({ gateway: after });
   const found = (gateway: string) => rates.indexes.byGateway.where({ gateway }).toArray();
-  await expect
-    .poll(async () => [(await found(before)).length, (await found(after)).length], { timeout: 15_000 })
-    .toEqual([0, 1]);
+  await expect.poll(async () => [(await found(before)).length, (await found(after)).length]).toEqual([0, 1]);
   await expect(rate.update({ room_type: 'other' })).rejects.toMatchObject({ code: 'readonly_field' });
 });

@@ -232,7 +232,7 @@ describe('a shard that is moved', () => {
 });
 
 describe('a mover that dies in the middle of a switch', () => {
-  it('leaves a shard that another one moves, whichever statement was its last', { timeout: 120_000 }, async () => {
+  it('leaves a shard that another one moves, whichever statement was its last', async () => {
     await using mover = await openMover(store, 'moved');
     const written: NewCell[] = [];
     const write = async (): Promise<void> => {

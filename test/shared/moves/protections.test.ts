@@ -203,9 +203,7 @@ it('entries that the former shard alone was given are brought to the shard', asy
   await switched(mover);
   mover.start();
   const late = () => datastore.query({ index: 'by_city', where: [eq('city', 'late')] });
-  await expect
-    .poll(async () => (await late()).entries.map(({ row_key }) => row_key), { timeout: 10_000 })
-    .toEqual([known.row_key]);
+  await expect.poll(async () => (await late()).entries.map(({ row_key }) => row_key)).toEqual([known.row_key]);
   await completed(mover);
 });
 
@@ -224,7 +222,7 @@ it('what a promoted replica has forgotten of a move is mended: names, and the ro
       () => 'answered',
       (error: unknown) => Object(error).code,
     );
-  await expect.poll(codeOfRead, { timeout: 10_000 }).toBe('unavailable');
+  await expect.poll(codeOfRead).toBe('unavailable');
   // It was the only one that lay there: the index's table, too.
   const index = toText(
     await valueOf(from, 'SELECT table_name FROM information_schema.tables WHERE table_schema = ?', [shard]),
@@ -232,9 +230,9 @@ it('what a promoted replica has forgotten of a move is mended: names, and the ro
   await change(from, `RENAME TABLE \`${shard}\`.\`${index}\` TO \`${copy}\`.\`${index}\``);
   await change(from, `DELETE FROM schemaless.shard WHERE datastore = '${name}'`);
   const stop = mover.start();
-  await expect.poll(() => tables(from, shard), { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => tables(from, shard)).toBe(2);
   const state = `SELECT state FROM schemaless.shard WHERE datastore = '${name}'`;
-  await expect.poll(async () => toText(await valueOf(from, state)), { timeout: 10_000 }).toBe('open');
+  await expect.poll(async () => toText(await valueOf(from, state))).toBe('open');
   // It takes nothing before it was asked what it lacks: that is the drain's.
   expect(toNumber(await valueOf(from, `SELECT writer_id FROM schemaless.shard WHERE datastore = '${name}'`))).toBe(0);
   await change(from, `UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = '${name}'`);

@@ -120,38 +120,34 @@ describe('what is sealed', () => {
     for (const read of await readings(one, sealed.trips, { sealed: true })) expect(read.body).toEqual(kept);
   });
 
-  it(
-    'lies nowhere as it was written: in no table, buffer, kept copy, index or table of keys',
-    { timeout: 60_000 },
-    async () => {
-      const one = trip();
-      expect((await sealed.trips.put(cellOf(one))).outcome).toBe('stored');
-      const [buffered, kept] = [trip(), trip()];
-      const topology = await sealed.store.topology.datastore(sealed.name);
-      const { cell } = await sealed.trips.get(one);
-      broken.behaviours.set(topology?.homes[cell?.shard ?? 0]?.group ?? '', 'down');
-      const [later] = await sealed.trips.batchPut([{ ...cellOf(kept), row_key: one.row_key }]);
-      expect(later?.outcome).toBe('buffered');
-      const waiting = { ...cellOf(buffered), row_key: one.row_key, ref_key: 2 };
-      expect((await sealed.trips.put(waiting)).outcome).toBe('buffered');
-      broken.behaviours.clear();
-      // The search finds what is not sealed, in logs, buffers and indexes, so that it would find the rest.
-      expect((await places(one.plain)).map((place) => place.split(': ')[1]?.replace(/_[0-9a-f]+$/u, ''))).toEqual(
-        expect.arrayContaining(['entity', 'buffer', 'by_city']),
-      );
-      expect(await places(buffered.plain)).not.toEqual([]);
-      for (const planted of [one, buffered, kept])
-        for (const secret of [planted.name, planted.email, planted.phone, planted.note])
-          expect(await places(secret)).toEqual([]);
-      for (const { name } of sealed.store.groups) await drainAtOnce(sealed.store.context, name);
-      expect((await sealed.trips.get(waiting)).cell?.body).toEqual(buffered.body);
-      // The other body for an address that was taken is kept as a conflict, sealed as it was buffered.
-      expect(await places(kept.plain)).not.toEqual([]);
-      expect(await places(kept.name)).toEqual([]);
-      // The table of keys says of nobody who it is.
-      expect((await places(one.rider)).every((place) => place.includes(': '))).toBe(true);
-    },
-  );
+  it('lies nowhere as it was written: in no table, buffer, kept copy, index or table of keys', async () => {
+    const one = trip();
+    expect((await sealed.trips.put(cellOf(one))).outcome).toBe('stored');
+    const [buffered, kept] = [trip(), trip()];
+    const topology = await sealed.store.topology.datastore(sealed.name);
+    const { cell } = await sealed.trips.get(one);
+    broken.behaviours.set(topology?.homes[cell?.shard ?? 0]?.group ?? '', 'down');
+    const [later] = await sealed.trips.batchPut([{ ...cellOf(kept), row_key: one.row_key }]);
+    expect(later?.outcome).toBe('buffered');
+    const waiting = { ...cellOf(buffered), row_key: one.row_key, ref_key: 2 };
+    expect((await sealed.trips.put(waiting)).outcome).toBe('buffered');
+    broken.behaviours.clear();
+    // The search finds what is not sealed, in logs, buffers and indexes, so that it would find the rest.
+    expect((await places(one.plain)).map((place) => place.split(': ')[1]?.replace(/_[0-9a-f]+$/u, ''))).toEqual(
+      expect.arrayContaining(['entity', 'buffer', 'by_city']),
+    );
+    expect(await places(buffered.plain)).not.toEqual([]);
+    for (const planted of [one, buffered, kept])
+      for (const secret of [planted.name, planted.email, planted.phone, planted.note])
+        expect(await places(secret)).toEqual([]);
+    for (const { name } of sealed.store.groups) await drainAtOnce(sealed.store.context, name);
+    expect((await sealed.trips.get(waiting)).cell?.body).toEqual(buffered.body);
+    // The other body for an address that was taken is kept as a conflict, sealed as it was buffered.
+    expect(await places(kept.plain)).not.toEqual([]);
+    expect(await places(kept.name)).toEqual([]);
+    // The table of keys says of nobody who it is.
+    expect((await places(one.rider)).every((place) => place.includes(': '))).toBe(true);
+  });
 
   it('is the same cell once more, from any instance, after an answer that was lost, in any order of keys', async () => {
     const one = trip();

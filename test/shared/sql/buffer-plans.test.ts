@@ -144,16 +144,12 @@ describe('rows read of a buffer table', () => {
     ['the kept conflicts', () => selectKept('conflict', datastore, 0, 10, 1e6), 50 * 3 + 10 * 14],
   ];
 
-  it.each(PAGES)(
-    'for %s are few while a purge writes the tables anew',
-    { timeout: 60_000 },
-    async (_what, statement, most) => {
-      const tables = ['schemaless.buffer', 'schemaless.drained'];
-      const read = await whilePurged(await connectionTo(), tables, () => rowsRead(connection, statement()));
-      expect(read.length).toBeGreaterThan(20);
-      expect(read.filter((rows) => rows > most)).toEqual([]);
-    },
-  );
+  it.each(PAGES)('for %s are few while a purge writes the tables anew', async (_what, statement, most) => {
+    const tables = ['schemaless.buffer', 'schemaless.drained'];
+    const read = await whilePurged(await connectionTo(), tables, () => rowsRead(connection, statement()));
+    expect(read.length).toBeGreaterThan(20);
+    expect(read.filter((rows) => rows > most)).toEqual([]);
+  });
 
   /** Taken back: of each statement the same rows are there. To count anew ends a transaction, and begins none. */
   async function readByChange(statement: Statement): Promise<number> {
@@ -186,7 +182,7 @@ describe('rows read of a buffer table', () => {
     expect(read.filter(([count, rows]) => rows > 4 * count + 200)).toEqual([]);
   });
 
-  it('that are deleted are few while a purge writes the table anew', { timeout: 60_000 }, async () => {
+  it('that are deleted are few while a purge writes the table anew', async () => {
     const statement = deleteBuffered(keysOf(datastore, addresses.slice(0, 100)));
     const read = await whilePurged(await connectionTo(), ['schemaless.buffer'], () => readByChange(statement));
     expect(read.length).toBeGreaterThan(20);

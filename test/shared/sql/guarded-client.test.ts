@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient, type GuardOptions } from '../../../shared/sql/guarded-client.ts';
 import { watchStandstill, type Standstill } from '../../../shared/sql/standstill.ts';
+import { TIMED } from '../../support/timed.ts';
 
 const QUICK = { failures: 3, slowMs: 40, silentMs: 50, probeAfterMs: 20, probeMostMs: 40, probeTimeoutMs: 60 };
 const STATEMENT: Statement = { sql: 'SELECT something', parameters: [] };
@@ -60,10 +61,10 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
   );
 const OPEN = /^unreachable: the circuit of group-1, writer is open$/;
 async function opens(client: GuardedClient): Promise<void> {
-  await expect.poll(() => client.circuit('writer'), { timeout: 2000, interval: 1 }).toBe('open');
+  await expect.poll(() => client.circuit('writer'), { interval: 1 }).toBe('open');
 }
 async function closes(client: GuardedClient): Promise<void> {
-  await expect.poll(() => client.circuit('writer'), { timeout: 2000, interval: 5 }).toBe('closed');
+  await expect.poll(() => client.circuit('writer'), { interval: 5 }).toBe('closed');
 }
 
 describe('a guarded client', () => {
@@ -158,7 +159,7 @@ describe('a guarded client', () => {
     },
   );
 
-  it('answers statements as before while it asks for a sign of life', async () => {
+  it('answers statements as before while it asks for a sign of life', TIMED, async () => {
     const { fake, select, fails } = guarded({ probeTimeoutMs: 2000 });
     fake.alive = () => new Promise(() => undefined);
     fake.answer = () => Promise.reject(timeout());
@@ -207,7 +208,7 @@ describe('a guarded client', () => {
     expect(await fails()).toMatch(OPEN);
   });
 
-  it('makes nobody wait for a sign of life that does not come', async () => {
+  it('makes nobody wait for a sign of life that does not come', TIMED, async () => {
     const settings = { ...QUICK, probeTimeoutMs: 600 };
     const { fake, client, fails } = guarded(settings);
     fake.answer = () => Promise.reject(timeout());

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SqlError, type SqlChange, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
 import { joiningClient } from '../../../shared/sql/joining-client.ts';
 import { clientTo, connectionTo } from '../../support/connection-to.ts';
+import { TIMED } from '../../support/timed.ts';
 
 const TABLES = 40;
 const DATABASE = `joining_${randomUUID().replaceAll('-', '')}`;
@@ -247,7 +248,7 @@ async function whileLocked(number: number, work: (unlock: () => Promise<unknown>
   }
 }
 
-describe('a table that somebody locked', { timeout: 30_000 }, () => {
+describe('a table that somebody locked', () => {
   it('keeps the others waiting for a second once, and for nothing while it is locked', async () => {
     const waiting: Promise<unknown>[] = [];
     /** How long the statements of the other tables take, one round after another. */
@@ -336,7 +337,7 @@ describe('a table that somebody locked', { timeout: 30_000 }, () => {
 });
 
 describe('a transaction that does not end', () => {
-  it('keeps nobody waiting for over two seconds: nothing was sent', async () => {
+  it('keeps nobody waiting for over two seconds: nothing was sent', TIMED, async () => {
     client = joiningClient({
       ...direct,
       transactions: { atOnce: 1, spare: 0, run: () => new Promise(() => undefined) },

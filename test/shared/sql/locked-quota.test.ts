@@ -5,6 +5,7 @@ import { MysqlPool } from '../../../shared/sql/mysql-pool.ts';
 import { unionOf } from '../../../shared/sql/union.ts';
 import { select } from '../../support/plain-sql.ts';
 import { clientTo, connectionTo, groupAccess } from '../../support/connection-to.ts';
+import { TIMED } from '../../support/timed.ts';
 
 const CONNECTIONS = 8;
 const TABLES = 10;
@@ -40,8 +41,8 @@ const failureOf = (work: Promise<unknown>): Promise<SqlError | undefined> =>
     (error: SqlError) => error,
   );
 
-describe('a table that somebody locks', { timeout: 30_000 }, () => {
-  it('leaves connections to other tables, whichever unions name it: first, or after another', async () => {
+describe('a table that somebody locks', () => {
+  it('leaves connections to other tables, whichever unions name it: first, or after another', TIMED, async () => {
     await holder.query(`LOCK TABLES ${tableOf(LOCKED)} WRITE`);
     const stuck: Promise<unknown>[] = [];
     try {
@@ -62,7 +63,7 @@ describe('a table that somebody locks', { timeout: 30_000 }, () => {
 });
 
 describe('a pool that ends', () => {
-  it('tells those that wait for a connection at once that nothing was sent', async () => {
+  it('tells those that wait for a connection at once that nothing was sent', TIMED, async () => {
     const group = groupAccess();
     const pool = new MysqlPool({
       connection: { ...group.writer, user: group.user, password: group.password },

@@ -176,7 +176,7 @@ describe('appends that are committed together', () => {
     expect(await endOf(one)).toEqual([last + 1, 1]);
   });
 
-  it('meet those of restored cells in no circle', { timeout: 20_000 }, async () => {
+  it('meet those of restored cells in no circle', async () => {
     let circles = 0;
     const another = joiningClient(watched(direct));
     const counting = (through: SqlClient): SqlClient => {

@@ -191,7 +191,7 @@ describe('rows read', () => {
     expect(() => selectBodyHashes(keys(301))).toThrow('wanted 1 to 300 addresses of a shard to ask for, got 301');
   });
 
-  it('for hashes of 100 bodies are few while a purge writes the shard anew', { timeout: 60_000 }, async () => {
+  it('for hashes of 100 bodies are few while a purge writes the shard anew', async () => {
     const read = await whilePurged(await connectionTo(groupOf(1)), [entity(1)], () => rowsRead(connection, hashes()));
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((count) => count > 100 * 4)).toEqual([]);

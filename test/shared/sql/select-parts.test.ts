@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
 import { selectParts } from '../../../shared/sql/union.ts';
+import { TIMED } from '../../support/timed.ts';
 
 const LATE_MS = 900;
 const partOf = (table: string, row: string, more = ''): Statement => ({
@@ -44,17 +45,21 @@ function node() {
 }
 
 describe('parts of a union that is late', () => {
-  it('are all answered but those of the table that is locked, at once from then on, and those, too, once it is free', async () => {
-    const { state, ask } = node();
-    state.locked.add(two);
-    const parts = [partOf(one, 'a'), partOf(two, 'b'), partOf(two, 'c'), partOf(three, 'd')];
-    expect(await ask(parts)).toMatchObject({ rows: ['a', 'd'], refused: [1, 2] });
-    const again = await ask(parts);
-    expect(again).toMatchObject({ rows: ['a', 'd'], refused: [1, 2] });
-    expect(again.ms).toBeLessThan(LATE_MS / 3);
-    state.locked.clear();
-    await expect.poll(() => ask(parts)).toMatchObject({ rows: ['a', 'b', 'c', 'd'], refused: [] });
-  });
+  it(
+    'are all answered but those of the table that is locked, at once from then on, and those, too, once it is free',
+    TIMED,
+    async () => {
+      const { state, ask } = node();
+      state.locked.add(two);
+      const parts = [partOf(one, 'a'), partOf(two, 'b'), partOf(two, 'c'), partOf(three, 'd')];
+      expect(await ask(parts)).toMatchObject({ rows: ['a', 'd'], refused: [1, 2] });
+      const again = await ask(parts);
+      expect(again).toMatchObject({ rows: ['a', 'd'], refused: [1, 2] });
+      expect(again.ms).toBeLessThan(LATE_MS / 3);
+      state.locked.clear();
+      await expect.poll(() => ask(parts)).toMatchObject({ rows: ['a', 'b', 'c', 'd'], refused: [] });
+    },
+  );
 
   it('are answered where most are of the locked table, and where they have no rows', async () => {
     const { state, ask } = node();

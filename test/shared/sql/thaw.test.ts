@@ -6,6 +6,7 @@ import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
 import { clientTo, groupAccess } from '../../support/connection-to.ts';
 import { sql } from '../../support/plain-sql.ts';
+import { TIMED } from '../../support/timed.ts';
 
 const CONNECTIONS = 8;
 const DATABASE = `thaw_${randomUUID().replaceAll('-', '')}`;
@@ -129,7 +130,7 @@ describe('reads that a request left behind', () => {
 });
 
 describe('a process that stood still', () => {
-  it('waits for no second time limit, and blames nobody: whoever asked has waited for one', async () => {
+  it('waits for no second time limit, and blames nobody: whoever asked has waited for one', TIMED, async () => {
     const hasty = clientTo(undefined, { queryTimeoutMs: 1500 });
     let probes = 0;
     const counted: SqlClient = {

@@ -4,6 +4,7 @@ import { createDatastore, dynamoTopology } from '../../../shared/topology/dynamo
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { refreshSoon } from '../../../shared/topology/refresh-soon.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { TIMED } from '../../support/timed.ts';
 
 let table: DynamoTable;
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => table.client.destroy());
 
 describe('the topology', () => {
-  it('that is known keeps nobody waiting while the table is away, or does not answer', async () => {
+  it('that is known keeps nobody waiting while the table is away, or does not answer', TIMED, async () => {
     const state = { table: 'there' as 'there' | 'away' | 'silent' };
     const send = async (...given: unknown[]): Promise<unknown> => {
       if (state.table === 'away') throw new Error('away');
@@ -37,7 +38,7 @@ describe('the topology', () => {
     expect(performance.now() - start).toBeLessThan(500);
   });
 
-  it('that is known is used again soon where the table stops to answer', async () => {
+  it('that is known is used again soon where the table stops to answer', TIMED, async () => {
     let silent = false;
     const send = async (...given: unknown[]): Promise<unknown> =>
       silent
@@ -52,27 +53,31 @@ describe('the topology', () => {
     expect(performance.now() - start).toBeLessThan(2500);
   });
 
-  it('is read at once where somebody asks for it to be soon, and no more than once a second, however many do', async () => {
-    let scans = 0;
-    const send = async (...given: unknown[]): Promise<unknown> => {
-      scans += 1;
-      return (table.client.send as (...given: unknown[]) => Promise<unknown>).apply(table.client, given);
-    };
-    const topology = dynamoTopology({ ...table, client: { send } as unknown as DynamoDBClient });
-    expect(await topology.datastores()).toEqual(['trips']);
-    refreshSoon(topology);
-    await topology.datastores();
-    expect(scans).toBe(2);
-    const begun = performance.now();
-    for (let times = 0; times < 200; times += 1) {
-      refreshSoon(topology);
+  it(
+    'is read at once where somebody asks for it to be soon, and no more than once a second, however many do',
+    TIMED,
+    async () => {
+      let scans = 0;
+      const send = async (...given: unknown[]): Promise<unknown> => {
+        scans += 1;
+        return (table.client.send as (...given: unknown[]) => Promise<unknown>).apply(table.client, given);
+      };
+      const topology = dynamoTopology({ ...table, client: { send } as unknown as DynamoDBClient });
       expect(await topology.datastores()).toEqual(['trips']);
-    }
-    expect(scans).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - begun) / 1000));
-    const before = scans;
-    await new Promise((resolve) => setTimeout(resolve, 1050));
-    refreshSoon(topology);
-    await topology.datastores();
-    expect(scans).toBe(before + 1);
-  });
+      refreshSoon(topology);
+      await topology.datastores();
+      expect(scans).toBe(2);
+      const begun = performance.now();
+      for (let times = 0; times < 200; times += 1) {
+        refreshSoon(topology);
+        expect(await topology.datastores()).toEqual(['trips']);
+      }
+      expect(scans).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - begun) / 1000));
+      const before = scans;
+      await new Promise((resolve) => setTimeout(resolve, 1050));
+      refreshSoon(topology);
+      await topology.datastores();
+      expect(scans).toBe(before + 1);
+    },
+  );
 });

@@ -207,7 +207,7 @@ test('an upload in parts is whole, and is aborted where one of them fails, or it
   await expect(storeLarge({ signal: end.signal })).rejects.toThrow(/abort/iu);
   expect(bucket.s3.uploads.size).toBe(0);
   expect(await keys()).toEqual([]);
-}, 60_000);
+});
 
 test('what one that was killed left of its uploads is aborted by the next', async () => {
   bucket.s3.before = async ({ url, method }) => (isPart(url, 2) || method === 'DELETE' ? 403 : undefined);
@@ -224,4 +224,4 @@ test('what one that was killed left of its uploads is aborted by the next', asyn
   expect(aborted).toEqual([]);
   await exported();
   expect(aborted).toEqual([`/${bucket.name}/${prefix}/part-0001/0000.ndjson`]);
-}, 60_000);
+});

@@ -8,6 +8,7 @@ import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import type { NewCell, PutResult } from '../../../../shared/cell.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { TIMED } from '../../../support/timed.ts';
 
 const FLUSH_MS = 250;
 const STORED_MS = 3000;
@@ -23,7 +24,7 @@ vi.mock('../../../../infra/cli/files/write-durably.ts', () => ({
 
 const folder = folderOfTests();
 
-it('checkpoints of an import do not pile up on a disk that is slow to flush', async () => {
+it('checkpoints of an import do not pile up on a disk that is slow to flush', TIMED, async () => {
   const path = join(folder.path, 'cells.ndjson');
   writeFileSync(
     path,

@@ -16,6 +16,7 @@ import {
   text,
   type Calls,
 } from './with-data-api.ts';
+import { TIMED } from '../../../support/timed.ts';
 
 const api = await dataApiOfTests('CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, body LONGBLOB)');
 
@@ -105,7 +106,7 @@ describe('sizes', () => {
 describe('times', () => {
   const records = async (sql: string) => (await api.run(sql)).records;
 
-  it('a statement that takes too long is cancelled', async () => {
+  it('a statement that takes too long is cancelled', TIMED, async () => {
     await withLimits({ statementMs: 300 }, async ({ run }) => {
       const before = performance.now();
       await expect(run('INSERT INTO t (id) SELECT 1000 FROM (SELECT SLEEP(2)) AS s')).rejects.toMatchObject({

@@ -21,9 +21,7 @@ export function startCommand(node: string, file: string, ...flags: string[]): St
     output: () => text,
     async url() {
       // The line after "ready", which can come by itself.
-      await expect
-        .poll(() => text, { timeout: 15_000 })
-        .toMatch(/^ready http:\/\/127\.0\.0\.1:\d+\n[^]*AWS_ENDPOINT_URL_RDS_DATA=\S+\s/mu);
+      await expect.poll(() => text).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+\n[^]*AWS_ENDPOINT_URL_RDS_DATA=\S+\s/mu);
       return /AWS_ENDPOINT_URL_RDS_DATA=(\S+)/u.exec(text)?.[1] ?? '';
     },
   };

@@ -12,6 +12,7 @@ import {
   serverLogin,
   type Calls,
 } from './with-data-api.ts';
+import { TIMED } from '../../../support/timed.ts';
 
 const api = await dataApiOfTests('CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))');
 beforeEach(async () => {
@@ -129,7 +130,7 @@ describe('a transaction', () => {
     await Promise.all([api.rollback(id), api.rollback(transactionId)]);
   });
 
-  it('takes one call at a time, and refuses the others at once', async () => {
+  it('takes one call at a time, and refuses the others at once', TIMED, async () => {
     const id = await api.begin();
     const slow = api.run('SELECT SLEEP(2)', { transactionId: id });
     await sleep(300);
@@ -200,7 +201,7 @@ describe('times', () => {
     expect(await ids()).toEqual([1, 2, 3]);
   });
 
-  it('an endpoint that stops rolls back what is under way, and waits for no statement', async () => {
+  it('an endpoint that stops rolls back what is under way, and waits for no statement', TIMED, async () => {
     await start({});
     const id = await calls.begin();
     await insertHasty(1, id);

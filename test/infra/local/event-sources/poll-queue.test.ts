@@ -13,7 +13,6 @@ import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 /** On a machine that has other things to do. */
 vi.setConfig({ testTimeout: 60_000 });
-const SOON = { timeout: 20_000 };
 
 const folder = folderOfTests();
 let sqs: Service;
@@ -81,7 +80,7 @@ describe('a queue that calls a function', () => {
   it('hands over what Lambda does', async () => {
     const { queue, events, stop } = await polled(async () => null);
     await queue.send('17:one');
-    await expect.poll(() => events.length, SOON).toBe(1);
+    await expect.poll(() => events.length).toBe(1);
     expect(events[0]).toEqual({
       Records: [
         {
@@ -112,8 +111,8 @@ describe('a queue that calls a function', () => {
     const { queue, batches, stop } = await polled(async () => sleep(5, null));
     const sent = Array.from({ length: 120 }, (_, index) => `${index % 4}:${index}`);
     await queue.send(...sent);
-    await expect.poll(() => batches.flat().length, SOON).toBe(120);
-    await expect.poll(() => queue.count(), SOON).toEqual(EMPTY);
+    await expect.poll(() => batches.flat().length).toBe(120);
+    await expect.poll(() => queue.count()).toEqual(EMPTY);
     for (const group of ['0', '1', '2', '3']) {
       expect(batches.flat().filter((text) => text.startsWith(`${group}:`))).toEqual(
         sent.filter((text) => text.startsWith(`${group}:`)),
@@ -135,12 +134,12 @@ describe('a queue that calls a function', () => {
     );
     await queue.send('a:1', 'a:2', 'a:3', 'b:1');
     await expect
-      .poll(() => batches, SOON)
+      .poll(() => batches)
       .toEqual([
         ['a:1', 'a:2', 'a:3', 'b:1'],
         ['a:2', 'a:3'],
       ]);
-    await expect.poll(() => queue.count(), SOON).toEqual(EMPTY);
+    await expect.poll(() => queue.count()).toEqual(EMPTY);
     await stop();
   });
 
@@ -156,7 +155,7 @@ describe('a queue that calls a function', () => {
     );
     await queue.send('a:1', 'a:2');
     await expect
-      .poll(() => batches, SOON)
+      .poll(() => batches)
       .toEqual([
         ['a:1', 'a:2'],
         ['a:1', 'a:2'],
@@ -170,8 +169,8 @@ describe('a queue that calls a function', () => {
       definition: { reportsFailures: false },
     });
     await queue.send('a:1', 'a:2');
-    await expect.poll(() => batches.length, SOON).toBe(1);
-    await expect.poll(() => queue.count(), SOON).toEqual(EMPTY);
+    await expect.poll(() => batches.length).toBe(1);
+    await expect.poll(() => queue.count()).toEqual(EMPTY);
     await stop();
   });
 
@@ -200,7 +199,7 @@ describe('a queue that calls a function', () => {
       { definition: { batchSize: 1, maximumConcurrency } },
     );
     await queue.send(...Array.from({ length: 60 }, (_, index) => `${Math.floor(index / 2)}:${index}`));
-    await expect.poll(() => batches.length, SOON).toBe(60);
+    await expect.poll(() => batches.length).toBe(60);
     expect(highest).toBe(most);
     expect(clashes).toEqual([]);
     await stop();
@@ -212,12 +211,12 @@ describe('a queue that calls a function', () => {
       return null;
     });
     await queue.send('a:1', 'a:2');
-    await expect.poll(() => reports.length, SOON).toBe(1);
+    await expect.poll(() => reports.length).toBe(1);
     expect(reports[0]).toMatch(/^cannot be asked for messages: /u);
     await sqs.resume();
     await queue.send('a:3');
-    await expect.poll(() => batches.flat(), SOON).toEqual(['a:1', 'a:2', 'a:3']);
-    await expect.poll(() => queue.count(), SOON).toEqual(EMPTY);
+    await expect.poll(() => batches.flat()).toEqual(['a:1', 'a:2', 'a:3']);
+    await expect.poll(() => queue.count()).toEqual(EMPTY);
     expect(reports.at(-1)).toBe('answers again');
     await stop();
   });
@@ -230,7 +229,7 @@ describe('a queue that calls a function', () => {
       return null;
     });
     await queue.send('a:1');
-    await expect.poll(() => batches.length, SOON).toBe(1);
+    await expect.poll(() => batches.length).toBe(1);
     await stop();
     expect(ended).toBe(true);
     await queue.send('a:2');

@@ -168,8 +168,8 @@ describe.each(['threads', 'process'] as const)('idle functions in %s', (mode) =>
       await Promise.all([invoke('alone', { sleep: '10' }), invoke('alone', { sleep: '2500' })]);
       // The one that slept has just ended, the other had nothing to do for longer than it may.
       expect(instances('alone')).toBe(1);
-      await expect.poll(() => instances('alone'), { timeout: 5000 }).toBe(0);
-      await expect.poll(() => instances('shared'), { timeout: 5000 }).toBe(0);
+      await expect.poll(() => instances('alone')).toBe(0);
+      await expect.poll(() => instances('shared')).toBe(0);
       expect(await invoke('shared', {})).toMatchObject({ answered: 1 });
       expect(instances('shared')).toBe(1);
     } finally {

@@ -87,12 +87,10 @@ describe('a running stack', () => {
     const cell = order();
     // Who looked in vain just before looks again a second later.
     await expect
-      .poll(
-        () =>
-          shop()
-            .put(cell)
-            .catch(({ code }) => code),
-        { timeout: 30_000 },
+      .poll(() =>
+        shop()
+          .put(cell)
+          .catch(({ code }) => code),
       )
       .toMatchObject({ outcome: 'stored', added_id: 1 });
     const { entries } = await shop().query({

@@ -93,9 +93,7 @@ describe('a datastore with sealed fields, over HTTP', () => {
     expect(kept).toMatchObject({ name: { $sealed: expect.any(String) }, room: one.body['room'] });
     const where = [{ field: 'contact.mail', operator: 'eq' as const, values: [one.body.contact.mail] }];
     await expect
-      .poll(async () => (await clinic().query({ index: 'mail_index', where, columns: ['VISIT'] })).entries, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await clinic().query({ index: 'mail_index', where, columns: ['VISIT'] })).entries)
       .toMatchObject([{ row_key: one.row_key, fields: { 'contact.mail': null }, cells: [{ body: one.body }] }]);
     const range = [{ field: 'contact.mail', operator: 'gte' as const, values: ['a'] }];
     await expect(clinic().query({ index: 'mail_index', where: range })).rejects.toMatchObject({

@@ -179,13 +179,11 @@ describe('a part that was added in the CDK app alone', () => {
     const QueueUrl = running.queueUrls.find((queue) => queue.includes('addedqueue'));
     await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'a message' }));
     await expect
-      .poll(() => callsOf('consuming'), { timeout: 15_000 })
+      .poll(() => callsOf('consuming'))
       .toEqual([expect.stringMatching(/^\{"Records":\[\{[^]*"body":"a message"/u)]);
   });
 
   it('is started, if it is a schedule', async () => {
-    await expect
-      .poll(() => callsOf('started'), { timeout: 15_000 })
-      .toEqual([expect.stringContaining('"Scheduled Event"')]);
+    await expect.poll(() => callsOf('started')).toEqual([expect.stringContaining('"Scheduled Event"')]);
   });
 });

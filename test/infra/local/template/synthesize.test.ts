@@ -6,30 +6,26 @@ import { DEPLOYED_APP, synthesize } from '../../../../infra/local/template/synth
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { writeFiles } from '../../support/write-files.ts';
 
-it(
-  'a function that cannot be bundled is told with what is wrong where, and nothing of how that was found',
-  { timeout: 120_000 },
-  async () => {
-    using folder = temporaryFolder();
-    const files = {
-      'datastores/shop/datastore.yaml': 'datastore: shop\nshards: 4\n',
-      'datastores/shop/triggers/confirm_order.yaml':
-        "trigger: confirm_order\ndatastore: shop\ncolumns: '*'\nfunction: functions/confirm-order.ts\n",
-      'functions/confirm-order.ts':
-        "export const handler = 1;\nimport { nothing } from './not-there.ts';\nconsole.log(nothing);\n",
-    };
-    writeFiles(folder.path, files);
-    const context = { environment: 'local', datastores: join(folder.path, 'datastores'), project: folder.path };
-    const message = await synthesize({ app: DEPLOYED_APP, context, folder: join(folder.path, 'out') }).then(
-      () => 'it was bundled',
-      (error: Error) => error.message,
-    );
-    expect(message).toMatch(/^The synthesis failed: /u);
-    expect(message).toMatch(/Could not resolve "\.\/not-there\.ts"\s+\S*functions\/confirm-order\.ts:2:/u);
-    expect(message).not.toMatch(/^\s+at /mu);
-    expect(message.split('\n').length).toBeLessThan(10);
-  },
-);
+it('a function that cannot be bundled is told with what is wrong where, and nothing of how that was found', async () => {
+  using folder = temporaryFolder();
+  const files = {
+    'datastores/shop/datastore.yaml': 'datastore: shop\nshards: 4\n',
+    'datastores/shop/triggers/confirm_order.yaml':
+      "trigger: confirm_order\ndatastore: shop\ncolumns: '*'\nfunction: functions/confirm-order.ts\n",
+    'functions/confirm-order.ts':
+      "export const handler = 1;\nimport { nothing } from './not-there.ts';\nconsole.log(nothing);\n",
+  };
+  writeFiles(folder.path, files);
+  const context = { environment: 'local', datastores: join(folder.path, 'datastores'), project: folder.path };
+  const message = await synthesize({ app: DEPLOYED_APP, context, folder: join(folder.path, 'out') }).then(
+    () => 'it was bundled',
+    (error: Error) => error.message,
+  );
+  expect(message).toMatch(/^The synthesis failed: /u);
+  expect(message).toMatch(/Could not resolve "\.\/not-there\.ts"\s+\S*functions\/confirm-order\.ts:2:/u);
+  expect(message).not.toMatch(/^\s+at /mu);
+  expect(message.split('\n').length).toBeLessThan(10);
+});
 
 it('is done once, and again when a file changed that a bundle was made of', { timeout: 240_000 }, async () => {
   using folder = temporaryFolder();

@@ -17,6 +17,7 @@ import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { change } from '../../../support/plain-sql.ts';
 import { openRealStore, type RealStore } from '../../../support/real-store.ts';
 import { openGate, type Gate } from './gate.ts';
+import { until } from '../../../support/until.ts';
 
 export interface FollowedStore {
   readonly store: RealStore;
@@ -109,10 +110,8 @@ export async function openFollowedStore(
     lag: (deeds) => followerLag(stateTable, store.context, idOf(deeds)),
     items: (deeds) => offsetItems(stateTable, { ...idOf(deeds), shards, partitions: shards }),
     begun: (deeds) =>
-      until(
-        'it has begun everywhere',
-        async () => (await followed.offsets(deeds)).every((offset) => offset !== undefined),
-        40_000,
+      until('it has begun everywhere', async () =>
+        (await followed.offsets(deeds)).every((offset) => offset !== undefined),
       ),
     caughtUp: (deeds) =>
       until('everything is handled', async () => (await followed.stored()).every((cell) => deeds.names().has(cell))),
@@ -262,13 +261,4 @@ export function startWorker(
       await ended;
     },
   };
-}
-
-/** Waits for something to become true; fails with what was waited for. */
-export async function until(what: string, isTrue: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
-  const end = Date.now() + withinMs;
-  while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -6,7 +6,7 @@ import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
 import { errorOf } from '../../../support/datastore-conformance.ts';
 import { eq, indexOn } from '../../../support/index-on.ts';
 import { select } from '../../../support/plain-sql.ts';
-import { until } from '../../follow/support/followed-store.ts';
+import { until } from '../../../support/until.ts';
 import { noEntries } from './support/entry-writes.ts';
 import { changeable, countKinds, DRIVERS, sharedIndexed } from './support/indexed-store.ts';
 
@@ -73,16 +73,16 @@ describe('an index added to a datastore', () => {
     const second = indexed.repair();
     const resumed = await offsets();
     expect(resumed).toBeGreaterThanOrEqual(reached);
-    await until('it is live', async () => (await indexed.version('drivers')) !== undefined, 20_000);
+    await until('it is live', async () => (await indexed.version('drivers')) !== undefined);
     const written = await stopWriting();
-    await until('no problems', async () => (await indexed.problems()).length === 0, 20_000);
+    await until('no problems', async () => (await indexed.problems()).length === 0);
     expect(written).toBeGreaterThan(0);
     await until('its offsets are forgotten', async () => (await offsets()) === 0);
     await until('its spread is known', async () => ((await progress())?.largest_share ?? 0) > 1 / SHARDS);
     await second.stop();
     between.now = (client) => client;
     expect(second.events.filter(({ kind }) => kind === 'failed')).toEqual([]);
-  }, 60_000);
+  });
 
   it('answers by its old definition until the new one is complete, whose tables are then dropped', async () => {
     const before = await indexed.version('drivers');
@@ -108,7 +108,6 @@ describe('an index added to a datastore', () => {
       async () =>
         (await catalogue('drivers')).some(({ hash, state }) => state === 'live' && hash !== before?.hash) &&
         (await indexed.version('cities')) !== undefined,
-      20_000,
     );
     indexed.store.topology.refresh();
     const changed = await ask();
@@ -126,5 +125,5 @@ describe('an index added to a datastore', () => {
       expect(tables).toEqual([]);
     }
     expect(run.events.filter(({ kind }) => kind === 'failed')).toEqual([]);
-  }, 60_000);
+  });
 });

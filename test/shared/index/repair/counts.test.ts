@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { indexTable } from '../../../../shared/index/index-table.ts';
-import { until } from '../../follow/support/followed-store.ts';
+import { until } from '../../../support/until.ts';
 import { sharedIndexed } from './support/indexed-store.ts';
 import { change } from '../../../support/plain-sql.ts';
 
@@ -41,9 +41,9 @@ describe('the count of entries', () => {
     const share = async () =>
       (await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress?.largest_share ?? 0;
     // Readers are asked, which may lag behind what was just written: until then it is a share of less.
-    await until('it is counted, all of it', async () => (await share()) === 0.8, 60_000);
+    await until('it is counted, all of it', async () => (await share()) === 0.8);
     await run.stop();
     expect([...counting].filter((sql) => !/LIMIT (?:5000|10000)\)/u.test(sql))).toEqual([]);
     expect([...counting].some((sql) => sql.includes('LIMIT 10000'))).toBe(true);
-  }, 120_000);
+  });
 });

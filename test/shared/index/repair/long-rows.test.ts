@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../../shared/body/codec.ts';
 import type { Json } from '../../../../shared/cell.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
-import { until } from '../../follow/support/followed-store.ts';
+import { until } from '../../../support/until.ts';
 import { noEntries } from './support/entry-writes.ts';
 import { sharedIndexed } from './support/indexed-store.ts';
 import { startRepairProcess } from './support/start-repair-process.ts';
@@ -41,7 +41,7 @@ describe('a row of many cells', () => {
     await until('all are repaired', async () => (await missing()) === 0);
     await run.stop();
     expect(Math.min(...seen), 'while its earlier cells are read').toBe(1);
-  }, 60_000);
+  });
 });
 
 describe('a row whose bodies are small as they are stored and large as objects', () => {
@@ -61,7 +61,7 @@ describe('a row whose bodies are small as they are stored and large as objects',
       await until(
         'all are repaired, or the process is dead',
         async () => process.exit() !== null || (await tombstones()) === before + VERSIONS - 1,
-        120_000,
+        { patienceMs: 120_000 },
       );
       expect(process.exit(), process.lines.join('\n')).toBe(null);
       expect(await indexed.problems()).toEqual([]);
@@ -69,7 +69,7 @@ describe('a row whose bodies are small as they are stored and large as objects',
       // One more cell, as of a row that is still being written.
       const driver = randomUUID();
       await indexed.write([{ row_key, ref_key: VERSIONS, body: { driver, trace: EMPTY } }]);
-      await until('the next cell is repaired', async () => (await tombstones()) === before + VERSIONS, 60_000);
+      await until('the next cell is repaired', async () => (await tombstones()) === before + VERSIONS);
     } finally {
       await process.stop();
     }

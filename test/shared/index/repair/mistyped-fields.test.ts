@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../../shared/definitions/definitions.ts';
 import { readIndexNow } from '../../../../shared/topology/index-now.ts';
-import { until } from '../../follow/support/followed-store.ts';
+import { until } from '../../../support/until.ts';
 import { sharedIndexed } from './support/indexed-store.ts';
 import { eq, indexOn } from '../../../support/index-on.ts';
 
@@ -66,7 +66,7 @@ describe('fields of another type than the index says', () => {
     const [, items] = await mistyped();
     expect(items?.rows).toBe(21);
     expect(more.map(({ row_key }) => row_key)).toContain(items?.row_key);
-  }, 40_000);
+  });
 
   it('are counted by the build of a changed definition, and forgotten with the old one', async () => {
     await indexed.write([order({ note: 5 })]);
@@ -75,7 +75,6 @@ describe('fields of another type than the index says', () => {
     await until(
       'the new one is live',
       async () => (await trips.index('orders')).state === 'live' && (await trips.index('orders')).fields.length === 4,
-      20_000,
     );
     await until('its own are counted', async () => (await mistyped()).reduce((sum, { rows }) => sum + rows, 0) >= 22);
     // Each row once, as it is now: one of the two and twenty was put right.
@@ -88,5 +87,5 @@ describe('fields of another type than the index says', () => {
     await run.stop();
     const { mistyped: kept, versions } = await known();
     expect(new Set(kept.map(({ hash }) => hash))).toEqual(new Set(versions.map(({ hash }) => hash)));
-  }, 60_000);
+  });
 });

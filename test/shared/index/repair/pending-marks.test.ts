@@ -63,4 +63,4 @@ it('marks of as many shards as a datastore may have are taken, and found and cle
   const last = found.toSorted((one, other) => one.shard - other.shard).at(-1);
   expect(last && (await marks.clear('group-5', last))).toBe(true);
   expect(await marks.read('group-5', MAX_SHARDS)).toHaveLength(lowest.size - 1);
-}, 60_000);
+});

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { faults } from '../../../support/faulty-client.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
-import { until } from '../../follow/support/followed-store.ts';
+import { until } from '../../../support/until.ts';
 import { noEntries, noTombstones, unreliableEntries } from './support/entry-writes.ts';
 import { changeable, countKinds, sharedIndexed } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
+import { TIMED } from '../../../support/timed.ts';
 
 const SHARDS = 6;
 const NONE = { missing: 0, extra: 0, wrong: 0 };
@@ -14,7 +15,7 @@ const faulty = faults();
 const { between, wrap } = changeable();
 const indexed = await sharedIndexed(SHARDS, (client, group) => wrap(faulty.wrap(client, group), group));
 
-const clean = () => until('no problems', async () => (await indexed.problems()).length === 0, 20_000);
+const clean = () => until('no problems', async () => (await indexed.problems()).length === 0);
 
 /** Races versions of some rows, whose drivers change with each; some of what their writes do for the index is lost. */
 async function race(writers: number, versions: number): Promise<void> {
@@ -52,7 +53,7 @@ describe('the repair', () => {
     expect(run.events.reduce((sum, event) => sum + (event.kind === 'repaired' ? event.entries : 0), 0)).toBe(60);
   });
 
-  it('goes on while a group is down, and gives it its entries once it is back', async () => {
+  it('goes on while a group is down, and gives it its entries once it is back', TIMED, async () => {
     const topology = await indexed.store.topology.datastore(indexed.datastore);
     const groupOf = (shard: number): string => topology?.homes[shard]?.group ?? '';
     const driverIn = (group: string, is: boolean): string => {
@@ -80,7 +81,7 @@ describe('the repair', () => {
     await until('marked', () => run.events.some(({ kind }) => kind === 'pending'));
     const back = performance.now();
     faulty.behaviours.clear();
-    await until('those of the group are there', async () => (await found(there)) === rows.length / 2, 15_000);
+    await until('those of the group are there', async () => (await found(there)) === rows.length / 2);
     expect(performance.now() - back).toBeLessThan(15_000);
     between.now = (client) => client;
     await clean();
@@ -100,7 +101,7 @@ describe('the repair', () => {
     await clean();
     await run.stop();
     expect(countKinds(await indexed.problems())).toEqual(NONE);
-  }, 40_000);
+  });
 
   it('would leave entries under former values if there were no tombstones', async () => {
     between.now = noTombstones;

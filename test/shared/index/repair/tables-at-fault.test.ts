@@ -5,7 +5,7 @@ import { verifyIndex } from '../../../../shared/index/verify.ts';
 import { SqlError, type SqlClient } from '../../../../shared/sql/client.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
-import { until } from '../../follow/support/followed-store.ts';
+import { until } from '../../../support/until.ts';
 import { noEntries } from './support/entry-writes.ts';
 import { changeable, sharedIndexed, type Wrap } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
@@ -81,7 +81,7 @@ describe('the repair, of tables of one group, one of which', () => {
         const rows = await rowsWithoutEntries([bad, ...good]);
         const drivers = new Set(rows.map(({ driver }) => driver));
         const wanted = new Set(rows.filter(({ shard }) => shard !== bad).map(({ row_key }) => row_key));
-        await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, 60_000);
+        await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size);
         expect(await entriesOf(drivers)).toEqual(wanted);
         // Without readers its log cannot be read either, which the follower tells.
         const told = () =>
@@ -92,7 +92,7 @@ describe('the repair, of tables of one group, one of which', () => {
           );
         await until('it is told', () => told().length > 0);
         fault.now = (client) => client;
-        await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length, 40_000);
+        await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length);
         expect(told()).toHaveLength(1);
       } finally {
         await run.stop();
@@ -119,20 +119,16 @@ describe('the repair, of tables of one group, one of which', () => {
       const rows = await rowsWithoutEntries(shards, () => driverWhere(isBad, made++ % 4 === 0));
       const drivers = new Set(rows.map(({ driver }) => driver));
       const wanted = new Set(rows.filter((row) => !isBad(row)).map(({ row_key }) => row_key));
-      await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, 60_000);
+      await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size);
       expect(await entriesOf(drivers)).toEqual(wanted);
       // Rows that come later find their way too, past what is marked.
       const later = await rowsWithoutEntries(
         shards.slice(0, 1),
         () => [...drivers].find((driver) => !isBad({ driver })) ?? '',
       );
-      await until('later ones too', async () => (await entriesOf(drivers)).size === wanted.size + later.length, 60_000);
+      await until('later ones too', async () => (await entriesOf(drivers)).size === wanted.size + later.length);
       fault.now = (client) => client;
-      await until(
-        'all are repaired',
-        async () => (await entriesOf(drivers)).size === rows.length + later.length,
-        40_000,
-      );
+      await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length + later.length);
       await until('no mark is left', () => run.events.some(({ kind }) => kind === 'caught_up'));
     } finally {
       await run.stop();
@@ -158,5 +154,5 @@ describe('the verification, of a datastore of which one table is damaged', () =>
     expect(verified.found).toEqual({ missing: rows.length / 2, wrong: 0, extra: 0 });
     expect(verified.mended).toBe(rows.length / 2);
     expect((await indexed.problems('drivers', true)).length).toBe(rows.length / 2);
-  }, 60_000);
+  });
 });

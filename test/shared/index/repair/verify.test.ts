@@ -9,7 +9,7 @@ import type { VerifyLocation } from '../../../../shared/index/verify.ts';
 import { putEntries } from '../../../../shared/index/statements/put-entries.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { change, select } from '../../../support/plain-sql.ts';
-import { until } from '../../follow/support/followed-store.ts';
+import { until } from '../../../support/until.ts';
 import { countKinds, sharedIndexed } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { PermanentFailure } from '../../../../shared/triggers/consume/permanent-failure.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { encodeMessage } from '../../../../shared/triggers/state/queue-message.ts';
-import { cellOf, messageOf, sharedStages, until, type Stage } from './support/stage.ts';
+import { cellOf, messageOf, sharedStages, type Stage } from './support/stage.ts';
+import { until } from '../../../support/until.ts';
 
 const open = await sharedStages();
 

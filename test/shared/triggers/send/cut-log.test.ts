@@ -7,14 +7,8 @@ import { entityTable } from '../../../../shared/sql/names.ts';
 import { select } from '../../../support/plain-sql.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { startConsuming, type Consuming } from './support/consuming.ts';
-import {
-  followEvents,
-  openTailedStore,
-  startTailer,
-  stopTailers,
-  until,
-  type TailedStore,
-} from './support/tailed-store.ts';
+import { followEvents, openTailedStore, startTailer, stopTailers, type TailedStore } from './support/tailed-store.ts';
+import { until } from '../../../support/until.ts';
 
 const NAME = 'bill_rider';
 const SHARD = 1;
@@ -50,7 +44,7 @@ async function refKeys(): Promise<readonly number[]> {
   return rows.map(([key]) => Number(key));
 }
 
-describe('a trigger whose log was cut', { timeout: 120_000 }, () => {
+describe('a trigger whose log was cut', () => {
   it('loses no cell that took an added id anew when its queue is lost after that: what was consumed under that id is not it', async () => {
     await open('start');
     const { deployed, store } = tailed.trigger(NAME);

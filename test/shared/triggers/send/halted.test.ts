@@ -9,7 +9,8 @@ import type { TriggerMessage } from '../../../../shared/triggers/state/message.t
 import type { TriggerManagementOptions } from '../../../../shared/triggers/manage/managed-trigger.ts';
 import type { TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
 import { startConsuming, type Consuming, type ConsumingOptions } from './support/consuming.ts';
-import { deployedTrigger, sharedTailing, startTailer, until, type TailedStore } from './support/tailed-store.ts';
+import { deployedTrigger, sharedTailing, startTailer, type TailedStore } from './support/tailed-store.ts';
+import { until } from '../../../support/until.ts';
 
 const SHARDS = 4;
 const NAME = 'bill_rider';
@@ -91,7 +92,7 @@ async function callsOf(consumer: Consuming, count: number) {
   return firstCalls(consumer.called);
 }
 
-describe('a trigger that was halted', { timeout: 120_000 }, () => {
+describe('a trigger that was halted', () => {
   it('goes on with the oldest cell that was not consumed, in order, when SQS has moved the first of its messages to the last queue', async () => {
     const { tailed, deployed, operations, consume, queueTen } = await open({ receipts: 3 });
     startTailer(sqs, tailed);
@@ -164,7 +165,7 @@ describe('a trigger that was halted', { timeout: 120_000 }, () => {
   });
 });
 
-describe('what SQS gave up on', { timeout: 120_000 }, () => {
+describe('what SQS gave up on', () => {
   /** Every message received once without an end. */
   async function giveUp(): Promise<Scene> {
     const scene = await open({ receipts: 1 });
@@ -234,7 +235,7 @@ describe('what SQS gave up on', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a trigger whose consumer was away', { timeout: 120_000 }, () => {
+describe('a trigger whose consumer was away', () => {
   it('goes on with the oldest cell that was not consumed, in order, whoever notices first that it was for too long', async () => {
     const { tailed, deployed, consume, queueTen } = await open();
     startTailer(sqs, tailed);
@@ -246,7 +247,7 @@ describe('a trigger whose consumer was away', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the place that a trigger goes on from', { timeout: 120_000 }, () => {
+describe('the place that a trigger goes on from', () => {
   it('is not before what was consumed: that is not called for again', async () => {
     const { tailed, operations, consume, queueTen } = await open({ safeHaltMs: 0 });
     startTailer(sqs, tailed);

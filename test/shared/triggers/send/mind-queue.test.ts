@@ -12,7 +12,7 @@ import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { statusKey } from '../../../../shared/triggers/state/trigger-items.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
-import { until } from '../../follow/support/followed-store.ts';
+import { until } from '../../../support/until.ts';
 import { triggerNamed } from '../../../support/trigger-named.ts';
 
 const NAME = { datastore: 'trips', trigger: 'bill_rider' };

@@ -6,7 +6,7 @@ import { MAX_TAILERS } from '../../../../shared/triggers/send/tailer-count.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { temporaryFolder } from '../../../infra/support/temporary-folder.ts';
-import { until as untilWithin } from '../../follow/support/followed-store.ts';
+import { until as untilWithin } from '../../../support/until.ts';
 import {
   followEvents,
   heldBy,
@@ -58,7 +58,7 @@ function startAll(): Tailer[] {
 }
 
 const until = (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> =>
-  untilWithin(what, isTrue, 120_000);
+  untilWithin(what, isTrue, { patienceMs: 120_000 });
 
 /**
  * Writes to each shard, and returns how many cells there are then: on a busy machine a write may have to be repeated.

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { cellsOf, idsOf, sharedTailing, startTailer, until, type TailedTrigger } from './support/tailed-store.ts';
+import { cellsOf, idsOf, sharedTailing, startTailer, type TailedTrigger } from './support/tailed-store.ts';
+import { until } from '../../../support/until.ts';
 
 const SHARDS = 4;
 const { sqs, open } = await sharedTailing(SHARDS);
@@ -29,7 +30,7 @@ const retries = ({ received }: TailedTrigger) => received.filter(({ group }) => 
 /** With what is on the queue now. */
 const retriesNow = async (trigger: TailedTrigger) => (await trigger.receive(), retries(trigger));
 
-describe('parked cells', { timeout: 120_000 }, () => {
+describe('parked cells', () => {
   it('are sent again once when somebody wants it, in a group of their own, as replays, by one worker', async () => {
     const trigger = tailed.trigger('by_hand');
     const tailers = [0, 1].map((slot) => startTailer(sqs, tailed, { slot }));

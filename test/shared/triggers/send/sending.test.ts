@@ -10,14 +10,14 @@ import {
   orderBreaks,
   sharedTailing,
   startTailer,
-  until,
 } from './support/tailed-store.ts';
+import { until } from '../../../support/until.ts';
 
 const SHARDS = 12;
 const { sqs, open } = await sharedTailing(SHARDS);
 const now = (): string => new Date().toISOString().replace('Z', '000Z');
 
-describe("a trigger's queue", { timeout: 120_000 }, () => {
+describe("a trigger's queue", () => {
   it('gets every cell of its columns once, in log order, with what is needed to fetch it', async () => {
     const tailed = await open([{ name: 'base', columns: ['BASE'] }, { name: 'all' }]);
     for (let shard = 0; shard < SHARDS; shard += 1) {

@@ -15,9 +15,9 @@ import {
   sharedTailing,
   startTailer,
   tailedTrigger,
-  until,
   type TailedStore,
 } from './support/tailed-store.ts';
+import { until } from '../../../support/until.ts';
 
 const SHARDS = 12;
 /** On a busy machine nobody is to be taken for dead where it is not about that. */
@@ -41,7 +41,7 @@ function startWriting(tailed: TailedStore) {
   };
 }
 
-describe('tailers', { timeout: 120_000 }, () => {
+describe('tailers', () => {
   it('hand over to the next of their slot, again and again, without skipping, breaking the order or pausing', async () => {
     const tailed = await open([{ name: 'one' }, { name: 'other' }]);
     const [one, other] = [tailed.trigger('one'), tailed.trigger('other')];

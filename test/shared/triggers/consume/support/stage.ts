@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CreateQueueCommand,
   DeleteMessageCommand,
@@ -231,12 +230,5 @@ function nameOf(body: string): string {
     return cellOf(JSON.parse(body));
   } catch {
     return body;
-  }
-}
-
-/** Waits until it holds, for at most ten seconds. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  for (const deadline = Date.now() + withinMs; !(await holds()); await sleep(20)) {
-    if (Date.now() > deadline) throw new Error(`waited ${withinMs / 1000} s in vain until ${what}`);
   }
 }

@@ -20,7 +20,8 @@ import type { TriggerMessage } from '../../../../../shared/triggers/state/messag
 import { parseMessage } from '../../../../../shared/triggers/state/queue-message.ts';
 import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { drainQueue, startSqs, type LocalSqs } from '../../../../support/sqs.ts';
-import { openFollowedStore, until as untilWithin, type FollowedStore } from '../../../follow/support/followed-store.ts';
+import { until } from '../../../../support/until.ts';
+import { openFollowedStore, type FollowedStore } from '../../../follow/support/followed-store.ts';
 import { openGate, type Gate } from '../../../follow/support/gate.ts';
 
 export interface TailedStore extends FollowedStore {
@@ -196,11 +197,6 @@ export async function stopTailers(): Promise<void> {
   for (const { gate } of running) gate.state = 'open';
   await Promise.all([...running].map((tailer) => tailer.stop()));
   running.clear();
-}
-
-/** Waits for something to become true, as long as a busy machine may take. */
-export function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  return untilWithin(what, isTrue, 40_000);
 }
 
 export interface TailerWish extends Partial<Omit<TailRun, 'queues'>> {
