@@ -3,71 +3,59 @@ import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import type { ShardGroup, ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
-import {
-  TEST_MS,
-  ask,
-  eventually,
-  eventuallyValue,
-  firstGroup,
-  nodeNamed,
-  withShardGroups,
-} from './with-shard-groups.ts';
+import { ask, eventually, eventuallyValue, firstGroup, nodeNamed, withShardGroups } from './with-shard-groups.ts';
 
 const IDS = 'SELECT GROUP_CONCAT(id ORDER BY id) FROM d.t';
 
 describe('promotion', () => {
-  it(
-    'keeps what the reader had, breaks old connections, and makes a writer anew whose log went further',
-    { timeout: TEST_MS },
-    async () => {
-      await withShardGroups({ groups: [{ name: 'group-1', readers: 2 }] }, async ({ groups, lines }) => {
-        const group = firstGroup(groups);
-        await ask(group, group.writerEndpoint, 'CREATE DATABASE d');
-        await insert(group, 0);
-        for (const node of group.nodes) await eventuallyValue(group, node, IDS, '0');
+  it('keeps what the reader had, breaks old connections, and makes a writer anew whose log went further', async () => {
+    await withShardGroups({ groups: [{ name: 'group-1', readers: 2 }] }, async ({ groups, lines }) => {
+      const group = firstGroup(groups);
+      await ask(group, group.writerEndpoint, 'CREATE DATABASE d');
+      await insert(group, 0);
+      for (const node of group.nodes) await eventuallyValue(group, node, IDS, '0');
 
-        // b and c stop receiving, c after b: c has more. The writer goes on, and dies with what nobody else has.
-        const b = nodeNamed(groups, 'group-1-b');
-        await ask(group, b, receiving(groups, 'STOP'));
-        await insert(group, 1);
-        await eventuallyValue(group, nodeNamed(groups, 'group-1-c'), IDS, '0,1');
-        await ask(group, nodeNamed(groups, 'group-1-c'), receiving(groups, 'STOP'));
-        for (const id of [2, 3, 4]) await insert(group, id);
+      // b and c stop receiving, c after b: c has more. The writer goes on, and dies with what nobody else has.
+      const b = nodeNamed(groups, 'group-1-b');
+      await ask(group, b, receiving(groups, 'STOP'));
+      await insert(group, 1);
+      await eventuallyValue(group, nodeNamed(groups, 'group-1-c'), IDS, '0,1');
+      await ask(group, nodeNamed(groups, 'group-1-c'), receiving(groups, 'STOP'));
+      for (const id of [2, 3, 4]) await insert(group, id);
 
-        const open = await createConnection({
-          host: group.writerEndpoint.host,
-          port: group.writerEndpoint.port,
-          user: group.user,
-          password: group.password,
-        });
-        open.on('error', () => {});
-        await groups.promote('group-1');
-        await expect(open.query('SELECT 1')).rejects.toThrow(/./);
-        expect(nodeNamed(groups, 'group-1-c').role).toBe('writer');
-        // Numbers 2 to 4 of the old history are used again by the new one, and passed.
-        for (const id of [12, 13, 14, 15, 16]) await insert(group, id);
-        await settled(groups);
-        for (const node of group.nodes) await eventuallyValue(group, node, IDS, '0,1,12,13,14,15,16');
-        expect(lines.filter((line) => line.includes('anew')).map((line) => line.slice(0, 40))).toEqual([
-          expect.stringContaining('group-1-a'),
-        ]);
-
-        // And back: nothing was lost this time, so nothing is made anew; first the reader that is behind is passed
-        // over.
-        await ask(group, nodeNamed(groups, 'group-1-b'), receiving(groups, 'STOP'));
-        await insert(group, 17);
-        await eventuallyValue(group, nodeNamed(groups, 'group-1-a'), IDS, '0,1,12,13,14,15,16,17');
-        await groups.promote('group-1');
-        expect(nodeNamed(groups, 'group-1-a').role).toBe('writer');
-        await insert(group, 18);
-        await settled(groups);
-        for (const node of group.nodes) await eventuallyValue(group, node, IDS, '0,1,12,13,14,15,16,17,18');
-        expect(lines.filter((line) => line.includes('anew'))).toHaveLength(1);
+      const open = await createConnection({
+        host: group.writerEndpoint.host,
+        port: group.writerEndpoint.port,
+        user: group.user,
+        password: group.password,
       });
-    },
-  );
+      open.on('error', () => {});
+      await groups.promote('group-1');
+      await expect(open.query('SELECT 1')).rejects.toThrow(/./);
+      expect(nodeNamed(groups, 'group-1-c').role).toBe('writer');
+      // Numbers 2 to 4 of the old history are used again by the new one, and passed.
+      for (const id of [12, 13, 14, 15, 16]) await insert(group, id);
+      await settled(groups);
+      for (const node of group.nodes) await eventuallyValue(group, node, IDS, '0,1,12,13,14,15,16');
+      expect(lines.filter((line) => line.includes('anew')).map((line) => line.slice(0, 40))).toEqual([
+        expect.stringContaining('group-1-a'),
+      ]);
 
-  it('takes over from a writer that is dead, paused or has lost its disk', { timeout: TEST_MS }, async () => {
+      // And back: nothing was lost this time, so nothing is made anew; first the reader that is behind is passed
+      // over.
+      await ask(group, nodeNamed(groups, 'group-1-b'), receiving(groups, 'STOP'));
+      await insert(group, 17);
+      await eventuallyValue(group, nodeNamed(groups, 'group-1-a'), IDS, '0,1,12,13,14,15,16,17');
+      await groups.promote('group-1');
+      expect(nodeNamed(groups, 'group-1-a').role).toBe('writer');
+      await insert(group, 18);
+      await settled(groups);
+      for (const node of group.nodes) await eventuallyValue(group, node, IDS, '0,1,12,13,14,15,16,17,18');
+      expect(lines.filter((line) => line.includes('anew'))).toHaveLength(1);
+    });
+  });
+
+  it('takes over from a writer that is dead, paused or has lost its disk', async () => {
     await withShardGroups({}, async ({ groups, lines, dataDir }) => {
       const group = firstGroup(groups);
       await ask(group, group.writerEndpoint, 'CREATE DATABASE d');

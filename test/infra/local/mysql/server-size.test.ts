@@ -1,4 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
+import { PATIENCE_MS } from '../../../support/until.ts';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import {
@@ -8,7 +9,6 @@ import {
   eventuallyValue,
   serversOn,
   smallGroups,
-  TEST_MS,
   withFolder,
 } from './with-shard-groups.ts';
 import { startShardGroups, type ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
@@ -31,49 +31,45 @@ async function promisesOf(groups: ShardGroups): Promise<unknown> {
   return Object.fromEntries(rows.map(({ Variable_name: name, Value: value }) => [String(name), String(value)]));
 }
 
-it(
-  'servers keep their data and their promises when they become small, and full again, whatever ended them',
-  { timeout: 2 * TEST_MS },
-  async () => {
-    await withFolder(async (dataDir) => {
-      let rows = 0;
-      let promises: unknown;
-      const sizes: readonly ServerSize[] = ['full', 'small', 'small', 'full'];
-      for (const size of sizes) {
-        const groups = await startShardGroups(smallGroups(dataDir, { size }));
-        try {
-          const group = firstGroup(groups);
-          const at = group.writerEndpoint;
-          promises ??= await promisesOf(groups);
-          expect(promises).toMatchObject({ sync_binlog: '1', innodb_flush_log_at_trx_commit: '1' });
-          expect(await promisesOf(groups), size).toEqual(promises);
-          if (rows === 0) {
-            await ask(group, at, 'CREATE DATABASE d');
-            await ask(group, at, 'CREATE TABLE d.t (a INT PRIMARY KEY, b LONGBLOB)');
-          }
-          for (const node of group.nodes) await eventuallyValue(group, node, 'SELECT COUNT(*) FROM d.t', rows);
-          rows += 1;
-          // More at once than what a small server keeps in memory of its log, or of pages.
-          await ask(group, at, `INSERT INTO d.t VALUES (${rows}, REPEAT('x', 32 * 1024 * 1024))`, TEST_MS);
-          for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
-          await eventually('all is dead', () => serversOn(dataDir).length === 0);
-        } finally {
-          await groups.stop();
-        }
-      }
-      const groups = await startShardGroups(smallGroups(dataDir, { size: 'small' }));
+it('servers keep their data and their promises when they become small, and full again, whatever ended them', async () => {
+  await withFolder(async (dataDir) => {
+    let rows = 0;
+    let promises: unknown;
+    const sizes: readonly ServerSize[] = ['full', 'small', 'small', 'full'];
+    for (const size of sizes) {
+      const groups = await startShardGroups(smallGroups(dataDir, { size }));
       try {
         const group = firstGroup(groups);
-        for (const node of group.nodes)
-          await eventuallyValue(group, node, 'SELECT SUM(LENGTH(b)) / 1048576 FROM d.t', `${32 * rows}.0000`);
+        const at = group.writerEndpoint;
+        promises ??= await promisesOf(groups);
+        expect(promises).toMatchObject({ sync_binlog: '1', innodb_flush_log_at_trx_commit: '1' });
+        expect(await promisesOf(groups), size).toEqual(promises);
+        if (rows === 0) {
+          await ask(group, at, 'CREATE DATABASE d');
+          await ask(group, at, 'CREATE TABLE d.t (a INT PRIMARY KEY, b LONGBLOB)');
+        }
+        for (const node of group.nodes) await eventuallyValue(group, node, 'SELECT COUNT(*) FROM d.t', rows);
+        rows += 1;
+        // More at once than what a small server keeps in memory of its log, or of pages.
+        await ask(group, at, `INSERT INTO d.t VALUES (${rows}, REPEAT('x', 32 * 1024 * 1024))`, PATIENCE_MS);
+        for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
+        await eventually('all is dead', () => serversOn(dataDir).length === 0);
       } finally {
         await groups.stop();
       }
-    });
-  },
-);
+    }
+    const groups = await startShardGroups(smallGroups(dataDir, { size: 'small' }));
+    try {
+      const group = firstGroup(groups);
+      for (const node of group.nodes)
+        await eventuallyValue(group, node, 'SELECT SUM(LENGTH(b)) / 1048576 FROM d.t', `${32 * rows}.0000`);
+    } finally {
+      await groups.stop();
+    }
+  });
+});
 
-it('an empty small server takes little of the disk', { timeout: TEST_MS }, async () => {
+it('an empty small server takes little of the disk', async () => {
   await withFolder(async (dataDir) => {
     const groups = await startShardGroups(smallGroups(dataDir, { size: 'small' }));
     const most = MOST_EMPTY_MB[groups.engine.kind];

@@ -11,11 +11,11 @@ import {
   type ShardGroupsOptions,
   startShardGroups,
 } from '../../../../infra/local/mysql/shard-groups.ts';
+import { PATIENCE_MS } from '../../../support/until.ts';
 import { wishedEngine } from '../../../../infra/setup/engine.mjs';
 
-/** Real servers on a slow or busy machine. */
-export const SECONDS = 1000;
-export const TEST_MS = 60 * SECONDS;
+/** Of real servers on a machine that may have much else to do. */
+const STATEMENT_MS = 15_000;
 
 export interface Started {
   readonly dataDir: string;
@@ -95,14 +95,14 @@ export async function ask(
   group: ShardGroup,
   at: { readonly host: string; readonly port: number },
   sql: string,
-  timeout = 5 * SECONDS,
+  timeout = STATEMENT_MS,
 ): Promise<readonly RowDataPacket[]> {
   const connection = await createConnection({
     host: at.host,
     port: at.port,
     user: group.user,
     password: group.password,
-    connectTimeout: 5 * SECONDS,
+    connectTimeout: STATEMENT_MS,
   });
   try {
     const [rows] = await connection.query<RowDataPacket[]>({ sql, timeout });
@@ -112,9 +112,9 @@ export async function ask(
   }
 }
 
-/** Tries until it neither throws nor is false; throws what it threw last after 20 s. */
+/** Tries until it neither throws nor is false; throws what it threw last after `PATIENCE_MS`. */
 export async function eventually(what: string, check: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + 20 * SECONDS;
+  const deadline = performance.now() + PATIENCE_MS;
   let last: unknown = new Error('it never was');
   while (performance.now() < deadline) {
     try {
@@ -124,7 +124,7 @@ export async function eventually(what: string, check: () => Promise<boolean> | b
     }
     await sleep(50);
   }
-  throw new Error(`${what}: not within 20 s`, { cause: last });
+  throw new Error(`${what}: not within ${PATIENCE_MS / 1000} s`, { cause: last });
 }
 
 /** Waits until a statement at this place gives exactly one value, `wanted`. */
