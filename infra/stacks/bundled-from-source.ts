@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { CONSOLE_HANDLER, DEFINING_HANDLER } from '../../shared/api/routes.ts';
-import type { AppProps } from '../app-context.ts';
+import { PROJECT_ROOT, type AppProps } from '../app-context.ts';
 import { packPage } from '../console/pack-page.ts';
 import { STORE_FUNCTIONS, type FunctionCode, type StoreFunctionName } from '../constructs/function-code.ts';
 import { triggerFunctionName } from '../constructs/trigger-function.ts';
 import { bundleFunctions, type BundledTrigger } from './bundles.ts';
+
+/** Beside what Node compiled: both are there until packages are installed anew. */
+const KEPT_BUNDLES = join(PROJECT_ROOT, 'node_modules/.cache/bundles');
 
 /** The functions as their source is now, those of the triggers included, bundled into a folder. */
 export function bundledFromSource(
@@ -33,6 +36,8 @@ export function bundledFromSource(
     access: environment.access,
     proxy: environment.proxy,
     folder,
+    // What is deployed is bundled anew.
+    ...(environment.name === 'local' && { keptIn: KEPT_BUNDLES }),
   });
   const codeOf = (name: string) => {
     const bundle = bundles.get(name);

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { buildSync } from 'esbuild';
+import { buildSync, type Metafile } from 'esbuild';
 import type { Access } from '../../shared/environment.ts';
+import { findBundles, keepBundles, type MadeBundles } from './kept-bundles.ts';
 
 /** Bundles, as esbuild writes them. */
 export interface WrittenBundlesProps {
@@ -29,6 +30,8 @@ export interface BesideBundle {
 export interface BundlesProps extends WrittenBundlesProps {
   /** Functions of triggers, by the names they get here. @default none */
   readonly triggers?: Readonly<Record<string, BundledTrigger>>;
+  /** The folder in which bundles are kept for when nothing has changed that they were made from. @default none are */
+  readonly keptIn?: string;
 }
 
 /** Beside the bundles of a synthesis: a JSON list of the paths of all files that went into them. */
@@ -57,10 +60,21 @@ const NAMING =
  * Bundles all functions, each into a folder of its own, and returns the folders as Lambda code by name.
  */
 export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
-  const functions = { ...props.functions, ...triggerEntries(props) };
-  const bundled = writeBundles({ ...props, functions });
-  writeFileSync(join(props.folder, BUNDLED_FILES), JSON.stringify(bundled));
-  return new Map(Object.keys(functions).map((name) => [name, Code.fromAsset(join(props.folder, name))]));
+  const { functions, triggers = {}, folder, beside = {} } = props;
+  // Kept by themselves: who changes the function of a trigger changes no other one.
+  const units = [
+    { order: { functions }, entries: functions },
+    { order: { triggers }, entries: triggerEntries(props) },
+  ].filter(({ entries }) => Object.keys(entries).length > 0);
+  const made = makeUnits(props, units);
+  for (const { texts } of made) writeTexts(folder, texts);
+  const bundled = made.flatMap(({ files }) => files);
+  writeFileSync(
+    join(folder, BUNDLED_FILES),
+    JSON.stringify([...new Set([...bundled, ...writeBeside(folder, beside)])]),
+  );
+  const names = units.flatMap(({ entries }) => Object.keys(entries));
+  return new Map(names.map((name) => [name, Code.fromAsset(join(folder, name))]));
 }
 
 /**
@@ -68,19 +82,54 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
  * them. The AWS SDK is bundled too: what was tested is what runs.
  *
  * Why not `NodejsFunction`: it starts esbuild through npx once for every function, half a second each, which every
- * start of the local stack would wait for; here all take a fraction of a second together, since they share most files.
+ * start of the local stack would wait for; here all take little more than one, since they share most files.
  */
-export function writeBundles({
-  functions,
-  access,
-  proxy,
-  folder,
-  beside = {},
-}: WrittenBundlesProps): readonly string[] {
+export function writeBundles({ functions, folder, beside = {}, ...way }: WrittenBundlesProps): readonly string[] {
+  const made = bundle(functions, way, folder).of(Object.keys(functions));
+  writeTexts(folder, made.texts);
+  return [...made.files, ...writeBeside(folder, beside)];
+}
+
+/** Functions that are kept together. */
+interface Unit {
+  /** What decides what is made of them, besides files. */
+  readonly order: unknown;
+  /** The path of each function's file, by its name. */
+  readonly entries: Readonly<Record<string, string>>;
+}
+
+/** Those that are not kept, or no longer as they would be made, are made in one run. */
+function makeUnits({ access, proxy, folder, keptIn }: BundlesProps, units: readonly Unit[]): readonly MadeBundles[] {
+  const way = { access, proxy };
+  const startedAt = Date.now();
+  const orderOf = ({ order }: Unit): unknown => [order, way];
+  const found = units.map((unit) => (keptIn === undefined ? undefined : findBundles(keptIn, orderOf(unit))));
+  const missing = units.filter((_, position) => found[position] === undefined);
+  if (missing.length === 0) return found.filter((made) => made !== undefined);
+  const bundled = bundle(Object.assign({}, ...missing.map(({ entries }) => entries)), way, folder);
+  return units.map((unit, position) => {
+    const known = found[position];
+    if (known) return known;
+    const made = bundled.of(Object.keys(unit.entries));
+    if (keptIn !== undefined) keepBundles(keptIn, orderOf(unit), made, startedAt);
+    return made;
+  });
+}
+
+interface Bundled {
+  /** The bundles of these functions, and what went into them. */
+  of(names: readonly string[]): MadeBundles;
+}
+
+function bundle(
+  entries: Readonly<Record<string, string>>,
+  { access, proxy }: Pick<WrittenBundlesProps, 'access' | 'proxy'>,
+  folder: string,
+): Bundled {
   const { outputFiles, metafile } = buildSync({
     write: false,
     metafile: true,
-    entryPoints: Object.fromEntries(Object.entries(functions).map(([name, path]) => [join(name, 'index'), path])),
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [join(name, 'index'), path])),
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -104,15 +153,44 @@ export function writeBundles({
     legalComments: 'none',
     logLevel: 'error',
   });
-  for (const { path, text } of outputFiles) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, namingFirst(text, path));
+  const texts = new Map(outputFiles.map(({ path, text }) => [relative(folder, path), namingFirst(text, path)]));
+  return {
+    of(names) {
+      const paths = names.map((name) => join(name, 'index.mjs'));
+      const roots = Object.values(metafile.outputs).flatMap(({ entryPoint }) =>
+        entryPoint !== undefined && names.some((name) => resolve(entries[name] ?? '') === resolve(entryPoint))
+          ? [entryPoint]
+          : [],
+      );
+      const isMade = (file: string): boolean => file.startsWith(join(folder, '/'));
+      return {
+        texts: Object.fromEntries(paths.map((path) => [path, texts.get(path) ?? ''])),
+        // How they are made is part of what they are made of.
+        files: [import.meta.filename, ...reachedFrom(metafile, roots)].filter((file) => !isMade(file)),
+      };
+    },
+  };
+}
+
+/** The paths of files, and of all that they import, also where nothing of it came into the bundle. */
+function reachedFrom({ inputs }: Metafile, roots: readonly string[]): readonly string[] {
+  const reached = new Set(roots);
+  for (const path of reached)
+    for (const imported of inputs[path]?.imports ?? []) if (imported.external !== true) reached.add(imported.path);
+  return [...reached].map((path) => resolve(path));
+}
+
+function writeTexts(folder: string, texts: MadeBundles['texts']): void {
+  for (const [path, text] of Object.entries(texts)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
   }
+}
+
+/** Returns the paths of what they were made of. */
+function writeBeside(folder: string, beside: Readonly<Record<string, BesideBundle>>): readonly string[] {
   for (const [fn, { name, text }] of Object.entries(beside)) writeFileSync(join(folder, fn, name), text);
-  return [
-    ...Object.keys(metafile.inputs).map((path) => resolve(path)),
-    ...Object.values(beside).flatMap(({ sources }) => sources),
-  ];
+  return Object.values(beside).flatMap(({ sources }) => sources);
 }
 
 const LOADED_TRIGGER = join(import.meta.dirname, '../../functions/triggers/loaded-trigger.ts');

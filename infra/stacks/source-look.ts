@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PROJECT_ROOT } from '../app-context.ts';
+
+/** Time stamps of files may be older than the clock by the kernel's tick. */
+const TICK_MS = 50;
+const VARIABLES = /^(?:CDK|ESBUILD|NODE|AWS)_(?!COMPILE_CACHE$)/u;
+/** What decides, in any folder above a file, how the bundler reads it. */
+const SETTINGS = ['package.json', 'tsconfig.json'];
+
+/** Of what was ordered, and of what decides besides the sources what is made: Node, the machine's kind, variables. */
+export function hashOfSettings(order: unknown): string {
+  const variables = Object.entries(process.env)
+    .filter(([name]) => VARIABLES.test(name))
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([order, process.version, process.platform, process.arch, variables]))
+    .digest('hex');
+}
+
+/**
+ * Hashes sources and what lies around them, and remembers when what it saw was changed last: tells who keeps what was made
+ * of them whether the same would be made again. Contents are compared, not times.
+ */
+export class SourceLook {
+  /** Of everything seen, in milliseconds of the clock. */
+  #newest = 0;
+  /** Some of the bundler's settings are in further files. */
+  #extendsOthers = false;
+
+  /**
+   * Whether all that was seen is what was read since `startedAt`, by `Date.now()`, and all that counts was looked at:
+   * not where a file was changed meanwhile, or settings come from a file that is not looked at.
+   */
+  isCertain(startedAt: number): boolean {
+    return this.#newest <= startedAt - TICK_MS && !this.#extendsOthers;
+  }
+
+  /** Everything below these folders. */
+  trees(folders: readonly string[]): string {
+    const hash = createHash('sha256');
+    for (const folder of folders) this.#tree(folder, hash);
+    return hash.digest('hex');
+  }
+
+  /** The files, and what would be found in place of them. */
+  around(files: readonly string[]): string {
+    const hash = createHash('sha256');
+    for (const file of files) this.#file(file, hash);
+    const folders = new Set(files.map((file) => dirname(file)));
+    for (const folder of folders) this.#names(folder, hash);
+    for (const folder of withAncestors(folders)) {
+      for (const name of SETTINGS) this.#settings(join(folder, name), hash);
+      this.#packages(join(folder, 'node_modules'), hash);
+    }
+    for (const name of ['cdk.json', 'node_modules/.package-lock.json']) this.#file(join(PROJECT_ROOT, name), hash);
+    return hash.digest('hex');
+  }
+
+  #tree(folder: string, hash: Hash): void {
+    const entries = sourcesOf(folder);
+    this.#names(folder, hash, entries);
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) this.#tree(path, hash);
+      else this.#file(path, hash);
+    }
+  }
+
+  #file(path: string, hash: Hash): Buffer | undefined {
+    hash.update(`\0${path}\0`);
+    const content = readOr(path);
+    // A hash of its own, so that no content passes for the name of a next file.
+    hash.update(content === undefined ? 'none' : createHash('sha256').update(content).digest());
+    if (content !== undefined) this.#seen(path);
+    return content;
+  }
+
+  #settings(path: string, hash: Hash): void {
+    const content = this.#file(path, hash);
+    // Of packages the bundler looks at none.
+    const counts = path.endsWith('tsconfig.json') && !path.includes('/node_modules/');
+    if (counts && content?.includes('"extends"') === true) this.#extendsOthers = true;
+  }
+
+  #names(folder: string, hash: Hash, entries = entriesOf(folder)): void {
+    const names = entries.map((entry) => entry.name);
+    hash.update(`\0${folder}\0${JSON.stringify(names)}`);
+    if (names.length > 0) this.#seen(folder);
+  }
+
+  /** By name: what is in them is seen in the files that were read. */
+  #packages(folder: string, hash: Hash): void {
+    if (!existsSync(folder)) return;
+    this.#names(folder, hash);
+    for (const { name } of entriesOf(folder)) if (name.startsWith('@')) this.#names(join(folder, name), hash);
+  }
+
+  #seen(path: string): void {
+    this.#newest = Math.max(this.#newest, statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? Infinity);
+  }
+}
+
+type Hash = ReturnType<typeof createHash>;
+
+function withAncestors(folders: ReadonlySet<string>): readonly string[] {
+  const all = new Set<string>();
+  for (let folder of folders)
+    while (!all.has(folder)) {
+      all.add(folder);
+      folder = dirname(folder);
+    }
+  return [...all].sort();
+}
+
+type Entries = readonly { readonly name: string; isDirectory(): boolean }[];
+
+/** Without packages, and what is built of one, which lies beside its `package.json`: no sources of the app's. */
+function sourcesOf(folder: string): Entries {
+  const entries = entriesOf(folder);
+  const isPackage = entries.some(({ name }) => name === 'package.json');
+  return entries.filter(({ name }) => name !== 'node_modules' && !(isPackage && name === 'dist'));
+}
+
+function entriesOf(folder: string): Entries {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
+
+function readOr(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
