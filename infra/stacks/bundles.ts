@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync, type Metafile } from 'esbuild';
 import type { Access } from '../../shared/environment.ts';
-import { findBundles, keepBundles, type MadeBundles } from './kept-bundles.ts';
+import { keptBundles, type MadeBundles } from './kept-bundles.ts';
 
 /** Bundles, as esbuild writes them. */
 export interface WrittenBundlesProps {
@@ -63,8 +63,8 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
   const { functions, triggers = {}, folder, beside = {} } = props;
   // Kept by themselves: who changes the function of a trigger changes no other one.
   const units = [
-    { order: { functions }, entries: functions },
-    { order: { triggers }, entries: triggerEntries(props) },
+    { order: { functions }, sources: Object.values(functions), entries: functions },
+    { order: { triggers }, sources: Object.values(triggers).map(({ path }) => path), entries: triggerEntries(props) },
   ].filter(({ entries }) => Object.keys(entries).length > 0);
   const made = makeUnits(props, units);
   for (const { texts } of made) writeTexts(folder, texts);
@@ -94,16 +94,20 @@ export function writeBundles({ functions, folder, beside = {}, ...way }: Written
 interface Unit {
   /** What decides what is made of them, besides files. */
   readonly order: unknown;
-  /** The path of each function's file, by its name. */
+  /** The paths of the functions' sources. */
+  readonly sources: readonly string[];
+  /** The path of the file that each bundle begins with, by the name of the function. */
   readonly entries: Readonly<Record<string, string>>;
 }
 
 /** Those that are not kept, or no longer as they would be made, are made in one run. */
 function makeUnits({ access, proxy, folder, keptIn }: BundlesProps, units: readonly Unit[]): readonly MadeBundles[] {
   const way = { access, proxy };
+  const kept = keptIn === undefined ? undefined : keptBundles(keptIn);
   const startedAt = Date.now();
-  const orderOf = ({ order }: Unit): unknown => [order, way];
-  const found = units.map((unit) => (keptIn === undefined ? undefined : findBundles(keptIn, orderOf(unit))));
+  // A link may lead elsewhere the next time.
+  const orderOf = ({ order, sources }: Unit): unknown => [order, sources.map((path) => realpathOr(path)), way];
+  const found = units.map((unit) => kept?.find(orderOf(unit)));
   const missing = units.filter((_, position) => found[position] === undefined);
   if (missing.length === 0) return found.filter((made) => made !== undefined);
   const bundled = bundle(Object.assign({}, ...missing.map(({ entries }) => entries)), way, folder);
@@ -111,7 +115,7 @@ function makeUnits({ access, proxy, folder, keptIn }: BundlesProps, units: reado
     const known = found[position];
     if (known) return known;
     const made = bundled.of(Object.keys(unit.entries));
-    if (keptIn !== undefined) keepBundles(keptIn, orderOf(unit), made, startedAt);
+    kept?.keep(orderOf(unit), made, startedAt);
     return made;
   });
 }
@@ -153,31 +157,51 @@ function bundle(
     legalComments: 'none',
     logLevel: 'error',
   });
-  const texts = new Map(outputFiles.map(({ path, text }) => [relative(folder, path), namingFirst(text, path)]));
+  const texts = new Map(outputFiles.map(({ path, text }) => [nameOf(path), namingFirst(text, path)]));
+  const roots = new Map(
+    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [nameOf(path), entryPoint]),
+  );
+  const all = reachedFrom(metafile, roots.values());
+  // What is found by a pattern is imported by no name: it counts for each.
+  const unnamed = Object.keys(metafile.inputs).filter((path) => !all.has(path));
+  mkdirSync(folder, { recursive: true });
+  const made = join(realpathSync(folder), '/');
   return {
     of(names) {
-      const paths = names.map((name) => join(name, 'index.mjs'));
-      const roots = Object.values(metafile.outputs).flatMap(({ entryPoint }) =>
-        entryPoint !== undefined && names.some((name) => resolve(entries[name] ?? '') === resolve(entryPoint))
-          ? [entryPoint]
-          : [],
+      const textOf = (name: string): string => {
+        const text = texts.get(name);
+        if (text === undefined) throw new Error(`bundles: wanted one of ${name}, got ${[...texts.keys()].join(', ')}`);
+        return text;
+      };
+      const reached = reachedFrom(
+        metafile,
+        names.map((name) => roots.get(name) ?? ''),
       );
-      const isMade = (file: string): boolean => file.startsWith(join(folder, '/'));
       return {
-        texts: Object.fromEntries(paths.map((path) => [path, texts.get(path) ?? ''])),
-        // How they are made is part of what they are made of.
-        files: [import.meta.filename, ...reachedFrom(metafile, roots)].filter((file) => !isMade(file)),
+        texts: Object.fromEntries(names.map((name) => [join(name, BUNDLE), textOf(name)])),
+        files: [
+          // How they are made is part of what they are made of.
+          import.meta.filename,
+          ...[...reached, ...unnamed].map((path) => resolve(path)).filter((path) => !path.startsWith(made)),
+        ],
       };
     },
   };
 }
 
-/** The paths of files, and of all that they import, also where nothing of it came into the bundle. */
-function reachedFrom({ inputs }: Metafile, roots: readonly string[]): readonly string[] {
+const BUNDLE = 'index.mjs';
+
+/** Of a function, by the path of its bundle. */
+function nameOf(path: string): string {
+  return basename(dirname(path));
+}
+
+/** Files, and all that they import, also where nothing of it came into the bundle. */
+function reachedFrom({ inputs }: Metafile, roots: Iterable<string>): ReadonlySet<string> {
   const reached = new Set(roots);
   for (const path of reached)
     for (const imported of inputs[path]?.imports ?? []) if (imported.external !== true) reached.add(imported.path);
-  return [...reached].map((path) => resolve(path));
+  return reached;
 }
 
 function writeTexts(folder: string, texts: MadeBundles['texts']): void {
@@ -191,6 +215,15 @@ function writeTexts(folder: string, texts: MadeBundles['texts']): void {
 function writeBeside(folder: string, beside: Readonly<Record<string, BesideBundle>>): readonly string[] {
   for (const [fn, { name, text }] of Object.entries(beside)) writeFileSync(join(folder, fn, name), text);
   return Object.values(beside).flatMap(({ sources }) => sources);
+}
+
+/** The path itself where there is nothing: the bundler says so. */
+function realpathOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 const LOADED_TRIGGER = join(import.meta.dirname, '../../functions/triggers/loaded-trigger.ts');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PROJECT_ROOT } from '../app-context.ts';
 
@@ -7,7 +7,7 @@ import { PROJECT_ROOT } from '../app-context.ts';
 const TICK_MS = 50;
 const VARIABLES = /^(?:CDK|ESBUILD|NODE|AWS)_(?!COMPILE_CACHE$)/u;
 /** What decides, in any folder above a file, how the bundler reads it. */
-const SETTINGS = ['package.json', 'tsconfig.json'];
+const SETTINGS = ['package.json', 'tsconfig.json', 'jsconfig.json'];
 
 /** Of what was ordered, and of what decides besides the sources what is made: Node, the machine's kind, variables. */
 export function hashOfSettings(order: unknown): string {
@@ -49,7 +49,7 @@ export class SourceLook {
     const hash = createHash('sha256');
     for (const file of files) this.#file(file, hash);
     const folders = new Set(files.map((file) => dirname(file)));
-    for (const folder of folders) this.#names(folder, hash);
+    for (const folder of withParents(folders)) this.#names(folder, hash);
     for (const folder of withAncestors(folders)) {
       for (const name of SETTINGS) this.#settings(join(folder, name), hash);
       this.#packages(join(folder, 'node_modules'), hash);
@@ -80,12 +80,14 @@ export class SourceLook {
   #settings(path: string, hash: Hash): void {
     const content = this.#file(path, hash);
     // Of packages the bundler looks at none.
-    const counts = path.endsWith('tsconfig.json') && !path.includes('/node_modules/');
+    const counts = /[jt]sconfig\.json$/u.test(path) && !path.includes('/node_modules/');
     if (counts && content?.includes('"extends"') === true) this.#extendsOthers = true;
   }
 
   #names(folder: string, hash: Hash, entries = entriesOf(folder)): void {
-    const names = entries.map((entry) => entry.name);
+    const names = entries.map((entry) =>
+      entry.isSymbolicLink() ? [entry.name, targetOf(folder, entry.name)] : entry.name,
+    );
     hash.update(`\0${folder}\0${JSON.stringify(names)}`);
     if (names.length > 0) this.#seen(folder);
   }
@@ -104,6 +106,33 @@ export class SourceLook {
 
 type Hash = ReturnType<typeof createHash>;
 
+/**
+ * Folders, and those of the same package above them, where a module beside a folder takes the place of what is in it. Not
+ * that of the package itself, in which much else comes and goes; packages that are installed change by npm alone.
+ */
+function withParents(folders: ReadonlySet<string>): readonly string[] {
+  const all = new Set(folders);
+  for (const folder of folders) {
+    if (folder.includes('/node_modules/')) continue;
+    const parents = [...ancestorsOf(folder)];
+    const top = parents.findIndex((parent) => existsSync(join(parent, 'package.json')));
+    for (const parent of parents.slice(0, Math.max(0, top))) all.add(parent);
+  }
+  return [...all].sort();
+}
+
+function* ancestorsOf(folder: string): Generator<string> {
+  for (let at = folder; dirname(at) !== at; at = dirname(at)) yield dirname(at);
+}
+
+function targetOf(folder: string, name: string): string {
+  try {
+    return readlinkSync(join(folder, name));
+  } catch {
+    return '';
+  }
+}
+
 function withAncestors(folders: ReadonlySet<string>): readonly string[] {
   const all = new Set<string>();
   for (let folder of folders)
@@ -114,7 +143,7 @@ function withAncestors(folders: ReadonlySet<string>): readonly string[] {
   return [...all].sort();
 }
 
-type Entries = readonly { readonly name: string; isDirectory(): boolean }[];
+type Entries = readonly { readonly name: string; isDirectory(): boolean; isSymbolicLink(): boolean }[];
 
 /** Without packages, and what is built of one, which lies beside its `package.json`: no sources of the app's. */
 function sourcesOf(folder: string): Entries {

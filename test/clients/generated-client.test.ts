@@ -3,13 +3,11 @@ import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { openApi } from '../../shared/api/openapi.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { localStack } from '../support/local-stack.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const SOURCE = join(PROJECT_ROOT, 'test/clients/typescript');
 /** The generator wants a TypeScript that is older than the project's. */

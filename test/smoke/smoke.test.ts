@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { localSigner } from '../../infra/local/stack/local-signer.ts';
 import { prove } from '../../infra/local/stack/proof.ts';
@@ -13,9 +13,6 @@ import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { cellOf } from '../support/datastore-conformance.ts';
 import { SUITE_INDEXES } from '../support/index-conformance.ts';
 import { localStack } from '../support/local-stack.ts';
-
-/** On a machine that has other things to do. */
-vi.setConfig({ testTimeout: 180_000 });
 
 const folder = temporaryFolder();
 const { access } = inject('servers');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CONSOLE_ACTIONS, passingOf } from '../../../infra/cli/console/passing.ts';
 import { serveConsole, type ConsoleProps, type ServedConsole } from '../../../infra/cli/console/serve-console.ts';
 import { ERASURES, MOVES, READS } from '../../../infra/constructs/caller-policies.ts';
@@ -10,8 +10,6 @@ import { requestSigner } from '../../../shared/client/sign-request.ts';
 import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { runCommand, startCommand } from './run-command.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const folder = folderOfTests();
 let api: Server;

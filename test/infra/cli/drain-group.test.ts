@@ -10,7 +10,7 @@ import { writeFiles } from '../support/write-files.ts';
 import { linesOf, runCommand } from './run-command.ts';
 
 /** What moves shards is started once a minute; and synthesis, servers and functions take their time. */
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const SHARDS = 6;
 const folder = temporaryFolder();

@@ -3,15 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Erasure } from '../../../shared/contract/erasure-operations.ts';
 import { ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
 import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand, startCommand, type Ran } from './run-command.ts';
-
-/** A process for each command, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const folder = folderOfTests();
 const ROUTE = '/v1/trips/erasures';

@@ -3,13 +3,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand, runShell, startCommand, type Ran } from './run-command.ts';
-
-/** A process for each command, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const CELL = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: 0, added_id: 1, shard: 0, created_at: '' };

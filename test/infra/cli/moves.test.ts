@@ -1,15 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { MoveStatus } from '../../../shared/contract/move-operations.ts';
 import { MOVE } from '../../functions/support/fake-moves.ts';
 import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand, startCommand, type Ran } from './run-command.ts';
-
-/** A process for each command, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const folder = folderOfTests();
 let server: Server;

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SizeOperations } from '../../../shared/contract/shard-plan.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { serveGateway } from '../../functions/support/gateway.ts';
 import { steppingMoves, type SteppingMoves } from '../../shared/moves/stepping-moves.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand, startCommand, type Ran } from './run-command.ts';
-
-/** A process for each command, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const folder = folderOfTests();
 const HERE = { folder: folder.path };

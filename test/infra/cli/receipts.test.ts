@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiptKey, signReceipt } from '../../../shared/client/receipts.ts';
 import type { ForgottenSubject } from '../../../shared/contract/subject-operations.ts';
 import { ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
@@ -10,9 +10,6 @@ import { FORGOTTEN } from '../../functions/support/fake-subjects.ts';
 import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand } from './run-command.ts';
-
-/** A process for each command, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const folder = folderOfTests();
 let server: Server;

@@ -1,14 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Purge } from '../../../shared/contract/retention-operations.ts';
 import { HOLD, KEPT, PURGE } from '../../functions/support/fake-retention.ts';
 import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand, type Ran } from './run-command.ts';
-
-/** A process for each command, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const folder = folderOfTests();
 const ROW = HOLD.row_key ?? '';

@@ -9,7 +9,7 @@ import { localStack } from '../../support/local-stack.ts';
 import { BROUGHT, MANIFEST, packed, tsc, unpack } from '../package/packed.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const EXAMPLE = join(PROJECT_ROOT, 'infra/examples/first-program');
 const STRICT = { module: 'nodenext', types: ['node'], skipLibCheck: true };

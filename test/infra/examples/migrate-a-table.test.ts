@@ -14,7 +14,7 @@ import { localStack } from '../../support/local-stack.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { Till } from './support/till.ts';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const EXAMPLE = join(PROJECT_ROOT, 'infra/examples/migrate-a-table');
 const ORDERS = 2500;

@@ -14,9 +14,6 @@ import { STAND_IN_PROJECT } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { writeFiles } from '../support/write-files.ts';
 
-/** Synthesis, servers and functions, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-
 const FILES = {
   'trips/datastore.yaml': 'datastore: trips\nshards: 4\n',
   'trips/triggers/charge_rider.yaml':

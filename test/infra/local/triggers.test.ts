@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ListQueuesCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import { loadTriggers } from '../../../infra/local/stack/load-triggers.ts';
@@ -22,9 +22,6 @@ const FILES = {
     'trigger: broken\ndatastore: trips\ncolumns: [NONE]\nfunction: functions/broken.ts\nstart: 0\n',
   'trips/triggers/elsewhere.yaml': "trigger: elsewhere\ndatastore: trips\ncolumns: '*'\nstart: 0\n",
 };
-
-/** Synthesis, servers and functions, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const folder = folderOfTests();
 const datastores = join(folder.path, 'datastores');

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { statementsOf } from '../support/statements.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const folder = folderOfTests();
 
 describe.each(ENVIRONMENT_NAMES)('what makes datastores in %s', (environment) => {

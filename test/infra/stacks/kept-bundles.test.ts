@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bundleFunctions, BUNDLED_FILES } from '../../../infra/stacks/bundles.ts';
-import { keepBundles } from '../../../infra/stacks/kept-bundles.ts';
+import { keptBundles } from '../../../infra/stacks/kept-bundles.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -44,12 +44,12 @@ async function bundled(more: Partial<Parameters<typeof bundleFunctions>[0]> = {}
     ...(isKept && { keptIn: kept() }),
     ...more,
   });
-  const read = (name: string): string => readFileSync(join(to, name, 'index.mjs'), 'utf8');
+  const read = (name: string): string => readFileSync(join(more.folder ?? to, name, 'index.mjs'), 'utf8');
   return {
     one: read('one'),
     other: read('other'),
     bill: read('bill'),
-    files: JSON.parse(readFileSync(join(to, BUNDLED_FILES), 'utf8')) as readonly string[],
+    files: JSON.parse(readFileSync(join(more.folder ?? to, BUNDLED_FILES), 'utf8')) as readonly string[],
   };
 }
 
@@ -119,24 +119,81 @@ describe('bundles that are kept', () => {
     expect(await bundled()).toMatchObject({ one: first.one, bill: first.bill });
   });
 
-  it('are not kept where nobody says so, or a file was changed while they were made', async () => {
+  it('are not kept where nobody says so, or a file was changed while they were made, or is not there', async () => {
     await bundled({}, false);
     expect(() => keptFiles()).toThrow('ENOENT');
     await sleep(100);
-    const made = { texts: {}, files: [join(folder.path, ONE)] };
+    const bundles = keptBundles(kept());
     const startedAt = Date.now();
+    bundles.keep('of what is not there', { texts: {}, files: [join(folder.path, 'app/none.ts')] }, startedAt);
     write(ONE, 'export const handler = 1;');
-    keepBundles(kept(), 'an order', made, startedAt);
-    expect(() => keptFiles()).toThrow('ENOENT');
+    bundles.keep('of what was changed', { texts: {}, files: [join(folder.path, ONE)] }, startedAt);
+    expect(keptFiles()).toEqual([]);
+    await sleep(100);
+    bundles.keep('of what is as it was', { texts: {}, files: [join(folder.path, ONE)] }, Date.now());
+    expect(keptFiles()).toHaveLength(1);
   });
 
-  it('are no more than a dozen: those that were used last', async () => {
+  it('go where they are too many: those that were used last stay', async () => {
     await sleep(100);
+    const bundles = keptBundles(kept(), 12_000);
+    const text = 'x'.repeat(1000);
     for (let order = 0; order < 20; order += 1) {
-      keepBundles(kept(), order, { texts: { order: String(order) }, files: [join(folder.path, ONE)] }, Date.now());
+      bundles.keep(order, { texts: { text }, files: [join(folder.path, ONE)] }, Date.now());
       await sleep(5);
+      if (order > 0) expect(bundles.find(0)).toBeDefined();
     }
-    const orders = keptFiles().map((path) => Number(JSON.parse(readFileSync(path, 'utf8')).texts.order));
-    expect(orders.sort((one, other) => one - other)).toEqual([8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+    const found = Array.from({ length: 20 }, (_, order) => order).filter((order) => bundles.find(order) !== undefined);
+    expect(found.length).toBeGreaterThan(5);
+    expect(found).toEqual([0, ...Array.from({ length: found.length - 1 }, (_, at) => 21 - found.length + at)]);
+  });
+});
+
+describe('bundles are made anew', () => {
+  /** Whether each is still taken from what was kept before something changed. */
+  async function after(change: () => void, more: Parameters<typeof bundled>[0] = {}): Promise<readonly boolean[]> {
+    await bundled(more);
+    markKept();
+    expect(wereKept(await bundled(more))).toEqual([true, true, true]);
+    change();
+    return wereKept(await bundled(more));
+  }
+
+  it('where they were written below a link', async () => {
+    mkdirSync(join(folder.path, 'disk'));
+    symlinkSync('disk', join(folder.path, 'linked'));
+    const change = (): void =>
+      void write(TRIGGER, "export const bill = () => 'billed twice'; export const handler = bill;");
+    expect(await after(change, { folder: join(folder.path, 'linked', 'out') })).toEqual([true, true, false]);
+  });
+
+  it('where a file was found by a pattern', async () => {
+    write('app/languages/de.json', '{"word":"guten Tag"}');
+    write('app/languages/fr.json', '{"word":"bonjour"}');
+    write(TRIGGER, 'const bill = (name) => import(`../languages/${name}.json`); export const handler = bill;');
+    const { files } = await bundled();
+    expect(files).toContain(join(folder.path, 'app/languages/de.json'));
+    const change = (): void => void write('app/languages/de.json', '{"word":"moin"}');
+    expect((await after(change)).at(-1)).toBe(false);
+  });
+
+  it('where a module takes the place of a folder that is imported', async () => {
+    write('app/package.json', '{"name":"app"}');
+    write('app/lib/words/index.ts', saying('of the folder'));
+    write(ONE, "import { said } from '../lib/words'; export const handler = () => said;");
+    expect(await after(() => void write('app/lib/words.ts', saying('of the file')))).toEqual([false, false, true]);
+  });
+
+  it('where a link leads elsewhere', async () => {
+    for (const version of ['v1', 'v2']) write(`app/versions/${version}/words.ts`, saying(version));
+    const link = join(folder.path, 'app/versions/now');
+    symlinkSync('v1', link);
+    write('app/versions/which.ts', "export { said } from './now/words.ts';");
+    write(ONE, "import { said } from '../versions/which.ts'; export const handler = () => said;");
+    const change = (): void => {
+      rmSync(link);
+      symlinkSync('v2', link);
+    };
+    expect(await after(change)).toEqual([false, false, true]);
   });
 });

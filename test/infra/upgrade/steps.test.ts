@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { startShardGroups, type ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
@@ -35,8 +35,6 @@ const NEWEST = CONTROL_STEPS.length;
 /** Those that a store may stand at when this release comes. */
 const EARLIER = Array.from({ length: NEWEST }, (_, steps) => steps);
 const EARLIER_RELEASES = EARLIER.filter((steps) => steps > 0);
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const folder = folderOfTests();
 const dynamo = dynamoClient(inject('servers').dynamo);

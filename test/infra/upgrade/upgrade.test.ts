@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
@@ -18,8 +18,6 @@ import { fieldsOf, latestBases, leaveRelease, STORED_A_SHARD, type Held, type Pl
 import { runningGroups } from './running-groups.ts';
 import { writeFiles } from '../support/write-files.ts';
 
-/** Synthesis, servers and functions, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const SOON = { interval: 250 };
 
 /** Added by the second deployment. */

@@ -185,7 +185,7 @@ describe('a group that was set back in time', () => {
     const raised = (await epochs()).map((epoch, shard) => epoch - (before[shard] ?? 0));
     expect(raised).toEqual(Array.from({ length: SHARDS }, (_, shard) => (opened.groupOf(shard) === primary ? 1 : 0)));
     // Writers find out within a second.
-    await expect.poll(async () => (await trips.put(cellIn(0))).outcome).toBe('stored');
+    await expect.poll(async () => (await trips.put(cellIn(0))).outcome, { timeout: 10_000 }).toBe('stored');
   });
 });
 

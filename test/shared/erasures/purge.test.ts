@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Purge, RetentionOperations } from '../../../shared/contract/retention-operations.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
@@ -14,8 +14,6 @@ import { comes } from '../../support/until.ts';
 import { openEraser, type Eraser } from './support.ts';
 
 // Tables are written anew one after the other, on servers that others use, too.
-vi.setConfig({ testTimeout: 60_000 });
-
 const SHARDS = 4;
 const PATIENCE = { patienceMs: 60_000, pollMs: 50 };
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Purge } from '../../../shared/contract/retention-operations.ts';
 import { runPurges } from '../../../shared/erasures/purge/run-purges.ts';
 import { createFiller, dropFiller, fillFiller, rewriteFiller } from '../../../shared/erasures/statements/filler.ts';
@@ -9,8 +9,6 @@ import { comes } from '../../support/until.ts';
 import { openEraser, type Eraser } from './support.ts';
 
 // Tables are written anew before, on servers that others use, too.
-vi.setConfig({ testTimeout: 120_000 });
-
 const FILL = fillFiller().sql;
 const REWRITE = rewriteFiller().sql;
 const OF_FILLER: readonly string[] = [createFiller().sql, FILL, REWRITE, dropFiller().sql];

@@ -61,7 +61,7 @@ describe('a follower that keeps behind the logs', () => {
     const deeds = newDeeds();
     // Fifty pages: with a wait for each it would take a minute and more.
     const worker = startWorker(followed, deeds, { behindMs: 1500, pageCells: 10 });
-    await until('all is handled', () => deeds.idsOf(2).length === 500);
+    await until('all is handled', () => deeds.idsOf(2).length === 500, { patienceMs: 50_000 });
     await worker.stop();
     expect(deeds.idsOf(2)).toEqual(upTo(500));
   });

@@ -25,7 +25,7 @@ import {
 } from './support/shop.ts';
 
 /** Databases are made and dropped by the dozen. */
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const SHARDS = 3;
 const BY_BUYER = indexOn('by_buyer', { buyer: 'UUID' });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import { openFollower } from '../../../shared/follow/follower-item.ts';
@@ -32,9 +32,6 @@ import {
   triggersNow,
   wished,
 } from './support/shop.ts';
-
-/** Databases are made and dropped by the dozen. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const BY_BUYER = indexOn('by_buyer', { buyer: 'UUID', total: 'number' });
 const SHARDS = 6;

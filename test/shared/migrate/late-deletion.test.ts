@@ -16,7 +16,7 @@ import { startSqs, type LocalSqs } from '../../support/sqs.ts';
 import { PATIENT } from '../../support/store-access.ts';
 
 /** Databases are made and dropped. */
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const SHARDS = 6;
 const groups: readonly GroupAddress[] = inject('servers').groups;

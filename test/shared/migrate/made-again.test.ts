@@ -29,7 +29,7 @@ import {
 } from './support/shop.ts';
 
 /** Databases are made and dropped by the dozen. */
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const SHARDS = 6;
 beforeEach(async () => void (await make(SHARDS)));

@@ -166,10 +166,7 @@ describe('appends that are committed together', () => {
     await client.change(appendTo(one));
     const cell = cellOf({ row_key: rowIn(one), body: randomBytes(400_000).toString('base64') });
     await client.change(appendTo(one, { ...cell, encoded: encodeBody(cell.body) }));
-    await until('its end is not known', async () => (await endOf(one))[1] === 0, {
-      pollMs: 5,
-      patienceMs: 5000,
-    });
+    await until('its end is not known', async () => (await endOf(one))[1] === 0, { pollMs: 5 });
     sent = [];
     const last = await lastIn(one);
     expect((await all([appendTo(three), appendTo(one), appendTo(two)]))[1]).toMatchObject({ insertId: last + 1 });

@@ -25,6 +25,7 @@ vi.mock('../../../../infra/cli/files/write-durably.ts', () => ({
 const folder = folderOfTests();
 
 it('checkpoints of an import do not pile up on a disk that is slow to flush', TIMED, async () => {
+  flushed.length = 0;
   const path = join(folder.path, 'cells.ndjson');
   writeFileSync(
     path,

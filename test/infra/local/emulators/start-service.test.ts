@@ -8,14 +8,11 @@ import {
   PutItemCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Service, ServiceName } from '../../../../infra/local/emulators/emulator.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { fifoQueue, sqsClient, texts, type FifoQueue } from '../../support/fifo-queue.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-/** Threads and a process are started, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 60_000 });
 
 const SERVE = fileURLToPath(new URL('../../support/serve-sqs.ts', import.meta.url));
 

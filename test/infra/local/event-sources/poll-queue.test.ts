@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSEvent } from 'aws-lambda';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../infra/local/emulators/emulator.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { pollQueue } from '../../../../infra/local/event-sources/poll-queue.ts';
@@ -10,9 +10,6 @@ import { queueOfSource } from '../../../../infra/local/event-sources/queue-of-so
 import type { EventSourceDefinition } from '../../../../infra/local/template/resources/event-source.ts';
 import { fifoQueue, sqsClient, type FifoQueue } from '../../support/fifo-queue.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
-
-/** On a machine that has other things to do. */
-vi.setConfig({ testTimeout: 60_000 });
 
 const folder = folderOfTests();
 let sqs: Service;

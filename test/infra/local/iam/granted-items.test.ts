@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import {
   DRAIN_ITEMS,
   MANAGE_ITEMS,
@@ -23,7 +23,6 @@ import { readTailerCount } from '../../../../shared/triggers/send/tailer-count.t
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const parts = new AsyncDisposableStack();
 afterAll(() => parts.disposeAsync());
 const folder = parts.use(temporaryFolder());

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { CreateQueueCommand, ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
 import type { RightsByKey } from '../../../../infra/local/iam/rights.ts';
 import type { WrittenStatement } from '../../../../infra/local/iam/statement.ts';
@@ -19,7 +19,6 @@ import { startService } from '../../../../infra/local/emulators/start-service.ts
 import { localArn } from '../../../../infra/local/template/template.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const parts = new AsyncDisposableStack();
 const folder = parts.use(temporaryFolder());
 const refused: string[] = [];

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
 import { isRunning } from '../../../../infra/local/process-table.ts';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
@@ -9,8 +9,6 @@ import { localStack, refusalsIn } from '../../../support/local-stack.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { localCommand } from '../../support/local-command.ts';
 
-/** A whole stack, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const SECRET = expect.stringMatching(/^arn:aws:secretsmanager:/u);
 const folder = temporaryFolder();
 const data = join(folder.path, 'data');

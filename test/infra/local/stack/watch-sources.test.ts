@@ -9,7 +9,7 @@ import { watchSources, type WatchedSources } from '../../../../infra/local/stack
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A whole stack, synthesized several times, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 240_000 });
 const SAID = { timeout: 120_000, interval: 50 };
 const folder = temporaryFolder();
 const lines: string[] = [];

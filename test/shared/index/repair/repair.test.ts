@@ -7,7 +7,6 @@ import { until } from '../../../support/until.ts';
 import { noEntries, noTombstones, unreliableEntries } from './support/entry-writes.ts';
 import { changeable, countKinds, sharedIndexed } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
-import { TIMED } from '../../../support/timed.ts';
 
 const SHARDS = 6;
 const NONE = { missing: 0, extra: 0, wrong: 0 };
@@ -53,7 +52,7 @@ describe('the repair', () => {
     expect(run.events.reduce((sum, event) => sum + (event.kind === 'repaired' ? event.entries : 0), 0)).toBe(60);
   });
 
-  it('goes on while a group is down, and gives it its entries once it is back', TIMED, async () => {
+  it('goes on while a group is down, and gives it its entries once it is back', async () => {
     const topology = await indexed.store.topology.datastore(indexed.datastore);
     const groupOf = (shard: number): string => topology?.homes[shard]?.group ?? '';
     const driverIn = (group: string, is: boolean): string => {
@@ -82,7 +81,7 @@ describe('the repair', () => {
     const back = performance.now();
     faulty.behaviours.clear();
     await until('those of the group are there', async () => (await found(there)) === rows.length / 2);
-    expect(performance.now() - back).toBeLessThan(15_000);
+    expect(performance.now() - back).toBeLessThan(30_000);
     between.now = (client) => client;
     await clean();
     await until('no mark is left', () => run.events.some(({ kind }) => kind === 'caught_up'));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rowKeyBytes } from '../../../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../../../shared/body/codec.ts';
 import type { Json } from '../../../../shared/cell.ts';
@@ -12,9 +12,6 @@ import { change, select } from '../../../support/plain-sql.ts';
 import { until } from '../../../support/until.ts';
 import { countKinds, sharedIndexed } from './support/indexed-store.ts';
 import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
-
-/** Hundreds of rows are compared several times. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const SHARDS = 4;
 const NONE = { missing: 0, extra: 0, wrong: 0 };
