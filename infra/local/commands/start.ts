@@ -91,7 +91,8 @@ try {
   stack = await starting;
   if (!stopping) await show(stack);
   if (watch && !stopping) {
-    watching = await watchSources(stack, (line) => console.log(line));
+    // What was saved while it started, too.
+    watching = await watchSources(stack, (line) => console.log(line), performance.timeOrigin);
     console.log('changes of functions and YAML are taken over as they are saved');
   }
 } catch (error) {

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { watch } from 'chokidar';
+import { watch, type FSWatcher } from 'chokidar';
 import { loadTriggers } from './load-triggers.ts';
 import type { LocalStack, TakenOver } from './running-stack.ts';
 
@@ -16,6 +16,7 @@ type WatchedStack = Pick<LocalStack, 'sources' | 'takeOver' | 'datastores' | 'fu
 const QUIET_MS = 100;
 /** More names than this are counted. */
 const NAMED = 3;
+const YAML = /\.ya?ml$/u;
 
 /**
  * Has a stack take over what changes in the files that it was made from: the YAML of the datastores, and every module
@@ -23,8 +24,14 @@ const NAMED = 3;
  *
  * @param log told of each time in a line: what changed, what was taken over, how long it took; where it could not be,
  *   what is wrong follows in lines of its own
+ * @param since by `Date.now()`: what was changed from then on, before it was watched, is taken over as well @default
+ *   nothing was
  */
-export async function watchSources(stack: WatchedStack, log: (line: string) => void): Promise<WatchedSources> {
+export async function watchSources(
+  stack: WatchedStack,
+  log: (line: string) => void,
+  since = Number.POSITIVE_INFINITY,
+): Promise<WatchedSources> {
   const options = { ignoreInitial: true, ignorePermissionErrors: true };
   const definitions = watch(stack.sources().datastores, options);
   // The folders of files, not the files: what an import lacks may come to lie beside them.
@@ -63,7 +70,7 @@ export async function watchSources(stack: WatchedStack, log: (line: string) => v
   }
 
   definitions.on('all', (event, path) => {
-    if (event.endsWith('Dir') || /\.ya?ml$/u.test(path)) note(path);
+    if (event.endsWith('Dir') || YAML.test(path)) note(path);
   });
   modules.on('all', (_event, path) => {
     // Where files are missing, any that comes may be the one.
@@ -72,6 +79,7 @@ export async function watchSources(stack: WatchedStack, log: (line: string) => v
   await Promise.all(
     [definitions, modules].map((watcher) => new Promise<void>((resolve) => void watcher.once('ready', resolve))),
   );
+  for (const path of [...ownFiles(stack), ...definitionsIn(definitions)]) if (isChanged(path, since)) note(path);
   return {
     async close() {
       isClosed = true;
@@ -84,8 +92,26 @@ export async function watchSources(stack: WatchedStack, log: (line: string) => v
 
 /** The folders of the files that the stack was made from; of packages none. */
 function foldersOf(stack: Pick<LocalStack, 'sources'>): ReadonlySet<string> {
-  const own = [...stack.sources().read].filter((path) => !path.includes(join('/', 'node_modules', '/')));
-  return new Set(own.map((path) => dirname(path)).filter((folder) => existsSync(folder)));
+  return new Set(
+    ownFiles(stack)
+      .map((path) => dirname(path))
+      .filter((folder) => existsSync(folder)),
+  );
+}
+
+function ownFiles(stack: Pick<LocalStack, 'sources'>): readonly string[] {
+  return [...stack.sources().read].filter((path) => !path.includes(join('/', 'node_modules', '/')));
+}
+
+function definitionsIn(watcher: FSWatcher): readonly string[] {
+  return Object.entries(watcher.getWatched()).flatMap(([folder, names]) =>
+    names.filter((name) => YAML.test(name)).map((name) => join(folder, name)),
+  );
+}
+
+/** Or gone. */
+function isChanged(path: string, since: number): boolean {
+  return since < Number.POSITIVE_INFINITY && (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? since) >= since;
 }
 
 function described({ definitions, functions }: TakenOver): string {

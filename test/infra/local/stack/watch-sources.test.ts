@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
 import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
@@ -157,5 +158,22 @@ describe('a stack that is watched', () => {
     rmSync(join(folder.path, 'datastores/shop/triggers/ship.yaml'));
     await saidOf('ship.yaml', /trigger ship of shop gone/u);
     expect(queues()).not.toContain('trigger-shop-ship');
+  });
+
+  it('takes over what was saved before it was watched, as while it starts', async () => {
+    await watched.close();
+    const since = Date.now();
+    // Time stamps of files may be older than the clock by the kernel's tick.
+    await sleep(100);
+    save('lib/gone.ts', "export const SAID = 'saved early';\n");
+    save(
+      'datastores/shop/indexes/by_table.yaml',
+      'table: by_table\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: seat, type: string }\n',
+    );
+    const before = lines.length;
+    watched = await watchSources(stack, (line) => lines.push(line), since);
+    await expect.poll(() => lines.slice(before).join('\n'), SAID).toMatch(/gone\.ts.*taken over/u);
+    expect(lines.slice(before).join('\n')).toContain('by_table of shop added');
+    expect(await confirmationOf(await order())).toBe('saved early');
   });
 });
