@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync, type Metafile } from 'esbuild';
@@ -63,8 +63,11 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
   const { functions, triggers = {}, folder, beside = {} } = props;
   // Kept by themselves: who changes the function of a trigger changes no other one.
   const units = [
-    { order: { functions }, sources: Object.values(functions), entries: functions },
-    { order: { triggers }, sources: Object.values(triggers).map(({ path }) => path), entries: triggerEntries(props) },
+    { order: [functions, realPathsOf(Object.values(functions))], entries: functions },
+    {
+      order: [triggers, realPathsOf(Object.values(triggers).map(({ path }) => path))],
+      entries: triggerEntries(props),
+    },
   ].filter(({ entries }) => Object.keys(entries).length > 0);
   const made = makeUnits(props, units);
   for (const { texts } of made) writeTexts(folder, texts);
@@ -85,7 +88,7 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
  * start of the local stack would wait for; here all take little more than one, since they share most files.
  */
 export function writeBundles({ functions, folder, beside = {}, ...way }: WrittenBundlesProps): readonly string[] {
-  const made = bundle(functions, way, folder).of(Object.keys(functions));
+  const made = bundle(functions, way, folder)(Object.keys(functions));
   writeTexts(folder, made.texts);
   return [...made.files, ...writeBeside(folder, beside)];
 }
@@ -94,8 +97,6 @@ export function writeBundles({ functions, folder, beside = {}, ...way }: Written
 interface Unit {
   /** What decides what is made of them, besides files. */
   readonly order: unknown;
-  /** The paths of the functions' sources. */
-  readonly sources: readonly string[];
   /** The path of the file that each bundle begins with, by the name of the function. */
   readonly entries: Readonly<Record<string, string>>;
 }
@@ -105,8 +106,7 @@ function makeUnits({ access, proxy, folder, keptIn }: BundlesProps, units: reado
   const way = { access, proxy };
   const kept = keptIn === undefined ? undefined : keptBundles(keptIn);
   const startedAt = Date.now();
-  // A link may lead elsewhere the next time.
-  const orderOf = ({ order, sources }: Unit): unknown => [order, sources.map((path) => realpathOr(path)), way];
+  const orderOf = ({ order }: Unit): unknown => [order, way];
   const found = units.map((unit) => kept?.find(orderOf(unit)));
   const missing = units.filter((_, position) => found[position] === undefined);
   if (missing.length === 0) return found.filter((made) => made !== undefined);
@@ -114,16 +114,14 @@ function makeUnits({ access, proxy, folder, keptIn }: BundlesProps, units: reado
   return units.map((unit, position) => {
     const known = found[position];
     if (known) return known;
-    const made = bundled.of(Object.keys(unit.entries));
+    const made = bundled(Object.keys(unit.entries));
     kept?.keep(orderOf(unit), made, startedAt);
     return made;
   });
 }
 
-interface Bundled {
-  /** The bundles of these functions, and what went into them. */
-  of(names: readonly string[]): MadeBundles;
-}
+/** Gives the bundles of some of the functions, and what went into them. */
+type Bundled = (names: readonly string[]) => MadeBundles;
 
 function bundle(
   entries: Readonly<Record<string, string>>,
@@ -166,26 +164,24 @@ function bundle(
   const unnamed = Object.keys(metafile.inputs).filter((path) => !all.has(path));
   mkdirSync(folder, { recursive: true });
   const made = join(realpathSync(folder), '/');
-  return {
-    of(names) {
-      const textOf = (name: string): string => {
-        const text = texts.get(name);
-        if (text === undefined) throw new Error(`bundles: wanted one of ${name}, got ${[...texts.keys()].join(', ')}`);
-        return text;
-      };
-      const reached = reachedFrom(
-        metafile,
-        names.map((name) => roots.get(name) ?? ''),
-      );
-      return {
-        texts: Object.fromEntries(names.map((name) => [join(name, BUNDLE), textOf(name)])),
-        files: [
-          // How they are made is part of what they are made of.
-          import.meta.filename,
-          ...[...reached, ...unnamed].map((path) => resolve(path)).filter((path) => !path.startsWith(made)),
-        ],
-      };
-    },
+  const of = <What>(map: ReadonlyMap<string, What>, name: string): What => {
+    const found = map.get(name);
+    if (found === undefined) throw new Error(`bundles: wanted one of ${name}, got ${[...map.keys()].join(', ')}`);
+    return found;
+  };
+  return (names) => {
+    const reached = reachedFrom(
+      metafile,
+      names.map((name) => of(roots, name)),
+    );
+    return {
+      texts: Object.fromEntries(names.map((name) => [join(name, BUNDLE), of(texts, name)])),
+      files: [
+        // How they are made is part of what they are made of.
+        import.meta.filename,
+        ...[...reached, ...unnamed].map((path) => resolve(path)).filter((path) => !path.startsWith(made)),
+      ],
+    };
   };
 }
 
@@ -217,13 +213,9 @@ function writeBeside(folder: string, beside: Readonly<Record<string, BesideBundl
   return Object.values(beside).flatMap(({ sources }) => sources);
 }
 
-/** The path itself where there is nothing: the bundler says so. */
-function realpathOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+/** A link may lead elsewhere the next time. Where there is nothing, the bundler says so. */
+function realPathsOf(paths: readonly string[]): readonly string[] {
+  return paths.map((path) => (existsSync(path) ? realpathSync(path) : path));
 }
 
 const LOADED_TRIGGER = join(import.meta.dirname, '../../functions/triggers/loaded-trigger.ts');

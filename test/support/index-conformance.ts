@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { PATIENCE_MS } from './until.ts';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../shared/cell.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
@@ -8,6 +7,7 @@ import { SchemalessError } from '../../shared/errors.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { cellOf, errorOf } from './datastore-conformance.ts';
 import { type FieldValue, shardOfValue } from '../../shared/definitions/field-value.ts';
+import { PATIENCE_MS } from './until.ts';
 
 /** Indexes that the suite expects on the datastore: fields of two columns, every type, a path, and combined keys. */
 export const SUITE_INDEXES: readonly IndexDefinition[] = [

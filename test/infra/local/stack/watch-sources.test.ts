@@ -165,14 +165,14 @@ describe('a stack that is watched', () => {
     const since = Date.now();
     // Time stamps of files may be older than the clock by the kernel's tick.
     await sleep(100);
-    save('lib/gone.ts', "export const SAID = 'saved early';\n");
+    save('functions/confirm.ts', confirming("const SAID = 'saved early';"));
     save(
       'datastores/shop/indexes/by_table.yaml',
       'table: by_table\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: seat, type: string }\n',
     );
     const before = lines.length;
     watched = await watchSources(stack, (line) => lines.push(line), since);
-    await expect.poll(() => lines.slice(before).join('\n'), SAID).toMatch(/gone\.ts.*taken over/u);
+    await expect.poll(() => lines.slice(before).join('\n'), SAID).toMatch(/confirm\.ts.*taken over/u);
     expect(lines.slice(before).join('\n')).toContain('by_table of shop added');
     expect(await confirmationOf(await order())).toBe('saved early');
   });
