@@ -10,10 +10,10 @@ it('tests are told apart by whether they can touch MySQL: given servers, by what
   expect(without).toContain('test/shared/body/codec.test.ts');
   for (const file of [
     'test/shared/store/mysql-store.test.ts',
-    'test/infra/cli/local-stack.test.ts',
+    'test/infra/cli/local-stack.nightly.test.ts',
     'test/infra/local/mysql/promotion.test.ts',
     'test/infra/local/data-api/limits.test.ts',
-    'test/shared/files/run-export.test.ts',
+    'test/shared/files/run-export.nightly.test.ts',
   ]) {
     expect(existsSync(join(PROJECT_ROOT, file))).toBe(true);
     expect(without).not.toContain(file);
