@@ -27,6 +27,7 @@ export default defineConfig({
   // Examples import what their readers install.
   resolve: { tsconfigPaths: true },
   test: {
+    reporters: ['./test/support/brief-reporter.ts'],
     // What the product logs is shown with the test that fails.
     silent: 'passed-only',
     // One more than two cores, since many tests wait; they share them with the servers they talk to.

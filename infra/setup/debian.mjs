@@ -14,6 +14,7 @@ import { suiteOfSources } from './debian-sources.mjs';
 
 const MARIADB_PACKAGES = ['mariadb-server-core', 'mariadb-client-core'];
 const MYSQL_PACKAGE = 'mysql-server-core';
+const CHROMIUM_PACKAGE = 'chromium';
 /** Needed by scripts of the package that are not used here, and half of its size. */
 const UNUSED = /^(perl|perl-base|perl-modules-[\d.]+|libperl[\d.]+[^_]*)_/;
 
@@ -36,24 +37,43 @@ export function debianRelease(file = '/etc/os-release') {
  * @param {(line: string) => void} log
  */
 export function installMariaDb(why, log) {
-  const command = `apt-get update && apt-get install -y ${MARIADB_PACKAGES.join(' ')}`;
-  if (debianRelease() === undefined) {
+  install(MARIADB_PACKAGES, {
+    need: `A MySQL engine is needed, ${why}`,
+    elsewhere: 'install MySQL 8.0 or newer, or MariaDB 10.6 or newer, with its own package manager',
+    begin: () => log(`Installing MariaDB (${MARIADB_PACKAGES.join(', ')}; no service is started), ${why}.`),
+  });
+}
+
+/**
+ * Installs Chromium, in which the console's tests look at its pages.
+ *
+ * @param {(line: string) => void} log
+ */
+export function installChromium(log) {
+  install([CHROMIUM_PACKAGE], {
+    need: 'Chromium is needed, because the console is tested in a browser',
+    elsewhere: 'install Chromium with its own package manager',
+    begin: () => log(`Installing ${CHROMIUM_PACKAGE}, in which the console is tested.`),
+  });
+}
+
+/** @param {readonly string[]} packages @param {{ need: string, elsewhere: string, begin: () => void }} words */
+function install(packages, { need, elsewhere, begin }) {
+  const command = `apt-get update && apt-get install -y ${packages.join(' ')}`;
+  if (debianRelease() === undefined)
     throw new Error(
-      `A MySQL engine is needed, ${why}. This system is not Debian or its kin: install MySQL 8.0 or newer, ` +
-        `or MariaDB 10.6 or newer, with its own package manager. On Debian it would be:\n  ${command}`,
+      `${need}. This system is not Debian or its kin: ${elsewhere}. On Debian it would be:\n  ${command}`,
     );
-  }
   const prefix = administrator();
   if (prefix === undefined) {
     throw new Error(
-      `A MySQL engine is needed, ${why}. Installing it takes root, or sudo without a password. Run, then repeat:\n` +
-        `  sudo sh -c '${command}'`,
+      `${need}. Installing it takes root, or sudo without a password. Run, then repeat:\n  sudo sh -c '${command}'`,
     );
   }
-  log(`Installing MariaDB (${MARIADB_PACKAGES.join(', ')}; no service is started), ${why}.`);
+  begin();
   const apt = [...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', '-o', 'DPkg::Lock::Timeout=300'];
   must(apt, ['update']);
-  must(apt, ['install', '-y', '--no-install-recommends', ...MARIADB_PACKAGES]);
+  must(apt, ['install', '-y', '--no-install-recommends', ...packages]);
 }
 
 /**
