@@ -23,6 +23,7 @@ export async function drainPass(
   await going.watch();
   await Promise.all(
     [...going.lanes.values()].map(async (lane) => {
+      // Clock: the drain's own pause between turns.
       await sleep(Math.max(0, lane.turns.wait()));
       while (mayGoOn() && (await laneTurn(lane)) <= 0);
     }),

@@ -13,12 +13,15 @@ export interface OpenLoop {
 
 /** Starts requests as callers who know nothing of each other do: they do not wait for the slow ones. */
 export async function openLoop({ perSecond, milliseconds, send }: OpenLoop): Promise<void> {
+  // Clock: a bench's pace.
   const start = performance.now();
   for (let sent = 0; ;) {
+    // Clock: a bench's pace.
     const elapsed = Math.min(performance.now() - start, milliseconds);
     for (const due = Math.ceil((elapsed / 1000) * perSecond); sent < due; sent += 1)
       send(start + (sent * 1000) / perSecond);
     if (elapsed >= milliseconds) return;
+    // Clock: a bench's pace.
     await sleep(TICK_MS);
   }
 }
@@ -34,8 +37,10 @@ export interface ClosedLoop {
 
 /** So many clients, each with one request under way at a time. */
 export async function closedLoop({ clients, milliseconds, isOver = () => false, send }: ClosedLoop): Promise<void> {
+  // Clock: a bench's load lasts this long.
   const end = performance.now() + milliseconds;
   const client = async (): Promise<void> => {
+    // Clock: as above.
     while (performance.now() < end && !isOver()) await send();
   };
   await Promise.all(Array.from({ length: clients }, client));

@@ -38,6 +38,7 @@ function bar(label: string, total: number, unit: string): Progress {
 function lines(label: string, total: number, unit: string): Progress {
   let done = 0;
   let beside = '';
+  // Clock: prints progress.
   const timer = setInterval(
     () => console.log(`${label}: ${grouped(done)} of ${grouped(total)} ${unit}${beside}`),
     LINE_EVERY_MS,

@@ -19,9 +19,12 @@ export async function comes(
   isSo: () => boolean | Promise<boolean>,
   { pollMs = 20, patienceMs = Number.POSITIVE_INFINITY, signal }: Patience = {},
 ): Promise<boolean> {
+  // Clock: the limit only ends a hang.
   const deadline = performance.now() + patienceMs;
   while (!(await isSo())) {
+    // Clock: as above.
     if (performance.now() > deadline) return false;
+    // Clock: the pause between two polls.
     await sleep(pollMs, undefined, signal && { signal });
   }
   return true;

@@ -14,6 +14,7 @@ export function withoutResending(queues: QueueClient, laterMs: number): QueueCli
       const results = await queues.send(queueUrl, messages);
       const refused = messages.filter((_, item) => results[item] !== undefined);
       for (const message of refused)
+        // Clock: the planted fault is a late send.
         void sleep(laterMs)
           .then(() => queues.send(queueUrl, [message]))
           .catch(() => undefined);

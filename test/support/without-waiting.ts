@@ -14,6 +14,7 @@ export function withoutWaiting(queues: QueueClient, laterMs: number): QueueClien
     ...queues,
     async send(queueUrl, messages) {
       const before = messages.map(({ groupId }) => last.get(`${queueUrl} ${groupId}`));
+      // Clock: the planted fault is a late send.
       const sent = Promise.all([sleep(laterMs), ...before])
         .then(() => queues.send(queueUrl, messages))
         .catch(() => undefined);

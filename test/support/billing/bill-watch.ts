@@ -60,13 +60,16 @@ export class BillWatch {
     const { patienceMs, signal } = this.#options;
     progress.advance(this.billed);
     let before = this.billed;
+    // Clock: the limit only ends a hang.
     for (let end = Date.now() + patienceMs; this.#waiting.size > 0;) {
       await this.#look();
       await this.#retryParked(1);
       progress.advance(this.billed - before);
+      // Clock: as above.
       if (this.billed > before) end = Date.now() + patienceMs;
-      else if (Date.now() > end) break;
+      else if (Date.now() > end) break; // Clock: as above.
       before = this.billed;
+      // Clock: the pause between two polls.
       if (this.#waiting.size > 0) await sleep(PAUSE_MS, undefined, { signal });
     }
     return [...this.#waiting];
@@ -80,6 +83,7 @@ export class BillWatch {
         .then(() => this.#retryParked(PARKED_TO_RETRY))
         .catch(() => undefined);
       progress.note(this.#note());
+      // Clock: the pause between two polls.
       await sleep(PAUSE_MS, undefined, { signal: AbortSignal.any([over, signal]) }).catch(() => undefined);
     }
   }
@@ -104,7 +108,9 @@ export class BillWatch {
   /** Wants the parked cells of these trips to be sent again, where there are so many. */
   async #retryParked(least: number): Promise<void> {
     const { store, signal } = this.#options;
+    // Clock: polls parked cells less often.
     if (Date.now() < this.#lookedAtParked + PARKED_EVERY_MS) return;
+    // Clock: as above.
     this.#lookedAtParked = Date.now();
     const { cells } = await persist(signal, () => store.parkedCells(TRIGGER, { limit: 1000 }));
     const ours = cells.filter((cell) => this.#waiting.has(cell.row_key));

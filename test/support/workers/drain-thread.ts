@@ -42,12 +42,14 @@ await runAsWorker<DrainInput, 'stop', DrainProgress, DrainCounts>(
       say();
     };
     await using store = await openStore(access, { varied: onVaried });
+    // Clock: the drain's own refresh.
     if (looksForMore) setInterval(() => store.context.topology.refresh(), REFRESH_MS).unref();
     control.ready();
     while (control.stopped === undefined) {
       await runDrain({
         context: store.context,
         leases: leases(store.stateTable, randomUUID(), LEASE_MS),
+        // Clock: the run's own deadline.
         deadline: Date.now() + RUN_MS,
         settings,
         report: (_group, report) => {
