@@ -69,6 +69,12 @@ describe('the triggers of a datastore', () => {
   const A_NAME = 'trigger: wanted a name of 1 to 48 of a-z, 0-9 and _ that starts with a letter';
   const A_PATH = "function: wanted the path of a file from the project's root";
   const MANY = 'since each attempt is a receipt of the cells behind it, too';
+  const EACH = "columns[0]: wanted a column name; for every column say columns: '*'";
+  const KEYS =
+    'trigger, datastore, columns, function, start, max_attempts, stop_after_parked, retry_parked_every, timeout';
+  const A_CALL = 'timeout: wanted a time from 1s to 10m in whole seconds, like 30s or 2m';
+  const third = (text: string): string => `${HEAD}${text}\n`;
+  const fourth = (text: string): string => `${HEAD}${COLUMNS}${text}\n`;
   /** A whole file; the line of its problem; how its message begins, and how it ends. */
   it.each<[string, number, string, string]>([
     [named('bill_rider'), 1, 'trigger: wanted "bill", the name of its file', 'got "bill_rider"'],
@@ -86,51 +92,39 @@ describe('the triggers of a datastore', () => {
       'got 101',
     ],
     ['- bill\n', 1, 'wanted a mapping', ''],
-  ])('are refused as %j, with line %i', (text, line, start, end) => expectRefused(text, line, start, end));
-
-  const EACH = "columns[0]: wanted a column name; for every column say columns: '*'";
-  it.each<[string, string, string]>([
-    ['columns: []', 'columns: wanted a list of column names', 'got an empty list'],
-    ['columns: BASE', 'columns: wanted a list', 'got "BASE"'],
-    [`columns: [${'é'.repeat(128)}]`, 'columns[0]: wanted text of 1 to 255 bytes', ''],
-    ['columns: [7]', 'columns[0]: wanted text of 1 to 255 bytes', 'got 7'],
-    [`columns: ['*']`, EACH, ''],
-  ])('are refused with %.40s on line 3', (text, start, end) => expectRefused(`${HEAD}${text}\n`, 3, start, end));
-
-  const KEYS =
-    'trigger, datastore, columns, function, start, max_attempts, stop_after_parked, retry_parked_every, timeout';
-  const A_CALL = 'timeout: wanted a time from 1s to 10m in whole seconds, like 30s or 2m';
-  it.each<[string, string, string]>([
-    ['retries: 3', `unknown key "retries": wanted one of ${KEYS}`, ''],
-    ['function: functions/gone.ts', 'function: wanted a file of the project in', 'got "functions/gone.ts"'],
-    ['function: functions', 'function: wanted a file of the project', ''],
-    ['function: functions/../../bill.ts', A_PATH, ''],
-    ['function: /bill.ts', A_PATH, ''],
-    ['function:', 'function: wanted the path of a file', 'got null'],
-    ['start: 7', 'start: wanted 0 for the start of the logs, now, or a time with zone', 'got 7'],
-    ['start: 2026-01-31T08:00:00', 'start: wanted', 'got "2026-01-31T08:00:00"'],
-    ['max_attempts: 0', 'max_attempts: wanted a whole number from 1 to 1000', 'got 0'],
-    ['max_attempts: 1001', 'max_attempts:', 'got 1001'],
-    ['max_attempts: 1.5', 'max_attempts:', 'got 1.5'],
-    ['stop_after_parked: 0', 'stop_after_parked: wanted a whole number from 1 to 10000', 'got 0'],
-    ['stop_after_parked: 10001', 'stop_after_parked:', 'got 10001'],
-    ['retry_parked_every: 10', 'retry_parked_every: wanted a time from 500ms to 30d', 'or never, got 10'],
-    ['retry_parked_every: 10 minutes', 'retry_parked_every:', 'got "10 minutes"'],
-    ['retry_parked_every: 499ms', 'retry_parked_every: wanted a time from 500ms', ''],
-    ['retry_parked_every: 31d', 'retry_parked_every: wanted a time from 500ms to 30d', ''],
-    ['timeout: 1500ms', A_CALL, 'got "1500ms"'],
-    ['timeout: 0s', A_CALL, 'got "0s"'],
-    ['timeout: 11m', A_CALL, 'got "11m"'],
-    ['timeout: never', A_CALL, 'got "never"'],
-  ])('are refused with %s on line 4', (text, start, end) => expectRefused(`${HEAD}${COLUMNS}${text}\n`, 4, start, end));
-
-  function expectRefused(text: string, line: number, start: string, end: string): void {
+    [third('columns: []'), 3, 'columns: wanted a list of column names', 'got an empty list'],
+    [third('columns: BASE'), 3, 'columns: wanted a list', 'got "BASE"'],
+    [third(`columns: [${'é'.repeat(128)}]`), 3, 'columns[0]: wanted text of 1 to 255 bytes', ''],
+    [third('columns: [7]'), 3, 'columns[0]: wanted text of 1 to 255 bytes', 'got 7'],
+    [third(`columns: ['*']`), 3, EACH, ''],
+    [fourth('retries: 3'), 4, `unknown key "retries": wanted one of ${KEYS}`, ''],
+    [fourth('function: functions/gone.ts'), 4, 'function: wanted a file of the project in', 'got "functions/gone.ts"'],
+    [fourth('function: functions'), 4, 'function: wanted a file of the project', ''],
+    [fourth('function: functions/../../bill.ts'), 4, A_PATH, ''],
+    [fourth('function: /bill.ts'), 4, A_PATH, ''],
+    [fourth('function:'), 4, 'function: wanted the path of a file', 'got null'],
+    [fourth('start: 7'), 4, 'start: wanted 0 for the start of the logs, now, or a time with zone', 'got 7'],
+    [fourth('start: 2026-01-31T08:00:00'), 4, 'start: wanted', 'got "2026-01-31T08:00:00"'],
+    [fourth('max_attempts: 0'), 4, 'max_attempts: wanted a whole number from 1 to 1000', 'got 0'],
+    [fourth('max_attempts: 1001'), 4, 'max_attempts:', 'got 1001'],
+    [fourth('max_attempts: 1.5'), 4, 'max_attempts:', 'got 1.5'],
+    [fourth('stop_after_parked: 0'), 4, 'stop_after_parked: wanted a whole number from 1 to 10000', 'got 0'],
+    [fourth('stop_after_parked: 10001'), 4, 'stop_after_parked:', 'got 10001'],
+    [fourth('retry_parked_every: 10'), 4, 'retry_parked_every: wanted a time from 500ms to 30d', 'or never, got 10'],
+    [fourth('retry_parked_every: 10 minutes'), 4, 'retry_parked_every:', 'got "10 minutes"'],
+    [fourth('retry_parked_every: 499ms'), 4, 'retry_parked_every: wanted a time from 500ms', ''],
+    [fourth('retry_parked_every: 31d'), 4, 'retry_parked_every: wanted a time from 500ms to 30d', ''],
+    [fourth('timeout: 1500ms'), 4, A_CALL, 'got "1500ms"'],
+    [fourth('timeout: 0s'), 4, A_CALL, 'got "0s"'],
+    [fourth('timeout: 11m'), 4, A_CALL, 'got "11m"'],
+    [fourth('timeout: never'), 4, A_CALL, 'got "never"'],
+  ])('are refused as %j, with line %i', (text, line, start, end) => {
     write(text);
     const found = problems();
     expect(found).toMatchObject([{ file: 'trips/triggers/bill.yaml', line }]);
     expect(found[0]?.message.slice(0, start.length)).toBe(start);
     expect(found[0]?.message.endsWith(end), found[0]?.message).toBe(true);
-  }
+  });
 
   it('have all problems of one file named at once', () => {
     write(
