@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { LIMITS, type Cell, type Json } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
@@ -5,7 +6,8 @@ import type { ClientOptions } from '../../../shared/client/options.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
-import { gateway, gatewayFetch, type Gateway } from '../../functions/support/gateway.ts';
+import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
+import { until } from '../../support/until.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const DRIVER = '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';
@@ -29,10 +31,8 @@ function client(
   answer: (path: string) => Response | undefined = () => undefined,
 ): { trips: SchemalessClient; sent: string[] } {
   const sent: string[] = [];
-  const ask: Gateway = gateway(
-    fakeDeployment({ get: async ({ ref_key }) => ({ cell: cellOf(ref_key), ...SERVED }), ...changes }),
-  );
-  const toGateway = gatewayFetch(ask);
+  const get: Datastore['get'] = async ({ ref_key }) => ({ cell: cellOf(ref_key), ...SERVED });
+  const toGateway = gatewayFetch(gateway(fakeDeployment({ get, ...changes })));
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const path = new URL(String(input)).pathname.replace('/v1/trips/', '');
     sent.push(`${init?.method} ${path}`);
@@ -41,8 +41,9 @@ function client(
   return { trips: schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, ...options }), sent };
 }
 
-const getMany = (trips: SchemalessClient, many: number) =>
-  Promise.all(Array.from({ length: many }, (_, ref_key) => trips.get({ row_key: ROW, column_name: 'BASE', ref_key })));
+const getEach = (trips: SchemalessClient, many: number) =>
+  Array.from({ length: many }, (_, ref_key) => trips.get({ row_key: ROW, column_name: 'BASE', ref_key }));
+const getMany = (trips: SchemalessClient, many: number) => Promise.all(getEach(trips, many));
 const refused = (status: number, problem: object = { message: 'refused' }): Response =>
   new Response(JSON.stringify(problem), { status });
 
@@ -107,25 +108,17 @@ describe('reads that are begun in one turn', () => {
     expect(failed).toMatchObject({ reason: { name: 'SchemalessError', code: 'answer_too_large' } });
   });
 
-  it('are asked for alone where the server was not done with them in time', async () => {
+  it.each<[string, () => Promise<void>]>([
+    ['was not done with them in time', () => new Promise(() => undefined)],
+    ['could not answer them then', () => Promise.reject(new SchemalessError('unavailable', 'group-1 does not answer'))],
+  ])('are asked for alone where the server %s', async (_case, first) => {
     let asked = 0;
-    const slowOnce = async ({ ref_key }: { readonly ref_key: number }) => {
-      if (ref_key === 1 && (asked += 1) === 1) await new Promise(() => undefined);
+    const once: Datastore['get'] = async ({ ref_key }) => {
+      if (ref_key === 1 && (asked += 1) === 1) await first();
       return { cell: cellOf(ref_key), ...SERVED };
     };
-    const { trips, sent } = client({ get: slowOnce });
+    const { trips, sent } = client({ get: once });
     expect((await getMany(trips, 3)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1, 2]);
-    expect(sent).toEqual(['POST batch-read', `GET cells/${ROW}/BASE/1`]);
-  });
-
-  it('are tried again alone, after a pause, where that may help', async () => {
-    let fails = 1;
-    const failsOnce = async ({ ref_key }: { readonly ref_key: number }) => {
-      if (ref_key === 1 && fails-- > 0) throw new SchemalessError('unavailable', 'group-1 does not answer');
-      return { cell: cellOf(ref_key), ...SERVED };
-    };
-    const { trips, sent } = client({ get: failsOnce });
-    expect((await getMany(trips, 2)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1]);
     expect(sent).toEqual(['POST batch-read', `GET cells/${ROW}/BASE/1`]);
   });
 
@@ -145,9 +138,7 @@ describe('reads that are begun in one turn', () => {
 
   it('fail each by itself where requests cannot be signed, or their answers not be read', async () => {
     const unsigned = client({}, { sign: () => Promise.reject(new Error('no credentials')) });
-    const ends = await Promise.allSettled(
-      [0, 1].map((ref_key) => unsigned.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })),
-    );
+    const ends = await Promise.allSettled(getEach(unsigned.trips, 2));
     const unsignedEnd = { reason: { code: 'unavailable', message: expect.stringContaining('no credentials') } };
     expect(ends).toMatchObject([unsignedEnd, unsignedEnd]);
     const broken = client({}, {}, (path) =>
@@ -155,9 +146,7 @@ describe('reads that are begun in one turn', () => {
         ? new Response('{"answers":[', { headers: { 'x-json': 'plain' } })
         : undefined,
     );
-    const [failed, found] = await Promise.allSettled(
-      [0, 1].map((ref_key) => broken.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })),
-    );
+    const [failed, found] = await Promise.allSettled(getEach(broken.trips, 2));
     expect(failed).toMatchObject({ reason: { name: 'SchemalessError', code: 'unavailable' } });
     expect(found).toMatchObject({ value: { cell: { ref_key: 1 } } });
   });
@@ -229,21 +218,30 @@ describe('puts that are begun in one turn, where the client joins them', () => {
     expect(sent).toEqual(['POST batch-put', `PUT cells/${ROW}/BASE/1`]);
   });
 
-  it('are not sent once the time of their call is up, as while they wait to be signed; the others are', async () => {
-    const bodies: string[] = [];
+  it('are not sent once their call has ended while they wait to be signed; the others are', async () => {
+    const signing: PromiseWithResolvers<void>[] = [];
     const { trips, sent } = client(storing, {
       joinPuts: true,
-      async sign({ headers, body }) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        bodies.push(String(body));
+      async sign({ headers }) {
+        const turn = Promise.withResolvers<void>();
+        signing.push(turn);
+        await turn.promise;
         return headers;
       },
     });
     const over = new AbortController();
-    setTimeout(() => over.abort(), 20);
-    const ends = await Promise.allSettled([put(trips.with({ signal: over.signal }), 0), put(trips, 1), put(trips, 2)]);
-    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    const ended = put(trips.with({ signal: over.signal }), 0);
+    const others = Promise.all([put(trips, 1), put(trips, 2)]);
+    await until('one is signed', () => signing.length > 0);
+    over.abort();
+    await expect(ended).rejects.toThrow();
+    // All that is to be signed is signed from here on.
+    const isDone = others.then(() => true);
+    const sign = async (): Promise<boolean> => {
+      for (const turn of signing.splice(0)) turn.resolve();
+      return Promise.race([isDone, nextTurn(false)]);
+    };
+    await until('the others are stored', sign);
     expect(sent.toSorted()).toEqual([1, 2].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`));
   });
 
