@@ -32,15 +32,6 @@ describe('the run of a plan', () => {
     expect([...moves.all.values()].map((one) => one.complete_after_seconds)).toEqual(plan.map(() => 60));
   });
 
-  it('begins those whose groups are free at once, and a few that wait', async () => {
-    const moves = steppingMoves(new Map<number, string>([...homes, [6, 'four']]));
-    const ended = new AbortController();
-    const more = [...plan, { shard: 6, from: 'four', to: 'five', bytes: BYTES }];
-    await runPlan(moves, more, { signal: ended.signal, pollMs: 1, ahead: 2, tell: () => ended.abort() });
-    // Neither has copied yet when the run ends: they are the two that wait.
-    expect(moves.asked).toEqual(['0 to three', '6 to five']);
-  });
-
   it('counts no byte before its shard has moved, and none that was taken back', async () => {
     const moves = steppingMoves(homes);
     const seen: PlanProgress[] = [];

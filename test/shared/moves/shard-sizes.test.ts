@@ -36,11 +36,6 @@ describe('what the statistics say', () => {
     expect([...found]).toEqual([[1, { bytes: 65_536, rows: 100 }]]);
   });
 
-  it('takes an underscore of a name for itself', () => {
-    expect(selectSizes('my_trips').parameters).toEqual(['my\\_trips\\_%']);
-    expect(shardDatabase('my_trips', 0)).toBe('my_trips_0000');
-  });
-
   it('is brought to where the logs are, where they have outgrown it', () => {
     const heads = [150, 400, 1000, 0].map((head, shard) => ({ shard, group: 'one', head }));
     const sizes = new Map([
