@@ -161,8 +161,6 @@ describe('calls are refused', () => {
       { code: 'unknown_erasure', status: 404 },
       () => erasures().erasure('00000000-0000-5000-8000-000000000000'),
     ],
-    ['no id', { code: 'invalid_field', field: 'erasure' }, () => erasures().erasure('first')],
-    ['no next page', { code: 'invalid_field', field: 'after' }, () => erasures().erasures({ after: 'x' })],
     [
       'a hold that does not exist',
       { code: 'unknown_hold', status: 404, field: 'hold' },
@@ -170,24 +168,6 @@ describe('calls are refused', () => {
     ],
   ])('by the server: %s', async (_what, refusal, call) => {
     expect(await errorOf(call)).toMatchObject(refusal);
-  });
-
-  it.each([
-    ['row_key', 'invalid_field', { row_key: 'x' }],
-    ['column_name', 'invalid_field', { column_name: '' }],
-    ['column_name', 'invalid_field', { column_name: '\0BASE' }],
-    ['column_name', 'missing_field', { ref_key: 1 }],
-    ['ref_key', 'invalid_field', { column_name: 'BASE', ref_key: -1 }],
-    ['up_to', 'invalid_field', { column_name: 'BASE', up_to: 0.5 }],
-    ['up_to', 'invalid_field', { column_name: 'BASE', up_to: 1, ref_key: 1 }],
-    ['reason', 'invalid_field', { reason: ' ' }],
-    ['reason', 'missing_field', { reason: undefined as unknown as string }],
-    ['colum_name', 'unknown_field', { colum_name: 'BASE' }],
-  ])('an erasure, and %s is named: %s %j', async (field, code, changes) => {
-    const asked: unknown[][] = [];
-    const error = await errorOf(() => erasures(asked).erase({ row_key: ROW, reason, ...changes }));
-    expect(error).toMatchObject({ code, field, retry: 'never' });
-    expect(asked).toEqual([]);
   });
 
   it.each(['nope', '..', '', 'a/b', 'bill_rider/parked'])('of the trigger %j', async (name) => {

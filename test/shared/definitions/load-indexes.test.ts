@@ -117,7 +117,8 @@ describe('the indexes of a datastore', () => {
     [file('keys: *none\n'), 1, 'none'],
     ['', 1, 'wanted a mapping'],
   ];
-  it.each(REFUSED)('are refused as %j, with line %i', (text, line, part = '', other = '') => {
+  const CASES = REFUSED.map(([text, line, part = '', other = '']) => ({ text, line, part, other }));
+  it.each(CASES)('are refused as $text, with line $line', ({ text, line, part, other }) => {
     write(text);
     const found = folder.problems();
     expect(found).toMatchObject([{ file: 'trips/indexes/by_driver.yaml', line }]);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardSizes, sized, withoutOldBytes } from '../../../shared/moves/shard-sizes.ts';
-import { selectSizes, toSizes } from '../../../shared/moves/statements/select-sizes.ts';
-import { shardDatabase } from '../../../shared/address.ts';
+import { toSizes } from '../../../shared/moves/statements/select-sizes.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
