@@ -288,7 +288,9 @@ describe('an append that waits while something is erased', () => {
     const row_key = newRow();
     const epoch = (await store.topology.datastore(name))?.homes[0]?.epoch ?? 0;
     const address = erasureAddress({ row_key });
+    await put(cell(newRow(), 1));
     const held = await connectionTo(primary);
+    onTestFinished(() => held.end());
     await held.query('START TRANSACTION');
     await held.query('SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = 0 FOR UPDATE', [name]);
     const fence = { datastore: name, shard: 0, epoch, heeds };
@@ -309,7 +311,6 @@ describe('an append that waits while something is erased', () => {
     ]);
     await held.query('COMMIT');
     expect((await appending).affectedRows).toBe(0);
-    await held.end();
   });
 });
 

@@ -147,19 +147,19 @@ it('what was begun without a place in the log is erased where nothing has change
 it('a hold that comes while many are erased is heeded', async () => {
   const row_key = randomUUID();
   await ruled([{ column: 'MOMENT', keepForMs: HOUR_MS }]);
-  await write(row_key, 'MOMENT', upTo(60));
+  await write(row_key, 'MOMENT', upTo(40));
   await age(2);
   behind = { is: erases(row_key), run: () => hold(row_key) };
   eraser.start(AT_ONCE);
-  await until('some are erased', async () => (await bodiesOf(row_key, 'MOMENT')).length < 60);
+  await until('some are erased', async () => (await bodiesOf(row_key, 'MOMENT')).length < 40);
   await eraser.roundAfter();
   // The batch in which it came.
-  expect((await bodiesOf(row_key, 'MOMENT')).length).toBeGreaterThanOrEqual(60 - 16);
+  expect((await bodiesOf(row_key, 'MOMENT')).length).toBeGreaterThanOrEqual(40 - 16);
 });
 
 it('rules that are loosened while many are erased are heeded', async () => {
   await ruled(LAST);
-  const rows = await rowsOf(40);
+  const rows = await rowsOf(24);
   const [first = ''] = rows;
   const loosened = [{ column: 'STATUS', keepVersions: 5 }];
   // Not that of a row which a test before this one has left.

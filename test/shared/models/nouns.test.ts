@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { ModelDatastore } from '../../../shared/models/declaration.ts';
 import { defineModel } from '../../../shared/models/model.ts';
 import { shardOf } from '../../../shared/address.ts';
-import { hotelsIn, newHotel, rateOf, ratesIn, openRates, SHARDS } from './support/rates.ts';
+import { hotelsIn, newHotel, openRates, RATES, rateOf, ratesIn, SHARDS } from './support/rates.ts';
 
 const store = await openRates();
 afterAll(() => store.close());
@@ -85,7 +85,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
   describe('declaring', () => {
     it('a model is attached to a datastore by name', async () => {
       const tuple = { hotel_id: newHotel(), room_type: '1 bed', check_in_date: '2017-01-03' };
-      const other = defineModel({ name: 'offer', datastore, primary: ratesDeclaration });
+      const other = defineModel({ name: 'offer', datastore, primary: RATES.primary });
       expect(rates.rowKey(tuple)).not.toBe(other.rowKey(tuple));
       expect(await rates.find(tuple)).toBeNull();
     });
@@ -358,9 +358,3 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
     });
   });
 });
-
-const ratesDeclaration = {
-  index: 'rate_primary',
-  shardOn: { hotel_id: 'integer' },
-  fields: { room_type: 'string', check_in_date: 'string' },
-} as const;
