@@ -7,6 +7,7 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
+import { eq } from '../../support/index-on.ts';
 import { until } from '../../support/until.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
@@ -41,6 +42,8 @@ function client(
   return { trips: schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, ...options }), sent };
 }
 
+const alone = (method: 'GET' | 'PUT', ...refKeys: readonly number[]): string[] =>
+  refKeys.map((ref_key) => `${method} cells/${ROW}/BASE/${ref_key}`);
 const getEach = (trips: SchemalessClient, many: number) =>
   Array.from({ length: many }, (_, ref_key) => trips.get({ row_key: ROW, column_name: 'BASE', ref_key }));
 const getMany = (trips: SchemalessClient, many: number) => Promise.all(getEach(trips, many));
@@ -59,19 +62,15 @@ describe('reads that are begun in one turn', () => {
   it('go alone where there is one, or the client is told so', async () => {
     const one = client();
     await getMany(one.trips, 1);
-    await getMany(one.trips, 1);
-    expect(one.sent).toEqual([`GET cells/${ROW}/BASE/0`, `GET cells/${ROW}/BASE/0`]);
+    expect(one.sent).toEqual(alone('GET', 0));
     const apart = client({}, { joinReads: false });
     await getMany(apart.trips, 2);
-    expect(apart.sent).toEqual([`GET cells/${ROW}/BASE/0`, `GET cells/${ROW}/BASE/1`]);
+    expect(apart.sent).toEqual(alone('GET', 0, 1));
   });
 
   it('are cells and rows together, queries apart, and nothing else', async () => {
     const { trips, sent } = client();
-    const query = {
-      index: 'driver_index',
-      where: [{ field: 'driver_uuid', operator: 'eq' as const, values: [DRIVER] }],
-    };
+    const query = { index: 'driver_index', where: [eq('driver_uuid', DRIVER)] };
     const [, row, one, other] = await Promise.all([
       trips.getLatest({ row_key: ROW, column_name: 'NONE' }),
       trips.row(ROW),
@@ -119,7 +118,7 @@ describe('reads that are begun in one turn', () => {
     };
     const { trips, sent } = client({ get: once });
     expect((await getMany(trips, 3)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1, 2]);
-    expect(sent).toEqual(['POST batch-read', `GET cells/${ROW}/BASE/1`]);
+    expect(sent).toEqual(['POST batch-read', ...alone('GET', 1)]);
   });
 
   it.each([429, 503])(
@@ -127,9 +126,7 @@ describe('reads that are begun in one turn', () => {
     async (status) => {
       const { trips, sent } = client({}, {}, (path) => (path === 'batch-read' ? refused(status) : undefined));
       expect((await getMany(trips, 3)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1, 2]);
-      expect(sent.toSorted()).toEqual(
-        [0, 1, 2].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`).concat('POST batch-read'),
-      );
+      expect(sent.toSorted()).toEqual([...alone('GET', 0, 1, 2), 'POST batch-read']);
       const spent = client({}, { attempts: 1 }, (path) => (path === 'batch-read' ? refused(status) : undefined));
       await expect(getMany(spent.trips, 3)).rejects.toMatchObject({ code: 'unavailable' });
       expect(spent.sent).toEqual(['POST batch-read']);
@@ -159,8 +156,7 @@ describe('reads that are begun in one turn', () => {
       );
       await getMany(trips, 2);
       await getMany(trips, 2);
-      const alone = [0, 1].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`);
-      expect(sent).toEqual(['POST batch-read', ...alone, ...alone]);
+      expect(sent).toEqual(['POST batch-read', ...alone('GET', 0, 1, 0, 1)]);
     },
   );
 });
@@ -171,6 +167,7 @@ describe('puts that are begun in one turn, where the client joins them', () => {
   const putMany = (trips: SchemalessClient, many: number) =>
     Promise.all(Array.from({ length: many }, (_, ref_key) => put(trips, ref_key)));
   const stored = (added_id: number) => ({ outcome: 'stored', shard: 0, added_id }) as const;
+  const AWAY = { outcome: 'unavailable', shard: 0, reason: 'group-1 does not answer' } as const;
   const storing: Partial<Datastore> = {
     put: async ({ ref_key }) => stored(ref_key),
     batchPut: async (cells) => cells.map(({ ref_key }) => stored(ref_key)),
@@ -186,36 +183,26 @@ describe('puts that are begun in one turn, where the client joins them', () => {
   it('go alone by default, and where there is one, its body is long, or its answer is to say more', async () => {
     const apart = client(storing);
     await putMany(apart.trips, 2);
-    const alone = [0, 1].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`);
-    expect(apart.sent).toEqual(alone);
+    expect(apart.sent).toEqual(alone('PUT', 0, 1));
     const joining = client(storing, { joinPuts: true });
     await put(joining.trips, 0);
-    expect(joining.sent).toEqual(alone.slice(0, 1));
+    expect(joining.sent).toEqual(alone('PUT', 0));
     await Promise.all([put(joining.trips, 0, 'x'.repeat(20_000)), put(joining.trips, 1)]);
-    expect(joining.sent.slice(1).toSorted()).toEqual(alone);
+    expect(joining.sent.slice(1).toSorted()).toEqual(alone('PUT', 0, 1));
     const cell = { row_key: ROW, column_name: 'BASE', body: 1 };
     await Promise.all([0, 1].map((ref_key) => joining.trips.put({ ...cell, ref_key }, { with: 'created_at' })));
-    expect(joining.sent.slice(3)).toEqual(alone);
+    expect(joining.sent.slice(3)).toEqual(alone('PUT', 0, 1));
   });
 
   it('have outcomes of their own; one that was not confirmed is sent alone', async () => {
+    const conflict = { outcome: 'conflict', shard: 0, added_id: 7 } as const;
+    const buffered = { outcome: 'buffered', shard: 0, copies: 1 } as const;
     const { trips, sent } = client(
-      {
-        ...storing,
-        batchPut: async () => [
-          { outcome: 'conflict', shard: 0, added_id: 7 },
-          { outcome: 'unavailable', shard: 0, reason: 'group-1 does not answer' },
-          { outcome: 'buffered', shard: 0, copies: 1 },
-        ],
-      },
+      { ...storing, batchPut: async () => [conflict, AWAY, buffered] },
       { joinPuts: true },
     );
-    expect(await putMany(trips, 3)).toEqual([
-      { outcome: 'conflict', shard: 0, added_id: 7 },
-      stored(1),
-      { outcome: 'buffered', shard: 0, copies: 1 },
-    ]);
-    expect(sent).toEqual(['POST batch-put', `PUT cells/${ROW}/BASE/1`]);
+    expect(await putMany(trips, 3)).toEqual([conflict, stored(1), buffered]);
+    expect(sent).toEqual(['POST batch-put', ...alone('PUT', 1)]);
   });
 
   it('are not sent once their call has ended while they wait to be signed; the others are', async () => {
@@ -242,21 +229,19 @@ describe('puts that are begun in one turn, where the client joins them', () => {
       return Promise.race([isDone, nextTurn(false)]);
     };
     await until('the others are stored', sign);
-    expect(sent.toSorted()).toEqual([1, 2].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`));
+    expect(sent.toSorted()).toEqual(alone('PUT', 1, 2));
   });
 
   it('that are not confirmed are repeated within the budget of retries, as alone', async () => {
     let puts = 0;
-    const away = (): { readonly outcome: 'unavailable'; readonly shard: 0; readonly reason: string } => {
+    const away = () => {
       puts += 1;
-      return { outcome: 'unavailable', shard: 0, reason: 'group-1 does not answer' };
+      return AWAY;
     };
-    const { trips } = client(
-      { put: async () => away(), batchPut: async (cells) => cells.map(away) },
-      { joinPuts: true, attempts: 1 },
-    );
+    const changes: Partial<Datastore> = { put: async () => away(), batchPut: async (cells) => cells.map(away) };
+    const { trips } = client(changes, { joinPuts: true, attempts: 1 });
     const [end] = await putMany(trips, 3);
-    expect(end).toMatchObject({ outcome: 'unavailable', shard: 0, reason: expect.stringContaining('group-1') });
+    expect(end).toMatchObject({ ...AWAY, reason: expect.stringContaining('group-1') });
     expect(puts).toBe(3);
   });
 
@@ -266,8 +251,7 @@ describe('puts that are begun in one turn, where the client joins them', () => {
     );
     await putMany(trips, 2);
     await putMany(trips, 2);
-    const alone = [0, 1].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`);
-    expect(sent).toEqual(['POST batch-put', ...alone, ...alone]);
+    expect(sent).toEqual(['POST batch-put', ...alone('PUT', 0, 1, 0, 1)]);
     await getMany(trips, 2);
     expect(sent.at(-1)).toBe('POST batch-read');
   });
