@@ -221,7 +221,7 @@ describe('puts that are begun in one turn, where the client joins them', () => {
     const others = Promise.all([put(trips, 1), put(trips, 2)]);
     await until('one is signed', () => signing.length > 0);
     over.abort();
-    await expect(ended).rejects.toThrow();
+    await expect(ended).rejects.toMatchObject({ code: 'unavailable' });
     // All that is to be signed is signed from here on.
     const isDone = others.then(() => true);
     const sign = async (): Promise<boolean> => {

@@ -59,8 +59,7 @@ const { ruled, write, bodiesOf, left, age } = retained(opened);
 const eraser = await openEraser(store, 'trips');
 afterEach(async () => {
   behind = undefined;
-  await eraser[Symbol.asyncDispose]();
-  expect(eraser.failures).toEqual([]);
+  await eraser.end();
 });
 
 const hold = (row_key: string): Promise<unknown> =>
@@ -142,6 +141,7 @@ it('what was begun without a place in the log is erased where nothing has change
   eraser.start(SPARING);
   await left(row_key, 'STATUS', 1);
   await nothingOpen();
+  expect(await bodiesOf(row_key)).toEqual([2]);
 });
 
 it('a hold that comes while many are erased is heeded', async () => {
@@ -206,6 +206,7 @@ it('a column that grows after it was looked at is looked at again', async () => 
   behind = { is: readsColumn, run: () => write(row_key, 'STATUS', upTo(40).slice(5)) };
   eraser.start(SPARING);
   await left(row_key, 'STATUS', 10);
+  expect(await bodiesOf(row_key)).toEqual(upTo(40).slice(30));
 });
 
 it('columns are erased at once that have so many as are looked at together, however many they keep', () => {

@@ -31,8 +31,7 @@ const { store, trips, name } = opened;
 const { ruled, write, bodiesOf, left, age } = retained(opened);
 const eraser = await openEraser(store, 'trips');
 afterEach(async () => {
-  await eraser[Symbol.asyncDispose]();
-  expect(eraser.failures).toEqual([]);
+  await eraser.end();
   await ruled(RULES);
 });
 
@@ -156,10 +155,9 @@ describe('erasing what is out of its retention', () => {
     await write(row_key, 'STATUS', upTo(11));
     eraser.start(AT_ONCE);
     await left(row_key, 'STATUS', KEPT);
-    await until('its place is written', async () => {
-      const place = (await readPlaces(eraser.stateTable, name, 1)).get(SHARD);
-      return place !== undefined && place.all.added_id > 10 && place.open.length === 0;
-    });
+    const place = async () => (await readPlaces(eraser.stateTable, name, 1)).get(SHARD);
+    await until('its place is written', async () => ((await place())?.all.added_id ?? 0) > 10);
+    await expect.poll(async () => (await place())?.open).toEqual([]);
   });
 
   it('waits with few of a column for a round that looks at everything, and does not wait with many', async () => {
@@ -222,6 +220,7 @@ describe('erasing what is out of its retention', () => {
     await left(row_key, 'STATUS', KEPT);
     await ruled([{ column: 'STATUS', keepVersions: 3 }]);
     await left(row_key, 'STATUS', 3);
+    expect(await bodiesOf(row_key, 'STATUS')).toEqual([13, 14, 15]);
   });
 });
 

@@ -22,8 +22,8 @@ export interface Eraser extends AsyncDisposable {
   readonly stateTable: DynamoTable;
   readonly operations: ErasureOperations;
   readonly retention: RetentionOperations;
-  /** Of the run in the background. */
-  readonly failures: readonly unknown[];
+  /** Stops the run in the background. Throws what it stumbled over. */
+  end(): Promise<void>;
   /** Continues what is open, until it is stopped: at the end of the test at the latest. */
   start(retention?: RetentionSettings): () => Promise<void>;
   /** Waits until a round of retention that begins after now has ended. */
@@ -40,7 +40,6 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
   let rounds = 0;
   return {
     stateTable,
-    failures,
     operations: await erasureManagement(work).erasures(name, 'tester'),
     retention: await erasureManagement(work).retention(name, 'tester'),
     start(retention) {
@@ -67,6 +66,10 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
     async roundAfter() {
       const before = rounds;
       await until('a round of retention ends', () => rounds >= before + 2);
+    },
+    async end() {
+      await Promise.all(ends.splice(0).map((stop) => stop()));
+      if (failures.length > 0) throw new AggregateError(failures.splice(0), 'the run in the background failed');
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(ends.splice(0).map((stop) => stop()));
