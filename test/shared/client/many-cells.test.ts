@@ -75,12 +75,8 @@ describe('any number of cells', () => {
     const ends: PutEnd[] = [];
     const { stored, conflict, undone } = await putAll(trips, given, { tries: 2, onResult: (end) => ends.push(end) });
     const codes = new Map(undone.map(({ position, error }) => [position, error.code]));
-    expect([7, 8, 9, 10].map((at) => codes.get(at))).toEqual([
-      'invalid_field',
-      'invalid_field',
-      'unavailable',
-      'conflict',
-    ]);
+    const wanted = ['invalid_field', 'invalid_field', 'unavailable', 'conflict'];
+    expect([7, 8, 9, 10].map((at) => codes.get(at))).toEqual(wanted);
     expect(conflict).toBe(1);
     expect(stored + undone.length).toBe(250);
     expect(ends.map(({ position }) => position).sort((a, b) => a - b)).toEqual(given.map((_, position) => position));
@@ -103,21 +99,17 @@ describe('any number of cells', () => {
   it('that a server takes no batch of cost themselves alone', async () => {
     const trips = opened((real) => ({
       batchPut: async (some) => {
-        const wrong = some.findIndex(({ ref_key }) => ref_key === 3);
-        if (wrong >= 0)
-          throw new SchemalessError('body_too_large', 'too large here', {
-            field: `cells[${wrong}].body`,
-            wanted: 'less',
-          });
+        const field = `cells[${some.findIndex(({ ref_key }) => ref_key === 3)}].body`;
+        if (some.some(({ ref_key }) => ref_key === 3))
+          throw new SchemalessError('body_too_large', 'too large', { field });
         if (some.length > 20) throw new SchemalessError('request_too_large', 'too many here');
         return real.batchPut(some);
       },
     }));
     const { stored, undone } = await putAll(trips, cells(150));
     expect(stored).toBe(120);
-    expect(undone.map(({ error, cell }) => [error.code, cell.ref_key])).toEqual(
-      Array.from({ length: 30 }, () => ['body_too_large', 3]),
-    );
+    expect(undone).toHaveLength(30);
+    for (const { error, cell } of undone) expect([error.code, cell.ref_key]).toEqual(['body_too_large', 3]);
   });
 
   it('end with the signal, and what was taken is told', async () => {
@@ -155,14 +147,10 @@ describe('any number of cells', () => {
   it('that cannot be read are errors in their places', async () => {
     const error = new SchemalessError('unavailable', 'its group is away');
     const trips = opened({ batchGet: async (keys) => keys.map(() => ({ error })) });
-    expect(await getAll(trips, cells(2), { tries: 2 })).toMatchObject([
-      { error: { code: 'unavailable' } },
-      { error: { code: 'unavailable' } },
-    ]);
-    await expect(getAll(trips, [{ row_key: 'x', column_name: 'A' }])).rejects.toMatchObject({
-      code: 'invalid_field',
-      field: 'keys[0].row_key',
-    });
+    const unread = { error: { code: 'unavailable' } };
+    expect(await getAll(trips, cells(2), { tries: 2 })).toMatchObject([unread, unread]);
+    const refused = { code: 'invalid_field', field: 'keys[0].row_key' };
+    await expect(getAll(trips, [{ row_key: 'x', column_name: 'A' }])).rejects.toMatchObject(refused);
   });
 });
 
@@ -185,11 +173,8 @@ describe('every cell that is given is stored, or told', () => {
 
   it('once, whatever the caller does who is told of it', async () => {
     const sent: string[] = [];
-    const trips = opened((real) => ({
-      batchPut(some) {
-        sent.push(...some.map(({ row_key, ref_key }) => `${row_key}/${ref_key}`));
-        return real.batchPut(some);
-      },
+    const trips = opened(({ batchPut }) => ({
+      batchPut: (some) => (sent.push(...some.map(({ row_key, ref_key }) => `${row_key}/${ref_key}`)), batchPut(some)),
     }));
     const ends: PutEnd[] = [];
     const mistake = new Error('a mistake of the caller');
@@ -230,12 +215,7 @@ describe('every cell that is given is stored, or told', () => {
 
   it('also where the shards are not told before the signal comes', async () => {
     const stop = new AbortController();
-    const trips = opened({
-      heads: () => {
-        stop.abort();
-        return new Promise(() => undefined);
-      },
-    });
+    const trips = opened({ heads: () => (stop.abort(), new Promise(() => undefined)) });
     expect(await putAll(trips, cells(3), { signal: stop.signal })).toMatchObject({ stored: 0, undone: [] });
   });
 });

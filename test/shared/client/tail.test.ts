@@ -38,18 +38,11 @@ describe('a tail', () => {
     const trips = opened(
       (real) => ({
         async log(locations, options) {
-          if (fails > 0) {
-            fails -= 1;
-            throw new SchemalessError('unavailable', 'no node');
-          }
+          if ((fails -= 1) >= 0) throw new SchemalessError('unavailable', 'no node');
           const logs = await real.log(locations, options);
-          if (holes === 0) return logs;
-          holes -= 1;
-          return logs.map((log) =>
-            log.error
-              ? log
-              : { ...log, cells: [], more: true, next: locations.find(({ shard }) => shard === log.shard)?.after ?? 0 },
-          );
+          if ((holes -= 1) < 0) return logs;
+          const afterOf = (of: number): number => locations.find(({ shard }) => shard === of)?.after ?? 0;
+          return logs.map((log) => (log.error ? log : { ...log, cells: [], more: true, next: afterOf(log.shard) }));
         },
       }),
       { attempts: 1 },
@@ -59,12 +52,8 @@ describe('a tail', () => {
     const got: number[] = [];
     await putAll(trips, cells(3));
     let more: Promise<unknown> | undefined;
-    for await (const { cell } of tail(trips, {
-      from: 'start',
-      signal: stop.signal,
-      pollMs: 20,
-      onError: (error) => told.push(error),
-    })) {
+    const options = { from: 'start', pollMs: 20, onError: (error: SchemalessError) => void told.push(error) } as const;
+    for await (const { cell } of tail(trips, { ...options, signal: stop.signal })) {
       got.push((cell.body as { readonly place: number }).place);
       if (got.length === 3) more = putAll(trips, cells(6));
       if (got.length === 6) stop.abort();
@@ -83,9 +72,8 @@ describe('a tail', () => {
     const [shard] = [shardOf(rows[0] ?? '', SHARDS)];
     const some = await Array.fromAsync(tail(trips, { shards: [shard], from: 'start', follow: false }));
     expect(new Set(some.map(({ cell }) => cell.shard))).toEqual(new Set([shard]));
-    await expect(
-      Array.fromAsync(tail(trips, { shards: [SHARDS], from: 'start', follow: false })),
-    ).rejects.toMatchObject({ code: 'unknown_shard' });
+    const none = Array.fromAsync(tail(trips, { shards: [SHARDS], from: 'start', follow: false }));
+    await expect(none).rejects.toMatchObject({ code: 'unknown_shard' });
   });
 });
 
@@ -110,6 +98,7 @@ it('explain says what a call sends without making it, and refuses what the call 
 });
 
 describe('own writes', () => {
+  const SERVED = { served_by: 'writer', stale: false } as const;
   const [row_key = ''] = rows;
 
   it('are asked for when a reader is, and the number of shards once', async () => {
@@ -117,14 +106,11 @@ describe('own writes', () => {
     let heads = 0;
     const trips = opened(
       (real) => ({
-        heads(options) {
-          heads += 1;
-          return real.heads(options);
-        },
-        row: async (_row, options = {}) => {
-          asked.push([options.read, options.min_added_id]);
-          return { cells: [], next: null, served_by: 'reader', stale: true };
-        },
+        heads: (options) => ((heads += 1), real.heads(options)),
+        row: async (_row, { read, min_added_id } = {}) => (
+          asked.push([read, min_added_id]),
+          { cells: [], next: null, ...SERVED }
+        ),
       }),
       { readOwnWrites: true },
     );
@@ -148,10 +134,7 @@ describe('own writes', () => {
     const trips = opened(
       {
         heads: () => Promise.reject(new SchemalessError('unavailable', 'no node')),
-        row: async (_row, options = {}) => {
-          asked.push(options.read);
-          return { cells: [], next: null, served_by: 'writer', stale: false };
-        },
+        row: async (_row, { read } = {}) => (asked.push(read), { cells: [], next: null, ...SERVED }),
       },
       { readOwnWrites: true, attempts: 1 },
     );

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, it } from 'vitest';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
-import { readState, updateState } from '../../../shared/dynamo/state-table.ts';
+import { readState } from '../../../shared/dynamo/state-table.ts';
 import { VERSIONS_AT_ONCE } from '../../../shared/erasures/retention/erase-hidden.ts';
 import { leastHidden } from '../../../shared/erasures/retention/retain-shard.ts';
 import { listRetained } from '../../../shared/erasures/retention/retained-days.ts';
@@ -170,29 +169,6 @@ it('rules that are loosened while many are erased are heeded', async () => {
   expect(await bodiesOf(rows.at(-1) ?? '')).toEqual([1, 2]);
 });
 
-it('a hold that comes while an erasure is begun is heeded', async () => {
-  const row_key = randomUUID();
-  await write(row_key, 'STATUS', [1]);
-  let isHeld = false;
-  eraser.stateTable.client.middlewareStack.add(
-    (next, context) => async (args) => {
-      const answer = await next(args);
-      const { Key } = args.input as UpdateItemCommandInput;
-      if (context.commandName !== UpdateItemCommand.name || isHeld || Key?.['pk']?.S !== `erasures#${name}`)
-        return answer;
-      isHeld = true;
-      await hold(row_key);
-      return answer;
-    },
-    { step: 'initialize', name: 'holds' },
-  );
-  await expect(eraser.operations.erase({ row_key, reason: 'asked' })).rejects.toMatchObject({ code: 'held' });
-  eraser.stateTable.client.middlewareStack.remove('holds');
-  // Nothing is left that a run in the background would continue.
-  expect((await eraser.operations.erasures({ open: true })).erasures).toEqual([]);
-  expect(await bodiesOf(row_key)).toEqual([1]);
-});
-
 it('a column that grows after it was looked at is looked at again', async () => {
   await ruled([{ column: 'STATUS', keepVersions: 10 }]);
   const [row_key, begun] = [randomUUID(), randomUUID()];
@@ -211,18 +187,4 @@ it('a column that grows after it was looked at is looked at again', async () => 
 
 it('columns are erased at once that have so many as are looked at together, however many they keep', () => {
   expect([1, 20, 100, 1000].map(leastHidden)).toEqual([10, 10, 50, VERSIONS_AT_ONCE]);
-});
-
-it('a row that is about to be released, and still held as it is looked at, is not forgotten', async () => {
-  const mark = async (): Promise<readonly string[]> =>
-    (await readState(eraser.stateTable, `held#${name}`))?.['released']?.SS ?? [];
-  const [row_key, other] = [randomUUID(), randomUUID()];
-  await hold(row_key);
-  const values = { ':rows': { SS: [row_key, other] } };
-  await updateState(eraser.stateTable, { key: `held#${name}`, update: 'ADD #released :rows', values });
-  await ruled(LAST);
-  eraser.start(AT_ONCE);
-  await until('the other row is forgotten', async () => !(await mark()).includes(other));
-  await eraser.roundAfter();
-  expect(await mark()).toContain(row_key);
 });
