@@ -8,6 +8,7 @@ import type { IndexDefinition } from '../../../shared/definitions/definitions.ts
 import { indexTableName } from '../../../shared/index/index-table.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 import { updateState } from '../../../shared/dynamo/state-table.ts';
+import { SqlError, type SqlChange } from '../../../shared/sql/client.ts';
 import { appendCell } from '../../../shared/sql/statements/append-cells.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { connectionTo } from '../../support/connection-to.ts';
@@ -295,7 +296,16 @@ describe('an append that waits while something is erased', () => {
     await held.query('SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = 0 FOR UPDATE', [name]);
     const fence = { datastore: name, shard: 0, epoch, heeds };
     const { mayShareCommit: _, ...append } = appendCell(fence, copyOf(cell(row_key, 1), 0));
-    const appending = clientOf(0).change(append);
+    // The server lets it wait for a second at most.
+    const appended = async (): Promise<SqlChange> => {
+      try {
+        return await clientOf(0).change(append);
+      } catch (error) {
+        if (error instanceof SqlError && error.failure === 'contention') return appended();
+        throw error;
+      }
+    };
+    const appending = appended();
     await until('the append waits for the shard', async () => {
       const waiting =
         "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?";
