@@ -160,7 +160,7 @@ it.skipIf(inject('servers').access === 'data-api')(
     expect(waiting).toMatchObject({ state: 'purging', requested_at: asked.requested_at });
     expect(waiting?.tables).toBe((waiting?.of ?? 0) - 1);
     expect(new Set(ofDatastore(rebuilt)).size).toBe(SHARDS);
-    // While no time passes it is not tried again, however often the run polls.
+    // Clock: it stands still, so that the table is not tried again, however often the run polls.
     vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     const before = polls;
     await until('it polls', () => polls >= before + 2);
