@@ -80,13 +80,13 @@ describe('the client', () => {
 
   it('refuses what JSON text would change, before anything is sent', async () => {
     const trips = silentClient();
-    const code = 'invalid_field';
     const first = { ...key('A'), ref_key: 0, body: 1 };
-    const refusalOf = (call: () => Promise<unknown>) => expect(errorOf(call)).resolves;
-    await refusalOf(() => trips.put({ ...first, body: { fare: Number.NaN } })).toMatchObject({ code });
-    const batch = [first, { ...first, ref_key: 1.5 }];
-    await refusalOf(() => trips.batchPut(batch)).toMatchObject({ code, field: 'cells[1].ref_key' });
-    await refusalOf(() => trips.versions(key('a/b'))).toMatchObject({ code, field: 'column_name' });
+    const refused: readonly (readonly [() => Promise<unknown>, string])[] = [
+      [() => trips.put({ ...first, body: { fare: Number.NaN } }), 'body'],
+      [() => trips.batchPut([first, { ...first, ref_key: 1.5 }]), 'cells[1].ref_key'],
+      [() => trips.versions(key('a/b')), 'column_name'],
+    ];
+    for (const [call, field] of refused) expect(await errorOf(call)).toMatchObject({ code: 'invalid_field', field });
   });
 
   it('shows, discards and decides what is in the buffer', async () => {
