@@ -160,6 +160,6 @@ export async function bodiesEverywhere(
 export const upTo = (last: number): number[] => Array.from({ length: last }, (_, position) => position + 1);
 
 /** The run in the background: it looks at everything in each round. */
-export const AT_ONCE: RetentionSettings = { roundMs: 20, wholeMs: 0, rest: 0 };
+export const AT_ONCE: RetentionSettings = { roundMs: 50, wholeMs: 0, rest: 0 };
 /** Only its first round under new rules looks at everything. */
-export const SPARING: RetentionSettings = { roundMs: 20, wholeMs: 3_600_000, rest: 0 };
+export const SPARING: RetentionSettings = { roundMs: 50, wholeMs: 3_600_000, rest: 0 };

@@ -9,7 +9,7 @@ import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import type { ShardHome } from '../../../shared/topology/topology.ts';
 import { newTable } from '../../support/dynamo.ts';
 import type { RealStore } from '../../support/real-store.ts';
-import { until } from '../../support/until.ts';
+import { comes, PATIENCE_MS, until } from '../../support/until.ts';
 
 /** A mover over a store, and the operations on moves. */
 export interface Mover extends AsyncDisposable {
@@ -66,11 +66,9 @@ export async function openMover(store: RealStore, datastore: string): Promise<Mo
     },
     async until(shard, isSo) {
       let status: MoveStatus | undefined;
-      await until(`shard ${shard} comes to another step`, async () => {
-        status = await operations.move(shard);
-        return isSo(status);
-      });
-      if (!status) throw new Error('no status');
+      const isThere = async (): Promise<boolean> => isSo((status = await operations.move(shard)));
+      if (!(await comes(isThere, { patienceMs: PATIENCE_MS })) || !status)
+        throw new Error(`the move is still ${JSON.stringify(status)}`);
       return status;
     },
     async move(shard, to) {
