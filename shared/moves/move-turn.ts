@@ -52,6 +52,8 @@ export interface MoveSettings {
   readonly indexedForMs?: number;
   /** Between polls: for new moves, and of a log that is followed. @default 1000, 200, and 2000 while nothing comes */
   readonly pollMs?: number;
+  /** How long a switch may keep the shard closed before it is given up, and tried again later. @default 150 */
+  readonly closedMs?: number;
 }
 
 /** A log that lacks no more is followed; a switch copies as much while the shard is closed. */
@@ -106,8 +108,14 @@ function isDropWanted(move: Move, wish: MoveWish | null): boolean {
   return move.owed.length === 0 && (wish === 'complete' || (isOverdue(move) && move.last_error === null));
 }
 
-function switchingOf({ context, topologyTable, protections, write }: MoveWork): Switching {
-  return { context, topologyTable, ...(protections && { protections }), write };
+function switchingOf({ context, topologyTable, protections, write, settings: { closedMs } }: MoveWork): Switching {
+  return {
+    context,
+    topologyTable,
+    ...(protections && { protections }),
+    write,
+    ...(closedMs !== undefined && { closedMs }),
+  };
 }
 
 async function done(work: MoveWork, move: Move, wish: MoveWish): Promise<number> {

@@ -52,7 +52,8 @@ export async function openMover(store: RealStore, datastore: string): Promise<Mo
         leases: leases(stateTable, randomUUID(), 2000),
         deadline: Date.now() + 3_600_000,
         staysIdle: true,
-        settings: { announcedMs: 0, turnMs: 200, share: 1, pollMs: 20 },
+        // On a busy machine a switch would be given up again and again.
+        settings: { announcedMs: 0, turnMs: 200, share: 1, pollMs: 20, closedMs: 30_000 },
         signal: end.signal,
         ...varied,
       });
