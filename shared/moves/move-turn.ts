@@ -50,6 +50,10 @@ export interface MoveSettings {
   readonly announcedMs?: number;
   /** For how long the entries of a copy count as brought. @default 60,000 */
   readonly indexedForMs?: number;
+  /** Between polls: for new moves, and of a log that is followed. @default 1000, 200, and 2000 while nothing comes */
+  readonly pollMs?: number;
+  /** How long a switch may keep the shard closed before it is given up, and tried again later. @default 150 */
+  readonly closedMs?: number;
 }
 
 /** A log that lacks no more is followed; a switch copies as much while the shard is closed. */
@@ -74,10 +78,11 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
     source: await work.context.groups.client(move.from),
     target: await work.context.groups.client(move.to),
   };
+  const { pollMs = FOLLOW_MS } = work.settings;
   switch (move.step) {
     case 'waiting':
       if (wish === 'cancel' || wish === 'complete') return beginDrop(work, move);
-      return work.mayCopy(move) ? prepare(work, move, clients) : FOLLOW_MS;
+      return work.mayCopy(move) ? prepare(work, move, clients) : pollMs;
     case 'copying':
     case 'following':
       if (isDropWanted(move, wish)) return beginDrop(work, move);
@@ -103,8 +108,14 @@ function isDropWanted(move: Move, wish: MoveWish | null): boolean {
   return move.owed.length === 0 && (wish === 'complete' || (isOverdue(move) && move.last_error === null));
 }
 
-function switchingOf({ context, topologyTable, protections, write }: MoveWork): Switching {
-  return { context, topologyTable, ...(protections && { protections }), write };
+function switchingOf({ context, topologyTable, protections, write, settings: { closedMs } }: MoveWork): Switching {
+  return {
+    context,
+    topologyTable,
+    ...(protections && { protections }),
+    write,
+    ...(closedMs !== undefined && { closedMs }),
+  };
 }
 
 async function done(work: MoveWork, move: Move, wish: MoveWish): Promise<number> {
@@ -157,7 +168,8 @@ async function copyTurn(
   const isIdle = JSON.stringify(move) === JSON.stringify(given);
   if (!isIdle) await work.write(move);
   if (!isNear) return (performance.now() - since) * (1 / share - 1);
-  return isIdle && !isWanted ? IDLE_MS : FOLLOW_MS;
+  const { pollMs } = work.settings;
+  return isIdle && !isWanted ? (pollMs ?? IDLE_MS) : (pollMs ?? FOLLOW_MS);
 }
 
 /** What an earlier turn may have left half done, whoever's it was. */

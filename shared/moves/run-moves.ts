@@ -90,7 +90,7 @@ async function workOnMoves(run: MoveRun, token: number, signal: AbortSignal): Pr
       if (underWay.size > 0) run.measured?.(underWay.size);
     }
     if (found.length === 0 && underWay.size === 0 && run.staysIdle !== true) return;
-    await pauseFor(LOOK_MS, signal);
+    await pauseFor(run.settings?.pollMs ?? LOOK_MS, signal);
   }
   await Promise.all(underWay.values());
 }

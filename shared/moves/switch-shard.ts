@@ -34,6 +34,8 @@ export interface Switching {
   readonly protections?: SwitchProtections;
   /** Writes down that the shard is about to be closed. */
   readonly write: (move: Move) => Promise<void>;
+  /** How long copying the rest may take, and a reader of the old group may lag. @default 150 and 100 */
+  readonly closedMs?: number;
 }
 
 /** What keeps a switch from losing anything. */
@@ -159,9 +161,9 @@ async function copyRest(
   switching: Switching,
   { move: given, clients, before, since, nodes }: CopiedRest,
 ): Promise<Move | undefined> {
-  const { protections } = switching;
+  const { protections, closedMs = CLOSED_MS } = switching;
   const { source } = clients;
-  const isLate = (): boolean => performance.now() - since > CLOSED_MS;
+  const isLate = (): boolean => performance.now() - since > closedMs;
   // Past every snapshot: the last commit may be hidden from one for a moment (MariaDB).
   const [[head] = []] = await source.select(selectLastIdNow(shardDatabase(given.datastore, given.shard)), 'writer');
   let move = given;
@@ -172,8 +174,7 @@ async function copyRest(
     if (move.source.at === at) await sleep(LOOK_MS);
   }
   const checks: Promise<unknown>[] = [];
-  if (protections?.closes !== false)
-    checks.push(sameWriter(move, source, before), allClosed(switching.context, move, source));
+  if (protections?.closes !== false) checks.push(sameWriter(move, source, before), allClosed(switching, move, source));
   if (protections?.compares !== false)
     checks.push(isStillWhole(move, clients), ...nodes.map((node) => shows(move, clients, node, isLate)));
   await Promise.all(checks);
@@ -206,17 +207,17 @@ async function sameWriter(move: Move, source: SqlClient, before: RawShardRow): P
  * Whichever node of the old group becomes its writer takes no appends. One that does not answer is none that could: it
  * has what its writer had before it is promoted.
  */
-async function allClosed(context: StoreContext, move: Move, source: SqlClient): Promise<void> {
+async function allClosed({ context, closedMs = LAG_MS }: Switching, move: Move, source: SqlClient): Promise<void> {
   const states = await Promise.all(
-    (await nodesOf(context, move.from, source)).map((node) => closedOn(move, source, node)),
+    (await nodesOf(context, move.from, source)).map((node) => closedOn(move, source, node, closedMs)),
   );
   if (states.includes(false)) throw new SchemalessError('internal', 'a reader of the old group lags behind');
 }
 
 const LAG_MS = 100;
 
-async function closedOn(move: Move, source: SqlClient, node: Target): Promise<boolean> {
-  for (const until = performance.now() + LAG_MS; ;) {
+async function closedOn(move: Move, source: SqlClient, node: Target, lagMs: number): Promise<boolean> {
+  for (const until = performance.now() + lagMs; ;) {
     try {
       if (toShardState(await source.select(selectShardState(move), node))?.state === 'moving') return true;
     } catch (error) {

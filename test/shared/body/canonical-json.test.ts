@@ -27,32 +27,12 @@ describe('JSON text that is read at once', () => {
     expect(readCanonicalJson(text, DEPTH)).toBeDefined();
   });
 
-  it.each([
-    '{"a":1,"a":1}',
-    '{"b":1,"1":2}',
-    '1.0',
-    '1e2',
-    '-0',
-    '1e400',
-    '9007199254740994',
-    '["\\"",9007199254740994]',
-    '[12345678901234567890]',
-    '"\\ud800"',
-    '{"\\udfff":1}',
-    '"\ud800"',
-    '"\\u0061"',
-    '"\\/"',
-    ' 1',
-    '[1, 2]',
-    '',
-    '{',
-    '"',
-    '"\\',
-    '[1]]',
-    'tru',
-    '[[[[[[[[[1]]]]]]]]]',
-    '["]]]]]]]]]",[[[[[[[[]]]]]]]]]',
-  ])('is not %s', (text) => {
+  const NOT_AT_ONCE = [
+    ['{"a":1,"a":1}', '{"b":1,"1":2}', '1.0', '1e2', '-0', '1e400', '9007199254740994', '["\\"",9007199254740994]'],
+    ['[12345678901234567890]', '"\\ud800"', '{"\\udfff":1}', '"\ud800"', '"\\u0061"', '"\\/"', ' 1', '[1, 2]', '', '{'],
+    ['"', '"\\', '[1]]', 'tru', '[[[[[[[[[1]]]]]]]]]', '["]]]]]]]]]",[[[[[[[[]]]]]]]]]'],
+  ].flat();
+  it.each(NOT_AT_ONCE)('is not %s', (text) => {
     expect(readCanonicalJson(text, DEPTH)).toBeUndefined();
   });
 
@@ -71,19 +51,11 @@ describe('JSON text that is read at once', () => {
         return `${text.slice(0, at)}${put}${text.slice(at + taken)}`;
       });
     fc.assert(
-      fc.property(
-        fc.oneof(
-          number,
-          written,
-          patched,
-          number.map((text) => `{"a":[${text}]}`),
-        ),
-        (text) => {
-          const value = readCanonicalJson(text, DEPTH);
-          expect(value === undefined ? undefined : careful(text)).toStrictEqual(value);
-        },
-      ),
-      { numRuns: 20_000 },
+      fc.property(fc.oneof(number, written, patched), (text) => {
+        const value = readCanonicalJson(text, DEPTH);
+        expect(value === undefined ? undefined : careful(text)).toStrictEqual(value);
+      }),
+      { numRuns: 10_000 },
     );
   });
 });

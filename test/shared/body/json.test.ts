@@ -14,6 +14,10 @@ function refused(text: string): SchemalessError {
   throw new Error(`wanted ${text} to be refused`);
 }
 
+/** A tenth as many members as characters. */
+const objectOf = (length: number, key: (at: number) => string): string =>
+  `{${Array.from({ length: length / 10 }, (_, at) => `"${key(at)}":1`).join(',')}}`;
+
 describe('parseJson', () => {
   it('reads whatever JSON.parse reads, to the same value', () => {
     fc.assert(
@@ -40,7 +44,12 @@ describe('parseJson', () => {
     ['1.7976931348623157e308', '1.7976931348623157e+308'],
     ['100000000000000000000', '100000000000000000000'],
     [`1.${'0'.repeat(400)}`, '1'],
-  ])('keeps the number %s', (text, kept) => {
+    ['0e99999999999999999999', '0'],
+    [`0.${'0'.repeat(400)}e${'9'.repeat(400)}`, '0'],
+    [`1e${'0'.repeat(400)}2`, '100'],
+    [`-1${'0'.repeat(400)}e-400`, '-1'],
+    [`0.${'0'.repeat(400)}5e401`, '5'],
+  ])('keeps the number %.30s', (text, kept) => {
     expect(stringifyJson(parseJson(text))).toBe(kept);
   });
 
@@ -61,16 +70,6 @@ describe('parseJson', () => {
   });
 
   it.each([
-    ['0e99999999999999999999', '0'],
-    [`0.${'0'.repeat(400)}e${'9'.repeat(400)}`, '0'],
-    [`1e${'0'.repeat(400)}2`, '100'],
-    [`-1${'0'.repeat(400)}e-400`, '-1'],
-    [`0.${'0'.repeat(400)}5e401`, '5'],
-  ])('keeps the number %.30s, however it is written', (text, kept) => {
-    expect(stringifyJson(parseJson(text))).toBe(kept);
-  });
-
-  it.each([
     ['an exponent', (length: number) => `1e-${'9'.repeat(length)}`],
     ['an exponent of zeros', (length: number) => `1e${'0'.repeat(length)}2`],
     ['zeros in a fraction', (length: number) => `1.${'0'.repeat(length)}1`],
@@ -82,32 +81,19 @@ describe('parseJson', () => {
     ['braces', (length: number) => '{"a":'.repeat(length / 5)],
     ['escapes', (length: number) => `"${'\\"'.repeat(length / 2)}"`],
     ['strings with escapes', (length: number) => `[${'"\\n",'.repeat(length / 5)}1]`],
-    [
-      'index-like keys backwards',
-      (length: number) =>
-        `{${Array.from({ length: length / 10 }, (_, position) => `"${length / 10 - position}":1`).join(',')}}`,
-    ],
-    [
-      'keys alike',
-      (length: number) => `{${Array.from({ length: length / 10 }, (_, position) => `"a${position}":1`).join(',')}}`,
-    ],
+    ['index-like keys backwards', (length: number) => objectOf(length, (at) => `${length - at}`)],
+    ['keys alike', (length: number) => objectOf(length, (at) => `a${at}`)],
     ['lines', (length: number) => '\n'.repeat(length)],
     ['surrogates', (length: number) => `["${'\\ud83d\\ude95'.repeat(length / 12)}"]`],
   ])('costs no more than its length where a text of 1 MB is nothing but %s', (_what, textOf) => {
-    const cost = (length: number): number => {
-      const text = textOf(length);
-      const begun = performance.now();
-      try {
-        parseJson(text);
-      } catch (error) {
-        expect(error).toBeInstanceOf(SchemalessError);
-      }
-      return performance.now() - begun;
-    };
-    cost(1000);
-    // A machine that is busy just then is not the text's fault: the least of three. More than its length is minutes.
-    const isBearable = (): boolean => cost(1_000_000) < 1000;
-    expect(isBearable() || isBearable() || isBearable()).toBe(true);
+    // A cost that grows with the square of the length is minutes, which the limit of the test ends.
+    let error: unknown;
+    try {
+      parseJson(textOf(1_000_000));
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error === undefined || error instanceof SchemalessError).toBe(true);
   });
 
   it.each([

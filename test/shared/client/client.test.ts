@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Cell, Json } from '../../../shared/cell.ts';
+import type { Cell } from '../../../shared/cell.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardOf } from '../../../shared/address.ts';
 import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
-import { errorOf } from '../../support/datastore-conformance.ts';
+import { describeDatastore, errorOf } from '../../support/datastore-conformance.ts';
 import { describeRestoring } from '../../support/restore-conformance.ts';
 import { clientOf, silentClient } from './opened.ts';
 
@@ -18,37 +18,9 @@ const client = (changes: Partial<Datastore & BufferOperations> = {}) =>
   clientOf(fakeDeployment(changes), { url: 'http://store.test/', attempts: 1 });
 
 describeRestoring('HTTP', async () => ({ ...client(), shards: SHARDS }));
+describeDatastore('HTTP', async () => ({ first: { ...client(), shards: SHARDS } }));
 
 describe('the client', () => {
-  it('puts and gets, with outcomes as results', async () => {
-    const trips = client();
-    const cell = { ...key('FARE ADJUSTMENT'), ref_key: 1, body: { total: 12.5 } };
-    const stored = { shard: SHARD, added_id: 1, created_at: expect.any(String) };
-    expect(await trips.put(cell)).toEqual({ outcome: 'stored', ...stored });
-    expect(await trips.put(cell)).toEqual({ outcome: 'stored_before', ...stored });
-    expect(await trips.put({ ...cell, body: 1 })).toEqual({ outcome: 'conflict', shard: SHARD, added_id: 1 });
-    expect(await trips.get(cell)).toEqual({
-      cell: { ...cell, shard: SHARD, added_id: 1, created_at: expect.any(String) },
-      ...SERVED,
-    });
-    expect(await trips.getLatest(key('NOTES'))).toEqual({ cell: null, ...SERVED });
-  });
-
-  it('asks when cells were stored, of one and of many', async () => {
-    const asked: unknown[] = [];
-    const stored = { outcome: 'stored', shard: SHARD, added_id: 1, created_at: '2026-01-31T08:00:00.000000Z' } as const;
-    const trips = client({
-      put: async (_cell, options) => (asked.push(options), stored),
-      batchPut: async (_cells, options) => (asked.push(options), [stored]),
-    });
-    const cell = { ...key('A'), ref_key: 0, body: 1 };
-    const options = { with: 'created_at' } as const;
-    expect(await trips.put(cell, options)).toEqual(stored);
-    expect(await trips.put({ ...cell, column_name: 'a/b' }, options)).toEqual(stored);
-    expect(await trips.batchPut([cell], options)).toEqual([stored]);
-    expect(asked).toEqual([options, options, options]);
-  });
-
   it('returns an unconfirmed put as such', async () => {
     const result = await client({
       put: async () => ({ outcome: 'unavailable', shard: 2, reason: 'no secondary' }),
@@ -71,23 +43,6 @@ describe('the client', () => {
     expect(await getAll(trips, [address])).toEqual([{ ...cell, ...SERVED }]);
   });
 
-  it('keeps 64 bit integers both ways', async () => {
-    const trips = client();
-    const body: Json = { large: 2n ** 64n - 1n, small: -(2n ** 63n), price: 0.1 };
-    await trips.put({ ...key('A'), ref_key: 0, body });
-    expect((await trips.get({ ...key('A'), ref_key: 0 })).cell?.body).toEqual(body);
-    expect((await trips.batchGet([key('A')]))[0]).toMatchObject({ body });
-  });
-
-  it('reads bodies as deep as they may be, from every list', async () => {
-    const trips = client();
-    const body = JSON.parse('['.repeat(100) + ']'.repeat(100)) as Json;
-    await trips.put({ ...key('A'), ref_key: 0, body });
-    expect((await trips.batchGet([key('A')]))[0]).toMatchObject({ body });
-    expect((await trips.row(ROW)).cells).toMatchObject([{ body }]);
-    expect(await trips.log([{ shard: SHARD, after: 0 }])).toMatchObject([{ cells: [{ body }] }]);
-  });
-
   it.each(['.', '..', 'a/b', 'Übersicht', 'a%2Fb', ' ', '?'])('reaches the column %j', async (column_name) => {
     const trips = client();
     const cell = { ...key(column_name), ref_key: 3, body: column_name };
@@ -101,44 +56,11 @@ describe('the client', () => {
     expect(await client().get({ ...key('a/b'), ref_key: 0 })).toEqual({ cell: null, served_by: 'writer', stale: true });
   });
 
-  it('pages through versions, rows and logs', async () => {
-    const trips = client();
-    expect(await trips.batchPut([1, 2, 3].map((ref_key) => ({ ...key('A'), ref_key, body: null })))).toHaveLength(3);
-    await trips.put({ ...key('B'), ref_key: 0, body: 1 });
-    expect(await trips.versions(key('A'), { limit: 2 })).toMatchObject({
-      cells: [{ ref_key: 3 }, { ref_key: 2 }],
-      next: 2,
-      ...SERVED,
-    });
-    expect(await trips.versions(key('A'), { order: 'asc', after: 1 })).toMatchObject({
-      cells: [{ ref_key: 2 }, { ref_key: 3 }],
-      next: null,
-    });
-    expect(await trips.row(ROW)).toMatchObject({
-      cells: [{ column_name: 'A', ref_key: 3 }, { column_name: 'B' }],
-      next: null,
-    });
-    expect(await trips.log([{ shard: SHARD, after: 1 }], { limit: 2 })).toMatchObject([
-      { shard: SHARD, cells: [{ added_id: 2 }, { added_id: 3 }], next: 3, more: expect.any(Boolean) },
-    ]);
-    expect((await trips.heads()).find(({ shard }) => shard === SHARD)).toEqual({
-      shard: SHARD,
-      group: 'memory',
-      head: 4,
-    });
-  });
-
   it('gives the errors of single items as errors', async () => {
     const address = { ...key('A'), ref_key: 1 };
     const damage = new SchemalessError('undecodable_body', 'cannot decode it', { address });
-    const damaged: Cell = {
-      ...address,
-      body: null,
-      added_id: 1,
-      shard: 0,
-      created_at: '2026-01-31T08:00:00.000000Z',
-      error: damage,
-    };
+    const created_at = '2026-01-31T08:00:00.000000Z';
+    const damaged: Cell = { ...address, body: null, added_id: 1, shard: 0, created_at, error: damage };
     const trips = client({
       batchGet: async () => [null, { error: damage }],
       versions: async () => ({ cells: [damaged], next: null, ...SERVED }),
@@ -149,53 +71,27 @@ describe('the client', () => {
     });
     const [none, item] = await trips.batchGet([key('A'), key('A')]);
     expect(none).toBeNull();
-    expect(item).toMatchObject({
-      error: { code: 'undecodable_body', message: 'cannot decode it', details: { address } },
-    });
+    expect(item).toMatchObject({ error: { code: damage.code, message: damage.message, details: { address } } });
     expect((await trips.versions(key('A'))).cells[0]?.error).toBeInstanceOf(SchemalessError);
     const [log, dead] = await trips.log([]);
     expect(log !== undefined && 'cells' in log && log.cells[0]?.error).toBeInstanceOf(SchemalessError);
     expect(dead?.error).toBeInstanceOf(SchemalessError);
   });
 
-  it('throws what the server refused, by code and field', async () => {
-    const error = await errorOf(() => client().log([{ shard: SHARDS, after: 0 }]));
-    expect(error).toMatchObject({
-      code: 'unknown_shard',
-      status: 404,
-      retry: 'never',
-      details: { field: 'locations[0].shard', got: `${SHARDS}`, more: { request_id: expect.any(String) } },
-    });
-  });
-
   it('refuses what JSON text would change, before anything is sent', async () => {
     const trips = silentClient();
-    expect(await errorOf(() => trips.put({ ...key('A'), ref_key: 0, body: { fare: Number.NaN } }))).toMatchObject({
-      code: 'invalid_field',
-    });
-    expect(
-      await errorOf(() =>
-        trips.batchPut([
-          { ...key('A'), ref_key: 0, body: 1 },
-          { ...key('A'), ref_key: 1.5, body: 1 },
-        ]),
-      ),
-    ).toMatchObject({ code: 'invalid_field', details: { field: 'cells[1].ref_key' } });
-    expect(await errorOf(() => trips.versions(key('a/b')))).toMatchObject({
-      code: 'invalid_field',
-      details: { field: 'column_name' },
-    });
+    const first = { ...key('A'), ref_key: 0, body: 1 };
+    const refused: readonly (readonly [() => Promise<unknown>, string])[] = [
+      [() => trips.put({ ...first, body: { fare: Number.NaN } }), 'body'],
+      [() => trips.batchPut([first, { ...first, ref_key: 1.5 }]), 'cells[1].ref_key'],
+      [() => trips.versions(key('a/b')), 'column_name'],
+    ];
+    for (const [call, field] of refused) expect(await errorOf(call)).toMatchObject({ code: 'invalid_field', field });
   });
 
   it('shows, discards and decides what is in the buffer', async () => {
-    const conflict = {
-      id: 'group-1/1',
-      ...key('A'),
-      ref_key: 1,
-      body: 1,
-      shard: 0,
-      created_at: '2026-01-31T08:00:00.000000Z',
-    };
+    const created_at = '2026-01-31T08:00:00.000000Z';
+    const conflict = { id: 'group-1/1', ...key('A'), ref_key: 1, body: 1, shard: 0, created_at };
     const trips = client({
       bufferConflicts: async () => ({ conflicts: [conflict], next: 'group-1/1' }),
       undecidedWrites: async () => ({ undecided: [conflict], next: null }),
@@ -226,24 +122,20 @@ describe('putNext', () => {
       Array.from({ length: 8 }, (_, body) => trips.putNext({ ...key('STATUS'), body })),
     );
     expect(results.map(({ ref_key }) => ref_key).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect((await trips.versions(key('STATUS'))).cells.map(({ body }) => Number(body)).sort()).toEqual([
-      0, 1, 2, 3, 4, 5, 6, 7,
-    ]);
+    const { cells } = await trips.versions(key('STATUS'));
+    expect(cells.map(({ body }) => Number(body)).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('goes on behind a latest cell that was erased', async () => {
+  it('goes on behind a latest cell that was erased, and says so where nothing may be written any more', async () => {
     const at = '2026-01-31T08:00:00.000000Z';
     const left = { ...key('STATUS'), ref_key: 4, body: null, erased: true, added_id: 1, shard: SHARD } as const;
     const trips = client({ getLatest: async () => ({ cell: { ...left, created_at: at }, ...SERVED }) });
     expect(await trips.putNext({ ...key('STATUS'), body: 'new' })).toMatchObject({ outcome: 'stored', ref_key: 5 });
-  });
-
-  it('says so where nothing may be written any more', async () => {
     const erased = { outcome: 'erased', shard: SHARD } as const;
-    const trips = client({ put: async () => erased, batchPut: async () => [erased] });
-    expect(await trips.putNext({ ...key('STATUS'), body: 'new' })).toEqual({ ...erased, ref_key: 0 });
+    const closed = client({ put: async () => erased, batchPut: async () => [erased] });
+    expect(await closed.putNext({ ...key('STATUS'), body: 'new' })).toEqual({ ...erased, ref_key: 0 });
     for (const column of ['STATUS', 'a/b'])
-      expect(await trips.put({ ...key(column), ref_key: 0, body: 1 })).toEqual(erased);
+      expect(await closed.put({ ...key(column), ref_key: 0, body: 1 })).toEqual(erased);
   });
 
   it('gets on although the latest cell that it reads is behind', async () => {

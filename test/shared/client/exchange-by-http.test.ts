@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exchangeByHttp } from '../../../shared/client/exchange-by-http.ts';
 import type { Exchange, Outgoing } from '../../../shared/client/exchange.ts';
 import { CERTIFICATE, KEY } from '../../support/certificates.ts';
+import { listen } from '../../support/listen.ts';
+import { PATIENCE_MS, until } from '../../support/until.ts';
 
 const GET: Outgoing = { method: 'GET', target: '/v1/trips/cells/a%20b?read=reader', headers: {}, body: undefined };
 const PUT: Outgoing = {
@@ -25,8 +28,7 @@ beforeEach(async () => {
   server = createServer((request, response) => answer(request, response)).on('connection', (socket) =>
     connections.add(socket),
   );
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  origin = await listen(server);
 });
 
 afterEach(() => {
@@ -38,20 +40,15 @@ afterEach(() => {
 describe('an exchange', () => {
   it('sends the request as it is, and gives the answer whole', async () => {
     const got: unknown[] = [];
-    const text = '€'.repeat(300_000);
+    const long = '€'.repeat(300_000);
     answer = async (request, response) => {
-      got.push(
-        request.method,
-        request.url,
-        request.headers['content-type'],
-        request.headers['content-length'],
-        await textOf(request),
-      );
-      response.writeHead(503, { 'retry-after': '2', 'x-request-id': 'r-1', 'x-json': 'plain' }).end(text);
+      const { method, url, headers } = request;
+      got.push(method, url, headers['content-type'], headers['content-length'], await text(request));
+      response.writeHead(503, { 'retry-after': '2', 'x-request-id': 'r-1', 'x-json': 'plain' }).end(long);
     };
-    expect(await exchangeByHttp(origin, false)(PUT, 1000)).toEqual({
+    expect(await exchangeByHttp(origin, false)(PUT, PATIENCE_MS)).toEqual({
       status: 503,
-      bytes: Buffer.from(text),
+      bytes: Buffer.from(long),
       contentType: null,
       retryAfter: '2',
       requestId: 'r-1',
@@ -63,7 +60,7 @@ describe('an exchange', () => {
   it('keeps its connections for those that follow', async () => {
     answer = (_request, response) => response.end('{}');
     const exchange = exchangeByHttp(origin, false);
-    for (let call = 0; call < 10; call += 1) await exchange(GET, 1000);
+    for (let call = 0; call < 10; call += 1) await exchange(GET, PATIENCE_MS);
     expect(connections.size).toBe(1);
   });
 
@@ -75,17 +72,22 @@ describe('an exchange', () => {
       else response.end('{}');
     };
     const exchange = exchangeByHttp(origin, false);
-    await exchange(GET, 1000);
-    expect(await exchange(PUT, 1000)).toMatchObject({ status: 200 });
+    await exchange(GET, PATIENCE_MS);
+    expect(await exchange(PUT, PATIENCE_MS)).toMatchObject({ status: 200 });
     expect([asked, connections.size]).toEqual([3, 2]);
   });
 
   it.each<[string, RegExp, number, (request: IncomingMessage, response: ServerResponse) => void]>([
-    ['is reset on a new connection', /ECONNRESET|socket hang up/, 5000, (request) => request.socket.resetAndDestroy()],
+    [
+      'is reset on a new connection',
+      /ECONNRESET|socket hang up/,
+      PATIENCE_MS,
+      (request) => request.socket.resetAndDestroy(),
+    ],
     [
       'breaks off in the middle',
       /aborted|ECONNRESET/,
-      5000,
+      PATIENCE_MS,
       (_request, response) =>
         response.writeHead(200, { 'content-length': 100 }).write('{"half', () => response.destroy()),
     ],
@@ -105,7 +107,7 @@ describe('an exchange', () => {
     const exchange = exchangeByHttp(origin, false);
     server.close();
     await once(server, 'close');
-    await expect(exchange(GET, 1000)).rejects.toThrow(/ECONNREFUSED/);
+    await expect(exchange(GET, PATIENCE_MS)).rejects.toThrow(/ECONNREFUSED/);
   });
 
   it('goes over TLS where the origin says so, and only to who shows a certificate of that name', async () => {
@@ -134,7 +136,7 @@ describe('an exchange', () => {
     const send = exchangeByHttp(origin, false);
     const exchange: Exchange = (request, timeoutMs) => send(request, timeoutMs, interrupt.signal);
     const all = Array.from({ length: 40 }, () => outcomeOf(exchange, PUT));
-    await vi.waitFor(() => expect(asked).toBe(40), 10_000);
+    await until('all are asked', () => asked === 40);
     interrupt.abort(new Error('told to end'));
     expect(new Set(await Promise.all(all))).toEqual(new Set(['told to end']));
     expect(await outcomeOf(exchange, GET)).toBe('told to end');
@@ -144,13 +146,8 @@ describe('an exchange', () => {
 });
 
 async function outcomeOf(exchange: Exchange, request: Outgoing): Promise<unknown> {
-  return exchange(request, 15_000).then(
+  return exchange(request, PATIENCE_MS).then(
     ({ status }) => status,
     (error: unknown) => (error instanceof Error ? error.message : error),
   );
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = await request.toArray();
-  return Buffer.concat(chunks).toString();
 }

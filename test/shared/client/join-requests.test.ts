@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { LIMITS, type Cell, type Json } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
@@ -5,7 +6,9 @@ import type { ClientOptions } from '../../../shared/client/options.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
-import { gateway, gatewayFetch, type Gateway } from '../../functions/support/gateway.ts';
+import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
+import { eq } from '../../support/index-on.ts';
+import { until } from '../../support/until.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const DRIVER = '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';
@@ -29,10 +32,8 @@ function client(
   answer: (path: string) => Response | undefined = () => undefined,
 ): { trips: SchemalessClient; sent: string[] } {
   const sent: string[] = [];
-  const ask: Gateway = gateway(
-    fakeDeployment({ get: async ({ ref_key }) => ({ cell: cellOf(ref_key), ...SERVED }), ...changes }),
-  );
-  const toGateway = gatewayFetch(ask);
+  const get: Datastore['get'] = async ({ ref_key }) => ({ cell: cellOf(ref_key), ...SERVED });
+  const toGateway = gatewayFetch(gateway(fakeDeployment({ get, ...changes })));
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const path = new URL(String(input)).pathname.replace('/v1/trips/', '');
     sent.push(`${init?.method} ${path}`);
@@ -41,8 +42,11 @@ function client(
   return { trips: schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, ...options }), sent };
 }
 
-const getMany = (trips: SchemalessClient, many: number) =>
-  Promise.all(Array.from({ length: many }, (_, ref_key) => trips.get({ row_key: ROW, column_name: 'BASE', ref_key })));
+const alone = (method: 'GET' | 'PUT', ...refKeys: readonly number[]): string[] =>
+  refKeys.map((ref_key) => `${method} cells/${ROW}/BASE/${ref_key}`);
+const getEach = (trips: SchemalessClient, many: number) =>
+  Array.from({ length: many }, (_, ref_key) => trips.get({ row_key: ROW, column_name: 'BASE', ref_key }));
+const getMany = (trips: SchemalessClient, many: number) => Promise.all(getEach(trips, many));
 const refused = (status: number, problem: object = { message: 'refused' }): Response =>
   new Response(JSON.stringify(problem), { status });
 
@@ -58,19 +62,15 @@ describe('reads that are begun in one turn', () => {
   it('go alone where there is one, or the client is told so', async () => {
     const one = client();
     await getMany(one.trips, 1);
-    await getMany(one.trips, 1);
-    expect(one.sent).toEqual([`GET cells/${ROW}/BASE/0`, `GET cells/${ROW}/BASE/0`]);
+    expect(one.sent).toEqual(alone('GET', 0));
     const apart = client({}, { joinReads: false });
     await getMany(apart.trips, 2);
-    expect(apart.sent).toEqual([`GET cells/${ROW}/BASE/0`, `GET cells/${ROW}/BASE/1`]);
+    expect(apart.sent).toEqual(alone('GET', 0, 1));
   });
 
   it('are cells and rows together, queries apart, and nothing else', async () => {
     const { trips, sent } = client();
-    const query = {
-      index: 'driver_index',
-      where: [{ field: 'driver_uuid', operator: 'eq' as const, values: [DRIVER] }],
-    };
+    const query = { index: 'driver_index', where: [eq('driver_uuid', DRIVER)] };
     const [, row, one, other] = await Promise.all([
       trips.getLatest({ row_key: ROW, column_name: 'NONE' }),
       trips.row(ROW),
@@ -107,26 +107,18 @@ describe('reads that are begun in one turn', () => {
     expect(failed).toMatchObject({ reason: { name: 'SchemalessError', code: 'answer_too_large' } });
   });
 
-  it('are asked for alone where the server was not done with them in time', async () => {
+  it.each<[string, () => Promise<void>]>([
+    ['was not done with them in time', () => new Promise(() => undefined)],
+    ['could not answer them then', () => Promise.reject(new SchemalessError('unavailable', 'group-1 does not answer'))],
+  ])('are asked for alone where the server %s', async (_case, first) => {
     let asked = 0;
-    const slowOnce = async ({ ref_key }: { readonly ref_key: number }) => {
-      if (ref_key === 1 && (asked += 1) === 1) await new Promise(() => undefined);
+    const once: Datastore['get'] = async ({ ref_key }) => {
+      if (ref_key === 1 && (asked += 1) === 1) await first();
       return { cell: cellOf(ref_key), ...SERVED };
     };
-    const { trips, sent } = client({ get: slowOnce });
+    const { trips, sent } = client({ get: once });
     expect((await getMany(trips, 3)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1, 2]);
-    expect(sent).toEqual(['POST batch-read', `GET cells/${ROW}/BASE/1`]);
-  });
-
-  it('are tried again alone, after a pause, where that may help', async () => {
-    let fails = 1;
-    const failsOnce = async ({ ref_key }: { readonly ref_key: number }) => {
-      if (ref_key === 1 && fails-- > 0) throw new SchemalessError('unavailable', 'group-1 does not answer');
-      return { cell: cellOf(ref_key), ...SERVED };
-    };
-    const { trips, sent } = client({ get: failsOnce });
-    expect((await getMany(trips, 2)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1]);
-    expect(sent).toEqual(['POST batch-read', `GET cells/${ROW}/BASE/1`]);
+    expect(sent).toEqual(['POST batch-read', ...alone('GET', 1)]);
   });
 
   it.each([429, 503])(
@@ -134,9 +126,7 @@ describe('reads that are begun in one turn', () => {
     async (status) => {
       const { trips, sent } = client({}, {}, (path) => (path === 'batch-read' ? refused(status) : undefined));
       expect((await getMany(trips, 3)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1, 2]);
-      expect(sent.toSorted()).toEqual(
-        [0, 1, 2].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`).concat('POST batch-read'),
-      );
+      expect(sent.toSorted()).toEqual([...alone('GET', 0, 1, 2), 'POST batch-read']);
       const spent = client({}, { attempts: 1 }, (path) => (path === 'batch-read' ? refused(status) : undefined));
       await expect(getMany(spent.trips, 3)).rejects.toMatchObject({ code: 'unavailable' });
       expect(spent.sent).toEqual(['POST batch-read']);
@@ -145,9 +135,7 @@ describe('reads that are begun in one turn', () => {
 
   it('fail each by itself where requests cannot be signed, or their answers not be read', async () => {
     const unsigned = client({}, { sign: () => Promise.reject(new Error('no credentials')) });
-    const ends = await Promise.allSettled(
-      [0, 1].map((ref_key) => unsigned.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })),
-    );
+    const ends = await Promise.allSettled(getEach(unsigned.trips, 2));
     const unsignedEnd = { reason: { code: 'unavailable', message: expect.stringContaining('no credentials') } };
     expect(ends).toMatchObject([unsignedEnd, unsignedEnd]);
     const broken = client({}, {}, (path) =>
@@ -155,9 +143,7 @@ describe('reads that are begun in one turn', () => {
         ? new Response('{"answers":[', { headers: { 'x-json': 'plain' } })
         : undefined,
     );
-    const [failed, found] = await Promise.allSettled(
-      [0, 1].map((ref_key) => broken.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })),
-    );
+    const [failed, found] = await Promise.allSettled(getEach(broken.trips, 2));
     expect(failed).toMatchObject({ reason: { name: 'SchemalessError', code: 'unavailable' } });
     expect(found).toMatchObject({ value: { cell: { ref_key: 1 } } });
   });
@@ -170,8 +156,7 @@ describe('reads that are begun in one turn', () => {
       );
       await getMany(trips, 2);
       await getMany(trips, 2);
-      const alone = [0, 1].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`);
-      expect(sent).toEqual(['POST batch-read', ...alone, ...alone]);
+      expect(sent).toEqual(['POST batch-read', ...alone('GET', 0, 1, 0, 1)]);
     },
   );
 });
@@ -182,6 +167,7 @@ describe('puts that are begun in one turn, where the client joins them', () => {
   const putMany = (trips: SchemalessClient, many: number) =>
     Promise.all(Array.from({ length: many }, (_, ref_key) => put(trips, ref_key)));
   const stored = (added_id: number) => ({ outcome: 'stored', shard: 0, added_id }) as const;
+  const AWAY = { outcome: 'unavailable', shard: 0, reason: 'group-1 does not answer' } as const;
   const storing: Partial<Datastore> = {
     put: async ({ ref_key }) => stored(ref_key),
     batchPut: async (cells) => cells.map(({ ref_key }) => stored(ref_key)),
@@ -197,68 +183,65 @@ describe('puts that are begun in one turn, where the client joins them', () => {
   it('go alone by default, and where there is one, its body is long, or its answer is to say more', async () => {
     const apart = client(storing);
     await putMany(apart.trips, 2);
-    const alone = [0, 1].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`);
-    expect(apart.sent).toEqual(alone);
+    expect(apart.sent).toEqual(alone('PUT', 0, 1));
     const joining = client(storing, { joinPuts: true });
     await put(joining.trips, 0);
-    expect(joining.sent).toEqual(alone.slice(0, 1));
+    expect(joining.sent).toEqual(alone('PUT', 0));
     await Promise.all([put(joining.trips, 0, 'x'.repeat(20_000)), put(joining.trips, 1)]);
-    expect(joining.sent.slice(1).toSorted()).toEqual(alone);
+    expect(joining.sent.slice(1).toSorted()).toEqual(alone('PUT', 0, 1));
     const cell = { row_key: ROW, column_name: 'BASE', body: 1 };
     await Promise.all([0, 1].map((ref_key) => joining.trips.put({ ...cell, ref_key }, { with: 'created_at' })));
-    expect(joining.sent.slice(3)).toEqual(alone);
+    expect(joining.sent.slice(3)).toEqual(alone('PUT', 0, 1));
   });
 
   it('have outcomes of their own; one that was not confirmed is sent alone', async () => {
+    const conflict = { outcome: 'conflict', shard: 0, added_id: 7 } as const;
+    const buffered = { outcome: 'buffered', shard: 0, copies: 1 } as const;
     const { trips, sent } = client(
-      {
-        ...storing,
-        batchPut: async () => [
-          { outcome: 'conflict', shard: 0, added_id: 7 },
-          { outcome: 'unavailable', shard: 0, reason: 'group-1 does not answer' },
-          { outcome: 'buffered', shard: 0, copies: 1 },
-        ],
-      },
+      { ...storing, batchPut: async () => [conflict, AWAY, buffered] },
       { joinPuts: true },
     );
-    expect(await putMany(trips, 3)).toEqual([
-      { outcome: 'conflict', shard: 0, added_id: 7 },
-      stored(1),
-      { outcome: 'buffered', shard: 0, copies: 1 },
-    ]);
-    expect(sent).toEqual(['POST batch-put', `PUT cells/${ROW}/BASE/1`]);
+    expect(await putMany(trips, 3)).toEqual([conflict, stored(1), buffered]);
+    expect(sent).toEqual(['POST batch-put', ...alone('PUT', 1)]);
   });
 
-  it('are not sent once the time of their call is up, as while they wait to be signed; the others are', async () => {
-    const bodies: string[] = [];
+  it('are not sent once their call has ended while they wait to be signed; the others are', async () => {
+    const signing: PromiseWithResolvers<void>[] = [];
     const { trips, sent } = client(storing, {
       joinPuts: true,
-      async sign({ headers, body }) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        bodies.push(String(body));
+      async sign({ headers }) {
+        const turn = Promise.withResolvers<void>();
+        signing.push(turn);
+        await turn.promise;
         return headers;
       },
     });
     const over = new AbortController();
-    setTimeout(() => over.abort(), 20);
-    const ends = await Promise.allSettled([put(trips.with({ signal: over.signal }), 0), put(trips, 1), put(trips, 2)]);
-    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    expect(sent.toSorted()).toEqual([1, 2].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`));
+    const ended = put(trips.with({ signal: over.signal }), 0);
+    const others = Promise.all([put(trips, 1), put(trips, 2)]);
+    await until('one is signed', () => signing.length > 0);
+    over.abort();
+    await expect(ended).rejects.toMatchObject({ code: 'unavailable' });
+    // All that is to be signed is signed from here on.
+    const isDone = others.then(() => true);
+    const sign = async (): Promise<boolean> => {
+      for (const turn of signing.splice(0)) turn.resolve();
+      return Promise.race([isDone, nextTurn(false)]);
+    };
+    await until('the others are stored', sign);
+    expect(sent.toSorted()).toEqual(alone('PUT', 1, 2));
   });
 
   it('that are not confirmed are repeated within the budget of retries, as alone', async () => {
     let puts = 0;
-    const away = (): { readonly outcome: 'unavailable'; readonly shard: 0; readonly reason: string } => {
+    const away = () => {
       puts += 1;
-      return { outcome: 'unavailable', shard: 0, reason: 'group-1 does not answer' };
+      return AWAY;
     };
-    const { trips } = client(
-      { put: async () => away(), batchPut: async (cells) => cells.map(away) },
-      { joinPuts: true, attempts: 1 },
-    );
+    const changes: Partial<Datastore> = { put: async () => away(), batchPut: async (cells) => cells.map(away) };
+    const { trips } = client(changes, { joinPuts: true, attempts: 1 });
     const [end] = await putMany(trips, 3);
-    expect(end).toMatchObject({ outcome: 'unavailable', shard: 0, reason: expect.stringContaining('group-1') });
+    expect(end).toMatchObject({ ...AWAY, reason: expect.stringContaining('group-1') });
     expect(puts).toBe(3);
   });
 
@@ -268,8 +251,7 @@ describe('puts that are begun in one turn, where the client joins them', () => {
     );
     await putMany(trips, 2);
     await putMany(trips, 2);
-    const alone = [0, 1].map((ref_key) => `PUT cells/${ROW}/BASE/${ref_key}`);
-    expect(sent).toEqual(['POST batch-put', ...alone, ...alone]);
+    expect(sent).toEqual(['POST batch-put', ...alone('PUT', 0, 1, 0, 1)]);
     await getMany(trips, 2);
     expect(sent.at(-1)).toBe('POST batch-read');
   });

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import type { SchemalessClient } from '../../../shared/client/client.ts';
-import { explain } from '../../../shared/client/explain.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
-import { queryAll, versions } from '../../../shared/client/pages.ts';
+import { versions } from '../../../shared/client/pages.ts';
 import { putAll, type PutEnd } from '../../../shared/client/put-all.ts';
-import { tail, type TailOffset } from '../../../shared/client/tail.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { shardDatabase, shardOf } from '../../../shared/address.ts';
-import { SHARDS } from '../../functions/support/fake-deployment.ts';
 import { cells, opened, rows } from './opened.ts';
 
 const UNAVAILABLE: PutResult = { outcome: 'unavailable', shard: 0, reason: 'its group is away' };
@@ -33,15 +29,16 @@ describe('any number of cells', () => {
       },
     }));
     const given = cells(1234);
-    expect(await putAll(trips, given, { concurrency: 3 })).toEqual({
-      stored: 1234,
+    const nothing = {
+      stored: 0,
       stored_before: 0,
       buffered: 0,
       conflict: 0,
       erased: 0,
       subject_forgotten: 0,
       undone: [],
-    });
+    };
+    expect(await putAll(trips, given, { concurrency: 3 })).toEqual({ ...nothing, stored: 1234 });
     expect(overtaken).toEqual([]);
     expect(Math.max(...sizes)).toBe(100);
     expect(sizes.length).toBeLessThan(20);
@@ -49,9 +46,8 @@ describe('any number of cells', () => {
       const column = await Array.fromAsync(
         versions(trips, { row_key, column_name: 'BASE' }, { order: 'asc', limit: 7 }),
       );
-      expect(column.map(({ added_id }) => added_id)).toEqual(
-        column.map(({ added_id }) => added_id).toSorted((a, b) => a - b),
-      );
+      const addedIds = column.map(({ added_id }) => added_id);
+      expect(addedIds).toEqual(addedIds.toSorted((a, b) => a - b));
       expect(column.map(({ ref_key }) => ref_key)).toEqual(column.map((_, position) => position));
     }
     expect(await putAll(trips, given)).toMatchObject({ stored: 0, stored_before: 1234, undone: [] });
@@ -79,10 +75,8 @@ describe('any number of cells', () => {
     const ends: PutEnd[] = [];
     const { stored, conflict, undone } = await putAll(trips, given, { tries: 2, onResult: (end) => ends.push(end) });
     const codes = new Map(undone.map(({ position, error }) => [position, error.code]));
-    expect(codes.get(7)).toBe('invalid_field');
-    expect(codes.get(8)).toBe('invalid_field');
-    expect(codes.get(9)).toBe('unavailable');
-    expect(codes.get(10)).toBe('conflict');
+    const wanted = ['invalid_field', 'invalid_field', 'unavailable', 'conflict'];
+    expect([7, 8, 9, 10].map((at) => codes.get(at))).toEqual(wanted);
     expect(conflict).toBe(1);
     expect(stored + undone.length).toBe(250);
     expect(ends.map(({ position }) => position).sort((a, b) => a - b)).toEqual(given.map((_, position) => position));
@@ -105,21 +99,17 @@ describe('any number of cells', () => {
   it('that a server takes no batch of cost themselves alone', async () => {
     const trips = opened((real) => ({
       batchPut: async (some) => {
-        const wrong = some.findIndex(({ ref_key }) => ref_key === 3);
-        if (wrong >= 0)
-          throw new SchemalessError('body_too_large', 'too large here', {
-            field: `cells[${wrong}].body`,
-            wanted: 'less',
-          });
+        const field = `cells[${some.findIndex(({ ref_key }) => ref_key === 3)}].body`;
+        if (some.some(({ ref_key }) => ref_key === 3))
+          throw new SchemalessError('body_too_large', 'too large', { field });
         if (some.length > 20) throw new SchemalessError('request_too_large', 'too many here');
         return real.batchPut(some);
       },
     }));
     const { stored, undone } = await putAll(trips, cells(150));
     expect(stored).toBe(120);
-    expect(undone.map(({ error, cell }) => [error.code, cell.ref_key])).toEqual(
-      Array.from({ length: 30 }, () => ['body_too_large', 3]),
-    );
+    expect(undone).toHaveLength(30);
+    for (const { error, cell } of undone) expect([error.code, cell.ref_key]).toEqual(['body_too_large', 3]);
   });
 
   it('end with the signal, and what was taken is told', async () => {
@@ -157,202 +147,122 @@ describe('any number of cells', () => {
   it('that cannot be read are errors in their places', async () => {
     const error = new SchemalessError('unavailable', 'its group is away');
     const trips = opened({ batchGet: async (keys) => keys.map(() => ({ error })) });
-    expect(await getAll(trips, cells(2), { tries: 2 })).toMatchObject([
-      { error: { code: 'unavailable' } },
-      { error: { code: 'unavailable' } },
-    ]);
-    await expect(getAll(trips, [{ row_key: 'x', column_name: 'A' }])).rejects.toMatchObject({
-      code: 'invalid_field',
-      field: 'keys[0].row_key',
-    });
+    const unread = { error: { code: 'unavailable' } };
+    expect(await getAll(trips, cells(2), { tries: 2 })).toMatchObject([unread, unread]);
+    const refused = { code: 'invalid_field', field: 'keys[0].row_key' };
+    await expect(getAll(trips, [{ row_key: 'x', column_name: 'A' }])).rejects.toMatchObject(refused);
   });
 });
 
-describe('a tail', () => {
-  it('gives each cell once, in the order of its shard, and goes on where it was', async () => {
-    const trips = opened();
-    await putAll(trips, cells(500));
-    const seen: string[] = [];
-    const last = new Map<number, number>();
-    let saved = '{}';
-    /** Ends after some cells, as a program that dies does, and begins again from what it kept. */
-    for (const most of [120, 120, Infinity]) {
-      let count = 0;
-      const from = JSON.parse(saved) as TailOffset;
-      for await (const { cell, offset } of tail(trips, { from, follow: false, limit: 10 })) {
-        expect(cell.added_id).toBe((last.get(cell.shard) ?? 0) + 1);
-        last.set(cell.shard, cell.added_id);
-        seen.push(`${cell.row_key}/${cell.ref_key}`);
-        saved = JSON.stringify(offset);
-        count += 1;
-        if (count === most) break;
+describe('every cell that is given is stored, or told', () => {
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 65])(
+    'with %d batches at once nothing is begun, and that is said',
+    async (concurrency) => {
+      const asked: string[] = [];
+      const trips = opened((real) => ({
+        heads: (options) => (asked.push('heads'), real.heads(options)),
+        batchPut: (some) => (asked.push('batchPut'), real.batchPut(some)),
+        batchGet: (some) => (asked.push('batchGet'), real.batchGet(some)),
+      }));
+      const refused = { code: 'invalid_field', field: 'concurrency', wanted: 'an integer from 1 to 64' };
+      await expect(putAll(trips, cells(250), { concurrency })).rejects.toMatchObject(refused);
+      await expect(getAll(trips, cells(250), { concurrency })).rejects.toMatchObject(refused);
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('once, whatever the caller does who is told of it', async () => {
+    const sent: string[] = [];
+    const trips = opened(({ batchPut }) => ({
+      batchPut: (some) => (sent.push(...some.map(({ row_key, ref_key }) => `${row_key}/${ref_key}`)), batchPut(some)),
+    }));
+    const ends: PutEnd[] = [];
+    const mistake = new Error('a mistake of the caller');
+    const told = putAll(trips, cells(250), {
+      concurrency: 2,
+      onResult(end) {
+        ends.push(end);
+        if (ends.length === 3) throw mistake;
+      },
+    });
+    await expect(told).rejects.toBe(mistake);
+    expect(ends.map(({ result }) => result?.outcome)).toEqual(ends.map(() => 'stored'));
+    expect(new Set(ends.map(({ position }) => position)).size).toBe(ends.length);
+    // What was sent was sent once, and each of it was told.
+    expect(new Set(sent).size).toBe(sent.length);
+    expect(ends).toHaveLength(sent.length);
+  });
+
+  it('also while nothing more comes of those that are given', async () => {
+    const stop = new AbortController();
+    const given = cells(3);
+    let returned = false;
+    async function* slowly(): AsyncGenerator<NewCell> {
+      try {
+        yield* given;
+        // As a feed that is quiet: nobody would ever end it.
+        setImmediate(() => stop.abort());
+        await new Promise(() => undefined);
+      } finally {
+        returned = true;
       }
     }
-    expect(new Set(seen).size).toBe(500);
-    expect(seen).toHaveLength(500);
+    const { stored, undone } = await putAll(opened(), slowly(), { signal: stop.signal });
+    expect(stored + undone.length).toBe(3);
+    expect(returned).toBe(false);
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
   });
 
-  it('follows, outlasts an outage and a hole, and ends with the signal', async () => {
-    let [fails, holes] = [2, 2];
+  it('also where the shards are not told before the signal comes', async () => {
+    const stop = new AbortController();
+    const trips = opened({ heads: () => (stop.abort(), new Promise(() => undefined)) });
+    expect(await putAll(trips, cells(3), { signal: stop.signal })).toMatchObject({ stored: 0, undone: [] });
+  });
+});
+
+it('each key is looked at a few times, however many there are', async () => {
+  let looks = 0;
+  const keys = new Proxy([...cells(3000)], {
+    get(target, property, receiver) {
+      looks += 1;
+      return Reflect.get(target, property, receiver);
+    },
+  });
+  expect(await getAll(opened(), keys)).toEqual(keys.map(() => null));
+  expect(looks).toBeLessThan(10 * 3000);
+});
+
+describe('a put without a ref key of which nobody knows', () => {
+  const [first] = cells(1);
+  const next = { row_key: first?.row_key ?? '', column_name: 'NOTES', body: 'once' };
+
+  it('says at which ref key to repeat it, so that there is one cell', async () => {
+    let isAnswered = false;
     const trips = opened(
       (real) => ({
-        async log(locations, options) {
-          if (fails > 0) {
-            fails -= 1;
-            throw new SchemalessError('unavailable', 'no node');
-          }
-          const logs = await real.log(locations, options);
-          if (holes === 0) return logs;
-          holes -= 1;
-          return logs.map((log) =>
-            log.error
-              ? log
-              : { ...log, cells: [], more: true, next: locations.find(({ shard }) => shard === log.shard)?.after ?? 0 },
-          );
+        async put(cell, options) {
+          const result = await real.put(cell, options);
+          if (isAnswered) return result;
+          throw new SchemalessError('unavailable', 'no answer');
         },
       }),
+      { attempts: 2, retryBudget: false },
+    );
+    const error = await trips.put(next).catch((thrown: unknown) => thrown);
+    const address = { row_key: next.row_key, column_name: 'NOTES', ref_key: 0 };
+    expect(error).toMatchObject({ code: 'unavailable', retry: 'later', details: { address } });
+    isAnswered = true;
+    expect(await trips.put({ ...address, body: next.body })).toMatchObject({ outcome: 'stored_before' });
+    expect((await trips.versions(address)).cells).toHaveLength(1);
+  });
+
+  it('names no address where nothing can have been written', async () => {
+    const trips = opened(
+      { getLatest: () => Promise.reject(new SchemalessError('unavailable', 'no node')) },
       { attempts: 1 },
     );
-    const stop = new AbortController();
-    const told: SchemalessError[] = [];
-    const got: number[] = [];
-    await putAll(trips, cells(3));
-    let more: Promise<unknown> | undefined;
-    for await (const { cell } of tail(trips, {
-      from: 'start',
-      signal: stop.signal,
-      pollMs: 20,
-      onError: (error) => told.push(error),
-    })) {
-      got.push((cell.body as { readonly place: number }).place);
-      if (got.length === 3) more = putAll(trips, cells(6));
-      if (got.length === 6) stop.abort();
-    }
-    await more;
-    expect(got.toSorted()).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(told.map(({ code }) => code)).toEqual(['unavailable', 'unavailable']);
+    const error = await trips.putNext(next).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'unavailable' });
+    expect((error as SchemalessError).details.address).toBeUndefined();
   });
-
-  it('begins at the ends, or at a time, and says what is no shard', async () => {
-    const trips = opened();
-    await putAll(trips, cells(40));
-    expect(await Array.fromAsync(tail(trips, { follow: false }))).toEqual([]);
-    const since = '2020-01-01T00:00:00Z';
-    expect(await Array.fromAsync(tail(trips, { from: { since }, follow: false }))).toHaveLength(40);
-    const [shard] = [shardOf(rows[0] ?? '', SHARDS)];
-    const some = await Array.fromAsync(tail(trips, { shards: [shard], from: 'start', follow: false }));
-    expect(new Set(some.map(({ cell }) => cell.shard))).toEqual(new Set([shard]));
-    await expect(
-      Array.fromAsync(tail(trips, { shards: [SHARDS], from: 'start', follow: false })),
-    ).rejects.toMatchObject({ code: 'unknown_shard' });
-  });
-});
-
-describe('what a call comes to', () => {
-  const [row_key = ''] = rows;
-
-  it('is said without making it', async () => {
-    const trips = opened();
-    const put = await explain(trips, (call) => call.put({ row_key, column_name: 'BASE', ref_key: 1, body: { a: 1 } }));
-    const shard = shardOf(row_key, SHARDS);
-    expect(put).toEqual({
-      method: 'PUT',
-      path: `/v1/trips/cells/${row_key}/BASE/1`,
-      query: {},
-      body: { a: 1 },
-      rows: [{ row_key, shard, group: 'memory', database: shardDatabase('trips', shard) }],
-    });
-    expect((await trips.get({ row_key, column_name: 'BASE', ref_key: 1 })).cell).toBeNull();
-    expect(await explain(trips, (call) => call.batchGet([{ row_key, column_name: 'BASE' }]))).toMatchObject({
-      method: 'POST',
-      path: '/v1/trips/batch-get',
-      rows: [{ shard }],
-    });
-  });
-
-  it('is refused where the call would be', async () => {
-    await expect(
-      explain(opened(), (call) => call.get({ row_key: 'x', column_name: 'A', ref_key: 0 })),
-    ).rejects.toMatchObject({ code: 'invalid_field', field: 'row_key' });
-  });
-});
-
-describe('own writes', () => {
-  const [row_key = ''] = rows;
-
-  it('are asked for when a reader is, and the number of shards once', async () => {
-    const asked: unknown[] = [];
-    let heads = 0;
-    const trips = opened(
-      (real) => ({
-        heads(options) {
-          heads += 1;
-          return real.heads(options);
-        },
-        row: async (_row, options = {}) => {
-          asked.push([options.read, options.min_added_id]);
-          return { cells: [], next: null, served_by: 'reader', stale: true };
-        },
-      }),
-      { readOwnWrites: true },
-    );
-    await trips.row(row_key, { read: 'reader' });
-    await trips.put({ row_key, column_name: 'A', ref_key: 0, body: 1 });
-    await trips.batchPut([{ row_key, column_name: 'A', ref_key: 1, body: 1 }]);
-    await trips.row(row_key);
-    await trips.row(row_key, { read: 'reader' });
-    await trips.with({ deadlineMs: 5000 }).row(row_key, { read: 'reader', min_added_id: 9 });
-    expect(asked).toEqual([
-      ['reader', undefined],
-      [undefined, undefined],
-      ['reader', 2],
-      ['reader', 9],
-    ]);
-    expect(heads).toBe(1);
-  });
-
-  it('are read from the writer where nobody says which shards there are', async () => {
-    const asked: unknown[] = [];
-    const trips = opened(
-      {
-        heads: () => Promise.reject(new SchemalessError('unavailable', 'no node')),
-        row: async (_row, options = {}) => {
-          asked.push(options.read);
-          return { cells: [], next: null, served_by: 'writer', stale: false };
-        },
-      },
-      { readOwnWrites: true, attempts: 1 },
-    );
-    await trips.put({ row_key, column_name: 'A', ref_key: 0, body: 1 });
-    await trips.row(row_key, { read: 'reader' });
-    expect(asked).toEqual(['writer']);
-  });
-});
-
-it('a put without a ref key takes the next one', async () => {
-  const trips = opened();
-  const [row_key = ''] = rows;
-  expect(await trips.put({ row_key, column_name: 'NOTES', body: 'a' })).toMatchObject({
-    outcome: 'stored',
-    ref_key: 0,
-  });
-  expect(await trips.put({ row_key, column_name: 'NOTES', body: 'b' })).toMatchObject({
-    outcome: 'stored',
-    ref_key: 1,
-  });
-});
-
-it('all entries of a query come, page by page', async () => {
-  const pages = [
-    { entries: [{ row_key: 'a', fields: {} }], next: 'x' },
-    { entries: [{ row_key: 'b', fields: {} }], next: null },
-  ];
-  const asked: unknown[] = [];
-  const query: SchemalessClient['query'] = async ({ after }) => {
-    asked.push(after);
-    return { ...(pages[asked.length - 1] ?? { entries: [], next: null }), served_by: 'writer', stale: false };
-  };
-  const entries = await Array.fromAsync(queryAll({ query }, { index: 'i', where: [] }));
-  expect(entries.map((entry) => entry.row_key)).toEqual(['a', 'b']);
-  expect(asked).toEqual([undefined, 'x']);
 });

@@ -1,17 +1,14 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import type { ClientOptions, UnsignedRequest } from '../../../shared/client/options.ts';
 import { pauseMs } from '../../../shared/client/pause.ts';
-
-const pauses: number[] = [];
-vi.mock('node:timers/promises', () => ({ setTimeout: async (ms: number) => void pauses.push(ms) }));
+import { retryBudget } from '../../../shared/client/retry-budget.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const CELL = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: { city: 'Lisbon' } };
 const STORED = { status: 201, body: JSON.stringify({ outcome: 'stored', ...CELL, shard: 1, added_id: 7 }) };
 const UNAVAILABLE = {
   status: 503,
-  headers: { 'retry-after': '1' },
   body: JSON.stringify({ code: 'unavailable', retry: 'later', detail: 'no node', outcome: 'unavailable', shard: 1 }),
 };
 
@@ -39,10 +36,6 @@ function scripted(
 }
 
 describe('a client whose request fails', () => {
-  beforeEach(() => {
-    pauses.length = 0;
-  });
-
   it.each<[string, Scripted]>([
     ['the connection is lost', new TypeError('fetch failed', { cause: new Error('ECONNRESET') })],
     ['the store is unavailable', UNAVAILABLE],
@@ -85,13 +78,15 @@ describe('a client whose request fails', () => {
       message: expect.stringContaining('ECONNREFUSED'),
     });
     expect(sent).toHaveLength(3);
-    expect(pauses).toHaveLength(2);
   });
 
-  it('waits for as long as the server asks', async () => {
-    const { trips } = scripted([UNAVAILABLE, STORED]);
-    await trips.put(CELL);
-    expect(pauses[0]).toBeGreaterThanOrEqual(1000);
+  it.each([
+    ['longer than the call may take', { 'retry-after': '20' }, 1],
+    ['no time', {}, 2],
+  ])('waits for as long as the server asks: %s', async (_what, headers, attempts) => {
+    const { trips, sent } = scripted([{ ...UNAVAILABLE, headers }, STORED], { deadlineMs: 10_000 });
+    await trips.put(CELL).catch(() => undefined);
+    expect(sent).toHaveLength(attempts);
   });
 
   it('gives up an attempt that is not answered in time', async () => {
@@ -164,5 +159,32 @@ describe('the pause before the next attempt', () => {
     expect(pauseMs(1, '3', () => 0)).toBe(3000);
     expect(pauseMs(1, '86400', () => 0)).toBe(30_000);
     expect(pauseMs(1, 'Wed, 21 Oct 2026 07:28:00 GMT', () => 0)).toBe(0);
+  });
+});
+
+describe('the retry budget', () => {
+  it('lets a caller who asks rarely repeat, and one who asks much no more than his share', () => {
+    const budget = retryBudget(0.1, () => 0);
+    const spent = (tries: number): number => Array.from({ length: tries }, () => budget.spend()).filter(Boolean).length;
+    expect(spent(5)).toBe(5);
+    expect(spent(100)).toBe(15);
+    for (let request = 0; request < 1000; request += 1) {
+      budget.earn();
+      if (request % 100 === 99) expect(Math.round(spent(100) / 2)).toBe(5);
+    }
+  });
+
+  it('comes back with time', () => {
+    let time = 0;
+    const budget = retryBudget(0, () => time);
+    while (budget.spend());
+    expect(budget.spend()).toBe(false);
+    time = 1000;
+    expect([budget.spend(), budget.spend(), budget.spend()]).toEqual([true, true, false]);
+  });
+
+  it('is no bound where it is switched off', () => {
+    const budget = retryBudget(false);
+    expect(Array.from({ length: 1000 }, () => budget.spend()).every(Boolean)).toBe(true);
   });
 });

@@ -1,60 +1,39 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Problem } from '../../../shared/definitions/definitions-error.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
-import { folder, problemsOf, writeIn } from './support/definitions-folder.ts';
+import { temporaryFolder } from '../../infra/support/temporary-folder.ts';
+import { definitionsFolder } from './definitions-folder.ts';
 
-let project: string;
-beforeEach(() => {
-  project = mkdtempSync(join(tmpdir(), 'schemaless-project-'));
-  mkdirSync(join(project, 'functions'));
-  writeFileSync(join(project, 'functions', 'bill.ts'), '');
-  writeIn('trips/datastore.yaml', 'datastore: trips\nshards: 4\n');
-});
-afterEach(() => rmSync(project, { recursive: true }));
+const folder = definitionsFolder();
+const project = temporaryFolder();
+mkdirSync(join(project.path, 'functions'));
+writeFileSync(join(project.path, 'functions/bill.ts'), '');
+afterAll(() => project[Symbol.dispose]());
+beforeEach(() => folder.write('trips/datastore.yaml', 'datastore: trips\nshards: 4\n'));
 
 const HEAD = 'trigger: bill\ndatastore: trips\n';
 const COLUMNS = 'columns: [BASE]\n';
+const FILLED = { start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30 } as const;
 
-/** What is wrong with the columns, on line 3, or with what comes behind them, on line 4. */
-const onLine = (line: 3 | 4, what: string, text: string, message: RegExp): [string, string, number, RegExp] => [
-  what,
-  `${HEAD}${line === 4 ? COLUMNS : ''}${text}\n`,
-  line,
-  message,
-];
-
-const write = (text: string, file = 'bill.yaml'): void => writeIn(`trips/triggers/${file}`, text);
-
-function triggers(): readonly TriggerDefinition[] | undefined {
-  return loadDefinitions(folder.path, undefined, project).datastores[0]?.triggers;
-}
-
-const problems = (): readonly Problem[] => problemsOf(triggers);
+const write = (text: string, file = 'bill.yaml'): void => folder.write(`trips/triggers/${file}`, text);
+const triggers = (): readonly TriggerDefinition[] | undefined =>
+  loadDefinitions(folder.path, undefined, project.path).datastores[0]?.triggers;
+const problems = () => folder.problems(triggers);
 
 describe('the triggers of a datastore', () => {
-  it('are read in the order of their names, with what they leave out filled in', () => {
+  it('are read in the order of their names, with defaults', () => {
     write(`${HEAD}${COLUMNS}`);
     write("trigger: all\ndatastore: trips\ncolumns: '*'\nretry_parked_every: never\n", 'all.yaml');
     write('', '.hidden');
     expect(triggers()).toEqual([
-      { name: 'all', start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30 },
-      {
-        name: 'bill',
-        columns: ['BASE'],
-        start: 'start',
-        maxAttempts: 5,
-        stopAfterParked: 100,
-        retryParkedEveryMs: 600_000,
-        timeoutSeconds: 30,
-      },
+      { name: 'all', ...FILLED },
+      { name: 'bill', columns: ['BASE'], ...FILLED, retryParkedEveryMs: 600_000 },
     ]);
   });
 
-  it('say all that can be said', () => {
+  it('take every key', () => {
     write(
       `${HEAD}columns:\n  - BASE\n  - FARE ADJUSTMENT\nfunction: functions/bill.ts\nstart: 2026-01-31T09:00:00+01:00\nmax_attempts: 1\nstop_after_parked: 10000\nretry_parked_every: 2h\ntimeout: 10m\n`,
     );
@@ -72,147 +51,79 @@ describe('the triggers of a datastore', () => {
     ]);
   });
 
-  it.each<[string, string, Partial<TriggerDefinition>]>([
-    ['the start of the logs', 'start: 0', { start: 'start' }],
-    ['their ends', 'start: now', { start: 'now' }],
-    ['half a second', 'retry_parked_every: 500ms', { retryParkedEveryMs: 500 }],
-    ['seconds', 'retry_parked_every: 30s', { retryParkedEveryMs: 30_000 }],
-    ['minutes', 'retry_parked_every: 10m', { retryParkedEveryMs: 600_000 }],
-    ['days', 'retry_parked_every: 1d', { retryParkedEveryMs: 86_400_000 }],
-    ['a thousand milliseconds', 'timeout: 1000ms', { timeoutSeconds: 1 }],
-    ['the longest column name', `columns: [${'é'.repeat(127)}x]`, { columns: [`${'é'.repeat(127)}x`] }],
-  ])('take %s', (_, line, wanted) => {
+  it.each<[string, Partial<TriggerDefinition>]>([
+    ['start: 0', { start: 'start' }],
+    ['start: now', { start: 'now' }],
+    ['retry_parked_every: 500ms', { retryParkedEveryMs: 500 }],
+    ['retry_parked_every: 30s', { retryParkedEveryMs: 30_000 }],
+    ['retry_parked_every: 10m', { retryParkedEveryMs: 600_000 }],
+    ['retry_parked_every: 1d', { retryParkedEveryMs: 86_400_000 }],
+    ['timeout: 1000ms', { timeoutSeconds: 1 }],
+    [`columns: [${'é'.repeat(127)}x]`, { columns: [`${'é'.repeat(127)}x`] }],
+  ])('take %.40s', (line, wanted) => {
     write(`${HEAD}${line.startsWith('columns') ? '' : COLUMNS}${line}\n`);
     expect(triggers()).toMatchObject([wanted]);
   });
 
-  it.each<[string, string, number, RegExp]>([
+  const named = (name: string): string => `trigger: ${name}\ndatastore: trips\n${COLUMNS}`;
+  const A_NAME = 'trigger: wanted a name of 1 to 48 of a-z, 0-9 and _ that starts with a letter';
+  const A_PATH = "function: wanted the path of a file from the project's root";
+  const MANY = 'since each attempt is a receipt of the cells behind it, too';
+  const EACH = "columns[0]: wanted a column name; for every column say columns: '*'";
+  const KEYS =
+    'trigger, datastore, columns, function, start, max_attempts, stop_after_parked, retry_parked_every, timeout';
+  const A_CALL = 'timeout: wanted a time from 1s to 10m in whole seconds, like 30s or 2m';
+  const third = (text: string): string => `${HEAD}${text}\n`;
+  const fourth = (text: string): string => `${HEAD}${COLUMNS}${text}\n`;
+  /** A whole file; the line of its problem; how its message begins, and how it ends. */
+  it.each<[string, number, string, string]>([
+    [named('bill_rider'), 1, 'trigger: wanted "bill", the name of its file', 'got "bill_rider"'],
+    [`datastore: trips\n${COLUMNS}`, 1, A_NAME, 'got nothing'],
+    [named('Bill'), 1, A_NAME, 'got "Bill"'],
+    [named('b'.repeat(49)), 1, A_NAME, ''],
+    [`trigger: bill\ndatastore: rides\n${COLUMNS}`, 2, 'datastore: wanted "trips", the name of its folder', '"rides"'],
+    [HEAD, 1, "columns: wanted a list of column names, or '*' for every column", 'got nothing'],
+    [`${HEAD}columns:\n  - BASE\n  - ''\n`, 5, 'columns[1]: wanted text of 1 to 255 bytes', 'got ""'],
+    [`${HEAD}columns: [A,\n  B,\n  A]\n`, 5, 'columns[2]: wanted each column once, got "A" again', 'which line 3 has'],
     [
-      'another name than its file',
-      `${HEAD.replace('bill', 'bill_rider')}${COLUMNS}`,
-      1,
-      /trigger: wanted "bill", the name of its file, got "bill_rider"/u,
-    ],
-    ['no name', `datastore: trips\n${COLUMNS}`, 1, /trigger: wanted a name of 1 to 48 .*got nothing/u],
-    [
-      'a bad name',
-      `${HEAD.replace('bill', 'Bill')}${COLUMNS}`,
-      1,
-      /trigger: wanted a name of 1 to 48 of a-z, 0-9 and _ that starts with a letter, got "Bill"/u,
-    ],
-    [
-      'a name of 49 characters',
-      `${HEAD.replace('bill', 'b'.repeat(49))}${COLUMNS}`,
-      1,
-      /trigger: wanted a name of 1 to 48/u,
-    ],
-    [
-      'another datastore',
-      `${HEAD.replace('trips', 'rides')}${COLUMNS}`,
-      2,
-      /datastore: wanted "trips", the name of its folder, got "rides"/u,
-    ],
-    ['no columns', HEAD, 1, /columns: wanted a list of column names, or '\*' for every column, got nothing/u],
-    [
-      'an empty column name',
-      `${HEAD}columns:\n  - BASE\n  - ''\n`,
-      5,
-      /columns\[1\]: wanted text of 1 to 255 bytes, got ""/u,
-    ],
-    [
-      'a column twice',
-      `${HEAD}columns:\n  - BASE\n  - NOTES\n  - BASE\n`,
-      6,
-      /columns\[2\]: wanted each column once, got "BASE" again, which line 4 has/u,
-    ],
-    [
-      'more attempts than leave the cells behind untouched',
       `${HEAD}${COLUMNS}function: functions/bill.ts\nmax_attempts: 101\n`,
       5,
-      /max_attempts: wanted a whole number from 1 to 100 where there is a function, since each attempt is a receipt of the cells behind it, too, got 101/u,
+      `max_attempts: wanted a whole number from 1 to 100 where there is a function, ${MANY}`,
+      'got 101',
     ],
-    ['no mapping', '- bill\n', 1, /wanted a mapping/u],
-    onLine(3, 'no column', 'columns: []', /columns: wanted a list of column names.*got an empty list/u),
-    onLine(3, 'a column alone', 'columns: BASE', /columns: wanted a list .*got "BASE"/u),
-    onLine(
-      3,
-      'a column name of 256 bytes',
-      `columns: [${'é'.repeat(128)}]`,
-      /columns\[0\]: wanted text of 1 to 255 bytes/u,
-    ),
-    onLine(3, 'a column name that is a number', 'columns: [7]', /columns\[0\]: wanted text of 1 to 255 bytes, got 7/u),
-    onLine(
-      3,
-      'every column within a list',
-      `columns: ['*']`,
-      /columns\[0\]: wanted a column name; for every column say columns: '\*'/u,
-    ),
-    onLine(
-      4,
-      'a key that is not known',
-      'retries: 3',
-      /unknown key "retries": wanted one of trigger, datastore, columns, function, start, max_attempts, stop_after_parked, retry_parked_every, timeout/u,
-    ),
-    onLine(
-      4,
-      'a function that is not there',
-      'function: functions/gone.ts',
-      /function: wanted a file of the project in .*, got "functions\/gone\.ts"/u,
-    ),
-    onLine(4, 'a function that is a folder', 'function: functions', /function: wanted a file of the project/u),
-    onLine(
-      4,
-      'a function outside the project',
-      'function: functions/../../bill.ts',
-      /function: wanted the path of a file from the project's root/u,
-    ),
-    onLine(
-      4,
-      'a function by an absolute path',
-      'function: /bill.ts',
-      /function: wanted the path of a file from the project's root/u,
-    ),
-    onLine(4, 'a function without a path', 'function:', /function: wanted the path of a file .*got null/u),
-    onLine(
-      4,
-      'a start by an added id',
-      'start: 7',
-      /start: wanted 0 for the start of the logs, now, or a time with zone, .*got 7/u,
-    ),
-    onLine(4, 'a start without a zone', 'start: 2026-01-31T08:00:00', /start: wanted .*got "2026-01-31T08:00:00"/u),
-    onLine(4, 'no attempts', 'max_attempts: 0', /max_attempts: wanted a whole number from 1 to 1000, got 0/u),
-    onLine(4, 'too many attempts', 'max_attempts: 1001', /max_attempts: .*got 1001/u),
-    onLine(4, 'a fraction of an attempt', 'max_attempts: 1.5', /max_attempts: .*got 1\.5/u),
-    onLine(
-      4,
-      'a threshold of none',
-      'stop_after_parked: 0',
-      /stop_after_parked: wanted a whole number from 1 to 10000, got 0/u,
-    ),
-    onLine(4, 'a threshold too high', 'stop_after_parked: 10001', /stop_after_parked: .*got 10001/u),
-    onLine(
-      4,
-      'a time without a unit',
-      'retry_parked_every: 10',
-      /retry_parked_every: wanted a time from 500ms to 30d, .*or never, got 10/u,
-    ),
-    onLine(4, 'a time in words', 'retry_parked_every: 10 minutes', /retry_parked_every: .*got "10 minutes"/u),
-    onLine(4, 'a retry all the time', 'retry_parked_every: 499ms', /retry_parked_every: wanted a time from 500ms/u),
-    onLine(4, 'a retry next year', 'retry_parked_every: 31d', /retry_parked_every: wanted a time from 500ms to 30d/u),
-    onLine(
-      4,
-      'half a second for a call',
-      'timeout: 1500ms',
-      /timeout: wanted a time from 1s to 10m in whole seconds, like 30s or 2m, got "1500ms"/u,
-    ),
-    onLine(4, 'no time for a call', 'timeout: 0s', /timeout: wanted .*got "0s"/u),
-    onLine(4, 'too long a call', 'timeout: 11m', /timeout: .*got "11m"/u),
-    onLine(4, 'a call that never ends', 'timeout: never', /timeout: .*got "never"/u),
-  ])('refuse %s, with its line', (_, text, line, message) => {
+    ['- bill\n', 1, 'wanted a mapping', ''],
+    [third('columns: []'), 3, 'columns: wanted a list of column names', 'got an empty list'],
+    [third('columns: BASE'), 3, 'columns: wanted a list', 'got "BASE"'],
+    [third(`columns: [${'é'.repeat(128)}]`), 3, 'columns[0]: wanted text of 1 to 255 bytes', ''],
+    [third('columns: [7]'), 3, 'columns[0]: wanted text of 1 to 255 bytes', 'got 7'],
+    [third(`columns: ['*']`), 3, EACH, ''],
+    [fourth('retries: 3'), 4, `unknown key "retries": wanted one of ${KEYS}`, ''],
+    [fourth('function: functions/gone.ts'), 4, 'function: wanted a file of the project in', 'got "functions/gone.ts"'],
+    [fourth('function: functions'), 4, 'function: wanted a file of the project', ''],
+    [fourth('function: functions/../../bill.ts'), 4, A_PATH, ''],
+    [fourth('function: /bill.ts'), 4, A_PATH, ''],
+    [fourth('function:'), 4, 'function: wanted the path of a file', 'got null'],
+    [fourth('start: 7'), 4, 'start: wanted 0 for the start of the logs, now, or a time with zone', 'got 7'],
+    [fourth('start: 2026-01-31T08:00:00'), 4, 'start: wanted', 'got "2026-01-31T08:00:00"'],
+    [fourth('max_attempts: 0'), 4, 'max_attempts: wanted a whole number from 1 to 1000', 'got 0'],
+    [fourth('max_attempts: 1001'), 4, 'max_attempts:', 'got 1001'],
+    [fourth('max_attempts: 1.5'), 4, 'max_attempts:', 'got 1.5'],
+    [fourth('stop_after_parked: 0'), 4, 'stop_after_parked: wanted a whole number from 1 to 10000', 'got 0'],
+    [fourth('stop_after_parked: 10001'), 4, 'stop_after_parked:', 'got 10001'],
+    [fourth('retry_parked_every: 10'), 4, 'retry_parked_every: wanted a time from 500ms to 30d', 'or never, got 10'],
+    [fourth('retry_parked_every: 10 minutes'), 4, 'retry_parked_every:', 'got "10 minutes"'],
+    [fourth('retry_parked_every: 499ms'), 4, 'retry_parked_every: wanted a time from 500ms', ''],
+    [fourth('retry_parked_every: 31d'), 4, 'retry_parked_every: wanted a time from 500ms to 30d', ''],
+    [fourth('timeout: 1500ms'), 4, A_CALL, 'got "1500ms"'],
+    [fourth('timeout: 0s'), 4, A_CALL, 'got "0s"'],
+    [fourth('timeout: 11m'), 4, A_CALL, 'got "11m"'],
+    [fourth('timeout: never'), 4, A_CALL, 'got "never"'],
+  ])('are refused as %j, with line %i', (text, line, start, end) => {
     write(text);
-    expect(problems()).toEqual([
-      { file: join('trips', 'triggers', 'bill.yaml'), line, message: expect.stringMatching(message) },
-    ]);
+    const found = problems();
+    expect(found).toMatchObject([{ file: 'trips/triggers/bill.yaml', line }]);
+    expect(found[0]?.message.slice(0, start.length)).toBe(start);
+    expect(found[0]?.message.endsWith(end), found[0]?.message).toBe(true);
   });
 
   it('have all problems of one file named at once', () => {
@@ -243,6 +154,6 @@ describe('the triggers of a datastore', () => {
 
   it('may name files that are not there where nobody says where the project is', () => {
     write(`${HEAD}${COLUMNS}function: functions/gone.ts\n`);
-    expect(loadDefinitions(folder.path).datastores[0]?.triggers).toMatchObject([{ function: 'functions/gone.ts' }]);
+    expect(folder.load()[0]?.triggers).toMatchObject([{ function: 'functions/gone.ts' }]);
   });
 });

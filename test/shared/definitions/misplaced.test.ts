@@ -1,110 +1,63 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
-import { folder, writeIn } from './support/definitions-folder.ts';
+import { temporaryFolder } from '../../infra/support/temporary-folder.ts';
+import { definitionsFolder } from './definitions-folder.ts';
 
-beforeEach(() => writeIn('shop/datastore.yaml', 'datastore: shop\nshards: 4\n'));
+const folder = definitionsFolder();
+beforeEach(() => folder.write('shop/datastore.yaml', 'datastore: shop\nshards: 4\n'));
 
-const INDEX =
-  'table: buyer_index\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: buyer_uuid, type: UUID }\n';
-const TRIGGER = "trigger: confirm_order\ndatastore: shop\ncolumns: '*'\n";
+const IN_DATASTORE = 'wanted datastore.yaml and the folders indexes and triggers, got a';
+const IN_ROOT = 'wanted a folder for each datastore, got a file';
 
-/** What is wrong with the folder, a line each; nothing where it is taken. */
-function complaints(): string[] {
-  try {
-    loadDefinitions(folder.path);
-    return [];
-  } catch (error) {
-    return String(Object(error).message)
-      .split('\n')
-      .slice(1)
-      .map((line) => line.trim());
-  }
-}
+const complaints = (): string[] => folder.problems().map(({ file, message }) => `${file}: ${message}`);
 
 it.each([
+  ['shop/index/buyer_index.yaml', `shop/index: ${IN_DATASTORE} folder: did you mean indexes/?`],
+  ['shop/Triggers/confirm.yaml', `shop/Triggers: ${IN_DATASTORE} folder: did you mean triggers/?`],
+  ['shop/views/x.yaml', `shop/views: ${IN_DATASTORE} folder`],
+  ['shop/confirm.yaml', `shop/confirm.yaml: ${IN_DATASTORE} file: did you mean triggers/confirm.yaml?`],
+  ['shop/buyer.yml', `shop/buyer.yml: ${IN_DATASTORE} file: did you mean indexes/buyer.yaml?`],
+  ['confirm.yaml', `confirm.yaml: ${IN_ROOT}: did you mean shop/triggers/confirm.yaml?`],
+  ['y.yaml', `y.yaml: ${IN_ROOT}: did you mean y/datastore.yaml?`],
+  ['notes.txt', `notes.txt: ${IN_ROOT}`],
+  ['shop/indexes', 'shop/indexes: wanted a folder, got a file'],
+  ['trips/datastore.yml', `trips/datastore.yml: ${IN_DATASTORE} file: did you mean datastore.yaml?`],
+  ['trips/Datastore.yaml', `trips/Datastore.yaml: ${IN_DATASTORE} file: did you mean datastore.yaml?`],
+  ['trips/datastores.yaml', `trips/datastores.yaml: ${IN_DATASTORE} file: did you mean datastore.yaml?`],
   [
-    'an index in a folder of another name',
-    'shop/index/buyer_index.yaml',
-    INDEX,
-    'shop/index: wanted datastore.yaml and the folders indexes and triggers, got a folder: did you mean indexes/?',
+    'shop/indexes/buyer.yml',
+    'shop/indexes/buyer.yml: wanted only files named <index>.yaml in the folder indexes: did you mean buyer.yaml?',
   ],
   [
-    'a trigger in a folder of another case',
-    'shop/Triggers/confirm_order.yaml',
-    TRIGGER,
-    'shop/Triggers: wanted datastore.yaml and the folders indexes and triggers, got a folder: did you mean triggers/?',
-  ],
-  [
-    'a folder that nothing knows',
-    'shop/views/x.yaml',
-    'view: x\n',
-    'shop/views: wanted datastore.yaml and the folders indexes and triggers, got a folder',
-  ],
-  [
-    'a trigger beside its datastore',
-    'shop/confirm_order.yaml',
-    TRIGGER,
-    'shop/confirm_order.yaml: wanted datastore.yaml and the folders indexes and triggers, got a file: did you mean triggers/confirm_order.yaml?',
-  ],
-  [
-    'an index beside its datastore',
-    'shop/buyer_index.yml',
-    INDEX,
-    'shop/buyer_index.yml: wanted datastore.yaml and the folders indexes and triggers, got a file: did you mean indexes/buyer_index.yaml?',
-  ],
-  [
-    'a trigger beside the datastores',
-    'confirm_order.yaml',
-    TRIGGER,
-    'confirm_order.yaml: wanted a folder for each datastore, got a file: did you mean shop/triggers/confirm_order.yaml?',
-  ],
-  [
-    'a datastore beside the datastores',
-    'y.yaml',
-    'datastore: y\nshards: 4\n',
-    'y.yaml: wanted a folder for each datastore, got a file: did you mean y/datastore.yaml?',
-  ],
-  ['a file beside the datastores', 'notes.txt', 'hello', 'notes.txt: wanted a folder for each datastore, got a file'],
-  [
-    'an index whose name ends otherwise',
-    'shop/indexes/buyer_index.yml',
-    INDEX,
-    'shop/indexes/buyer_index.yml: wanted only files named <index>.yaml in the folder indexes: did you mean buyer_index.yaml?',
-  ],
-  [
-    'a folder among the triggers',
-    'shop/triggers/old.yaml/confirm_order.yaml',
-    TRIGGER,
+    'shop/triggers/old.yaml/confirm.yaml',
     'shop/triggers/old.yaml: wanted only files named <trigger>.yaml in the folder triggers',
   ],
-  ['a file in place of the folder of indexes', 'shop/indexes', INDEX, 'shop/indexes: wanted a folder, got a file'],
-])('%s is named, with what was wanted', (_, file, text, complaint) => {
-  writeIn(file, text);
+])('%s is refused once, with what was wanted', (file, complaint) => {
+  folder.write(file, textOf(file));
   expect(complaints()).toEqual([complaint]);
 });
 
-it.each(['datastore.yml', 'Datastore.yaml', 'datastores.yaml'])('a datastore in a file %s is named once', (name) => {
-  writeIn(`trips/${name}`, 'datastore: trips\nshards: 4\n');
-  expect(complaints()).toEqual([
-    `trips/${name}: wanted datastore.yaml and the folders indexes and triggers, got a file: did you mean datastore.yaml?`,
-  ]);
-});
+function textOf(file: string): string {
+  if (/buyer/u.test(file))
+    return 'table: buyer\ndatastore: shop\ncolumn_defs: [{ column_key: ORDER, fields: [{ field: id, type: UUID }] }]\n';
+  if (/confirm/u.test(file)) return "trigger: confirm\ndatastore: shop\ncolumns: '*'\n";
+  if (/datastore|^y/iu.test(file)) return `datastore: ${file.startsWith('y') ? 'y' : 'trips'}\nshards: 4\n`;
+  return 'view: x\n';
+}
 
-it('what editors hide and notes for people may lie anywhere', () => {
+it('hidden files and notes may lie anywhere', () => {
   for (const place of ['', 'shop/', 'shop/indexes/', 'shop/triggers/']) {
-    writeIn(`${place}README.md`, '# Notes');
-    writeIn(`${place}.DS_Store`, '');
+    folder.write(`${place}README.md`, '# Notes');
+    folder.write(`${place}.DS_Store`, '');
   }
-  expect(complaints()).toEqual([]);
+  expect(folder.load()).toHaveLength(1);
 });
 
 it('a datastore whose folder is a link is read', () => {
-  const elsewhere = mkdtempSync(join(tmpdir(), 'schemaless-elsewhere-'));
-  writeFileSync(join(elsewhere, 'datastore.yaml'), 'datastore: linked\nshards: 1\n');
-  symlinkSync(elsewhere, join(folder.path, 'linked'));
-  expect(loadDefinitions(folder.path).datastores.map(({ name }) => name)).toEqual(['linked', 'shop']);
-  rmSync(elsewhere, { recursive: true });
+  using elsewhere = temporaryFolder();
+  mkdirSync(join(elsewhere.path, 'linked'));
+  writeFileSync(join(elsewhere.path, 'linked/datastore.yaml'), 'datastore: linked\nshards: 1\n');
+  symlinkSync(join(elsewhere.path, 'linked'), join(folder.path, 'linked'));
+  expect(folder.load().map(({ name }) => name)).toEqual(['linked', 'shop']);
 });

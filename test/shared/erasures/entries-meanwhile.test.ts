@@ -36,6 +36,10 @@ const indexed = await openIndexedStore(
 );
 afterAll(() => indexed.close());
 
+const eraser = await openEraser(indexed.store, 'trips');
+/** Where entries of an erasure are that is not done. */
+const places = (id: string) => readState(eraser.stateTable, `erasing#${indexed.datastore}#${id}`);
+
 async function put(row_key: string, column_name: string, ref_key: number, body: Json): Promise<void> {
   const { outcome } = await indexed.trips.put({ row_key, column_name, ref_key, body });
   expect(outcome).toBe('stored');
@@ -49,7 +53,6 @@ async function driversIn(city: string): Promise<readonly Json[]> {
 }
 
 it('the entry of a cell that comes while another column of its row is erased stays', async () => {
-  await using eraser = await openEraser(indexed.store, 'trips');
   const [row_key, before, since] = [randomUUID(), randomUUID(), randomUUID()];
   const city = `city ${row_key}`;
   await put(row_key, 'BASE', 1, { driver: before, city });
@@ -66,7 +69,6 @@ it('the entry of a cell that comes while another column of its row is erased sta
 });
 
 it('the entry of a version that comes while the one before it is erased is there all the time', async () => {
-  await using eraser = await openEraser(indexed.store, 'trips');
   const [row_key, before, since] = [randomUUID(), randomUUID(), randomUUID()];
   const city = `city ${row_key}`;
   await put(row_key, 'BASE', 1, { driver: before, city });
@@ -82,14 +84,13 @@ it('the entry of a version that comes while the one before it is erased is there
   meanwhile = undefined;
   expect(seen.length, 'nobody asked again').toBeGreaterThan(1);
   expect(await driversIn(city)).toEqual([since]);
-  expect(await readState(eraser.stateTable, `erasing#${indexed.datastore}#${id}`)).toBeUndefined();
+  expect(await places(id)).toBeUndefined();
 });
 
 it.each([
   ['fails', () => (failure = new SqlError('unreachable', 'a test'))],
   ['never comes', () => fail()],
 ])('what is written of bodies while they go is gone where taking it away %s at first', async (_, happens) => {
-  await using eraser = await openEraser(indexed.store, 'trips');
   const [row_key, driver] = [randomUUID(), randomUUID()];
   await put(row_key, 'BASE', 1, { driver, city: 'Rome' });
   const live = (): Promise<number> => indexed.countEntries(`tombstone_at IS NULL AND row_key = X'${hexOf(row_key)}'`);
@@ -106,41 +107,26 @@ it.each([
   expect(state).toBe('erased');
   expect(await live()).toBe(0);
   expect(await indexed.found(driver)).toEqual([]);
-  expect(await readState(eraser.stateTable, `erasing#${indexed.datastore}#${id}`)).toBeUndefined();
+  expect(await places(id)).toBeUndefined();
 });
 
 it('what a turn has done needs no look by the next one, and others who are at the same erasure none of what it has not', async () => {
-  await using eraser = await openEraser(indexed.store, 'trips');
   const [row_key, driver] = [randomUUID(), randomUUID()];
-  const cells = Array.from({ length: 450 }, (_, at) => ({
-    row_key,
-    column_name: 'BASE',
-    ref_key: at,
-    body: { driver, city: 'Rome' },
-  }));
+  const cell = { row_key, column_name: 'BASE', body: { driver, city: 'Rome' } };
+  const cells = Array.from({ length: 450 }, (_, ref_key) => ({ ...cell, ref_key }));
   for (let at = 0; at < cells.length; at += 50) await indexed.trips.batchPut(cells.slice(at, at + 50));
-  const { stateTable } = eraser;
-  const { context, topologyTable } = indexed.store;
   const target = { row_key, column_name: 'BASE' };
   const id = idOf(indexed.datastore, target);
-  const of = {
-    id,
-    scope: 'column',
-    ref_key: null,
-    up_to: null,
-    shard: shardOf(row_key, 4),
-    reason: '',
-    requested_by: '',
-  } as const;
-  const erasure = newErasure({ ...target, ...of });
+  const of = { id, scope: 'column', ref_key: null, up_to: null, reason: '', requested_by: '' } as const;
+  const erasure = newErasure({ ...target, ...of, shard: shardOf(row_key, 4) });
+  const work = { ...indexed.store, stateTable: eraser.stateTable, backupDays: 0 };
   const turn = (pages: number) => {
     let asked = 0;
     const patience = { mayGoOn: () => (asked += 1) <= pages, looksMs: [0] };
-    return carryOut({ context, topologyTable, stateTable, backupDays: 0 }, indexed.datastore, erasure, patience);
+    return carryOut(work, indexed.datastore, erasure, patience);
   };
-  const places = () => readState(stateTable, `erasing#${indexed.datastore}#${id}`);
   expect(await turn(1)).toMatchObject({ state: 'erasing', erased: { cells: 100 } });
-  expect(await places(), 'of what is done').toBeUndefined();
+  expect(await places(id), 'of what is done').toBeUndefined();
 
   let page = 0;
   beforeBodiesGo = async () => {
@@ -156,10 +142,10 @@ it('what a turn has done needs no look by the next one, and others who are at th
   };
   expect(await turn(100)).toMatchObject({ state: 'erasing' });
   [failure, beforeBodiesGo, onceTheyAreGone] = [undefined, async () => undefined, () => undefined];
-  expect(await places(), 'of what is not done').toBeDefined();
+  expect(await places(id), 'of what is not done').toBeDefined();
   expect(await turn(100)).toMatchObject({ state: 'erased' });
   expect(await indexed.found(driver)).toEqual([]);
-  expect(await places()).toBeUndefined();
+  expect(await places(id)).toBeUndefined();
 });
 
 function fail(): never {

@@ -1,41 +1,47 @@
 import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
+import { LIMITS } from '../../../shared/cell.ts';
 import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
 import type { RetentionOperations } from '../../../shared/contract/retention-operations.ts';
+import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
 import type { RetentionSettings } from '../../../shared/erasures/retention/retain-shard.ts';
 import { runErasures } from '../../../shared/erasures/run-erasures.ts';
-import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
-import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { writeRetention } from '../../../shared/topology/what-is-kept.ts';
 import { newTable } from '../../support/dynamo.ts';
-import { select } from '../../support/plain-sql.ts';
-import { comes } from '../../support/until.ts';
+import type { OpenTrips } from '../../support/open-trips.ts';
+import { change, select } from '../../support/plain-sql.ts';
 import type { RealStore } from '../../support/real-store.ts';
+import { until } from '../../support/until.ts';
 
-/** Who erases in a store, and who goes on with what is not done. */
+/** Erases in a store, and continues what is not done. */
 export interface Eraser extends AsyncDisposable {
   readonly stateTable: DynamoTable;
   readonly operations: ErasureOperations;
   readonly retention: RetentionOperations;
-  /** What those who go on stumbled over. */
-  readonly failures: readonly unknown[];
-  /** Goes on with what is open, until it is stopped: at the end of the test at the latest. */
+  /** Stops the run in the background. Throws what it stumbled over. */
+  end(): Promise<void>;
+  /** Continues what is open, until it is stopped: at the end of the test at the latest. */
   start(retention?: RetentionSettings): () => Promise<void>;
+  /** Waits until a round of retention that begins after now has ended. */
+  roundAfter(): Promise<void>;
 }
 
 export async function openEraser(store: RealStore, datastore: string, backupDays = 35): Promise<Eraser> {
   const { context, topologyTable } = store;
+  const name = store.nameOf(datastore);
   const stateTable = await newTable(topologyTable.client);
   const work = { context, topologyTable, stateTable, backupDays };
   const ends: (() => Promise<void>)[] = [];
   const failures: unknown[] = [];
+  let rounds = 0;
   return {
     stateTable,
-    failures,
-    operations: await erasureManagement(work).erasures(store.nameOf(datastore), 'tester'),
-    retention: await erasureManagement(work).retention(store.nameOf(datastore), 'tester'),
+    operations: await erasureManagement(work).erasures(name, 'tester'),
+    retention: await erasureManagement(work).retention(name, 'tester'),
     start(retention) {
       const end = new AbortController();
       const running = runErasures({
@@ -45,6 +51,9 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
         lookMs: 50,
         failed: (error) => failures.push(error),
         ...(retention && { retention }),
+        retained: (retained) => {
+          if (retained === name) rounds += 1;
+        },
         signal: end.signal,
       });
       const stop = async (): Promise<void> => {
@@ -54,42 +63,103 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
       ends.push(stop);
       return stop;
     },
+    async roundAfter() {
+      const before = rounds;
+      await until('a round of retention ends', () => rounds >= before + 2);
+    },
+    async end() {
+      await Promise.all(ends.splice(0).map((stop) => stop()));
+      if (failures.length > 0) throw new AggregateError(failures.splice(0), 'the run in the background failed');
+    },
     async [Symbol.asyncDispose]() {
-      await Promise.all(ends.map((stop) => stop()));
+      await Promise.all(ends.splice(0).map((stop) => stop()));
     },
   };
 }
 
-/** Gives a datastore other rules, and waits until the store goes by them: what it knows it goes on with while it reads. */
-export async function setRules(
-  { topologyTable, topology, context }: RealStore,
-  name: string,
-  rules: readonly RetentionRule[] | undefined,
-): Promise<void> {
-  await writeRetention(topologyTable, name, rules);
-  topology.refresh();
-  context.topology.refresh();
-  await comes(async () => JSON.stringify((await topology.datastore(name))?.retention) === JSON.stringify(rules), {
-    patienceMs: 30_000,
-    pollMs: 30,
-  });
+/** A column of a row. */
+export interface ColumnOfRow {
+  readonly row_key: string;
+  readonly column_name: string;
 }
 
-/** Ref keys of bodies that lie in the table of a datastore's only shard. */
-export async function bodiesIn(
-  store: RealStore,
-  name: string,
-  { row_key, column_name }: { readonly row_key: string; readonly column_name: string },
-): Promise<number[]> {
-  const primary = (await store.topology.datastore(name))?.homes[0]?.group ?? '';
-  const rows = await select(
-    store.client(primary),
-    `SELECT ref_key FROM \`${shardDatabase(name, 0)}\`.entity WHERE row_key = ? AND column_name = ? AND LEFT(body, 1) <> X'00' ORDER BY ref_key`,
-    rowKeyBytes(row_key),
-    Buffer.from(column_name),
+/** What tests of retention do with a datastore of one shard. */
+export interface Retained {
+  /** Changes the rules, and waits until the store goes by them. */
+  ruled(rules: readonly RetentionRule[] | undefined): Promise<void>;
+  write(row_key: string, column_name: string, refKeys: readonly number[]): Promise<void>;
+  /** Ref keys of the bodies in the shard's table. */
+  bodiesOf(row_key: string, column_name?: string): Promise<number[]>;
+  /** Waits until so many bodies are left. */
+  left(row_key: string, column_name: string, count: number): Promise<void>;
+  /** Moves the times of all cells into the past: the database's clock alone says how old a cell is. */
+  age(hours: number): Promise<void>;
+}
+
+export function retained({ store, trips, name, clientOf, entity }: OpenTrips): Retained {
+  const bodiesOf: Retained['bodiesOf'] = async (row_key, column_name = 'STATUS') => {
+    const sql = `SELECT ref_key FROM ${entity(0)} WHERE row_key = ? AND column_name = ? AND LEFT(body, 1) <> X'00' ORDER BY ref_key`;
+    const rows = await select(clientOf(0), sql, rowKeyBytes(row_key), Buffer.from(column_name));
+    return rows.map(([ref_key]) => Number(ref_key));
+  };
+  return {
+    bodiesOf,
+    async ruled(rules) {
+      await writeRetention(store.topologyTable, name, rules);
+      store.topology.refresh();
+      store.context.topology.refresh();
+      const wanted = JSON.stringify(rules);
+      const now = async () => JSON.stringify((await store.topology.datastore(name))?.retention);
+      await until('the store goes by the rules', async () => (await now()) === wanted);
+    },
+    async write(row_key, column_name, refKeys) {
+      for (let from = 0; from < refKeys.length; from += LIMITS.batchCells) {
+        const some = refKeys.slice(from, from + LIMITS.batchCells);
+        const cells = some.map((ref_key) => ({
+          row_key,
+          column_name,
+          ref_key,
+          body: { city: `of ${row_key}`, ref_key },
+        }));
+        for (const { outcome } of await trips.batchPut(cells)) expect(outcome).toBe('stored');
+      }
+    },
+    left: (row_key, column_name, count) =>
+      until(`${count} bodies are left`, async () => (await bodiesOf(row_key, column_name)).length === count),
+    async age(hours) {
+      await change(clientOf(0), `UPDATE ${entity(0)} SET created_at = created_at - INTERVAL ${hours} HOUR`);
+    },
+  };
+}
+
+/** Bodies in the table of cells of a database. */
+export async function countBodies(store: RealStore, group: string, database: string, rowKey?: string): Promise<number> {
+  const sql = `SELECT COUNT(*) FROM \`${database}\`.entity WHERE column_name >= X'02' AND LEFT(body, 1) <> X'00'`;
+  const ofRow = rowKey === undefined ? [] : [rowKeyBytes(rowKey)];
+  return Number(
+    (await select(store.client(group), `${sql}${ofRow.length > 0 ? ' AND row_key = ?' : ''}`, ...ofRow))[0]?.[0],
   );
-  return rows.map(([ref_key]) => Number(ref_key));
+}
+
+/** What the shard's table of a datastore, and all buffers, hold of the bodies of a row. */
+export async function bodiesEverywhere(
+  store: RealStore,
+  { name, primary }: OpenTrips,
+  rowKey: string,
+): Promise<number> {
+  let found = await countBodies(store, primary, shardDatabase(name, 0), rowKey);
+  for (const { name: group } of store.groups)
+    for (const table of ['buffer', 'drained']) {
+      const sql = `SELECT COUNT(*) FROM schemaless.${table} WHERE datastore = ? AND row_key = ? AND column_name >= X'02'`;
+      found += Number((await select(store.client(group), sql, name, rowKeyBytes(rowKey)))[0]?.[0]);
+    }
+  return found;
 }
 
 /** 1 to a number. */
 export const upTo = (last: number): number[] => Array.from({ length: last }, (_, position) => position + 1);
+
+/** The run in the background: it looks at everything in each round. */
+export const AT_ONCE: RetentionSettings = { roundMs: 50, wholeMs: 0, rest: 0 };
+/** Only its first round under new rules looks at everything. */
+export const SPARING: RetentionSettings = { roundMs: 50, wholeMs: 3_600_000, rest: 0 };

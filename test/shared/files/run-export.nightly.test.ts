@@ -20,6 +20,7 @@ import { dynamoClient, newTable, startDynamo, type LocalDynamo } from '../../sup
 import { exportedLines, openBucket, type Bucket } from '../../support/files/bucket.ts';
 import { allCells } from '../../support/files/kill-and-resume.ts';
 import { readings } from '../../support/files/readings.ts';
+import { until } from '../../support/until.ts';
 import { temporaryFolder } from '../../infra/support/temporary-folder.ts';
 
 /** More than are read at once. */
@@ -73,9 +74,7 @@ async function write(cells: number): Promise<void> {
   }
 }
 
-function leasesOf(owner: string, durationMs = MINUTE_MS): Leases {
-  return leases(table, owner, durationMs);
-}
+const leasesOf = (owner: string, durationMs = MINUTE_MS): Leases => leases(table, owner, durationMs);
 
 const NEVER = new AbortController().signal;
 
@@ -116,14 +115,9 @@ function telling(stored: (path: string) => void | Promise<void>): ExportTarget {
   };
 }
 
-interface OtherLogs extends SchemalessClient {
-  /** What the run ends its requests by. */
-  held: AbortSignal | undefined;
-}
-
-/** The datastore, whose logs come otherwise. */
-function otherLogs(log: SchemalessClient['log']): OtherLogs {
-  const other: OtherLogs = {
+/** The datastore, whose logs come otherwise, and by what the run ends its requests. */
+function otherLogs(log: SchemalessClient['log']): SchemalessClient & { held: AbortSignal | undefined } {
+  const other: ReturnType<typeof otherLogs> = {
     ...client,
     log,
     held: undefined,
@@ -193,8 +187,7 @@ test('killed with SIGKILL, again and again, it is in the end what it would have 
   for (const stored of [1, 9]) {
     const child = startFunction({ SCHEMALESS_EXPORT_FORMAT: 'ndjson' });
     const ended = once(child, 'close');
-    while (child.exitCode === null && (await storedFiles()).length < stored)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('files are stored', async () => child.exitCode !== null || (await storedFiles()).length >= stored);
     child.kill('SIGKILL');
     await ended;
     if (child.exitCode === null) kills += 1;
@@ -262,21 +255,14 @@ async function steal(held: AbortSignal | undefined): Promise<void> {
 test('a shard that gives nothing is left out of the part, keeps no other back, and comes later', async () => {
   await run();
   await write(1000);
+  const error = new SchemalessError('unavailable', 'its group is down');
   const down = otherLogs(async (asked, options) =>
-    (await client.log(asked, options)).map((log) =>
-      log.shard < 4 ? { shard: log.shard, error: new SchemalessError('unavailable', 'its group is down') } : log,
-    ),
+    (await client.log(asked, options)).map((log) => (log.shard < 4 ? { shard: log.shard, error } : log)),
   );
-
   const headless: SchemalessClient = {
     ...down,
     with: () => headless,
-    heads: async () =>
-      (await client.heads()).map((head) =>
-        head.shard < 4
-          ? { shard: head.shard, group: head.group, error: new SchemalessError('unavailable', 'its group is down') }
-          : head,
-      ),
+    heads: async () => (await client.heads()).map((head) => (head.shard < 4 ? { ...head, error } : head)),
   };
 
   const report = await run({ patienceMs: 0 }, down);

@@ -40,12 +40,18 @@ function storeThat(endings: Ending[], changes: (real: Datastore) => Partial<Data
 }
 
 describe('what a function made of a body is saved once, whatever became of it before', () => {
-  it.each<Ending>(['done, not told', 'not done, not told', 'done, not answered'])('%s', async (ending) => {
-    const endings: Ending[] = ['done, and told', ending];
-    const accounts = accountsIn(storeThat(endings));
+  const add = (body: Account) => ({ balance: body.balance + 5 });
+
+  /** An account of 10, to which 5 were added by a write that ended so. */
+  async function added(ending: Ending) {
+    const accounts = accountsIn(storeThat(['done, and told', ending]));
     const account = await accounts.put({ owner: 1, balance: 10 });
-    const add = (body: Account) => ({ balance: body.balance + 5 });
     await expect(account.update(add)).rejects.toMatchObject({ code: 'unavailable' });
+    return { accounts, account };
+  }
+
+  it.each<Ending>(['done, not told', 'not done, not told', 'done, not answered'])('%s', async (ending) => {
+    const { accounts, account } = await added(ending);
     expect(account.body.balance).toBe(15);
     await account.save();
     expect(account.ref_key).toBe(1);
@@ -55,19 +61,13 @@ describe('what a function made of a body is saved once, whatever became of it be
   });
 
   it('also by the same update', async () => {
-    const accounts = accountsIn(storeThat(['done, and told', 'done, not told']));
-    const account = await accounts.put({ owner: 1, balance: 10 });
-    const add = (body: Account) => ({ balance: body.balance + 5 });
-    await expect(account.update(add)).rejects.toMatchObject({ code: 'unavailable' });
+    const { accounts, account } = await added('done, not told');
     await account.update(add);
     expect((await accounts.find({ owner: 1 }))?.body.balance).toBe(15);
   });
 
   it('on top of what others wrote meanwhile, with what was set later', async () => {
-    const accounts = accountsIn(storeThat(['done, and told', 'not done, not told']));
-    const account = await accounts.put({ owner: 1, balance: 10 });
-    const add = (body: Account) => ({ balance: body.balance + 5 });
-    await expect(account.update(add)).rejects.toMatchObject({ code: 'unavailable' });
+    const { accounts, account } = await added('not done, not told');
     await (await accounts.find({ owner: 1 }))?.update({ balance: 100 });
     account.set('note', 'later');
     await expect(account.save()).rejects.toMatchObject({ code: 'version_conflict' });
@@ -92,38 +92,32 @@ describe('a validator that makes something else of what it made is refused', () 
   const hundredfold = z.object({ owner: z.int(), cents: z.number().transform((value) => value * 100) });
   const asNumber = z.object({ owner: z.int(), cents: z.coerce.string().transform(Number) });
 
+  const modelWith = (base: typeof hundredfold | typeof asNumber) =>
+    defineModel({ name: 'cents', datastore: storeThat([]), cells: { base }, primary });
+
   it('before anything is written', async () => {
-    const datastore = storeThat([]);
-    const accounts = defineModel({ name: 'cents', datastore, cells: { base: hundredfold }, primary });
+    const accounts = modelWith(hundredfold);
     await expect(accounts.put({ owner: 1, cents: 1.5 })).rejects.toMatchObject({ code: 'invalid_body', field: 'base' });
     expect(await accounts.find({ owner: 1 })).toBeNull();
   });
 
   it('and one that leaves it as it is, is not', async () => {
-    const datastore = storeThat([]);
-    const accounts = defineModel({ name: 'numbers', datastore, cells: { base: asNumber }, primary });
-    const account = await accounts.put({ owner: 1, cents: 15 });
-    await account.update({ cents: 16 });
+    const accounts = modelWith(asNumber);
+    await (await accounts.put({ owner: 1, cents: 15 })).update({ cents: 16 });
     expect((await accounts.find({ owner: 1 }))?.body).toEqual({ owner: 1, cents: 16 });
   });
 });
 
 describe('a cell that cannot be read costs itself alone', () => {
-  const damage = (cell: Cell): Cell => ({
-    ...cell,
-    body: null,
-    error: new SchemalessError('undecodable_body', 'its bytes are damaged'),
-  });
-  /** The body of version 1 of the first account is damaged. */
   const isDamaged = ({ body }: Cell): boolean => Object(body).note === 'damaged';
+  const error = new SchemalessError('undecodable_body', 'its bytes are damaged');
+  const damaged = (cell: Cell): Cell => (isDamaged(cell) ? { ...cell, body: null, error } : cell);
 
   it('of a shard: those behind it come, and it with its error', async () => {
     const datastore = storeThat([], (real) => ({
       async log(locations, options) {
         const logs = await real.log(locations, options);
-        return logs.map((log) =>
-          log.error ? log : { ...log, cells: log.cells.map((cell) => (isDamaged(cell) ? damage(cell) : cell)) },
-        );
+        return logs.map((log) => (log.error ? log : { ...log, cells: log.cells.map(damaged) }));
       },
     }));
     const accounts = accountsIn(datastore);
@@ -147,7 +141,7 @@ describe('a cell that cannot be read costs itself alone', () => {
         const entries = found.map(({ cells }) => ({
           row_key: cells[0]?.row_key ?? '',
           fields: {},
-          cells: cells.map((cell) => (isDamaged(cell) ? damage(cell) : cell)),
+          cells: cells.map(damaged),
         }));
         return { entries, next: null, served_by: 'writer', stale: false };
       },

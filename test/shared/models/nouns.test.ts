@@ -2,7 +2,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { ModelDatastore } from '../../../shared/models/declaration.ts';
 import { defineModel } from '../../../shared/models/model.ts';
 import { shardOf } from '../../../shared/address.ts';
-import { hotelsIn, newHotel, rateOf, ratesIn, openRates, SHARDS } from './support/rates.ts';
+import { select } from '../../support/plain-sql.ts';
+import { hotelsIn, newHotel, openRates, RATES, rateOf, ratesIn, SHARDS } from './support/rates.ts';
 
 const store = await openRates();
 afterAll(() => store.close());
@@ -24,10 +25,8 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
       await rate.update({ net_price: 2 });
       const { cells } = await datastore.versions({ row_key: rate.uuid, column_name: 'base' }, { order: 'asc' });
-      expect(cells.map(({ ref_key, body }) => [ref_key, Object(body).net_price])).toEqual([
-        [0, 1],
-        [1, 2],
-      ]);
+      const versions = [0, 1].map((ref_key) => ({ ref_key, body: { net_price: ref_key + 1 } }));
+      expect(cells).toMatchObject(versions);
     });
 
     it('a member more needs no migration', async () => {
@@ -76,8 +75,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
     });
 
     it('shards are numbered over all groups', async () => {
-      const shards: number[] = [];
-      for await (const partition of rates.eachPartition()) shards.push(...partition.shards);
+      const shards = (await Array.fromAsync(rates.eachPartition())).flatMap((partition) => partition.shards);
       expect(shards.toSorted((a, b) => a - b)).toEqual(Array.from({ length: SHARDS }, (_, shard) => shard));
     });
   });
@@ -85,7 +83,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
   describe('declaring', () => {
     it('a model is attached to a datastore by name', async () => {
       const tuple = { hotel_id: newHotel(), room_type: '1 bed', check_in_date: '2017-01-03' };
-      const other = defineModel({ name: 'offer', datastore, primary: ratesDeclaration });
+      const other = defineModel({ name: 'offer', datastore, primary: RATES.primary });
       expect(rates.rowKey(tuple)).not.toBe(other.rowKey(tuple));
       expect(await rates.find(tuple)).toBeNull();
     });
@@ -105,13 +103,11 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
         code: 'invalid_field',
         details: { field: 'hotel_id', wanted: 'an integer of 64 bits' },
       });
-      for (const shardOn of [{}, { a: 'string', b: 'string' }] as const)
-        expect(() => defineModel({ name: 'x', datastore, primary: { index: 'i', shardOn } as never })).toThrow(
-          'shardOn',
-        );
-      expect(() =>
-        defineModel({ name: 'x', datastore, primary: { index: 'i', shardOn: { 'a.b': 'string' } } }),
-      ).toThrow('no paths');
+      const define = (shardOn: object) => () =>
+        defineModel({ name: 'x', datastore, primary: { index: 'i', shardOn } as never });
+      expect(define({})).toThrow('shardOn');
+      expect(define({ a: 'string', b: 'string' })).toThrow('shardOn');
+      expect(define({ 'a.b': 'string' })).toThrow('no paths');
     });
 
     it('the first index is the primary one, others have names', async () => {
@@ -205,25 +201,18 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       const hotel = newHotel();
       const days = ['2017-01-03', '2017-01-05', '2017-01-04'];
       for (const check_in_date of days) await rates.put(rateOf(hotel, { check_in_date }));
-      const daysOf = async (asked: Parameters<typeof rates.where>) =>
-        (await rates.where(...asked).toArray()).map((rate) => rate.get('check_in_date'));
-      await expect.poll(() => daysOf([{ hotel_id: hotel }])).toHaveLength(3);
-      expect(await daysOf([{ hotel_id: hotel, check_in_date: '2017-01-05' }])).toEqual(['2017-01-05']);
-      expect(
-        await daysOf([
-          { hotel_id: hotel, room_type: '1 bed', check_in_date: { gt: '2017-01-03' } },
-          { order: '-check_in_date' },
-        ]),
-      ).toEqual(['2017-01-05', '2017-01-04']);
-      expect(await daysOf([{ hotel_id: hotel, check_in_date: { in: days.slice(0, 2), ne: days[0] ?? '' } }])).toEqual([
-        '2017-01-05',
-      ]);
-      expect(await daysOf([{ hotel_id: hotel }, { order: 'check_in_date', limit: 2 }])).toEqual(
-        days.toSorted().slice(0, 2),
-      );
+      const daysOf = async (...[where, options]: Parameters<typeof rates.where>) =>
+        (await rates.where({ ...where, hotel_id: hotel }, options).toArray()).map((rate) => rate.get('check_in_date'));
+      const all = { hotel_id: hotel };
+      await expect.poll(() => daysOf(all)).toHaveLength(3);
+      expect(await daysOf({ ...all, check_in_date: '2017-01-05' })).toEqual(['2017-01-05']);
+      const later = { ...all, room_type: '1 bed', check_in_date: { gt: '2017-01-03' } };
+      expect(await daysOf(later, { order: '-check_in_date' })).toEqual(['2017-01-05', '2017-01-04']);
+      const among = { ...all, check_in_date: { in: days.slice(0, 2), ne: days[0] ?? '' } };
+      expect(await daysOf(among)).toEqual(['2017-01-05']);
+      expect(await daysOf(all, { order: 'check_in_date', limit: 2 })).toEqual(days.toSorted().slice(0, 2));
       const byGateway = rates.indexes.byGateway.where({ gateway: `pegasus ${hotel}`, discount_type: { gte: 'a' } });
-      const seen: unknown[] = [];
-      for await (const rate of byGateway) seen.push(rate.get('check_in_date'));
+      const seen = await Array.fromAsync(byGateway, (rate) => rate.get('check_in_date'));
       expect(seen.toSorted()).toEqual(days.toSorted());
       expect(await rates.where({ hotel_id: hotel }).count()).toMatchObject({ count: 3, complete: true });
       expect(await byGateway.count({ limit: 2 })).toMatchObject({ count: 2, complete: false });
@@ -288,20 +277,16 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
 
   describe('shards and logs', () => {
     it('all tables are there before the first write', async () => {
-      for await (const { group, tables } of rates.eachPartition()) {
+      const sql = "SELECT COUNT(*) FROM information_schema.tables WHERE CONCAT(table_schema, '.', table_name) = ?";
+      for await (const { group, tables } of rates.eachPartition())
         for (const table of tables) {
-          const [database = '', name = ''] = table.split('.');
-          const sql = 'SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = ?';
-          const [row] = await store.client(group).select({ sql, parameters: [database, name] }, 'writer');
+          const [row] = await select(store.client(group), sql, table);
           expect([table, Number(row?.[0])]).toEqual([table, 1]);
         }
-      }
     });
 
     it('a queue a shard can be named by it', async () => {
-      const shards: number[] = [];
-      for await (const shard of rates.eachShard()) shards.push(shard);
-      expect(shards).toEqual(Array.from({ length: SHARDS }, (_, shard) => shard));
+      expect(await Array.fromAsync(rates.eachShard())).toEqual(Array.from({ length: SHARDS }, (_, shard) => shard));
     });
 
     it('a worker goes through the log of a shard from its cursor', async () => {
@@ -330,10 +315,9 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       const shard = await rates.findShard(hotel);
       const table = await rates.primary.findTable(hotel);
       expect(table).toMatch(new RegExp(`_${rates.paddedShard(shard)}\\.rate_primary_[0-9a-f]+$`));
-      const sql = `SELECT COUNT(*) FROM ${table} WHERE f0 = ?`;
       const counts = await Promise.all(
         store.groups.map(async ({ name }) => {
-          const rows = store.client(name).select({ sql, parameters: [hotel] }, 'writer');
+          const rows = select(store.client(name), `SELECT COUNT(*) FROM ${table} WHERE f0 = ?`, hotel);
           return Number((await rows.catch(() => []))[0]?.[0] ?? 0);
         }),
       );
@@ -347,20 +331,13 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
       expect(await rates.maxIdOnShard(shard)).toBeGreaterThanOrEqual(Number(rate.id));
       const { cells } = await rates.fetchLatestCells({ shard, cursor: await rates.maxIdOnShard(shard) });
       expect(cells).toEqual([]);
-      const tables: string[] = [];
-      for await (const partition of rates.eachPartition()) {
-        expect(store.groups.map(({ name }) => name)).toContain(partition.group);
-        tables.push(...partition.tables);
-      }
+      const partitions = await Array.fromAsync(rates.eachPartition());
+      const groups = new Set(store.groups.map(({ name }) => name));
+      for (const { group } of partitions) expect(groups).toContain(group);
+      const tables = partitions.flatMap((partition) => partition.tables);
       expect(tables).toHaveLength(SHARDS * 3);
       expect(tables).toContain(await rates.findTable(rate.uuid));
       expect(rate.base.uuid).toBe(rate.uuid);
     });
   });
 });
-
-const ratesDeclaration = {
-  index: 'rate_primary',
-  shardOn: { hotel_id: 'integer' },
-  fields: { room_type: 'string', check_in_date: 'string' },
-} as const;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { defineModel } from '../../../shared/models/model.ts';
 import { faults } from '../../support/faulty-client.ts';
-import { newHotel, openRates, rateOf, ratesIn } from './support/rates.ts';
+import { newHotel, openRates, RATES, rateOf, ratesIn } from './support/rates.ts';
 
 /** Many who write one record at the same moment, on real servers, in process and over HTTP in turn. */
 const WRITERS = 32;
@@ -112,23 +112,9 @@ describe('while the primary is down', () => {
 });
 
 it('fields of a named index may change where that is declared, and its entry follows', async () => {
-  const rates = defineModel({
-    name: 'rate',
-    datastore: store.overHttp,
-    primary: {
-      index: 'rate_primary',
-      shardOn: { hotel_id: 'integer' },
-      fields: { room_type: 'string', check_in_date: 'string' },
-    },
-    indexes: {
-      byGateway: {
-        index: 'rate_by_gateway',
-        shardOn: { gateway: 'string' },
-        fields: { discount_type: 'string' },
-        mutable: true,
-      },
-    },
-  });
+  const { primary, indexes } = RATES;
+  const byGateway = { ...indexes.byGateway, mutable: true } as const;
+  const rates = defineModel({ name: 'rate', datastore: store.overHttp, primary, indexes: { byGateway } });
   const hotel = newHotel();
   const [before, after] = [`before ${hotel}`, `after ${hotel}`];
   const rate = await rates.put(rateOf(hotel, { gateway: before }));

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { rowKeyBytes, copyDatabase, shardDatabase, shardOf } from '../../../shared/address.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import type { Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
 import { indexTableName } from '../../../shared/index/index-table.ts';
-import { readMove } from '../../../shared/moves/move-item.ts';
+import type { Move } from '../../../shared/moves/move-item.ts';
 import { resumeSwitch } from '../../../shared/moves/switch-shard.ts';
 import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { SqlError, type SqlClient, type SqlValue, type Statement } from '../../../shared/sql/client.ts';
 import { markDeleting } from '../../../shared/topology/deletion-mark.ts';
-import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 import { openMover, type Mover } from './support.ts';
 
 /*
@@ -19,9 +17,6 @@ import { openMover, type Mover } from './support.ts';
  * left it.
  */
 const SHARD = 0;
-let store: RealStore;
-let datastore: Datastore & IndexOperations;
-let name: string;
 /** Done before a statement goes to a group; for one test. */
 let before: (group: string, statement: Statement) => Promise<void> | void = () => undefined;
 beforeEach(() => {
@@ -46,34 +41,17 @@ const watched = (client: SqlClient, group: string): SqlClient => ({
   }),
 });
 
-beforeAll(async () => {
-  store = await openRealStore({
-    datastores: { guarded: 1 },
-    indexes: { guarded: [indexOn('by_city', { city: 'string' })] },
-    wrap: watched,
-  });
-  name = store.nameOf('guarded');
-  datastore = await store.deployment.datastore(name);
-  await datastore.put(cell('first'));
-});
-afterAll(() => store.close());
+const {
+  store,
+  trips: datastore,
+  name,
+} = await sharedTrips(1, { indexes: [indexOn('by_city', { city: 'string' })], wrap: watched });
+await datastore.put(cell('first'));
 
 function cell(city: string): NewCell {
   const row_key = randomUUID();
   expect(shardOf(row_key, 1)).toBe(SHARD);
   return { row_key, column_name: 'BASE', ref_key: 1, body: { city } };
-}
-
-async function home() {
-  const found = (await readDatastore(store.topologyTable, name))?.homes[SHARD];
-  if (!found) throw new Error('no home');
-  return found;
-}
-
-async function groups() {
-  const { group: from } = await home();
-  const [to = '', third = ''] = store.groups.map((one) => one.name).filter((one) => one !== from);
-  return { from, to, third };
 }
 
 async function valueOf(group: string, sql: string, parameters: Statement['parameters'] = []): Promise<SqlValue> {
@@ -83,33 +61,37 @@ async function valueOf(group: string, sql: string, parameters: Statement['parame
 
 const change = (group: string, sql: string) => store.client(group).change({ sql, parameters: [] });
 
-/** Begins a move, and gives it when its copy follows and nobody works on it any more. */
-async function followed(mover: Mover, to: string): Promise<void> {
-  await mover.operations.createMove(SHARD, to);
-  const stop = mover.start();
-  await mover.until(SHARD, ({ step }) => step === 'following');
-  await stop();
+/** Begins a move. Returns where it goes from and to once its copy follows and no mover works on it, and a third group. */
+async function followed(mover: Mover) {
+  const { group: from } = await mover.home(SHARD);
+  const [to, third] = await mover.others(SHARD);
+  await mover.follow(SHARD, to);
+  return { from, to, third };
 }
 
 async function switched(mover: Mover): Promise<void> {
   const stop = mover.start();
   await mover.operations.switchMove(SHARD);
-  await mover.until(SHARD, ({ switches, step }) => switches === 1 && step === 'following');
+  await mover.switched(SHARD);
   await stop();
 }
 
 async function completed(mover: Mover): Promise<void> {
   const stop = mover.start();
-  await mover.operations.completeMove(SHARD);
-  await mover.until(SHARD, ({ step }) => step === 'completed');
-  await expect.poll(async () => (await home()).copy).toBeUndefined();
+  await mover.complete(SHARD);
   await stop();
 }
 
+/** Goes on with the switch of a move, as a mover that took over. */
+async function resumed(move: Move, from: string, to: string) {
+  const [source, target] = await Promise.all([store.context.groups.client(from), store.context.groups.client(to)]);
+  const { context, topologyTable } = store;
+  return resumeSwitch({ context, topologyTable, write: async () => undefined }, move, { source, target });
+}
+
 it('a mover that stands still before it decides, decides nothing once another has opened the shard again', async () => {
-  await using mover = await openMover(store, 'guarded');
-  const { from, to } = await groups();
-  await followed(mover, to);
+  await using mover = await openMover(store, 'trips');
+  const { from, to } = await followed(mover);
   const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let isFirst = true;
   before = async (group, { sql }) => {
@@ -121,50 +103,36 @@ it('a mover that stands still before it decides, decides nothing once another ha
   const stop = mover.start();
   await mover.operations.switchMove(SHARD);
   await stood.promise;
-  const { move } = (await readMove(mover.stateTable, { datastore: name, shard: SHARD })) ?? {};
-  if (!move) throw new Error('no move');
-  const [source, target] = await Promise.all([store.context.groups.client(from), store.context.groups.client(to)]);
-  const taken = await resumeSwitch(
-    { context: store.context, topologyTable: store.topologyTable, write: async () => undefined },
-    move,
-    { source, target },
-  );
+  const move = await mover.read(SHARD);
+  const taken = await resumed(move, from, to);
   expect(taken.isDone).toBe(false);
   const since = cell('meanwhile');
   expect(await datastore.put(since)).toMatchObject({ outcome: 'stored' });
   const ending = stop();
   goesOn.resolve();
   await ending;
-  expect((await home()).group).toBe(from);
+  expect((await mover.home(SHARD)).group).toBe(from);
   expect((await datastore.get(since)).cell?.body).toEqual(since.body);
   mover.start();
-  await mover.until(SHARD, ({ switches, step }) => switches === 1 && step === 'following');
+  await mover.switched(SHARD);
   expect((await datastore.get(since)).cell?.body).toEqual(since.body);
   await completed(mover);
 });
 
 it('a move that has ended is not gone on with by who was at its switch', async () => {
-  await using mover = await openMover(store, 'guarded');
-  const { from, to } = await groups();
-  await followed(mover, to);
-  const { move } = (await readMove(mover.stateTable, { datastore: name, shard: SHARD })) ?? {};
-  if (!move) throw new Error('no move');
+  await using mover = await openMover(store, 'trips');
+  const { from, to } = await followed(mover);
+  const move = await mover.read(SHARD);
   await switched(mover);
   await completed(mover);
-  const [source, target] = await Promise.all([store.context.groups.client(from), store.context.groups.client(to)]);
-  const late = resumeSwitch(
-    { context: store.context, topologyTable: store.topologyTable, write: async () => undefined },
-    { ...move, step: 'switching', epoch: (await home()).epoch },
-    { source, target },
-  );
+  const late = resumed({ ...move, step: 'switching', epoch: (await mover.home(SHARD)).epoch }, from, to);
   await expect(late).rejects.toMatchObject({ code: 'unavailable' });
   expect((await datastore.heads())[SHARD]).toMatchObject({ group: to });
 });
 
 it('a write whose shard moves to the group that holds its copy gets another copy before it is confirmed', async () => {
-  await using mover = await openMover(store, 'guarded');
-  const { from, to, third } = await groups();
-  await followed(mover, to);
+  await using mover = await openMover(store, 'trips');
+  const { from, to, third } = await followed(mover);
   let isAway = true;
   let isFirst = true;
   before = async (group, { sql }) => {
@@ -176,7 +144,7 @@ it('a write whose shard moves to the group that holds its copy gets another copy
   };
   const moving = cell('moving');
   expect(await datastore.put(moving)).toMatchObject({ outcome: 'stored' });
-  expect((await home()).group).toBe(to);
+  expect((await mover.home(SHARD)).group).toBe(to);
   const copies = 'SELECT COUNT(*) FROM `schemaless`.buffer WHERE row_key = ?';
   const copiesOn = async (group: string): Promise<number> =>
     toNumber(await valueOf(group, copies, [rowKeyBytes(moving.row_key)]));
@@ -188,11 +156,10 @@ it('a write whose shard moves to the group that holds its copy gets another copy
 });
 
 it('entries that the former shard alone was given are brought to the shard', async () => {
-  await using mover = await openMover(store, 'guarded');
-  const { from, to } = await groups();
+  await using mover = await openMover(store, 'trips');
   const known = cell('known');
   await datastore.put(known);
-  await followed(mover, to);
+  const { from } = await followed(mover);
   const [catalogue] = await store.topology.indexes(name);
   const table = indexTableName('by_city', catalogue?.versions.at(-1)?.hash ?? '');
   // As whoever has not heard of the copy writes one, long after entries were copied.
@@ -208,9 +175,8 @@ it('entries that the former shard alone was given are brought to the shard', asy
 });
 
 it('what a promoted replica has forgotten of a move is mended: names, and the row of the shard', async () => {
-  await using mover = await openMover(store, 'guarded');
-  const { from, to } = await groups();
-  await followed(mover, to);
+  await using mover = await openMover(store, 'trips');
+  const { from } = await followed(mover);
   const [shard, copy] = [shardDatabase(name, SHARD), copyDatabase(name, SHARD)];
   const tables = async (group: string, database: string): Promise<number> =>
     toNumber(await valueOf(group, 'SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?', [database]));
@@ -242,9 +208,8 @@ it('what a promoted replica has forgotten of a move is mended: names, and the ro
 });
 
 it('cells of a copy that nobody knows of are taken back, and take no place of the log', async () => {
-  await using mover = await openMover(store, 'guarded');
-  const { to } = await groups();
-  await followed(mover, to);
+  await using mover = await openMover(store, 'trips');
+  const { to } = await followed(mover);
   const head = (await datastore.digest({ shard: SHARD })).at;
   const copy = copyDatabase(name, SHARD);
   await change(
@@ -258,12 +223,11 @@ it('cells of a copy that nobody knows of are taken back, and take no place of th
 });
 
 it('a datastore is not deleted while one of its shards has a copy', async () => {
-  await using mover = await openMover(store, 'guarded');
-  const { to } = await groups();
-  await followed(mover, to);
+  await using mover = await openMover(store, 'trips');
+  await followed(mover);
   await expect(markDeleting(store.topologyTable, name)).rejects.toThrow('conditional');
   mover.start();
   await mover.operations.cancelMove(SHARD);
   await mover.until(SHARD, ({ step }) => step === 'cancelled');
-  await expect.poll(async () => (await home()).copy).toBeUndefined();
+  await expect.poll(async () => (await mover.home(SHARD)).copy).toBeUndefined();
 });

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardSizes, sized, withoutOldBytes } from '../../../shared/moves/shard-sizes.ts';
-import { selectSizes, toSizes } from '../../../shared/moves/statements/select-sizes.ts';
-import { shardDatabase } from '../../../shared/address.ts';
+import { toSizes } from '../../../shared/moves/statements/select-sizes.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
-import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 4;
-const { store, trips, name, groupOf, rowIn, clientOf, entity } = await sharedTrips(SHARDS);
+const { store, trips, name, groupOf, rowIn } = await sharedTrips(SHARDS);
 
 describe('the sizes of shards', () => {
   it('are bytes, and exactly the cells, of every shard, with all groups', async () => {
@@ -24,19 +22,6 @@ describe('the sizes of shards', () => {
     for (const one of shards) expect(one.error ?? one.bytes).toBeGreaterThan(0);
   });
 
-  it('grow with what is written, once the engine has looked', async () => {
-    const connection = await connectionTo(groupOf(1));
-    try {
-      await connection.query(`ANALYZE TABLE ${entity(1)}`);
-    } finally {
-      await connection.end();
-    }
-    const rows = await clientOf(1).select(selectSizes(name), 'writer');
-    const size = toSizes(rows, name, [1]).get(1);
-    expect(size?.rows).toBeGreaterThan(0);
-    expect(size?.bytes).toBeGreaterThan(20_000);
-  });
-
   it('are of a datastore that there is', async () => {
     await expect(shardSizes(store.context, 'nope')).rejects.toMatchObject({ code: 'unknown_datastore' });
   });
@@ -48,11 +33,6 @@ describe('what the statistics say', () => {
   it('leaves out copies of shards, and another datastore whose name begins alike', () => {
     const found = toSizes(rowsOf('trips_0001', 'trips_0001_copy', 'trips_old_0001', 'trips_0002'), 'trips', [0, 1]);
     expect([...found]).toEqual([[1, { bytes: 65_536, rows: 100 }]]);
-  });
-
-  it('takes an underscore of a name for itself', () => {
-    expect(selectSizes('my_trips').parameters).toEqual(['my\\_trips\\_%']);
-    expect(shardDatabase('my_trips', 0)).toBe('my_trips_0000');
   });
 
   it('is brought to where the logs are, where they have outgrown it', () => {
@@ -78,17 +58,6 @@ describe('what the statistics say', () => {
     expect(sizesOf(1_000_000_000, 100_000_000, 1_600_000)).toEqual([1_000_000_000, 100_000_000, 1_600_000]);
     // Of none.
     expect(sizesOf(16_384, 16_384)).toEqual([1_250_000, 1_250_000]);
-  });
-
-  it('stands where tables are small, and a shard of few cells does not say what a cell takes', () => {
-    const small = [
-      { shard: 0, group: 'one', bytes: 32_768, cells: 1 },
-      { shard: 1, group: 'one', bytes: 49_152, cells: 100 },
-      { shard: 2, group: 'one', bytes: 49_152, cells: 20 },
-    ];
-    expect(withoutOldBytes(small)).toEqual(small);
-    const large = { shard: 3, group: 'one', bytes: 3_000_000, cells: 10_000 };
-    expect(withoutOldBytes([...small, large])).toEqual([...small, large]);
   });
 
   it('is an error of a shard that is not there, or could not be read', () => {

@@ -1,59 +1,41 @@
 import { schemalessClient } from '../../../../shared/client/client.ts';
-import type { IndexDefinition } from '../../../../shared/definitions/definitions.ts';
+import type { IndexDefinition, IndexField } from '../../../../shared/definitions/definitions.ts';
 import type { ModelDatastore } from '../../../../shared/models/declaration.ts';
 import { defineModel } from '../../../../shared/models/model.ts';
-import { fakeDefinitions } from '../../../functions/support/fake-definitions.ts';
-import { fakeErasures } from '../../../functions/support/fake-erasures.ts';
-import { fakeRetention } from '../../../functions/support/fake-retention.ts';
-import { fakeSubjects, RECEIPT_KEY } from '../../../functions/support/fake-subjects.ts';
-import { fakeMoves } from '../../../functions/support/fake-moves.ts';
-import { fakeTriggers } from '../../../functions/support/fake-triggers.ts';
+import { fakeDeployment } from '../../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../../functions/support/gateway.ts';
 import { openRealStore, type RealStore, type RealStoreOptions } from '../../../support/real-store.ts';
 
 export const SHARDS = 8;
 
-/** As the YAML of a datastore says them: rates by hotel and by gateway, and hotels, which share the datastore. */
+const indexOf = (name: string, column_key: string, fields: Readonly<Record<string, IndexField['type']>>) => ({
+  name,
+  fields: Object.entries(fields).map(([field, type]) => ({ field, type, column_key })),
+  keys: [],
+});
+const PRIMARY = { hotel_id: 'integer', room_type: 'string', check_in_date: 'string' } as const;
+
+/** Rates by hotel and by gateway, and hotels, which share the datastore. */
 const INDEXES: readonly IndexDefinition[] = [
-  {
-    name: 'rate_primary',
-    fields: [
-      { field: 'hotel_id', type: 'integer', column_key: 'base' },
-      { field: 'room_type', type: 'string', column_key: 'base' },
-      { field: 'check_in_date', type: 'string', column_key: 'base' },
-    ],
-    keys: [],
-  },
-  {
-    name: 'rate_by_gateway',
-    fields: [
-      { field: 'gateway', type: 'string', column_key: 'base' },
-      { field: 'discount_type', type: 'string', column_key: 'base' },
-    ],
-    keys: [],
-  },
-  {
-    name: 'hotel_primary',
-    fields: [{ field: 'hotel_id', type: 'integer', column_key: 'hotel.base' }],
-    keys: [],
-  },
+  indexOf('rate_primary', 'base', PRIMARY),
+  indexOf('rate_by_gateway', 'base', { gateway: 'string', discount_type: 'string' }),
+  indexOf('hotel_primary', 'hotel.base', { hotel_id: 'integer' }),
 ];
+
+export const RATES = {
+  primary: {
+    index: 'rate_primary',
+    shardOn: { hotel_id: 'integer' },
+    fields: { room_type: 'string', check_in_date: 'string' },
+  },
+  indexes: {
+    byGateway: { index: 'rate_by_gateway', shardOn: { gateway: 'string' }, fields: { discount_type: 'string' } },
+  },
+} as const;
 
 /** Hotel rates: found by hotel, room and day, or by who brought them. */
 export function ratesIn(datastore: ModelDatastore) {
-  return defineModel({
-    name: 'rate',
-    datastore,
-    cells: { meta: null },
-    primary: {
-      index: 'rate_primary',
-      shardOn: { hotel_id: 'integer' },
-      fields: { room_type: 'string', check_in_date: 'string' },
-    },
-    indexes: {
-      byGateway: { index: 'rate_by_gateway', shardOn: { gateway: 'string' }, fields: { discount_type: 'string' } },
-    },
-  });
+  return defineModel({ name: 'rate', datastore, cells: { meta: null }, ...RATES });
 }
 
 /** Hotels, beside the rates in one datastore. */
@@ -83,18 +65,7 @@ export async function openRates(options: Omit<RealStoreOptions, 'datastores' | '
     overHttp: schemalessClient({
       url: 'http://store.test/',
       datastore: name,
-      fetch: gatewayFetch(
-        gateway({
-          ...store.deployment,
-          ...fakeDefinitions(),
-          triggers: async () => fakeTriggers(),
-          moves: async () => fakeMoves(),
-          erasures: async () => fakeErasures(),
-          retention: async () => fakeRetention(),
-          subjects: async () => fakeSubjects(),
-          receiptKey: async () => RECEIPT_KEY,
-        }),
-      ),
+      fetch: gatewayFetch(gateway({ ...fakeDeployment(), ...store.deployment })),
     }),
   };
 }
