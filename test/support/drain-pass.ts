@@ -23,7 +23,7 @@ export async function drainPass(
   await going.watch();
   await Promise.all(
     [...going.lanes.values()].map(async (lane) => {
-      await sleep(Math.max(0, lane.turns.wait()));
+      await sleep(Math.max(0, lane.turns.wait())); // Clock: the lane's own pause
       while (mayGoOn() && (await laneTurn(lane)) <= 0);
     }),
   );

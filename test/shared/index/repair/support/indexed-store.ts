@@ -9,6 +9,7 @@ import {
   type Verification,
   type VerifyOptions,
 } from '../../../../../shared/index/verify.ts';
+import { committedOffsets } from '../../../../../shared/follow/follower-lag.ts';
 import { migrate } from '../../../../../shared/migrate/migrate.ts';
 import type { RepairEvent } from '../../../../../shared/index/repair/repair-work.ts';
 import { runRepair, type RepairRun } from '../../../../../shared/index/repair/run-repair.ts';
@@ -23,6 +24,7 @@ import { cellOf } from '../../../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
 import { eq } from '../../../../support/index-on.ts';
 import { select } from '../../../../support/plain-sql.ts';
+import { until } from '../../../../support/until.ts';
 import { openRealStore, type RealStore } from '../../../../support/real-store.ts';
 
 export const DRIVERS: IndexDefinition = {
@@ -70,6 +72,8 @@ export interface IndexedStore {
   live(): Promise<PhysicalIndex>;
   /** How many entries of `drivers` there are, in all shards, of which this holds. */
   countEntries(condition: string): Promise<number>;
+  /** Comes back once a run has followed the logs to their ends, as they are now, and noted so. */
+  followed(): Promise<void>;
   /** Rows that a query of `drivers` finds by the driver. */
   found(driver: string): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -81,7 +85,14 @@ export interface RunningRepair {
   stop(): Promise<void>;
 }
 
-const QUICK: Partial<RepairSettings> = { behindMs: 100, lookMs: 100, versionsAgeMs: 100, afterCutMs: 200 };
+const QUICK: Partial<RepairSettings> = {
+  behindMs: 100,
+  lookMs: 100,
+  versionsAgeMs: 100,
+  afterCutMs: 200,
+  commitEveryMs: 100,
+  slowShardRestMs: 500,
+};
 
 /** An indexed store that the tests of a file share, after which it is closed. */
 export async function sharedIndexed(...given: Parameters<typeof openIndexedStore>): Promise<IndexedStore> {
@@ -168,7 +179,8 @@ export async function openIndexedStore(
         topologyTable: store.topologyTable,
         stateTable,
         owner: randomUUID(),
-        deadline: Date.now() + 60_000,
+        // Clock: never comes
+        deadline: Date.now() + 3_600_000,
         signal: stopping.signal,
         heartbeat: { heartbeatMs: 100, silenceMs: 2000 },
         report: (event) => void events.push(event),
@@ -197,6 +209,13 @@ export async function openIndexedStore(
         sum += Number((await select(await indexed.client(shard), counting))[0]?.[0]);
       }
       return sum;
+    },
+    async followed() {
+      const heads = (await trips.heads()).map((head) => (head.error ? Number.NaN : head.head));
+      await until('the logs are followed', async () => {
+        const offsets = await committedOffsets(stateTable, { name: 'repair', datastore }, shards);
+        return heads.every((head, shard) => (offsets[shard] ?? 0) >= head);
+      });
     },
     async found(driver) {
       const { entries } = await trips.query({ index: DRIVERS.name, where: [eq('driver', driver)], limit: 1000 });
