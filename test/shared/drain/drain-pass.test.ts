@@ -361,11 +361,4 @@ describe('the drain', () => {
     await change(store.client(holder), 'DELETE FROM schemaless.buffer WHERE datastore = ? AND shard = 0', name);
     await drained();
   });
-
-  it('does not touch rows that are younger than its minimum age', async () => {
-    await buffer([newCell()]);
-    expect((await drainPass(store.context, holder, () => true, YOUNG_ARE_LEFT)).drained).toBe(0);
-    expect((await waiting()).rows).toBe(1);
-    await drained();
-  });
 });

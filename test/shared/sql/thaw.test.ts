@@ -5,6 +5,7 @@ import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
 import { clientTo, groupAccess } from '../../support/connection-to.ts';
 import { sql } from '../../support/plain-sql.ts';
+import { until } from '../../support/until.ts';
 
 const CONNECTIONS = 8;
 const DATABASE = `thaw_${randomUUID().replaceAll('-', '')}`;
@@ -18,7 +19,7 @@ beforeEach(async () => {
   const group = groupAccess();
   between = await openForwarder({ host: '127.0.0.1', port: 0, target: () => group.writer });
   const address = { ...group, writer: { host: between.host, port: between.port } };
-  client = clientTo(address, { connections: CONNECTIONS });
+  client = clientTo(address, { connections: CONNECTIONS, connectTimeoutMs: 30_000 });
   told = [];
   guarded = guardedClient(client, 'group-1', { onOpen: (role) => told.push(role) });
   await guarded.change(sql(`CREATE DATABASE ${DATABASE}`));
@@ -99,13 +100,17 @@ describe('an instance that was frozen, its connections forgotten', () => {
 describe('reads that a request left behind', () => {
   it('open no circuit when their time limits pass after the thaw, and keep nothing from being done', async () => {
     const address = { ...groupAccess(), writer: { host: between.host, port: between.port } };
-    const hasty = clientTo(address, { connections: CONNECTIONS, queryTimeoutMs: 1000 });
+    const hasty = clientTo(address, { connections: CONNECTIONS, connectTimeoutMs: 30_000, queryTimeoutMs: 2000 });
     const found: string[] = [];
     const instance = guardedClient(hasty, 'group-1', { onOpen: (role) => found.push(role) });
     try {
       await Promise.all(Array.from({ length: CONNECTIONS }, () => instance.select(sql('SELECT SLEEP(0.1)'), 'writer')));
-      const left = timesOf(6, () => outcome(instance.select(sql('SELECT SLEEP(0.2)'), 'writer')));
-      await new Promise(setImmediate);
+      const left = timesOf(6, () => outcome(instance.select(sql('SELECT SLEEP(0.7)'), 'writer')));
+      const running = "SELECT COUNT(*) FROM information_schema.processlist WHERE info = 'SELECT SLEEP(0.7)'";
+      await until(
+        'they are under way',
+        async () => Number((await guarded.select(sql(running), 'writer'))[0]?.[0]) === 6,
+      );
       freeze(180_000);
       // No answer to them ever comes; theirs are six of the eight connections.
       expect(await timesOf(2, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(done(2));
@@ -123,7 +128,11 @@ describe('reads that a request left behind', () => {
 
 describe('a process that stood still', () => {
   it('does not take its own time limit for an outage', async () => {
-    const hasty = clientTo(undefined, { queryTimeoutMs: 300, standstill: { since: () => true } });
+    const hasty = clientTo(undefined, {
+      connectTimeoutMs: 30_000,
+      queryTimeoutMs: 300,
+      standstill: { since: () => true },
+    });
     let probes = 0;
     const counted: SqlClient = {
       ...hasty,

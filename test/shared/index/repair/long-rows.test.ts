@@ -10,8 +10,8 @@ import { sharedIndexed } from './support/indexed-store.ts';
 
 const SHARDS = 3;
 /** Of one row, each of another driver. */
-const VERSIONS = 24;
-const HEAP_MB = 192;
+const VERSIONS = 16;
+const HEAP_MB = 160;
 /** Nearly 1 MiB of JSON, some hundreds of bytes as they are stored, and 13 MB as objects. */
 const EMPTY: Json = Array.from({ length: 345_000 }, () => []);
 /** Rows of the same shard, written after it. */

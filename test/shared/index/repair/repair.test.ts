@@ -84,6 +84,7 @@ describe('the repair', () => {
     await clean();
     await until('no mark is left', () => run.events.some(({ kind }) => kind === 'caught_up'));
     await run.stop();
+    expect(await indexed.problems()).toEqual([]);
   });
 
   it('makes good what racing writers leave behind', async () => {

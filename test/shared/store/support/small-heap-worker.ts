@@ -87,5 +87,6 @@ async function done(task: HeapTask): Promise<unknown> {
 
 parentPort?.on('message', (task: HeapTask | 'end') => {
   if (task === 'end') ending.abort();
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   else void done(task).then((result) => parentPort?.postMessage(result));
 });

@@ -42,11 +42,13 @@ export function smallHeap(heapMb: number, tables: Omit<HeapInput, 'servers'>): S
   });
   dead.catch(() => undefined);
   afterAll(() => worker.terminate());
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  const post = (message: HeapTask | 'end'): void => worker.postMessage(message);
   return {
     async run<T>(task: HeapTask) {
-      worker.postMessage(task);
+      post(task);
       return ((await Promise.race([once(worker, 'message'), dead])) as [T])[0];
     },
-    end: () => worker.postMessage('end'),
+    end: () => post('end'),
   };
 }
