@@ -13,7 +13,7 @@ import { sharedTrips } from '../../support/open-trips.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const SHARDS = 6;
-const WAITING = 200;
+const WAITING = 400;
 /** 200 rows are looked at a second, so that a run comes through half of those that wait. */
 const SLOW = { minimumAgeSeconds: 0, pageRows: 50, appendsPerSecond: 50 };
 const RUN_MS = 600;
