@@ -12,13 +12,14 @@ import { migrate } from '../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { DATA_API_BREAKERS, dataApiClient } from '../../shared/sql/data-api-client.ts';
 import { guardWith } from '../../shared/sql/guarded-client.ts';
-import { mysqlClient } from '../../shared/sql/mysql-client.ts';
+import { mysqlClient, type MysqlSettings } from '../../shared/sql/mysql-client.ts';
 import { openContext, type StoreContext, type StoreEvent } from '../../shared/access/context.ts';
 import { openDeployment, type Deployment, type Seal } from '../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from './dynamo.ts';
+import { PATIENT } from './store-access.ts';
 import { withoutBreakers } from './without-breakers.ts';
 import { wrapped } from './wrapped-client.ts';
 
@@ -87,10 +88,11 @@ export async function openRealStore({
     maxAttempts: 1,
   });
   const direct = new Map<string, SqlClient>();
-  const connect = (address: GroupAddress): SqlClient => {
+  const connect = (address: GroupAddress, settings: MysqlSettings = { connectTimeoutMs: 30_000 }): SqlClient => {
     const group = servers.groups.find(({ name }) => name === address.name);
     if (!group) throw new Error(`no group ${address.name}`);
-    if (!overDataApi) return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
+    if (!overDataApi)
+      return mysqlClient(address, async () => ({ username: group.user, password: group.password }), settings);
     return dataApiClient(sdk, { resourceArn: address.clusterArn, secretArn: address.secret });
   };
   const wish = {
@@ -104,7 +106,8 @@ export async function openRealStore({
       ...(retention[name] && { retention: retention[name] }),
     })),
   };
-  await migrate({ topologyTable, connect, wish, bufferCopies, mayGoOn: () => true });
+  const patiently = (address: GroupAddress): SqlClient => connect(address, PATIENT);
+  await migrate({ topologyTable, connect: patiently, wish, bufferCopies, mayGoOn: () => true });
 
   const topology = dynamoTopology(topologyTable);
   const events: StoreEvent[] = [];
@@ -140,7 +143,7 @@ export async function openRealStore({
       if (!client) {
         const address = servers.groups.find(({ name }) => name === group);
         if (!address) throw new Error(`no group ${group}`);
-        client = connect(address);
+        client = patiently(address);
         direct.set(group, client);
       }
       return client;

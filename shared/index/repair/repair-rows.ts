@@ -81,15 +81,12 @@ class RowsRepair {
   async repair(rows: readonly RowOfShard[]): Promise<RowsRepaired> {
     const { slow } = this.#work;
     const distinct = [...new Map(rows.map((row) => [row.row_key, row])).values()];
-    for (const page of slices(
-      distinct.filter(({ shard }) => !slow.has(shard)),
-      ROWS_A_STATEMENT,
-    ))
-      await this.#compareAll(page);
+    const { skipped = [], asked = [] } = Object.groupBy(distinct, ({ shard }) =>
+      slow.has(shard) ? 'skipped' : 'asked',
+    );
+    for (const { shard } of skipped) this.#leave(shard);
+    for (const page of slices(asked, ROWS_A_STATEMENT)) await this.#compareAll(page);
     await this.#writeAll();
-    for (const { shard } of distinct)
-      if (slow.has(shard))
-        this.#unread.set(shard, new Error(`reading rows of shard ${shard} took a whole time limit a moment ago`));
     return { written: this.#written, missed: this.#missed, unread: this.#unread, mistyped: this.#mistyped };
   }
 
@@ -107,10 +104,19 @@ class RowsRepair {
       }
     } catch (error) {
       if (!(error instanceof SqlError) || error.failure !== 'unclear' || !error.timedOut) throw error;
-      if (shards.length === 1) return page.forEach(({ shard }) => slow.add(shard));
+      const [first] = page;
+      if (shards.length === 1 && first) {
+        slow.add(first.shard);
+        return this.#leave(first.shard);
+      }
       const half = Math.ceil(shards.length / 2);
       for (const some of [shards.slice(0, half), shards.slice(half)]) await this.#compareAll(some.flat());
     }
+  }
+
+  /** Leaves a shard's rows for later, however soon the shard is asked again. */
+  #leave(shard: number): void {
+    this.#unread.set(shard, new Error(`reading rows of shard ${shard} took a whole time limit a moment ago`));
   }
 
   async #compare(part: Wanted): Promise<void> {

@@ -105,7 +105,7 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
             settings,
             indexes,
             away,
-            slow: slowShards(),
+            slow: slowShards(settings.slowShardRestMs),
             mistyped,
             report,
           };

@@ -32,6 +32,11 @@ export interface RepairSettings {
   readonly retiredForMs: number;
   /** Between counts of all entries for the largest shard's share; longer where counting takes long. @default 60,000 */
   readonly countEveryMs: number;
+  /**
+   * How long a shard is left out whose rows could not be read in time: as long as a statement that changes a table may
+   * well go on. @default 30,000
+   */
+  readonly slowShardRestMs: number;
 }
 
 export const REPAIR_SETTINGS: RepairSettings = {
@@ -45,4 +50,5 @@ export const REPAIR_SETTINGS: RepairSettings = {
   purgeEveryMs: 60 * MINUTE,
   retiredForMs: RETIRED_FOR_MS,
   countEveryMs: MINUTE,
+  slowShardRestMs: 30_000,
 };

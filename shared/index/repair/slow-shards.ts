@@ -4,13 +4,8 @@ export interface SlowShards {
   add(shard: number): void;
 }
 
-/**
- * As long as a statement that changes a table may well go on, and far longer than the time limit that is lost each
- * time.
- */
-const REST_MS = 30_000;
-
-export function slowShards(restMs = REST_MS): SlowShards {
+/** @param restMs far longer than the time limit that is lost each time */
+export function slowShards(restMs: number): SlowShards {
   const until = new Map<number, number>();
   return {
     has(shard) {

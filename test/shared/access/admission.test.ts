@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { openAdmission } from '../../../shared/access/admission.ts';
-import { TIMED } from '../../support/timed.ts';
 
 const SETTINGS = { atOnce: 2, burstMs: 200, overloadMs: 20 };
 
@@ -9,7 +8,9 @@ const SETTINGS = { atOnce: 2, burstMs: 200, overloadMs: 20 };
 beforeEach(() => void vi.useFakeTimers().setTimerTickMode('nextTimerAsync'));
 afterEach(() => void vi.useRealTimers());
 
-const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, milliseconds));
+// Clock: the faked one
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, milliseconds));
+const now = (): number => performance.now(); // Clock: the faked one
 
 /** Work that goes on until it is told to end. */
 function held() {
@@ -38,7 +39,7 @@ describe('admission', () => {
         admit('group-1', async () => {
           running += 1;
           most = Math.max(most, running);
-          await sleep(5);
+          await pause(5);
           running -= 1;
           order.push(number);
         }),
@@ -55,7 +56,7 @@ describe('admission', () => {
     for (let pair = 1; pair <= 4; pair += 1) {
       void codeOf(admit('group-1', work));
       void codeOf(admit('group-1', work));
-      await sleep(SETTINGS.burstMs);
+      await pause(SETTINGS.burstMs);
       expect(running()).toBe(2 * pair);
     }
     expect(await codeOf(admit('group-1', work))).toBe('overloaded');
@@ -63,15 +64,15 @@ describe('admission', () => {
     await expect(admit('group-2', async () => 'at once')).resolves.toBe('at once');
   });
 
-  it('lets whoever waits in when work is found overdue, before its own time is up', TIMED, async () => {
+  it('lets whoever waits in when work is found overdue, before its own time is up', async () => {
     const admit = openAdmission(SETTINGS);
     const { work } = held();
     void codeOf(admit('group-1', work));
     void codeOf(admit('group-1', work));
-    await sleep(SETTINGS.burstMs / 2);
-    const begun = performance.now();
+    await pause(SETTINGS.burstMs / 2);
+    const begun = now();
     expect(await codeOf(admit('group-1', async () => 'in'))).toBe('served');
-    expect(performance.now() - begun).toBeLessThan(SETTINGS.burstMs - 10);
+    expect(now() - begun).toBeLessThan(SETTINGS.burstMs);
   });
 
   it('refuses who waited in vain, with nothing begun, and goes on afterwards', async () => {
@@ -79,11 +80,11 @@ describe('admission', () => {
     let begun = 0;
     const work = async (): Promise<void> => {
       begun += 1;
-      await sleep(60);
+      await pause(60);
     };
-    const start = performance.now();
+    const start = now();
     const codes = await Promise.all(Array.from({ length: 30 }, () => codeOf(admit('group-1', work))));
-    expect(performance.now() - start).toBeGreaterThan(SETTINGS.burstMs - 20);
+    expect(now() - start).toBeGreaterThanOrEqual(SETTINGS.burstMs);
     const served = codes.filter((code) => code === 'served').length;
     expect(served).toBe(begun);
     expect(served).toBeLessThan(15);
@@ -100,19 +101,17 @@ describe('admission', () => {
 
   it('refuses earlier once more than a burst has come', async () => {
     const admit = openAdmission(SETTINGS);
-    const ends: (() => void)[] = [];
-    const work = () => sleep(10);
+    const work = () => pause(10);
     const waited: number[] = [];
-    const start = performance.now();
-    while (performance.now() - start < 900) {
-      const begun = performance.now();
+    const start = now();
+    while (now() - start < 900) {
+      const begun = now();
       void codeOf(admit('group-1', work)).then((code) => {
-        if (code === 'overloaded' && begun - start > 500) waited.push(performance.now() - begun);
+        if (code === 'overloaded' && begun - start > 500) waited.push(now() - begun);
       });
-      await sleep(1);
+      await pause(2);
     }
-    for (const end of ends) end();
-    await sleep(SETTINGS.burstMs + 50);
+    await pause(SETTINGS.burstMs + 50);
     expect(waited.length).toBeGreaterThan(20);
     expect(waited.toSorted((one, other) => one - other)[Math.floor(waited.length / 2)]).toBeLessThan(
       SETTINGS.burstMs / 2,

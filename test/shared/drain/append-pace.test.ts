@@ -1,6 +1,21 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { appendPace, rateFor } from '../../../shared/drain/append-pace.ts';
-import { TIMED } from '../../support/timed.ts';
+import { fakeTime, passes } from '../../support/fake-time.ts';
+
+let time: Disposable;
+beforeEach(() => {
+  time = fakeTime();
+});
+afterEach(() => time[Symbol.dispose]());
+
+/** A pace of a thousand cells a second, and at which millisecond each of its turns came. */
+function paced() {
+  const pace = appendPace(() => 1000);
+  const turns: number[] = [];
+  // Clock: the faked one
+  const take = async (cells: number): Promise<void> => (await pace.turn(cells), void turns.push(performance.now()));
+  return { pace, turns, take };
+}
 
 describe('the pace of appends', () => {
   it.each([
@@ -22,47 +37,35 @@ describe('the pace of appends', () => {
   });
 
   it('spreads them evenly, and does not make up for time in which there was nothing to append', async () => {
-    const pace = appendPace(() => 1000);
-    const since = performance.now();
-    const turns: number[] = [];
-    await Promise.all(
-      [20, 20, 20, 20].map(async (cells) => (await pace.turn(cells), turns.push(performance.now() - since))),
-    );
-    for (const [position, turn] of turns.entries()) expect(turn).toBeGreaterThan(position * 20 - 5);
-    await new Promise((done) => void setTimeout(done, 100));
-    const later = performance.now();
-    await pace.turn(20);
-    await pace.turn(20);
-    expect(performance.now() - later).toBeGreaterThan(15);
+    const { turns, take } = paced();
+    for (const cells of [20, 20, 20, 20]) void take(cells);
+    await passes(160);
+    expect(turns).toEqual([0, 20, 40, 60]);
+    void take(20);
+    void take(20);
+    await passes(100);
+    expect(turns.slice(4)).toEqual([160, 180]);
   });
 
-  it(
-    'leaves a primary in peace for as long as it was slow, those who wait already among them, and goes on evenly',
-    TIMED,
-    async () => {
-      const pace = appendPace(() => 1000);
-      for (let usual = 0; usual < 20; usual += 1) pace.took(5);
-      await pace.turn(20);
-      const since = performance.now();
-      const waiting = [20, 20, 20].map(async (cells) => (await pace.turn(cells), performance.now() - since));
-      // Side by side in one stall: one rest.
-      for (const milliseconds of [100, 99, 98]) pace.took(milliseconds);
-      const turns = await Promise.all(waiting);
-      for (const [position, turn] of turns.entries()) {
-        expect(turn).toBeGreaterThan(100 + position * 20 - 5);
-        expect(turn).toBeLessThan(190 + position * 20);
-      }
-    },
-  );
+  it('rests for as long as the primary was slow, also for turns that wait already, and goes on evenly', async () => {
+    const { pace, turns, take } = paced();
+    for (let usual = 0; usual < 20; usual += 1) pace.took(5);
+    for (const cells of [20, 20, 20, 20]) void take(cells);
+    await passes(0);
+    // Appends that are slow in one stall: one rest.
+    for (const milliseconds of [100, 99, 98]) pace.took(milliseconds);
+    await passes(300);
+    expect(turns).toEqual([0, 120, 140, 160]);
+  });
 
-  it('has no rest for a primary that is always slow', TIMED, async () => {
-    const pace = appendPace(() => 1000);
+  it('has no rest for a primary that is always slow', async () => {
+    const { pace, turns, take } = paced();
     for (let usual = 0; usual < 200; usual += 1) pace.took(usual < 5 ? 5 : 60);
-    await new Promise((done) => void setTimeout(done, 80));
+    await passes(80);
     pace.took(70);
-    const since = performance.now();
-    await pace.turn(1);
-    await pace.turn(1);
-    expect(performance.now() - since).toBeLessThan(50);
+    void take(1);
+    void take(1);
+    await passes(100);
+    expect(turns).toEqual([80, 81]);
   });
 });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
 import { drainAtOnce, drainPass } from '../../support/drain-pass.ts';
 import { progressItems, type ProgressStore } from '../../../shared/drain/progress-item.ts';
@@ -11,14 +10,13 @@ import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
-import { until } from '../../support/until.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const SHARDS = 6;
 const WAITING = 400;
 /** 200 rows are looked at a second, so that a run comes through half of those that wait. */
 const SLOW = { minimumAgeSeconds: 0, pageRows: 50, appendsPerSecond: 50 };
-const RUN_MS = 1200;
+const RUN_MS = 600;
 
 let readersLag = false;
 
@@ -33,20 +31,7 @@ const lagging = (client: SqlClient): SqlClient => ({
   },
 });
 
-/** The first looks at what waits that take as long as a new instance takes to connect. */
-let slowLooks = 0;
-const slowAtFirst = (client: SqlClient): SqlClient => ({
-  ...client,
-  async select(statement, target) {
-    if (slowLooks > 0 && statement.sql.includes('FOR GROUP BY (place)')) {
-      slowLooks -= 1;
-      await sleep(800);
-    }
-    return client.select(statement, target);
-  },
-});
-
-const { store, trips, name, others } = await sharedTrips(SHARDS, { wrap: (client) => slowAtFirst(lagging(client)) });
+const { store, trips, name, others } = await sharedTrips(SHARDS, { wrap: lagging });
 const [holder = ''] = others;
 const state = await newTable(dynamoClient(inject('servers').dynamo));
 
@@ -55,11 +40,11 @@ async function buffer(rowKeys: readonly string[]): Promise<void> {
   await store.client(holder).change(insertBuffered(name, copies));
 }
 
-async function run(progress: ProgressStore | undefined, runMs = RUN_MS): Promise<void> {
+async function run(progress: ProgressStore | undefined): Promise<void> {
   await runDrain({
     context: store.context,
     leases: leases(state, randomUUID(), LEASE_MS),
-    deadline: Date.now() + runMs,
+    deadline: Date.now() + RUN_MS, // Clock: on a slow machine a run comes less far
     // What other files have others keep is theirs: the servers are the same.
     settings: { ...SLOW, keepCopiesSeconds: 3600 },
     report: () => undefined,
@@ -80,7 +65,7 @@ describe('one run of the drain after the other', () => {
       expect(await isThere(waiting.at(-1))).toBe(true);
       await buffer([behind]);
 
-      for (let runs = 0; runs < 4; runs += 1) await run(undefined);
+      for (let runs = 0; runs < 2; runs += 1) await run(undefined);
       expect(await isThere(behind), 'a run that begins at the first rows never comes to the last').toBe(false);
       await expect
         .poll(async () => {
@@ -90,23 +75,7 @@ describe('one run of the drain after the other', () => {
         .toBe(true);
       readersLag = false;
     },
-    60_000,
   );
-
-  it('finds what comes after a first look that took long, while connections were opened', async () => {
-    const late = rowsOfShard(0, SHARDS, WAITING + 2).at(-1) ?? '';
-    // One for each group: their drains go side by side.
-    slowLooks = inject('servers').groups.length;
-    const running = run(undefined, 12_000);
-    await until('the first looks are begun', () => slowLooks === 0);
-    await sleep(1500);
-    await buffer([late]);
-    const since = performance.now();
-    await until('it is found', () => isThere(late));
-    // A pause of twenty times the first look would be sixteen seconds.
-    expect(performance.now() - since).toBeLessThan(8000);
-    await running;
-  });
 
   it('asks for no more of one shard than a list may have, however large its pages', async () => {
     const waiting = rowsOfShard(0, SHARDS, 350);

@@ -17,7 +17,7 @@ const { store, name, primary, others, groupOf } = await sharedTrips(SHARDS, {
       if (!/\bbody, .*FROM `schemaless`\.buffer/u.test(statement.sql)) return client.select(statement, target);
       bringing += 1;
       most = Math.max(most, bringing);
-      await sleep(20);
+      await sleep(20); // Clock: a fake that is busy
       bringing -= 1;
       return client.select(statement, target);
     },

@@ -1,75 +1,46 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
-import type { Json } from '../../../shared/cell.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change } from '../../support/plain-sql.ts';
+import { smallHeap } from '../store/support/small-heap.ts';
 import { promote } from './support/promotion.ts';
-import type { SmallHeapWork } from './support/small-heap.ts';
 
 const SHARDS = 3;
-const ROWS = 100;
-/** Of them, as conflicts: a third of a GB. */
-const LISTED = 24;
-/** A tenth of what all bodies take together, decoded; an answer of 4 MiB may have a few of them. */
-const HEAP_MB: Readonly<Record<SmallHeapWork['work'], number>> = { drain: 128, recover: 128, 'list conflicts': 256 };
+const ROWS = 40;
 /** As many as fit into 1 MiB of JSON: some hundred bytes as they are stored, 13 MB in memory. */
-const EMPTY_LISTS: Json = Array.from({ length: 349_000 }, () => []);
+const LARGE = encodeBody(Array.from({ length: 349_000 }, () => []));
 
 const opened = await sharedTrips(SHARDS);
 const { store, trips, name, primary, others } = opened;
 const [holder = ''] = others;
+/** A quarter of what all bodies take together, decoded; half, for an answer of 4 MiB that has a few of them. */
+const [heap, heapForAnswers] = [128, 256].map((mb) => smallHeap(mb, { topologyTable: store.topologyTable.table }));
 
 async function bufferMany(): Promise<void> {
-  const encoded = encodeBody(EMPTY_LISTS);
-  expect(encoded.length).toBeLessThan(2000);
+  expect(LARGE.length).toBeLessThan(2000);
   const cells = rowsOfShard(0, SHARDS, ROWS).map((row_key): BufferedCell => ({
-    ...cellOf({ row_key }),
-    body: null,
-    encoded,
+    ...cellOf({ row_key, body: null }),
+    encoded: LARGE,
     shard: 0,
   }));
   await store.client(holder).change(insertBuffered(name, cells));
 }
 
-/** In a process that dies when it needs more. */
-async function inSmallHeap(work: SmallHeapWork['work'], group: string): Promise<string> {
-  const { groups, dynamo } = inject('servers');
-  const wish: SmallHeapWork = {
-    work,
-    servers: { groups, dynamo },
-    table: store.topologyTable.table,
-    group,
-    datastore: name,
-  };
-  const script = fileURLToPath(new URL('support/small-heap.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [`--max-old-space-size=${HEAP_MB[work]}`, script, JSON.stringify(wish)],
-    { timeout: 60_000 },
-  );
-  return stdout.trim();
-}
-
-describe('a hundred bodies that take 37 KB, and 1.3 GB when they are decoded', () => {
-  it('are drained in a process of a tenth of that, and listed in one of less than they take', async () => {
+describe('bodies that take 15 KB, and half a gigabyte when they are decoded', () => {
+  it('are drained, and listed as conflicts, in a heap that a few of them fill', async () => {
     await bufferMany();
-    expect(await inSmallHeap('drain', holder)).toBe(String(ROWS));
-    const shard = (await trips.heads()).find((one) => one.shard === 0);
-    expect(shard).toMatchObject({ head: ROWS });
-    const conflict = "UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? LIMIT ?";
-    await change(store.client(holder), conflict, name, LISTED);
-    expect(await inSmallHeap('list conflicts', holder)).toBe(String(LISTED));
+    expect(await heap?.run({ work: 'drain', group: holder })).toBe(ROWS);
+    expect((await trips.heads()).find((one) => one.shard === 0)).toMatchObject({ head: ROWS });
+    await change(store.client(holder), "UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ?", name);
+    expect(await heapForAnswers?.run({ work: 'list conflicts', datastore: name })).toBe(ROWS);
     await change(store.client(holder), 'DELETE FROM schemaless.buffer WHERE datastore = ?', name);
   });
 
-  it('are brought back in a process of a tenth of that', async () => {
+  it('are brought back in one', async () => {
     await bufferMany();
     await promote(opened);
-    expect(JSON.parse(await inSmallHeap('recover', primary))).toEqual({ appended: ROWS, opened: 1, closed: [] });
+    expect(await heap?.run({ work: 'recover', group: primary })).toEqual({ appended: ROWS, opened: 1, closed: [] });
   });
 });

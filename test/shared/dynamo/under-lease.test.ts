@@ -1,22 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Lease, Leases } from '../../../shared/dynamo/lease.ts';
 import { underLease, type LeasedWork } from '../../../shared/dynamo/under-lease.ts';
-import { pauseFor } from '../../../shared/pause-for.ts';
+import { fakeTime, passes } from '../../support/fake-time.ts';
 
 const LEASE: Lease = { name: 'work', token: 7 };
 const take = vi.fn<Leases['take']>();
 const renew = vi.fn<Leases['renew']>();
 const release = vi.fn<Leases['release']>();
 let ending: AbortController;
+let time: Disposable;
 
 beforeEach(() => {
+  time = fakeTime();
   ending = new AbortController();
   take.mockResolvedValue(LEASE);
   renew.mockResolvedValue('held');
   release.mockResolvedValue();
 });
-afterEach(() => vi.resetAllMocks());
+afterEach(() => {
+  time[Symbol.dispose]();
+  vi.resetAllMocks();
+});
 
 const leased = (rest: Partial<LeasedWork> = {}): LeasedWork => ({
   leases: { take, renew, release },
@@ -26,22 +30,31 @@ const leased = (rest: Partial<LeasedWork> = {}): LeasedWork => ({
   ...rest,
 });
 /** Until it is told to end. */
-const untilTold = async (signal: AbortSignal): Promise<string> => {
-  await pauseFor(20_000, signal);
-  return 'told';
-};
+const untilTold = (signal: AbortSignal): Promise<string> =>
+  new Promise((resolve) => {
+    const told = (): void => resolve('told');
+    if (signal.aborted) told();
+    else signal.addEventListener('abort', told);
+  });
+/** Work under the lease, while far more time passes than it takes to renew and to retake it. */
+async function worked<T>(rest: Partial<LeasedWork>, work: Parameters<typeof underLease<T>>[1]) {
+  const [end] = await Promise.allSettled([underLease(leased(rest), work), passes(100)]);
+  if (end.status === 'rejected') throw end.reason;
+  return end.value;
+}
 
 describe('work under a lease', () => {
   it('has it, renews it, and gives it up once it is done', async () => {
     const ended = await underLease(leased(), async (_signal, lease) => {
-      await expect.poll(() => renew.mock.calls.length).toBeGreaterThan(1);
+      await passes(11);
+      expect(renew).toHaveBeenCalledTimes(2);
       expect(release).not.toHaveBeenCalled();
       return lease.token;
     });
     expect(ended).toEqual({ result: 7, isWanted: false });
     expect(release).toHaveBeenCalledExactlyOnceWith(LEASE);
     const renewals = renew.mock.calls.length;
-    await sleep(20);
+    await passes(100);
     expect(renew).toHaveBeenCalledTimes(renewals);
   });
 
@@ -51,7 +64,8 @@ describe('work under a lease', () => {
     expect(await underLease(leased(), work)).toBeUndefined();
     expect(take).toHaveBeenCalledTimes(1);
     const waiting = underLease(leased({ takeEveryMs: 5 }), work);
-    await expect.poll(() => take.mock.calls.length).toBeGreaterThan(3);
+    await passes(11);
+    expect(take.mock.calls.length).toBeGreaterThan(3);
     ending.abort();
     expect(await waiting).toBeUndefined();
     expect(work).not.toHaveBeenCalled();
@@ -62,7 +76,7 @@ describe('work under a lease', () => {
     take.mockRejectedValueOnce(new Error('away'));
     await expect(underLease(leased({ takeEveryMs: 5 }), untilTold)).rejects.toThrow('away');
     take.mockRejectedValueOnce(new Error('away'));
-    expect(await underLease(leased({ takeEveryMs: 5, isPatient: true }), async () => 'done')).toEqual({
+    expect(await worked({ takeEveryMs: 5, isPatient: true }, async () => 'done')).toEqual({
       result: 'done',
       isWanted: false,
     });
@@ -73,7 +87,7 @@ describe('work under a lease', () => {
     ['wanted', true],
   ] as const)('is told to end once it is %s', async (state, isWanted) => {
     renew.mockResolvedValueOnce('held').mockResolvedValueOnce(state);
-    expect(await underLease(leased(), untilTold)).toEqual({ result: 'told', isWanted });
+    expect(await worked({}, untilTold)).toEqual({ result: 'told', isWanted });
     expect(release).toHaveBeenCalledTimes(1);
   });
 
@@ -82,7 +96,7 @@ describe('work under a lease', () => {
     const ended = underLease(leased(), async (signal) => {
       await untilTold(signal);
       renewals = renew.mock.calls.length;
-      await sleep(30);
+      await passes(100);
     });
     ending.abort();
     await ended;
@@ -92,17 +106,19 @@ describe('work under a lease', () => {
   it('that is exclusive keeps a successor waiting, is renewed while it comes to its end, and ends once it is lost', async () => {
     renew.mockResolvedValue('wanted');
     const ended = underLease(leased({ isExclusive: true }), async (signal) => {
-      await expect.poll(() => renew.mock.calls.length).toBeGreaterThan(2);
+      await passes(16);
+      expect(renew.mock.calls.length).toBeGreaterThan(2);
       expect(signal.aborted).toBe(false);
       ending.abort();
       expect(signal.aborted).toBe(true);
       const renewals = renew.mock.calls.length;
-      await expect.poll(() => renew.mock.calls.length).toBeGreaterThan(renewals + 1);
+      await passes(16);
+      expect(renew.mock.calls.length).toBeGreaterThan(renewals + 1);
     });
     expect(await ended).toEqual({ result: undefined, isWanted: false });
     ending = new AbortController();
     renew.mockResolvedValue('lost');
-    expect(await underLease(leased({ isExclusive: true }), untilTold)).toEqual({ result: 'told', isWanted: false });
+    expect(await worked({ isExclusive: true }, untilTold)).toEqual({ result: 'told', isWanted: false });
   });
 
   it('is not ended by a table that is away: renewals that fail, or hang, hold up no later one', async () => {
@@ -111,7 +127,7 @@ describe('work under a lease', () => {
       .mockReturnValueOnce(new Promise(() => undefined))
       .mockResolvedValueOnce('lost');
     release.mockRejectedValue(new Error('away'));
-    expect(await underLease(leased(), untilTold)).toEqual({ result: 'told', isWanted: false });
+    expect(await worked({}, untilTold)).toEqual({ result: 'told', isWanted: false });
     expect(renew).toHaveBeenCalledTimes(3);
   });
 

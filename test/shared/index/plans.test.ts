@@ -91,73 +91,46 @@ const where = (field: string, operator: Condition['operator'], ...values: unknow
 });
 const minute = (at: number): string => new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString();
 
-function queryOf(conditions: readonly Condition[], rest: Partial<IndexQuery> = {}): Statement {
-  return selectEntries(datastore, index, parsed(conditions, rest));
-}
-
 function parsed(conditions: readonly Condition[], rest: Partial<IndexQuery> = {}): ParsedQuery {
-  return parseQuery(
-    { index: DEFINITION.name, where: [where('driver', 'eq', driver), ...conditions], ...rest },
-    DEFINITION,
-    SHARDS,
-  );
+  const all = [where('driver', 'eq', driver), ...conditions];
+  return parseQuery({ index: DEFINITION.name, where: all, limit: 1000, ...rest }, DEFINITION, SHARDS);
 }
+const query = (conditions: readonly Condition[], rest?: Partial<IndexQuery>) => (): Statement =>
+  selectEntries(datastore, index, parsed(conditions, rest));
+const PAGE = { limit: 20 };
+const [inSeven, notSeven] = [where('city', 'eq', 'city 7'), where('city', 'ne', 'city 7')];
+const before = (at: number): Condition => where('created_at', 'lt', minute(at));
+const from = (at: number): Condition => where('created_at', 'gte', minute(at));
+const ofBoth = (): Statement =>
+  unionOf([parsed([], PAGE), parsed([inSeven], PAGE)].map((one, item) => selectEntries(datastore, index, one, item)));
+const count = (conditions: readonly Condition[], most: number) => (): Statement =>
+  countFound(datastore, index, parsed(conditions, PAGE), most);
+/** Its connections are counted by the table. */
+const TABLES = [indexTable(datastore, shard, index), entityTable(datastore, shard)];
 
 describe('rows read by queries', () => {
   // What the range holds, and a few to find its ends; sorting reads what it has sorted once more.
   it.each<[string, () => Statement, number]>([
-    ['a page of a driver', () => queryOf([], { limit: 20 }), 20 + 10],
-    ['equality: 10 entries', () => queryOf([where('city', 'eq', 'city 7')], { limit: 1000 }), 10 * 3],
-    [
-      'a range: 20 entries',
-      () => queryOf([where('created_at', 'gte', minute(100)), where('created_at', 'lt', minute(120))], { limit: 1000 }),
-      20 * 3,
-    ],
-    [
-      'one of two values: 20 entries',
-      () => queryOf([where('city', 'in', 'city 7', 'city 8')], { limit: 1000 }),
-      20 * 3,
-    ],
-    [
-      'combined keys: 2 entries',
-      () => queryOf([where('city', 'eq', 'city 7'), where('created_at', 'lt', minute(100))], { limit: 1000 }),
-      2 * 3 + 10,
-    ],
-    [
-      'pages of a driver and of one of their cities, in one statement',
-      () =>
-        unionOf(
-          [parsed([], { limit: 20 }), parsed([where('city', 'eq', 'city 7')], { limit: 20 })].map((one, item) =>
-            selectEntries(datastore, index, one, item),
-          ),
-        ),
-      20 + 10 + 10 * 3,
-    ],
-    ['a count as far as 20', () => countFound(datastore, index, parsed([]), 20), 20 * 2 + 10],
-    [
-      'a count of one of their cities',
-      () => countFound(datastore, index, parsed([where('city', 'eq', 'city 7')]), 1000),
-      10 * 3,
-    ],
-    ['a page in the order of a field', () => queryOf([], { limit: 20, order: 'created_at' }), 20 + 10],
-    ['a page in the reverse order of a field', () => queryOf([], { limit: 20, order: '-created_at' }), 20 + 10],
+    ['a page of a driver', query([], PAGE), 20 + 10],
+    ['equality: 10 entries', query([inSeven]), 10 * 3],
+    ['a range: 20 entries', query([from(100), before(120)]), 20 * 3],
+    ['one of two values: 20 entries', query([where('city', 'in', 'city 7', 'city 8')]), 20 * 3],
+    ['combined keys: 2 entries', query([inSeven, before(100)]), 2 * 3 + 10],
+    ['pages of a driver and of one of their cities, in one statement', ofBoth, 20 + 10 + 10 * 3],
+    ['a count as far as 20', count([], 20), 20 * 2 + 10],
+    ['a count of one of their cities', count([inSeven], 1000), 10 * 3],
+    ['a page in the order of a field', query([], { ...PAGE, order: 'created_at' }), 20 + 10],
+    ['a page in the reverse order of a field', query([], { ...PAGE, order: '-created_at' }), 20 + 10],
   ])('for %s are those of the range', async (_what, statement, most) => {
     const made = statement();
-    // Its connections are counted by it.
-    expect([indexTable(datastore, shard, index), entityTable(datastore, shard)]).toContain(made.table);
+    expect(TABLES).toContain(made.table);
     expect(await rowsRead(connection, made)).toBeLessThanOrEqual(most);
   });
 
   it.each<[string, () => Statement]>([
-    ['≠', () => queryOf([where('city', 'ne', 'city 7')], { limit: 1000 })],
-    [
-      'two ranges',
-      () => queryOf([where('created_at', 'gte', minute(10)), where('riders', 'lt', 490)], { limit: 1000 }),
-    ],
-    [
-      '≠ on two fields, ordered by a third',
-      () => queryOf([where('city', 'ne', 'city 7'), where('riders', 'ne', 7)], { limit: 1000, order: 'created_at' }),
-    ],
+    ['≠', query([notSeven])],
+    ['two ranges', query([from(10), where('riders', 'lt', 490)])],
+    ['≠ on two fields, ordered by a third', query([notSeven, where('riders', 'ne', 7)], { order: 'created_at' })],
   ])("without a key (%s) are at most the driver's entries", async (_what, statement) => {
     // Each once, and what is found once more where it is sorted.
     expect(await rowsRead(connection, statement())).toBeLessThanOrEqual(2 * OF_DRIVER + 20);
@@ -166,97 +139,35 @@ describe('rows read by queries', () => {
 
 describe('rows read to keep an index', () => {
   const keys = () => rowsOfShard(shard, SHARDS, 20).map((row_key) => ({ row_key, shard }));
+  const at = { value: driver, row_key: '00000000-0000-0000-0000-000000000000' };
+  const some = () => Array.from({ length: 50 }, (_, position) => entry(driver, position));
+  const existing = () => keys().map(({ row_key }, item) => ({ item, shard, value: driver, row_key }));
+  const states = (isLong?: true) => (): Statement => {
+    const columns = [
+      { column: 'BASE', cells: DEPTH.recent, ...(isLong && { isLong }) },
+      { column: 'NOTES', cells: 1, ...(isLong && { isLong }) },
+    ];
+    return unionOf(selectRowStates(datastore, keys(), columns, 10_000));
+  };
+  const tombstones = () => deleteTombstones(datastore, shard, index, { ageMs: 0, limit: 200 });
   const STATEMENTS: readonly (readonly [what: string, statement: () => Statement, most: number])[] = [
-    [
-      'writing 50 entries',
-      () =>
-        putEntries(
-          datastore,
-          shard,
-          index,
-          Array.from({ length: 50 }, (_, position) => entry(driver, position)),
-        ),
-      50 * 2,
-    ],
-    [
-      '50 existing entries',
-      () =>
-        selectExistingEntries(
-          datastore,
-          index,
-          keys().map(({ row_key }, item) => ({ item, shard, value: driver, row_key })),
-        ),
-      20 * 3,
-    ],
-    [
-      'the latest states of 20 rows of 20 cells',
-      () =>
-        unionOf(
-          selectRowStates(
-            datastore,
-            keys(),
-            [
-              { column: 'BASE', cells: DEPTH.recent },
-              { column: 'NOTES', cells: 1 },
-            ],
-            10_000,
-          ),
-        ),
-      20 * 14,
-    ],
-    [
-      'the latest states of 20 rows of 20 cells, of columns that are known to be long',
-      () =>
-        unionOf(
-          selectRowStates(
-            datastore,
-            keys(),
-            [
-              { column: 'BASE', cells: DEPTH.recent, isLong: true },
-              { column: 'NOTES', cells: 1, isLong: true },
-            ],
-            10_000,
-          ),
-        ),
-      20 * 14,
-    ],
-    [
-      'a page of a scan of the entries',
-      () =>
-        selectIndexPage(
-          datastore,
-          shard,
-          index,
-          { value: driver, row_key: '00000000-0000-0000-0000-000000000000' },
-          50,
-        ),
-      50 + 20,
-    ],
-    [
-      'all entries of a row, of a table',
-      () => selectEntriesOfRow(datastore, shard, index, randomUUID()),
-      // With what was written here.
-      ENTRIES + 300,
-    ],
+    ['writing 50 entries', () => putEntries(datastore, shard, index, some()), 50 * 2],
+    ['50 existing entries', () => selectExistingEntries(datastore, index, existing()), 20 * 3],
+    ['the latest states of 20 rows of 20 cells', states(), 20 * 14],
+    ['the latest states of 20 rows of 20 cells, of columns that are known to be long', states(true), 20 * 14],
+    ['a page of a scan of the entries', () => selectIndexPage(datastore, shard, index, at, 50), 50 + 20],
+    // With what was written here.
+    ['all entries of a row', () => selectEntriesOfRow(datastore, shard, index, randomUUID()), ENTRIES + 300],
     ['counting entries as far as 50', () => countEntries(datastore, shard, index, 50, 0), 50 * 2 + 10],
     // Two ranges, and what they bring read again and again to be put in order, cut and summed up, all in memory.
-    [
-      'counting 50 entries after one',
-      () => countPage(datastore, shard, index, { value: driver, row_key: '00000000-0000-0000-0000-000000000000' }, 50),
-      50 * 20,
-    ],
+    ['counting 50 entries after one', () => countPage(datastore, shard, index, at, 50), 50 * 20],
     ['a page of row keys', () => selectRowKeys(datastore, shard, undefined, 10), 10 * 3 + 10],
-    [
-      'purging tombstones where there are none',
-      () => deleteTombstones(datastore, shard, index, { ageMs: 0, limit: 200 }),
-      5,
-    ],
+    ['purging tombstones where there are none', tombstones, 5],
   ];
 
   it.each(STATEMENTS)('for %s are few', async (_what, statement, most) => {
     const made = statement();
-    // Its connections are counted by it.
-    expect([indexTable(datastore, shard, index), entityTable(datastore, shard)]).toContain(made.table);
+    expect(TABLES).toContain(made.table);
     expect(await rowsRead(connection, made)).toBeLessThanOrEqual(most);
   });
 

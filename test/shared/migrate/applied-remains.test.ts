@@ -1,4 +1,4 @@
-import { describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { AppliedQueues } from '../../../shared/migrate/applied-queues.ts';
 import { watchedClient } from '../../support/connection-to.ts';
@@ -23,9 +23,6 @@ import {
   wished,
   type Managing,
 } from './support/shop.ts';
-
-/** Databases are made and dropped by the dozen. */
-vi.setConfig({ testTimeout: 240_000 });
 
 const SHARDS = 3;
 const BY_BUYER = indexOn('by_buyer', { buyer: 'UUID' });
@@ -67,15 +64,6 @@ describe('what was applied and never made', () => {
 });
 
 describe('a trigger that was applied', () => {
-  it('goes on when the deployment does not define its datastore any more, and can be deleted', async () => {
-    await deploy([wished(SHARDS)]);
-    await manage().apply(defined(SHARDS, { triggers: [SEND] }), false);
-    await deploy();
-    expect((await triggersNow()).map(({ definition }) => definition)).toEqual([SEND]);
-    await manage().deleteTrigger(shop.name, 'send', { confirm: 'send' });
-    expect([await applied(), await queueNames()]).toEqual([[], []]);
-  });
-
   it('gets nothing of what one of its name left on its queues', async () => {
     await apply();
     const [trigger] = await triggersNow();
@@ -111,23 +99,6 @@ describe('a deployment', () => {
     expect(await topologyNow().datastores()).toEqual([]);
     expect(await manage().deleteDatastore(shop.name, { confirm: shop.name })).toMatchObject({ done: true });
     expect([await applied(), await queueNames()]).toEqual([[], []]);
-  });
-
-  it('defines what its migration was told, whatever function is asked to change it', async () => {
-    await deploy([wished(SHARDS, { indexes: [BY_BUYER], triggers: [ownTrigger()] })]);
-    const refused = { code: 'still_defined' };
-    const force = true;
-    expect(await errorOf(() => manage().deleteDatastore(shop.name, { confirm: shop.name, force }))).toMatchObject(
-      refused,
-    );
-    expect(await errorOf(() => manage().deleteIndex(shop.name, 'by_buyer', { confirm: 'by_buyer' }))).toMatchObject(
-      refused,
-    );
-    expect(await errorOf(() => manage().deleteTrigger(shop.name, 'send', { confirm: 'send', force }))).toMatchObject(
-      refused,
-    );
-    await deploy();
-    expect(await manage().deleteDatastore(shop.name, { confirm: shop.name })).toMatchObject({ done: true });
   });
 
   it('that no migration has told of yet is waited for', async () => {

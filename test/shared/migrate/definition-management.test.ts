@@ -295,20 +295,6 @@ describe('deleting', () => {
     expect(await put(instance(0))).toMatchObject({ outcome: 'stored', added_id: 1 });
   });
 
-  it('a datastore that is being deleted is not made anew before that is done', async () => {
-    await applyWhole();
-    await dying(12)
-      .deleteDatastore(shop.name, byForce())
-      .catch(() => undefined);
-    expect(await topologyNow().datastores()).not.toContain(shop.name);
-    expect(await errorOf(() => applyWhole())).toMatchObject({
-      code: 'fixed_definition',
-      details: { field: 'datastore' },
-    });
-    await datastore();
-    expect((await applyWhole()).done).toBe(true);
-  });
-
   it('an index retires it', async () => {
     await applyWhole();
     expect(await errorOf(() => manage().deleteIndex(shop.name, 'by_none', { confirm: 'by_none' }))).toMatchObject({

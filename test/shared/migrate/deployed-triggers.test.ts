@@ -32,7 +32,7 @@ const deploy = (wished: Named, minutesFromNow = 0): Promise<void> => {
     name,
     ...(triggers && { triggers: triggers.map((one) => (typeof one === 'string' ? trigger(one) : one)) }),
   }));
-  const now = new Date(Date.now() + minutesFromNow * 60_000);
+  const now = new Date(Date.now() + minutesFromNow * 60_000); // Clock: as data
   return deployTriggers({ topologyTable, stateTable }, datastores, { now });
 };
 const listed = (datastore: string): Promise<readonly DeployedTrigger[]> =>

@@ -40,6 +40,7 @@ describe('a datastore with sealed fields', () => {
     await deploy([wished(2, { indexes: [INDEX] })]);
     const sealed = sealedIn('mail');
     const seen: unknown[] = [];
+    // Clock: as often as it can be looked
     const look = setInterval(() => {
       const topology = topologyNow();
       void Promise.all([topology.datastore(shop.name), topology.indexes(shop.name)]).then(([datastore, indexes]) =>

@@ -68,81 +68,46 @@ afterAll(async () => {
 
 describe('rows read of a buffer table', () => {
   const from = (shard: number, after = 0) => ({ datastore, shard, after });
+  const firstOf = (shards: readonly number[]) => () =>
+    selectWaiting(
+      shards.map((shard) => from(shard)),
+      1e9,
+      6,
+    );
   /** Rows of other test files wait in the same table. */
   async function count(what: string): Promise<number> {
     const [rows] = await connection.query(`SELECT COUNT(${what}) AS counted FROM schemaless.buffer`);
     return Number((rows as { readonly counted: number }[])[0]?.counted);
   }
+  const unanswered = () => selectUnanswered({ ...from(1, ids[100]), limit: 50 });
+  const copies = (kind: Parameters<typeof selectCopies>[0]) => () =>
+    selectCopies(kind, datastore, addresses.slice(0, 20));
+  const inDoubt = async () => 10 + 2 * (await count("IF(state = 'undecided', 1, NULL)"));
+  const shardsWaiting = async () => 5 * 200 + 20 * (await count('DISTINCT state, datastore, shard'));
 
-  it.each<[string, () => Statement, number | (() => Promise<number>)]>([
-    ['the next 25 rows of one shard', () => selectWaiting([from(1, ids[200])], 1e9, 25), 2 * 25 + 5],
-    [
-      'the next 6 rows of 4 shards',
-      () =>
-        selectWaiting(
-          [0, 1, 2, 3].map((shard) => from(shard)),
-          1e9,
-          6,
-        ),
-      4 * (2 * 6 + 5),
-    ],
-    ['20 bodies by id', () => selectBuffered(ids.slice(0, 20), 1e6), 20 * 12],
-    [
-      'a page of one shard, of which all may have been acknowledged',
-      () => selectUnanswered({ datastore, shard: 1, after: ids[100] ?? 0, limit: 50 }),
-      10 * 50,
-    ],
-    ['the copies at 20 addresses', () => selectCopies('unanswered', datastore, addresses.slice(0, 20)), 5 * 20],
-    [
-      'a page of one shard of what was drained',
-      () => selectDrained({ datastore, shard: 1, after: 0, limit: 50 }),
-      4 * 50,
-    ],
-    ['the drained copies at 20 addresses', () => selectCopies('drained', datastore, addresses.slice(0, 20)), 5 * 20],
-    ['the last that was drained', () => selectLastDrained(), 3],
-    [
-      'the shards that anything waits for, and how much',
-      () => selectWaitingShards(200),
-      async () => 5 * 200 + 20 * (await count('DISTINCT state, datastore, shard')),
-    ],
-    ['what waits in all of one datastore', () => selectBufferStatus(datastore), 3 * ROWS],
-    ['the kept conflicts', () => selectKept('conflict', datastore, 0, 10, 1e6), 50 * 3 + 10 * 14],
-    [
-      'whether anything is undecided',
-      () => selectUndecidedShards(),
-      async () => 10 + 2 * (await count("IF(state = 'undecided', 1, NULL)")),
-    ],
-  ])('for %s are few', async (_what, statement, most) => {
-    const bound = typeof most === 'number' ? most : await most();
-    expect(await rowsReadOnceOpen(connection, statement())).toBeLessThanOrEqual(bound);
-  });
-
-  /** What the drain, and who brings back, asks for again and again. */
+  /** What the drain, and the recovery, ask for again and again. */
   const PAGES: readonly (readonly [what: string, statement: () => Statement, most: number])[] = [
-    [
-      'the next 6 rows of 4 shards',
-      () =>
-        selectWaiting(
-          [0, 1, 2, 3].map((shard) => from(shard)),
-          1e9,
-          6,
-        ),
-      4 * (2 * 6 + 5),
-    ],
-    [
-      'a page of one shard, of which all may have been acknowledged',
-      () => selectUnanswered({ datastore, shard: 1, after: ids[100] ?? 0, limit: 50 }),
-      10 * 50,
-    ],
-    [
-      'a page of one shard of what was drained',
-      () => selectDrained({ datastore, shard: 1, after: 0, limit: 50 }),
-      4 * 50,
-    ],
+    ['the next 6 rows of 4 shards', firstOf([0, 1, 2, 3]), 4 * (2 * 6 + 5)],
+    ['a page of one shard, of which all may have been acknowledged', unanswered, 10 * 50],
+    ['a page of one shard of what was drained', () => selectDrained({ ...from(1), limit: 50 }), 4 * 50],
     // With what a server reads of its own where it opens a table anew.
     ['20 bodies by id', () => selectBuffered(ids.slice(0, 20), 1e6), 20 * 14],
     ['the kept conflicts', () => selectKept('conflict', datastore, 0, 10, 1e6), 50 * 3 + 10 * 14],
   ];
+
+  it.each<readonly [string, () => Statement, number | (() => Promise<number>)]>([
+    ...PAGES,
+    ['the next 25 rows of one shard', () => selectWaiting([from(1, ids[200])], 1e9, 25), 2 * 25 + 5],
+    ['the copies at 20 addresses', copies('unanswered'), 5 * 20],
+    ['the drained copies at 20 addresses', copies('drained'), 5 * 20],
+    ['the last that was drained', () => selectLastDrained(), 3],
+    ['the shards that anything waits for, and how much', () => selectWaitingShards(200), shardsWaiting],
+    ['what waits in all of one datastore', () => selectBufferStatus(datastore), 3 * ROWS],
+    ['whether anything is undecided', () => selectUndecidedShards(), inDoubt],
+  ])('for %s are few', async (_what, statement, most) => {
+    const bound = typeof most === 'number' ? most : await most();
+    expect(await rowsReadOnceOpen(connection, statement())).toBeLessThanOrEqual(bound);
+  });
 
   it.each(PAGES)('for %s are few while a purge writes the tables anew', async (_what, statement, most) => {
     const tables = ['schemaless.buffer', 'schemaless.drained'];

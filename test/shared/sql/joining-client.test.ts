@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SqlError, type SqlChange, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
 import { joiningClient } from '../../../shared/sql/joining-client.ts';
+import { fakeTime, passes } from '../../support/fake-time.ts';
 import { clientTo, connectionTo } from '../../support/connection-to.ts';
-import { TIMED } from '../../support/timed.ts';
 
 const TABLES = 40;
 const DATABASE = `joining_${randomUUID().replaceAll('-', '')}`;
@@ -249,48 +249,44 @@ async function whileLocked(number: number, work: (unlock: () => Promise<unknown>
 }
 
 describe('a table that somebody locked', () => {
-  it('keeps the others waiting for a second once, and for nothing while it is locked', async () => {
+  it('keeps the others waiting until it is found once, and not again while it is locked', async () => {
     const waiting: Promise<unknown>[] = [];
-    /** How long the statements of the other tables take, one round after another. */
-    const rounds: number[] = [];
     await whileLocked(0, async () => {
-      for (let round = 0; round < 8; round += 1) {
-        const begun = performance.now();
+      // Alone, as far as anybody knew; then all together, until the server gives up; then one by one.
+      const [, , ...ends] = await all([insertInto(tableOf(31)), insertInto(tableOf(0)), ...inserts(30, 1)]);
+      expect([failures(ends), sent.slice(0, 2), sent.length]).toEqual([[], [1, 31], 2 + 31]);
+      for (let round = 0; round < 5; round += 1) {
+        sent = [];
         waiting.push(client.change(insertInto(tableOf(0))).catch((error: unknown) => error));
-        const ends = await all(inserts(30, 1));
-        expect(failures(ends)).toEqual([]);
-        rounds.push(performance.now() - begun);
-        await sleep(20);
+        expect(failures(await all([insertInto(tableOf(31)), ...inserts(30, 1)]))).toEqual([]);
+        expect(sent[0]).toBe(1);
+        expect(sent.slice(1).every((count) => count === 1 || count >= 30)).toBe(true);
+        expect(sent.length).toBeLessThanOrEqual(3);
       }
     });
     await Promise.all(waiting);
-    const [longest = 0, ...others] = rounds.toSorted((a, b) => b - a);
-    expect(longest).toBeLessThan(2500);
-    expect(Math.max(...others)).toBeLessThan(900);
   });
 
   it('keeps nobody waiting where its statements came alone, however many of them wait', async () => {
     await whileLocked(0, async (unlock) => {
       const stuck = [client.change(insertInto(tableOf(0)))];
-      await sleep(50);
+      await turn();
       stuck.push(client.change(insertInto(tableOf(0))));
-      await sleep(300);
+      await sleep(300); // Clock: overdue by then
       stuck.push(client.change(insertInto(tableOf(0))), client.change(insertInto(tableOf(0))));
-      const others = all(inserts(30, 3));
-      expect(await Promise.race([others, Promise.race(stuck)])).toHaveLength(30);
-      expect(failures(await others)).toEqual([]);
+      expect(failures(await all(inserts(30, 3)))).toEqual([]);
       // Each of the locked table by itself; of the others perhaps the first, alone as far as anybody knew, then all together.
       expect(sent.slice(0, 4)).toEqual([1, 1, 1, 1]);
       expect(sent.at(-1)).toBeGreaterThanOrEqual(29);
       await unlock();
-      await Promise.all(stuck);
+      await Promise.allSettled(stuck);
     });
   });
 
   it('keeps those that come after nobody waiting, whatever went with it', async () => {
     await whileLocked(0, async (unlock) => {
       const stuck = all([insertInto(tableOf(1)), insertInto(tableOf(0)), insertInto(tableOf(2))]);
-      await sleep(300);
+      await sleep(300); // Clock: overdue by then
       expect(failures(await all(inserts(30, 3)))).toEqual([]);
       // Sent before the transaction that holds the locked table had ended: its statements go one by one then.
       expect(sent.slice(0, 3)).toEqual([1, 2, 30]);
@@ -307,7 +303,7 @@ describe('a table that somebody locked', () => {
         insertInto(tableOf(9)),
         insertInto(tableOf(2)),
       ]);
-      await sleep(400);
+      await sleep(300); // Clock: overdue by then
       sent = [];
       const waiting = all(Array.from({ length: 20 }, () => insertInto(tableOf(1))));
       expect(failures(await all(inserts(2, 31)))).toEqual([]);
@@ -325,7 +321,7 @@ describe('a table that somebody locked', () => {
     client = joiningClient(counted(narrow));
     await whileLocked(9, async (unlock) => {
       const stuck = all([insertInto(tableOf(30)), insertInto(tableOf(9)), insertInto(tableOf(2))]);
-      await sleep(400);
+      await sleep(300); // Clock: overdue by then
       expect(sent).toEqual([1, 2]);
       expect(failures(await all(inserts(3, 31)))).toEqual([]);
       // Each by itself: waiting for the connection they would go together.
@@ -336,38 +332,35 @@ describe('a table that somebody locked', () => {
   });
 });
 
-describe('a transaction that does not end', () => {
-  it('keeps nobody waiting for over two seconds: nothing was sent', TIMED, async () => {
-    client = joiningClient({
-      ...direct,
-      transactions: { atOnce: 1, spare: 0, run: () => new Promise(() => undefined) },
-    });
-    void all(inserts(3, 1));
-    await sleep(50);
-    const begun = performance.now();
-    const ends = await all([insertInto(tableOf(2)), insertInto(tableOf(3))]);
-    expect(failures(ends)).toHaveLength(2);
-    for (const failure of failures(ends))
-      expect(failure).toMatchObject({ failure: 'unreachable', poolExhausted: true });
-    expect(performance.now() - begun).toBeLessThan(3500);
+it('what waits for over two seconds for a transaction that does not end fails, and was not sent', async () => {
+  using _time = fakeTime();
+  client = joiningClient({
+    ...direct,
+    change: async () => ({ affectedRows: 1, insertId: 0 }),
+    transactions: { atOnce: 1, spare: 0, run: () => new Promise(() => undefined) },
   });
+  void all(inserts(3, 1));
+  await passes(50);
+  const waiting = all([insertInto(tableOf(2)), insertInto(tableOf(3))]);
+  await passes(2200);
+  const refused = expect.objectContaining({ failure: 'unreachable', poolExhausted: true });
+  expect(failures(await waiting)).toEqual([refused, refused]);
 });
 
-describe('a client that is closed', () => {
-  it('sends nothing of what waits, and says so', async () => {
-    let end = (): void => undefined;
-    const run = (some: readonly Statement[]): Promise<SqlChange[]> =>
-      new Promise((resolve) => void (end = () => resolve(some.map(() => ({ affectedRows: 1, insertId: 0 })))));
-    client = joiningClient({ ...direct, transactions: { atOnce: 1, spare: 0, run }, close: async () => undefined });
-    const first = all(inserts(3, 1));
-    await sleep(50);
-    const waiting = all([insertInto(tableOf(4)), insertInto(tableOf(5))]);
-    await client.close();
-    expect(failures(await waiting)).toEqual([
-      expect.objectContaining({ failure: 'unreachable' }),
-      expect.objectContaining({ failure: 'unreachable' }),
-    ]);
-    end();
-    expect(failures(await first)).toEqual([]);
-  });
+it('a client that is closed sends nothing of what waits, and says so', async () => {
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const run = async (some: readonly Statement[]): Promise<SqlChange[]> => {
+    begun.resolve();
+    await ended.promise;
+    return some.map(() => ({ affectedRows: 1, insertId: 0 }));
+  };
+  client = joiningClient({ ...direct, transactions: { atOnce: 1, spare: 0, run }, close: async () => undefined });
+  const first = all(inserts(3, 1));
+  await begun.promise;
+  const waiting = all([insertInto(tableOf(4)), insertInto(tableOf(5))]);
+  await client.close();
+  const refused = expect.objectContaining({ failure: 'unreachable' });
+  expect(failures(await waiting)).toEqual([refused, refused]);
+  ended.resolve();
+  expect(failures(await first)).toEqual([]);
 });

@@ -45,7 +45,6 @@ const DATABASE = shardDatabase(datastore, 1);
 const LOG = [{ shard: 1, after: 1500 }];
 const KEPT = [{ column: '*', keepVersions: 10 }];
 const COLUMN = () => ({ row_key: rows[0] ?? '', column_name: 'BASE' });
-const HEEDING = { datastore, shard: 1, heeds: true };
 // Many versions of the same few columns: an aggregate over them has to skip from column to column.
 const rows = rowsOfShard(1, 4, 3);
 const connection = await connectionTo(groupOf(1));
@@ -103,78 +102,60 @@ const BY_STATISTICS = new Set([
 
 describe('rows read', () => {
   const key = (ref_key?: number) => ({ key: { row_key: rows[0] ?? '', column_name: 'BASE', ref_key }, shard: 1 });
-  const ofRow = (columns: string[] | undefined) => ({
-    row_key: rows[1] ?? '',
-    columns,
-    after: undefined,
-    limit: 100,
-    bytes: 1e6,
-  });
-  const range = { row_key: '', column_name: 'NOTES', after: undefined, ascending: false, limit: 10, bytes: 1e6 };
+  const range = { column_name: 'NOTES', after: undefined, ascending: false, limit: 10, bytes: 1e6 };
+  const versions = (rules?: typeof KEPT) => () =>
+    selectVersions(datastore, 1, { ...range, row_key: rows[1] ?? '' }, false, rules);
+  const ofRow = () => ({ row_key: rows[1] ?? '', columns: undefined, after: undefined, limit: 100, bytes: 1e6 });
+  const TWO = ['BASE', 'STATUS'];
+  const fence = { datastore, shard: 1, epoch: 1 };
+  const append =
+    (count: number, more = {}) =>
+    () =>
+      appendCells({ ...fence, ...more }, newCells(count));
+  const single =
+    (more = {}) =>
+    () =>
+      appendCell({ ...fence, ...more }, newCells(1)[0] as EncodedCell);
+  const columns = (after?: number) => () =>
+    selectColumnStates({ datastore, shard: 1, rules: KEPT }, times(20, { ...COLUMN(), ...(after && { after }) }), 10);
+  const SINCE = [{ shard: 1, since: '2026-01-01T00:00:00.000000Z' }];
+  const notes = () => countLeft(DATABASE, { row_key: rows[1] ?? '', column_name: 'NOTES' });
 
   const STATEMENTS: readonly (readonly [what: string, statement: () => Statement, most: number])[] = [
-    ['append of one cell', () => appendCell({ datastore, shard: 1, epoch: 1 }, newCells(1)[0] as EncodedCell), 12],
-    ['… that looks for erasures', () => appendCell({ ...HEEDING, epoch: 1 }, newCells(1)[0] as EncodedCell), 16],
-    [
-      'append of 100 cells that looks for erasures',
-      () => appendCells({ ...HEEDING, epoch: 1 }, newCells(100)),
-      12 + 1300,
-    ],
+    ['append of one cell', single(), 12],
+    ['… that looks for erasures', single({ heeds: true }), 16],
+    ['append of 100 cells that looks for erasures', append(100, { heeds: true }), 12 + 1300],
     ['erasures of a cell', () => unionOf(selectErasures(datastore, 1, cellOf({ row_key: rows[1] ?? '' }), 0)), 12],
     [
       'a page of bodies to erase',
       () => selectBodies(DATABASE, { row_key: rows[1] ?? '' }, undefined, 10, 1e6),
       10 * 14,
     ],
-    ['whether bodies are left', () => countLeft(DATABASE, { row_key: rows[1] ?? '', column_name: 'NOTES' }), 12],
-    [
-      'a page of 10 versions, of which 10 are kept',
-      () => selectVersions(datastore, 1, { ...range, row_key: rows[1] ?? '' }, false, KEPT),
-      10 * 14 + 14,
-    ],
+    ['whether bodies are left', notes, 12],
+    ['a page of 10 versions, of which 10 are kept', versions(KEPT), 10 * 14 + 14],
     ['a cell, whether it is kept', () => selectCells(datastore, [key(3)], false, undefined, KEPT), 6 + 14],
     ['20 cells of the log, whether they are kept', () => selectLog(datastore, LOG, 20, 1e6, KEPT), 20 * 13 + 20 * 12],
-    [
-      '20 columns of which versions may be erased',
-      () => selectColumnStates({ datastore, shard: 1, rules: KEPT }, times(20, COLUMN()), 10),
-      20 * (10 * 14 + 14),
-    ],
-    [
-      '20 columns of which versions behind some may be erased',
-      () => selectColumnStates({ datastore, shard: 1, rules: KEPT }, times(20, { ...COLUMN(), after: 20 }), 10),
-      20 * (10 * 14 + 14),
-    ],
-    [
-      'which of 100 erasures are in the log',
-      () => selectPlaced(DATABASE, times(100, { ...COLUMN(), up_to: 3 })),
-      100 * 4,
-    ],
+    ['20 columns of which versions may be erased', columns(), 20 * (10 * 14 + 14)],
+    ['20 columns of which versions behind some may be erased', columns(20), 20 * (10 * 14 + 14)],
+    ['100 erasures in the log', () => selectPlaced(DATABASE, times(100, { ...COLUMN(), up_to: 3 })), 100 * 4],
     ['a page of what was written', () => selectWritten(datastore, 1, 1500, 100), 100 * 3 + 20],
-    ['append of 100 cells', () => appendCells({ datastore, shard: 1, epoch: 1 }, newCells(100)), 12 + 100 * 9],
-    ['append of a restored cell', () => appendRestored({ datastore, shard: 1, epoch: 1 }, restored(1)), 12 + 9],
-    ['append of 100 restored cells', () => appendRestored({ datastore, shard: 1, epoch: 1 }, restored(100)), 12 + 900],
+    ['append of 100 cells', append(100), 12 + 100 * 9],
+    ['append of a restored cell', () => appendRestored(fence, restored(1)), 12 + 9],
+    ['append of 100 restored cells', () => appendRestored(fence, restored(100)), 12 + 900],
     ['a cell by its address', () => selectCells(datastore, [key(3)], false), 6],
     ['the latest cell of a column of 333 versions', () => selectCells(datastore, [key()], false), 6],
     ['100 latest cells', () => selectCells(datastore, times(100, key()), false), 100 * 5],
-    ['a page of 10 versions', () => selectVersions(datastore, 1, { ...range, row_key: rows[1] ?? '' }, false), 10 * 14],
-    ['the latest cells of a row of 1000 cells', () => selectRow(datastore, 1, ofRow(undefined), false), 60],
-    ['two columns of that row', () => selectRow(datastore, 1, ofRow(['BASE', 'STATUS']), false), 60],
-    [
-      'two columns of that row, each by itself',
-      () => selectColumns(datastore, 1, { ...ofRow(undefined), columns: ['BASE', 'STATUS'] }, false, KEPT),
-      2 * 6,
-    ],
-    ['20 cells of the log', () => selectLog(datastore, [{ shard: 1, after: 1500 }], 20, 1e6), 20 * 13],
+    ['a page of 10 versions', versions(), 10 * 14],
+    ['the latest cells of a row of 1000 cells', () => selectRow(datastore, 1, ofRow(), false), 60],
+    ['two columns of that row', () => selectRow(datastore, 1, { ...ofRow(), columns: TWO }, false), 60],
+    ['each of two columns', () => selectColumns(datastore, 1, { ...ofRow(), columns: TWO }, false, KEPT), 2 * 6],
+    ['20 cells of the log', () => selectLog(datastore, LOG, 20, 1e6), 20 * 13],
     ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 9000 }], 20, 1e6), 12],
     ['whether 64 shards have a next cell', () => selectNextCells(datastore, times(64, { shard: 1, at: 1500 })), 64 * 3],
     ['the head of a shard', () => selectHeads(datastore, [1]), 8],
-    ['how far a shard is done', () => selectLags(datastore, [{ shard: 1, after: 1500 }]), 8],
+    ['how far a shard is done', () => selectLags(datastore, LOG), 8],
     ['how far 64 shards are done', () => selectLags(datastore, times(64, { shard: 1, after: 1500 })), 64 * 8],
-    [
-      'the place of a time in the log',
-      () => findLocations(datastore, [{ shard: 1, since: '2026-01-01T00:00:00.000000Z' }]),
-      160,
-    ],
+    ['the place of a time in the log', () => findLocations(datastore, SINCE), 160],
     ['hashes of 100 bodies', hashes, 100 * 4],
   ];
 

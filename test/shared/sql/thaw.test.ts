@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openForwarder, type Forwarder } from '../../../infra/local/mysql/forwarder.ts';
@@ -6,7 +5,7 @@ import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
 import { clientTo, groupAccess } from '../../support/connection-to.ts';
 import { sql } from '../../support/plain-sql.ts';
-import { TIMED } from '../../support/timed.ts';
+import { until } from '../../support/until.ts';
 
 const CONNECTIONS = 8;
 const DATABASE = `thaw_${randomUUID().replaceAll('-', '')}`;
@@ -20,7 +19,7 @@ beforeEach(async () => {
   const group = groupAccess();
   between = await openForwarder({ host: '127.0.0.1', port: 0, target: () => group.writer });
   const address = { ...group, writer: { host: between.host, port: between.port } };
-  client = clientTo(address, { connections: CONNECTIONS });
+  client = clientTo(address, { connections: CONNECTIONS, connectTimeoutMs: 30_000 });
   told = [];
   guarded = guardedClient(client, 'group-1', { onOpen: (role) => told.push(role) });
   await guarded.change(sql(`CREATE DATABASE ${DATABASE}`));
@@ -38,7 +37,7 @@ afterEach(async () => {
 /** As it is for an instance that was frozen: no event was seen, and the clock of timers stood still. */
 function freeze(milliseconds: number): void {
   between.forgetConnections();
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + milliseconds });
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + milliseconds }); // Clock: as data
 }
 
 const outcome = (work: Promise<unknown>): Promise<string> =>
@@ -68,7 +67,7 @@ describe('an instance that was frozen, its connections forgotten', () => {
         )
       ).sort();
     const before = await ids();
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 20_000 });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 20_000 }); // Clock: as data
     expect(await ids()).toEqual(before);
   });
 
@@ -98,22 +97,20 @@ describe('an instance that was frozen, its connections forgotten', () => {
   });
 });
 
-/** As a garbage collection, or a machine that is too busy, keeps a process from running. */
-function stall(milliseconds: number): void {
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end);
-}
-
 describe('reads that a request left behind', () => {
   it('open no circuit when their time limits pass after the thaw, and keep nothing from being done', async () => {
     const address = { ...groupAccess(), writer: { host: between.host, port: between.port } };
-    const hasty = clientTo(address, { connections: CONNECTIONS, queryTimeoutMs: 1000 });
+    const hasty = clientTo(address, { connections: CONNECTIONS, connectTimeoutMs: 30_000, queryTimeoutMs: 2000 });
     const found: string[] = [];
     const instance = guardedClient(hasty, 'group-1', { onOpen: (role) => found.push(role) });
     try {
       await Promise.all(Array.from({ length: CONNECTIONS }, () => instance.select(sql('SELECT SLEEP(0.1)'), 'writer')));
-      const left = timesOf(6, () => outcome(instance.select(sql('SELECT SLEEP(0.2)'), 'writer')));
-      await sleep(50);
+      const left = timesOf(6, () => outcome(instance.select(sql('SELECT SLEEP(0.7)'), 'writer')));
+      const running = "SELECT COUNT(*) FROM information_schema.processlist WHERE info = 'SELECT SLEEP(0.7)'";
+      await until(
+        'they are under way',
+        async () => Number((await guarded.select(sql(running), 'writer'))[0]?.[0]) === 6,
+      );
       freeze(180_000);
       // No answer to them ever comes; theirs are six of the eight connections.
       expect(await timesOf(2, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(done(2));
@@ -130,8 +127,12 @@ describe('reads that a request left behind', () => {
 });
 
 describe('a process that stood still', () => {
-  it('waits for no second time limit, and blames nobody: whoever asked has waited for one', TIMED, async () => {
-    const hasty = clientTo(undefined, { queryTimeoutMs: 1500 });
+  it('does not take its own time limit for an outage', async () => {
+    const hasty = clientTo(undefined, {
+      connectTimeoutMs: 30_000,
+      queryTimeoutMs: 300,
+      standstill: { since: () => true },
+    });
     let probes = 0;
     const counted: SqlClient = {
       ...hasty,
@@ -142,29 +143,21 @@ describe('a process that stood still', () => {
     };
     const instance = guardedClient(counted, 'group-1');
     try {
-      await hasty.select(sql('SELECT 2'), 'writer');
-      const begun = performance.now();
-      const late = instance.select(sql('SELECT SLEEP(5)'), 'writer').catch((error: unknown) => error);
-      await sleep(100);
-      stall(700);
-      expect(await late).toMatchObject({ failure: 'unclear', stoodStill: true, timedOut: false });
-      expect(performance.now() - begun).toBeLessThan(2 * 1500);
+      await expect(instance.select(sql('SELECT SLEEP(5)'), 'writer')).rejects.toMatchObject({
+        failure: 'unclear',
+        stoodStill: true,
+        timedOut: false,
+      });
       expect([instance.circuit('writer'), probes]).toEqual(['closed', 0]);
     } finally {
       await hasty.close();
     }
   });
 
-  it('finishes what its time limits cut short: connections that it opens, and answers that came meanwhile', async () => {
-    const hasty = clientTo(undefined, { queryTimeoutMs: 600, connectTimeoutMs: 600 });
+  it('gets the connections that it opens, though the time limit for them passed meanwhile', async () => {
+    const hasty = clientTo(undefined, { connectTimeoutMs: 1, standstill: { since: () => true } });
     try {
-      await hasty.select(sql('SELECT 1'), 'writer');
-      // The first has a connection, the others open theirs in that time.
-      const answers = timesOf(4, () => outcome(hasty.select(sql('SELECT SLEEP(0.3)'), 'writer')));
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
-      stall(1500);
+      const answers = timesOf(4, () => outcome(hasty.select(sql('SELECT SLEEP(0.1)'), 'writer')));
       expect(await answers).toEqual(done(4));
     } finally {
       await hasty.close();

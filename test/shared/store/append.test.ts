@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Cell, NewCell } from '../../../shared/cell.ts';
-import { SqlError } from '../../../shared/sql/client.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change } from '../../support/plain-sql.ts';
@@ -92,60 +90,5 @@ describe('the append, with writers side by side', () => {
       await change(clientOf(1), `DELETE FROM ${entity(1)}`);
       await change(clientOf(1), 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ?', name);
     }
-  });
-});
-
-describe('damaged and erased bodies', () => {
-  it('fail the read of their cell with its address, and nothing else', async () => {
-    const row_key = rowIn(1);
-    const cells = [1, 2, 3].map((ref_key) =>
-      cellOf({ row_key, column_name: 'DAMAGE', ref_key, body: 'x'.repeat(200) }),
-    );
-    await trips.batchPut(cells);
-    const spoil = (body: Uint8Array | null, ref_key: number) =>
-      change(
-        clientOf(1),
-        `UPDATE ${entity(1)} SET body = ? WHERE column_name = 'DAMAGE' AND ref_key = ?`,
-        body,
-        ref_key,
-      );
-    await spoil(Buffer.from([1, 2, 3]), 2);
-    await spoil(null, 3);
-
-    const address = (ref_key: number) => ({ row_key, column_name: 'DAMAGE', ref_key });
-    await expect(trips.get(address(2))).rejects.toMatchObject({
-      code: 'undecodable_body',
-      details: { address: address(2) },
-    });
-    const batch = await trips.batchGet(cells);
-    expect(batch.map((item) => item && ('body' in item ? item.body : item.error.code))).toEqual([
-      cells[0]?.body,
-      'undecodable_body',
-      null,
-    ]);
-    const versions = await trips.versions({ row_key, column_name: 'DAMAGE' }, { order: 'asc' });
-    expect(versions.cells.map(({ error, erased }) => error?.code ?? erased)).toEqual([
-      undefined,
-      'undecodable_body',
-      true,
-    ]);
-    expect((await trips.get(address(3))).cell).toMatchObject({ body: null, erased: true });
-    // An erased cell keeps its address.
-    expect((await trips.put(cells[2] as NewCell)).outcome).toBe('conflict');
-  });
-});
-
-describe('what the append relies on', () => {
-  it('is refused by the server when an added id is taken: nothing else gives ids', async () => {
-    const insert = (id: number) =>
-      change(
-        clientOf(0),
-        `INSERT INTO ${entity(0)} VALUES (?, UNHEX(REPLACE(?, '-', '')), 'X', 1, NULL, NOW(6))`,
-        id,
-        randomUUID(),
-      );
-    await insert(1_000_000);
-    await expect(insert(1_000_000)).rejects.toMatchObject({ failure: 'duplicate', key: 'PRIMARY' });
-    await expect(insert(1_000_000)).rejects.toBeInstanceOf(SqlError);
   });
 });

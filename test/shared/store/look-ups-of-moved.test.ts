@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Found } from '../../../shared/contract/datastore.ts';
@@ -11,6 +10,7 @@ const FOUND: Found = { cell: null, served_by: 'writer', stale: false };
 
 it('look-ups of a shard that was moved wait for no slow group, and look where it is before they look again', async () => {
   const done: string[] = [];
+  const slow = Promise.withResolvers<void>();
   let isKnown = false;
   const gone = (): SchemalessError =>
     new SchemalessError('unavailable', 'refused', {
@@ -34,7 +34,7 @@ it('look-ups of a shard that was moved wait for no slow group, and look where it
       tell: (position: number, found: object) => void,
     ) {
       const answer = async (position: number, column: string): Promise<void> => {
-        if (column === 'SLOW') await sleep(300);
+        if (column === 'SLOW') await slow.promise;
         tell(position, column === 'MOVED' ? { error: gone() } : FOUND);
       };
       await Promise.all(keys.map(({ column_name }, position) => answer(position, column_name)));
@@ -44,7 +44,10 @@ it('look-ups of a shard that was moved wait for no slow group, and look where it
   await whereShardsAre(topology, reads).findEach(
     columns.map((column_name) => ({ row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', column_name })),
     {},
-    (position, found) => done.push(`${columns[position]} ${'error' in found ? 'failed' : 'told'}`),
+    (position, found) => {
+      done.push(`${columns[position]} ${'error' in found ? 'failed' : 'told'}`);
+      if (columns[position] === 'MOVED') slow.resolve();
+    },
   );
   expect(done).toEqual(['QUICK told', 'refreshed', 'looked again for MOVED', 'MOVED told', 'SLOW told']);
 });

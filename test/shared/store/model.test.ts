@@ -7,8 +7,8 @@ import { instantStore } from '../../faults/simulate/servers/instant-store.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
 const SHARDS = 3;
-const SIMULATED_RUNS = 1000;
-const REAL_RUNS = 30;
+const SIMULATED_RUNS = 300;
+const REAL_RUNS = 12;
 /** A bug has to be found in so many. */
 const PLANTED_RUNS = 200;
 
@@ -161,12 +161,12 @@ describe('the store does what the reference store does', () => {
   });
   afterAll(() => real.close());
 
-  it(`in ${SIMULATED_RUNS} runs over simulated servers`, { timeout: 180_000 }, async () => {
+  it(`in ${SIMULATED_RUNS} runs over simulated servers`, async () => {
     const report = await fc.asyncDefaultReportMessage(await fc.check(model(simulated), { numRuns: SIMULATED_RUNS }));
     expect(report).toBeUndefined();
   });
 
-  it(`in ${REAL_RUNS} runs over real servers`, { timeout: 180_000 }, async () => {
+  it(`in ${REAL_RUNS} runs over real servers`, async () => {
     const next = async (): Promise<Pair> => {
       const name = `model${runs}`;
       runs += 1;
@@ -179,7 +179,7 @@ describe('the store does what the reference store does', () => {
     expect(report).toBeUndefined();
   });
 
-  it(`and a planted bug is found within ${PLANTED_RUNS} runs`, { timeout: 180_000 }, async () => {
+  it(`and a planted bug is found within ${PLANTED_RUNS} runs`, async () => {
     const { failed, numRuns } = await fc.check(model(withInclusivePages), {
       numRuns: PLANTED_RUNS,
       endOnFailure: true,

@@ -105,7 +105,7 @@ describe('the index catalogue', () => {
 
   it('makes a version live and retires the one before with one write', async () => {
     await listed([version('old', 'live'), version('new', 'building')]);
-    const before = Date.now();
+    const before = Date.now(); // Clock: as data
     expect(await setIndexState(table, index, 'new', 'building', 'live')).toBe(true);
     const [{ versions = [] } = {}] = await dynamoTopology(table).indexes('trips');
     expect(versions).toEqual([

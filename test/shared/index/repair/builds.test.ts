@@ -60,8 +60,8 @@ describe('an index added to a datastore', () => {
     between.now = noEntries;
     const stopWriting = keepWriting();
 
-    const first = indexed.repair({ settings: { buildCellsPerSecond: 100 } });
-    await until('it is under way', async () => (await offsets()) > 100);
+    const first = indexed.repair({ settings: { buildCellsPerSecond: 5 } });
+    await until('it is under way', async () => (await offsets()) > 0);
     const built = async () => (await progress())?.builds[building.hash];
     await until('progress is shown', async () => ((await built())?.done ?? 0) > 0);
     expect((await built())?.total).toBeGreaterThanOrEqual(CELLS);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { rowKeyBytes } from '../../../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../../../shared/body/codec.ts';
 import type { Json } from '../../../../shared/cell.ts';
-import { updateState } from '../../../../shared/dynamo/state-table.ts';
+import { readState, updateState } from '../../../../shared/dynamo/state-table.ts';
 import { indexTable } from '../../../../shared/index/index-table.ts';
 import type { VerifyLocation } from '../../../../shared/index/verify.ts';
 import { putEntries } from '../../../../shared/index/statements/put-entries.ts';
@@ -141,8 +141,9 @@ describe('verification', () => {
     const [row_key = '', other = ''] = rowsOfShard(2, SHARDS, 2);
     await indexed.write([{ row_key, body: { driver: randomUUID(), city: 'kept' } }]);
     const run = indexed.repair();
-    await until('it follows', () => run.events.some(({ kind }) => kind === 'followed'));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const group = (await indexed.store.topology.datastore(indexed.datastore))?.homes[2]?.group ?? '';
+    const writerKey = `writer#${indexed.datastore}#${group}`;
+    await until('it knows the writer', async () => (await readState(indexed.stateTable, writerKey)) !== undefined);
     await run.stop();
 
     const client = await indexed.client(2);
@@ -159,9 +160,8 @@ describe('verification', () => {
       { row_key, ref_key: 9, body: { driver: randomUUID(), city: 'new' } },
     ]);
     expect((await indexed.problems()).length).toBeGreaterThan(0);
-    const group = (await indexed.store.topology.datastore(indexed.datastore))?.homes[2]?.group ?? '';
     await updateState(indexed.stateTable, {
-      key: `writer#${indexed.datastore}#${group}`,
+      key: writerKey,
       update: 'SET #server = :other',
       values: { ':other': { S: 'another' } },
     });
@@ -172,7 +172,7 @@ describe('verification', () => {
     expect(countKinds(await indexed.problems())).toEqual(NONE);
     expect(after.events.filter(({ kind }) => kind === 'writer_changed')).toMatchObject([{ group }]);
     const again = indexed.repair();
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    await until('it follows', () => again.events.some(({ kind }) => kind === 'followed'));
     await again.stop();
     expect(again.events.filter(({ kind }) => kind === 'verified' || kind === 'writer_changed')).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SqlError, type SqlClient, type Statement } from '../../../../../shared/sql/client.ts';
 import type { Wrap } from './indexed-store.ts';
 
@@ -24,7 +25,7 @@ export const noEntries: Wrap = onEntries(async () => {
  */
 export function unreliableEntries(lost: number, latestMs: number): Wrap {
   return onEntries(async (statement, client) => {
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * latestMs));
+    await sleep(Math.random() * latestMs); // Clock: writes come in any order
     if (Math.random() < lost) throw new SqlError('unreachable', 'lost');
     return client.change(statement);
   });

@@ -3,27 +3,23 @@ import { afterAll, inject } from 'vitest';
 import type { Json } from '../../../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../../../shared/definitions/definitions.ts';
 import { indexTable, type PhysicalIndex } from '../../../../../shared/index/index-table.ts';
-import {
-  verifyIndex,
-  type IndexProblem,
-  type Verification,
-  type VerifyOptions,
-} from '../../../../../shared/index/verify.ts';
+import { verifyIndex, type IndexProblem, type VerifyOptions } from '../../../../../shared/index/verify.ts';
+import { committedOffsets } from '../../../../../shared/follow/follower-lag.ts';
 import { migrate } from '../../../../../shared/migrate/migrate.ts';
 import type { RepairEvent } from '../../../../../shared/index/repair/repair-work.ts';
 import { runRepair, type RepairRun } from '../../../../../shared/index/repair/run-repair.ts';
 import type { RepairSettings } from '../../../../../shared/index/repair/settings.ts';
 import type { SqlClient } from '../../../../../shared/sql/client.ts';
 import type { StoreContext } from '../../../../../shared/access/context.ts';
-import type { Datastore } from '../../../../../shared/contract/datastore.ts';
 import { dynamoTopology } from '../../../../../shared/topology/dynamo-topology.ts';
-import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
 import { clientTo } from '../../../../support/connection-to.ts';
 import { cellOf } from '../../../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
 import { eq } from '../../../../support/index-on.ts';
 import { select } from '../../../../support/plain-sql.ts';
-import { openRealStore, type RealStore } from '../../../../support/real-store.ts';
+import { until } from '../../../../support/until.ts';
+import { openRealStore } from '../../../../support/real-store.ts';
+import { PATIENT } from '../../../../support/store-access.ts';
 
 export const DRIVERS: IndexDefinition = {
   name: 'drivers',
@@ -48,40 +44,16 @@ export const CITIES: IndexDefinition = {
 /** A client as it is, or one that stands before it. */
 export type Wrap = (client: SqlClient, group: string) => SqlClient;
 
-export interface IndexedStore {
-  readonly store: RealStore;
-  readonly datastore: string;
-  readonly trips: Datastore;
-  readonly stateTable: DynamoTable;
-  /** Writes cells of BASE, all of which must be stored. */
-  write(cells: readonly { readonly row_key: string; readonly body: Json; readonly ref_key?: number }[]): Promise<void>;
-  /** What a deployment does: indexes as they are wished from now on. */
-  deploy(indexes: readonly IndexDefinition[]): Promise<void>;
-  /** The version that answers, or is being built; by name. */
-  version(name: string, state?: 'live' | 'building'): Promise<PhysicalIndex | undefined>;
-  problems(name?: string, repair?: boolean): Promise<readonly IndexProblem[]>;
-  /** Compares `drivers` with the cells. */
-  verify(options: VerifyOptions): Promise<Verification>;
-  repair(
-    run?: Partial<Omit<RepairRun, 'settings'>> & { readonly settings?: Partial<RepairSettings>; readonly wrap?: Wrap },
-  ): RunningRepair;
-  client(shard: number): Promise<SqlClient>;
-  /** The version of `drivers` that answers. */
-  live(): Promise<PhysicalIndex>;
-  /** How many entries of `drivers` there are, in all shards, of which this holds. */
-  countEntries(condition: string): Promise<number>;
-  /** Rows that a query of `drivers` finds by the driver. */
-  found(driver: string): Promise<readonly string[]>;
-  close(): Promise<void>;
-}
+export type IndexedStore = Awaited<ReturnType<typeof openIndexedStore>>;
 
-export interface RunningRepair {
-  readonly events: RepairEvent[];
-  readonly ended: Promise<void>;
-  stop(): Promise<void>;
-}
-
-const QUICK: Partial<RepairSettings> = { behindMs: 100, lookMs: 100, versionsAgeMs: 100, afterCutMs: 200 };
+const QUICK: Partial<RepairSettings> = {
+  behindMs: 100,
+  lookMs: 100,
+  versionsAgeMs: 100,
+  afterCutMs: 200,
+  commitEveryMs: 100,
+  slowShardRestMs: 100,
+};
 
 /** An indexed store that the tests of a file share, after which it is closed. */
 export async function sharedIndexed(...given: Parameters<typeof openIndexedStore>): Promise<IndexedStore> {
@@ -100,12 +72,17 @@ export function changeable(first: Wrap = (client) => client) {
   return { between, wrap };
 }
 
+type Run = Partial<Omit<RepairRun, 'settings'>> & {
+  readonly settings?: Partial<RepairSettings>;
+  readonly wrap?: Wrap;
+};
+
 /** @param wrap stands before what the writes do; the repair has clients of its own */
 export async function openIndexedStore(
   shards: number,
   wrap: Wrap = (client) => client,
   indexes: readonly IndexDefinition[] = [DRIVERS],
-): Promise<IndexedStore> {
+) {
   const store = await openRealStore({
     datastores: { trips: shards },
     indexes: { trips: indexes },
@@ -121,13 +98,33 @@ export async function openIndexedStore(
     groups: { ...store.context.groups, client: async (group) => through(store.client(group), group) },
   });
   const plain = direct((client) => client);
+  const client = async (shard: number): Promise<SqlClient> =>
+    store.client((await store.topology.datastore(datastore))?.homes[shard]?.group ?? '');
 
-  const indexed: IndexedStore = {
+  /** The version that answers, or is being built; by name. */
+  async function version(name: string, state = 'live'): Promise<PhysicalIndex | undefined> {
+    const catalogue = (await dynamoTopology(store.topologyTable).indexes(datastore)).find((one) => one.name === name);
+    const found = catalogue?.versions.find((one) => one.state === state);
+    return found && { name, hash: found.hash, definition: found.definition };
+  }
+
+  /** The version that answers. */
+  async function live(name = DRIVERS.name): Promise<PhysicalIndex> {
+    const found = await version(name);
+    if (!found) throw new Error(`${name} is not live`);
+    return found;
+  }
+
+  return {
     store,
     datastore,
     trips,
     stateTable,
-    async write(cells) {
+    client,
+    version,
+    live,
+    /** Writes cells of BASE, all of which must be stored. */
+    async write(cells: readonly { readonly row_key: string; readonly body: Json; readonly ref_key?: number }[]) {
       for (let start = 0; start < cells.length; start += 100) {
         const results = await trips.batchPut(
           cells.slice(start, start + 100).map(({ row_key, body, ref_key = 1 }) => cellOf({ row_key, ref_key, body })),
@@ -136,31 +133,24 @@ export async function openIndexedStore(
         if (failed) throw new Error(JSON.stringify(failed));
       }
     },
-    async deploy(wished) {
+    /** What a deployment does: indexes as they are wished from now on. */
+    async deploy(wished: readonly IndexDefinition[]) {
       await migrate({
         topologyTable: store.topologyTable,
-        connect: clientTo,
+        connect: (address) => clientTo(address, PATIENT),
         wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished }] },
         mayGoOn: () => true,
       });
       store.topology.refresh();
     },
-    async version(name, state = 'live') {
-      const catalogue = (await dynamoTopology(store.topologyTable).indexes(datastore)).find((one) => one.name === name);
-      const found = catalogue?.versions.find((version) => version.state === state);
-      return found && { name, hash: found.hash, definition: found.definition };
-    },
     async problems(name = DRIVERS.name, repair = false) {
-      const index = await indexed.version(name);
-      if (!index) throw new Error(`${name} is not live`);
-      const { problems, failed } = await verifyIndex(plain, datastore, index, { settleMs: 50, repair });
+      const { problems, failed } = await verifyIndex(plain, datastore, await live(name), { settleMs: 50, repair });
       for (const error of failed.values()) throw error;
       return problems;
     },
-    async verify(options) {
-      return verifyIndex(plain, datastore, await indexed.live(), { settleMs: 50, ...options });
-    },
-    repair({ settings, wrap: through = (client: SqlClient) => client, ...run } = {}) {
+    /** Compares `drivers` with the cells. */
+    verify: async (options: VerifyOptions) => verifyIndex(plain, datastore, await live(), { settleMs: 50, ...options }),
+    repair({ settings, wrap: through = (one: SqlClient) => one, ...run }: Run = {}) {
       const events: RepairEvent[] = [];
       const stopping = new AbortController();
       const ended = runRepair({
@@ -168,7 +158,8 @@ export async function openIndexedStore(
         topologyTable: store.topologyTable,
         stateTable,
         owner: randomUUID(),
-        deadline: Date.now() + 60_000,
+        // Clock: never comes
+        deadline: Date.now() + 3_600_000,
         signal: stopping.signal,
         heartbeat: { heartbeatMs: 100, silenceMs: 2000 },
         report: (event) => void events.push(event),
@@ -184,31 +175,34 @@ export async function openIndexedStore(
         },
       };
     },
-    async live() {
-      const live = await indexed.version(DRIVERS.name);
-      if (!live) throw new Error(`${DRIVERS.name} is not live`);
-      return live;
-    },
-    async countEntries(condition) {
-      const index = await indexed.live();
+    /** How many entries of `drivers` there are, in all shards, of which this holds. */
+    async countEntries(condition: string) {
+      const index = await live();
       let sum = 0;
       for (let shard = 0; shard < shards; shard += 1) {
         const counting = `SELECT COUNT(*) FROM ${indexTable(datastore, shard, index)} WHERE ${condition}`;
-        sum += Number((await select(await indexed.client(shard), counting))[0]?.[0]);
+        sum += Number((await select(await client(shard), counting))[0]?.[0]);
       }
       return sum;
     },
-    async found(driver) {
+    /** Comes back once a run has followed the logs to their ends, as they are now, and noted so. */
+    async followed() {
+      const heads = (await trips.heads()).map((head) => (head.error ? Number.NaN : head.head));
+      await until('the logs are followed', async () => {
+        const offsets = await committedOffsets(stateTable, { name: 'repair', datastore }, shards);
+        return heads.every((head, shard) => (offsets[shard] ?? 0) >= head);
+      });
+    },
+    /** Rows that a query of `drivers` finds by the driver. */
+    async found(driver: string): Promise<readonly string[]> {
       const { entries } = await trips.query({ index: DRIVERS.name, where: [eq('driver', driver)], limit: 1000 });
       return entries.map(({ row_key }) => row_key);
     },
-    client: async (shard) => store.client((await store.topology.datastore(datastore))?.homes[shard]?.group ?? ''),
     async close() {
       stateTable.client.destroy();
       await store.close();
     },
   };
-  return indexed;
 }
 
 /** How many problems there are of each kind. */

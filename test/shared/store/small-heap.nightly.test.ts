@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { LIMITS } from '../../../shared/cell.ts';
 import { rowKeyBytes, shardOf } from '../../../shared/address.ts';
@@ -10,20 +8,19 @@ import { cellOf } from '../../support/datastore-conformance.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { change } from '../../support/plain-sql.ts';
-import type { SmallHeapRead } from './support/reads-in-small-heap.ts';
+import { smallHeap } from './support/small-heap.ts';
 
-/** 1 MiB of JSON, some 400 bytes stored, 14 MB of heap; a hundred of them are 1.4 GB. */
+/** 1 MiB of JSON, some 400 bytes stored, 14 MB of heap; forty of them are 560 MB. */
 const LARGE = encodeBody(Array.from({ length: 349_000 }, () => []));
-const COUNT = 100;
+const COUNT = 40;
 const SHARDS = 3;
 const HEAP_MB = 192;
-const CHILD = fileURLToPath(new URL('support/reads-in-small-heap.ts', import.meta.url));
 
-const run = promisify(execFile);
 const { store, trips, name, clientOf, entity, rowIn } = await sharedTrips(SHARDS, {
   indexes: [indexOn('city_index', { city: 'string' })],
   bufferCopies: 0,
 });
+const heap = smallHeap(HEAP_MB, { topologyTable: store.topologyTable.table });
 const row = rowIn(0);
 const cells = Array.from({ length: COUNT }, () => cellOf({ body: { city: 'Lisbon' } }));
 const rows = cells.map(({ row_key }) => row_key);
@@ -80,11 +77,10 @@ interface Asked {
   readonly body?: unknown;
 }
 
-async function ask(routeKey: string, { at = {}, query = '', body }: Asked): Promise<Answered> {
+function ask(routeKey: string, { at = {}, query = '', body }: Asked): Promise<Answered> {
   const [method = '', path = ''] = routeKey.split(' ');
-  const request: SmallHeapRead = {
-    servers: inject('servers'),
-    topologyTable: store.topologyTable.table,
+  return heap.run({
+    work: 'request',
     handler: path.includes('index') || path.includes('query') ? 'query-index' : 'read-cells',
     event: {
       routeKey,
@@ -92,19 +88,11 @@ async function ask(routeKey: string, { at = {}, query = '', body }: Asked): Prom
       rawQueryString: query,
       headers: {},
       pathParameters: { datastore: name, ...at },
-      requestContext: { requestId: 'request', http: { method, path } } as SmallHeapRead['event']['requestContext'] &
-        object,
+      requestContext: { requestId: 'request', http: { method, path } } as APIGatewayProxyEventV2['requestContext'],
       isBase64Encoded: false,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     },
-  };
-  const { stdout } = await run(
-    process.execPath,
-    [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8', CHILD, JSON.stringify(request)],
-    // Within the time of its test, which would leave it behind.
-    { maxBuffer: 1e8, timeout: 50_000, killSignal: 'SIGKILL' },
-  );
-  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Answered;
+  });
 }
 
 const FULL = { status: 200, bodies: 4 };
@@ -155,7 +143,7 @@ describe(`a heap of ${HEAP_MB} MB is enough for an answer made of bodies that de
     [
       'many reads of one cell',
       `${POST}/batch-read`,
-      { body: { targets: many((position) => `cells/${rows[position]}/LARGE`) } },
+      { body: { targets: many((position) => `cells/${rows[position % COUNT]}/LARGE`) } },
       { status: 200 },
     ],
     [
