@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { PROJECT_ROOT, type AppContext } from '../../../infra/app-context.ts';
 import { buildApp } from '../../../infra/app.ts';
@@ -7,6 +7,7 @@ import type { EnvironmentProps } from '../../../infra/environments.ts';
 import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
 import { createResolver, type Resolver } from '../../../infra/local/template/resolver.ts';
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Small functions that stand in for the real ones. */
 export const STAND_INS = join(import.meta.dirname, 'functions');
@@ -39,6 +40,39 @@ export function synthesized(
   add?.(stacks);
   app.synth();
   return loadAssembly(folder);
+}
+
+/** A synthesized app, held in memory: its folder is gone. */
+export interface SynthesizedApp {
+  readonly stacks: readonly LoadedStack[];
+  /** The text of its manifest, and of the metadata of its stacks, by file name. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** The assets that have a bundle, by the path that a function's metadata gives. */
+  readonly bundles: ReadonlySet<string>;
+}
+
+const apps = new Map<string, SynthesizedApp>();
+
+/**
+ * Synthesizes the app once for each context and change of its environment. The test files of a worker share the result,
+ * so none may change it.
+ */
+export function appOf(context: AppContext, environment: Partial<EnvironmentProps> = {}): SynthesizedApp {
+  const key = JSON.stringify([context, environment]);
+  const known = apps.get(key);
+  if (known) return known;
+  using folder = temporaryFolder();
+  const stacks = synthesized(folder.path, context, { environment });
+  const filesLike = (pattern: string) => globSync(pattern, { cwd: folder.path });
+  const app = {
+    stacks,
+    texts: new Map(
+      filesLike('{manifest,*.metadata}.json').map((name) => [name, readFileSync(join(folder.path, name), 'utf8')]),
+    ),
+    bundles: new Set(filesLike('*/index.mjs').map((path) => dirname(path))),
+  };
+  apps.set(key, app);
+  return app;
 }
 
 /** The resources of one type in all stacks. */
