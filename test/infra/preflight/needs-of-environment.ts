@@ -1,13 +1,22 @@
 import type { EnvironmentName } from '../../../infra/environments.ts';
 import type { Needs } from '../../../infra/preflight/needs.ts';
-import { needsOf } from '../../../infra/preflight/synthesized-needs.ts';
-import { STAND_INS } from '../support/synthesized.ts';
+import { appOf } from '../support/synthesized.ts';
 
-const known = new Map<EnvironmentName, Needs>();
-
-/** Synthesizes the needs of an environment once for all test files of a worker. */
+/** Returns the needs of an environment, as `needsOf` finds them, without another synthesis. */
 export function needsOfEnvironment(environment: EnvironmentName): Needs {
-  const needs = known.get(environment) ?? needsOf({ environment, functions: STAND_INS });
-  known.set(environment, needs);
-  return needs;
+  const { stacks } = appOf({ environment });
+  return {
+    environment,
+    stacks: stacks.map(({ name }) => ({
+      name,
+      bootstrap: { parameter: '/cdk-bootstrap/hnb659fds/version', version: 6 },
+    })),
+    resources: stacks.flatMap(({ name: stack, template }) =>
+      Object.values(template.Resources).map(({ Type: type, Properties: properties = {} }) => ({
+        type,
+        stack,
+        properties,
+      })),
+    ),
+  };
 }

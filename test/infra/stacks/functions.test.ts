@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName } from '../../../infra/environments.ts';
 import { DEFINING_HANDLER, ROUTES } from '../../../shared/api/routes.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { statementsOf } from '../support/statements.ts';
-import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
+import { appOf, propertiesOf, resourcesOf, synthesized } from '../support/synthesized.ts';
 import { mostVariableBytes } from '../support/variable-bytes.ts';
 
 /** The functions behind the API: only an environment that says so has one that defines datastores. */
@@ -13,6 +15,7 @@ const apiFunctions = (environment: EnvironmentName) =>
   [...new Set(ROUTES.map(({ handler }) => handler))].filter(
     (handler) => handler !== DEFINING_HANDLER || ENVIRONMENTS[environment].definedByApi !== undefined,
   );
+const folder = folderOfTests();
 /** The functions that loop until their successor has taken over. */
 const LOOPS = 4;
 const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
@@ -21,7 +24,7 @@ const triggerFunctions = definitions.datastores.flatMap(({ name: datastore, trig
 );
 
 describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
-  const { stacks, bundles } = appOf({ environment });
+  const { stacks } = appOf({ environment });
   const properties = (type: string) => propertiesOf(stacks, type);
 
   it('repeats neither schedules nor functions', () => {
@@ -67,7 +70,6 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
       ...(environment === 'local' ? [] : [360]),
       ...Array.from({ length: LOOPS }, () => 900),
     ]);
-    for (const { Metadata } of functions) expect(bundles).toContain(String(Metadata?.['aws:asset:path']));
   });
 
   it('hands the definitions of the indexes to the migration, which runs before anything repairs or drains', () => {
@@ -161,4 +163,14 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     const people = environment === 'local' ? 0 : 1;
     expect(running).toHaveLength((overDataApi ? ofStore.length : 0) + people);
   });
+});
+
+it('each function of prod, those of triggers included, has its bundle', () => {
+  const stacks = synthesized(folder.path, { environment: 'prod' });
+  const functions = resourcesOf(stacks, 'AWS::Lambda::Function').filter(
+    ({ Properties }) => Properties?.['Handler'] === 'index.handler',
+  );
+  const paths = functions.map(({ Metadata }) => join(folder.path, String(Metadata?.['aws:asset:path']), 'index.mjs'));
+  expect(new Set(paths).size).toBeGreaterThan(triggerFunctions.length + LOOPS);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
 });

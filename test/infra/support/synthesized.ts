@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { PROJECT_ROOT, type AppContext } from '../../../infra/app-context.ts';
 import { buildApp } from '../../../infra/app.ts';
 import type { EnvironmentProps } from '../../../infra/environments.ts';
@@ -20,39 +21,40 @@ export interface Changes {
   readonly environment?: Partial<EnvironmentProps>;
   /** Adds to the stacks. @default nothing is added */
   readonly add?: (stacks: ReturnType<typeof buildApp>) => void;
+  /** Gives the code of the functions. @default the stand-ins are bundled */
+  readonly codeOf?: Parameters<typeof buildApp>[2];
 }
 
 /** Synthesizes the app in process with stand-in functions, with the settings of cdk.json but for the slow rules. */
 export function synthesized(
   folder: string,
   context: AppContext,
-  { environment, add }: Changes = {},
+  { environment, add, codeOf }: Changes = {},
 ): readonly LoadedStack[] {
   const settings: { readonly context: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
   const app = new App({
     outdir: folder,
     context: { ...settings.context, 'aws:cdk:enable-asset-metadata': true, functions: STAND_INS, ...context },
-    // The rules of CloudFormation, which take ten times as long as all else. `npm run synth` applies them.
+    // The rules of CloudFormation take two thirds of the time. `npm run synth` applies them.
     builtinCloudFormationValidation: false,
     analyticsReporting: false,
     treeMetadata: false,
   });
-  const stacks = buildApp(app, environment);
+  const stacks = buildApp(app, environment, codeOf);
   add?.(stacks);
   app.synth();
   return loadAssembly(folder);
 }
 
-/** A synthesized app, held in memory: its folder is gone. */
+/** A synthesized app, held in memory: its folder is gone, and its functions were not bundled. */
 export interface SynthesizedApp {
   readonly stacks: readonly LoadedStack[];
   /** The text of its manifest, and of the metadata of its stacks, by file name. */
   readonly texts: ReadonlyMap<string, string>;
-  /** The assets that have a bundle, by the path that a function's metadata gives. */
-  readonly bundles: ReadonlySet<string>;
 }
 
 const apps = new Map<string, SynthesizedApp>();
+const notBundled = { own: () => Code.fromAsset(STAND_INS), ofTrigger: () => Code.fromAsset(STAND_INS) };
 
 /**
  * Synthesizes the app once for each context and change of its environment. The test files of a worker share the result,
@@ -63,15 +65,10 @@ export function appOf(context: AppContext, environment: Partial<EnvironmentProps
   const known = apps.get(key);
   if (known) return known;
   using folder = temporaryFolder();
-  const stacks = synthesized(folder.path, context, { environment });
-  const filesLike = (pattern: string) => globSync(pattern, { cwd: folder.path });
-  const app = {
-    stacks,
-    texts: new Map(
-      filesLike('{manifest,*.metadata}.json').map((name) => [name, readFileSync(join(folder.path, name), 'utf8')]),
-    ),
-    bundles: new Set(filesLike('*/index.mjs').map((path) => dirname(path))),
-  };
+  const stacks = synthesized(folder.path, context, { environment, codeOf: () => notBundled });
+  const names = globSync('{manifest,*.metadata}.json', { cwd: folder.path });
+  const texts = new Map(names.map((name) => [name, readFileSync(join(folder.path, name), 'utf8')]));
+  const app = { stacks, texts };
   apps.set(key, app);
   return app;
 }
