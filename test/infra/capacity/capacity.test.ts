@@ -84,32 +84,6 @@ describe('a plan', () => {
     expect(atRest({ ...inVpc, schedules: false })).toBeGreaterThan(2 * atRest({ ...small, schedules: false }));
   });
 
-  it('costs by the month what a second costs: units', () => {
-    const plan = planFor(1000);
-    const seconds = 730 * 3600;
-    // A write, a read, and one of the trigger's function; 300 million at one price, the rest at the next.
-    const requests = 3000 * seconds;
-    expect(plan.traffic.requests).toBe(3000);
-    expect(lineOf(plan, 'HTTP API')).toBeCloseTo(300 + ((requests - 300e6) / 1e6) * 0.9, 4);
-    expect(plan.traffic.writeCells.concurrency).toBe(25);
-    expect(plan.traffic.triggerFunctions.concurrency).toBe(50);
-    expect(plan.database.storedBytes).toBe(1000 * seconds * (930 + 300));
-    // Four tailers pass over eight groups every 120 ms; a receive and a delete for each batch; two triggers' queues
-    // looked at by each tailer.
-    expect(lineOf(plan, 'SQS')).toBeCloseTo(((((4 * 8 * 1000) / 120) * 3 + (4 * 2) / 5) * seconds * 0.5) / 1e6, 4);
-  });
-
-  it('asks the groups for what a put sends: commits as I/O, statements as calls of the Data API', () => {
-    // Three commits, the deletion of the copy, and a page each for cell and entry.
-    expect(planFor(1000).database.io).toBe(1000 * (3 + 1 + 2));
-    const [atRest, asked] = [0, 1000].map((writes) => planFor(writes, small));
-    // Four statements for each write, and a read for each read.
-    expect((asked?.database.dataApiCalls ?? 0) - (atRest?.database.dataApiCalls ?? 0)).toBe(
-      1000 * 4 + (asked?.traffic.reads ?? 0),
-    );
-    expect(planFor(1000, { ...prod, bufferCopies: 0 }).database.io).toBe(1000 * (2 + 2));
-  });
-
   it('has groups enough for the shards, the writes and what is deployed', () => {
     expect(planFor(0).database.groups).toBe(8);
     expect(capacityFor(loadOn(prod, 8192, 0)).database.groups).toBe(16);
