@@ -17,10 +17,12 @@ import { StorageStack } from './stacks/storage-stack.ts';
  *
  * @param changed what is to be otherwise than `environments.ts` says, for who wants to see what becomes of it @default
  *   nothing
+ * @param codeOf gives the code of the functions
  */
 export function buildApp(
   app: App,
   changed: Partial<EnvironmentProps> = {},
+  codeOf: typeof bundledFromSource = bundledFromSource,
 ): { storage: StorageStack; service: ServiceStack } {
   const context = Object.fromEntries(CONTEXT_KEYS.map((key): [string, unknown] => [key, app.node.tryGetContext(key)]));
   const read = readAppContext(context, (warning) =>
@@ -28,7 +30,7 @@ export function buildApp(
   );
   const { definitions, alarmEmail } = read;
   const environment: EnvironmentProps = { ...read.environment, ...changed };
-  const code = bundledFromSource({ ...read, environment }, join(app.outdir, `functions-${environment.name}`));
+  const code = codeOf({ ...read, environment }, join(app.outdir, `functions-${environment.name}`));
   // CloudFormation hands a stack's tags to all of its resources.
   const tags = { [VERSION_TAG]: VERSION };
 

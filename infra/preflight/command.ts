@@ -1,6 +1,6 @@
 /** `npm run preflight -- -c environment=prod`: whether an account and a region would take a first deployment. */
 import { STSClient } from '@aws-sdk/client-sts';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { CONTEXT_KEYS, type AppContext } from '../app-context.ts';
 import { AwsBySdk } from './aws-by-sdk.ts';
 import type { Needs } from './needs.ts';
@@ -22,39 +22,61 @@ function readContext(text: string, before: AppContext): AppContext {
   return { ...before, [known]: value.join('=') };
 }
 
-const command = new Command('npm run preflight --')
-  .description(
-    'Whether an AWS account and region would take a first deployment, and what to ask AWS for where not. It only reads.',
-  )
-  .option('-c, --context <key=value>', 'as for the deployment; environment=prod at least', readContext, {})
-  .option('--region <region>', 'to deploy to (default: AWS_REGION, AWS_DEFAULT_REGION, that of the profile)')
-  .option('--profile <name>', 'of the AWS configuration on this machine (default: AWS_PROFILE)')
-  .option('--json', 'for programs, in place of the table')
-  .addHelpText(
-    'after',
-    `
+function preflightCommand(): Command {
+  return new Command('npm run preflight --')
+    .description(
+      'Whether an AWS account and region would take a first deployment, and what to ask AWS for where not. It only reads.',
+    )
+    .option('-c, --context <key=value>', 'as for the deployment; environment=prod at least', readContext, {})
+    .option('--region <region>', 'to deploy to (default: AWS_REGION, AWS_DEFAULT_REGION, that of the profile)')
+    .option('--profile <name>', 'of the AWS configuration on this machine (default: AWS_PROFILE)')
+    .option('--json', 'for programs, in place of the table')
+    .addHelpText(
+      'after',
+      `
 Ends with 0 when all is well, with 1 when something fails, and with 2 when nothing fails but not everything could be
 judged: without credentials, without a right (the table says which IAM action is missing), or with flags or a context
 that cannot be used.`,
-  )
-  .showHelpAfterError('(--help lists what there is)')
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.unknown))
-  .parse();
+    )
+    .showHelpAfterError('(--help lists what there is)')
+    .exitOverride();
+}
 
-const { context, json = false, profile, ...flags } = command.opts<Flags>();
-if (context.environment === 'local')
-  command.error('error: environment: wanted one that is deployed to AWS, got local, which runs on one machine');
-// Before it is synthesized what the environment needs, which takes seconds.
-const region = await regionOr(() =>
-  command.error('error: --region: wanted a region (or AWS_REGION, or one of the profile), got none'),
-);
-const needs = await needed();
-const findings = await runChecks(needs, new AwsBySdk({ region, profile }));
-const { environment } = needs;
-process.stdout.write(`${json ? jsonOf(environment, region, findings) : tableOf(environment, findings)}\n`);
-process.exitCode = EXIT_CODES[verdictOf(findings)];
+/** Where the command writes to. */
+export interface Output {
+  readonly stdout: (text: string) => unknown;
+  readonly stderr: (text: string) => unknown;
+}
 
-async function needed(): Promise<Needs> {
+/** Runs the command, and returns its exit code. */
+export async function preflight(argv: readonly string[], { stdout, stderr }: Output): Promise<number> {
+  const command = preflightCommand().configureOutput({ writeOut: stdout, writeErr: stderr });
+  try {
+    command.parse(argv, { from: 'user' });
+    return await judge(command, stdout);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.unknown;
+  }
+}
+
+async function judge(command: Command, stdout: Output['stdout']): Promise<number> {
+  const flags = command.opts<Flags>();
+  const { context, json = false, profile } = flags;
+  if (context.environment === 'local')
+    command.error('error: environment: wanted one that is deployed to AWS, got local, which runs on one machine');
+  // Before it is synthesized what the environment needs, which takes seconds.
+  const region = await regionOr(flags, () =>
+    command.error('error: --region: wanted a region (or AWS_REGION, or one of the profile), got none'),
+  );
+  const needs = await needed(command, context);
+  const findings = await runChecks(needs, new AwsBySdk({ region, profile }));
+  const { environment } = needs;
+  stdout(`${json ? jsonOf(environment, region, findings) : tableOf(environment, findings)}\n`);
+  return EXIT_CODES[verdictOf(findings)];
+}
+
+async function needed(command: Command, context: AppContext): Promise<Needs> {
   // With the CDK, for which flags that cannot be used are not to wait.
   const { needsOf } = await import('./synthesized-needs.ts');
   try {
@@ -65,8 +87,8 @@ async function needed(): Promise<Needs> {
 }
 
 /** As the CDK's command line and the SDK find it. */
-async function regionOr(none: () => never): Promise<string> {
-  const given = flags.region ?? process.env['AWS_REGION'] ?? process.env['AWS_DEFAULT_REGION'];
+async function regionOr({ region, profile }: Pick<Flags, 'region' | 'profile'>, none: () => never): Promise<string> {
+  const given = region ?? process.env['AWS_REGION'] ?? process.env['AWS_DEFAULT_REGION'];
   if (given !== undefined && given !== '') return given;
   try {
     return await new STSClient({ ...(profile !== undefined && { profile }) }).config.region();
@@ -74,3 +96,9 @@ async function regionOr(none: () => never): Promise<string> {
     return none();
   }
 }
+
+if (import.meta.main)
+  process.exitCode = await preflight(process.argv.slice(2), {
+    stdout: (text) => process.stdout.write(text),
+    stderr: (text) => process.stderr.write(text),
+  });

@@ -22,11 +22,11 @@ const NOT_NAMED = /^unknown-/u;
 
 function synthesizedNeeds(context: AppContext, folder: string): Pick<Needs, 'stacks' | 'resources'> {
   const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
-  // The rules of CloudFormation are for what is deployed, and take most of the time.
-  const quick = { '@aws-cdk/core:validateAgainstDefaultRules': false };
   const app = new App({
     outdir: folder,
-    context: { ...settings.context, ...quick, ...context },
+    context: { ...settings.context, ...context },
+    // The rules of CloudFormation are for what is deployed, and take most of the time.
+    builtinCloudFormationValidation: false,
     analyticsReporting: false,
     treeMetadata: false,
   });

@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { folderOfTests } from '../infra/support/folder-of-tests.ts';
-import { resolvedByName, synthesized } from '../infra/support/synthesized.ts';
+import { appOf, resolvedByName } from '../infra/support/synthesized.ts';
 import { alarmsOf, kindOf, metricsOf } from './alarm.ts';
 import { NOT_HERE, ROUNDS } from './alarm-cases.ts';
 
-const folder = folderOfTests();
 const inCases = ROUNDS.flat(2).flatMap(({ sections }) => sections);
 
 it('each section of the runbook has one case, or the reason why it has none', () => {
@@ -17,7 +15,7 @@ it('each section of the runbook has one case, or the reason why it has none', ()
 });
 
 describe('the alarms of prod, which has all that there are', () => {
-  const stacks = synthesized(join(folder.path, 'prod'), { environment: 'prod' });
+  const { stacks } = appOf({ environment: 'prod' });
   const alarms = alarmsOf(stacks, resolvedByName(stacks).property);
 
   it('can be judged, and are known to ring, or to be impossible here', () => {

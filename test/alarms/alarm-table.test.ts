@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AlarmDefinition } from './alarm.ts';
-import type { AlarmCase } from './alarm-case.ts';
 import { alarmTable } from './alarm-table.ts';
-import type { Rung } from './ring.ts';
+import type { AlarmCase, Rung } from './ring.ts';
 
 const alarmNamed = (what: string, section: string, name = what): AlarmDefinition => ({
   what,

@@ -32,12 +32,8 @@ export class AlarmWorld {
   readonly signal: AbortSignal;
   readonly #data: string;
 
-  constructor({ stack, data, alarms, deploy, signal }: AlarmWorldParts) {
-    this.stack = stack;
-    this.alarms = alarms;
-    this.deploy = deploy;
-    this.signal = signal;
-    this.#data = data;
+  constructor(parts: AlarmWorldParts) {
+    ({ stack: this.stack, alarms: this.alarms, deploy: this.deploy, signal: this.signal, data: this.#data } = parts);
   }
 
   /** `npm run local -- COMMAND ARGUMENT` */

@@ -1,4 +1,5 @@
 import type { LoadedStack, ResourceAddress } from '../../infra/local/template/template.ts';
+import { words } from '../support/words.ts';
 
 /** A metric over periods, as a template names it. */
 export interface MetricStat {
@@ -49,23 +50,10 @@ export function alarmsOf(stacks: readonly LoadedStack[], propertyOf: PropertyOf)
   );
 }
 
-const KNOWN = new Set([
-  'AlarmActions',
-  'AlarmDescription',
-  'ComparisonOperator',
-  'DatapointsToAlarm',
-  'Dimensions',
-  'EvaluationPeriods',
-  'ExtendedStatistic',
-  'MetricName',
-  'Metrics',
-  'Namespace',
-  'OKActions',
-  'Period',
-  'Statistic',
-  'Threshold',
-  'TreatMissingData',
-]);
+const KNOWN = new Set(
+  words(`AlarmActions AlarmDescription ComparisonOperator DatapointsToAlarm Dimensions EvaluationPeriods
+    ExtendedStatistic MetricName Metrics Namespace OKActions Period Statistic Threshold TreatMissingData`),
+);
 
 function definitionOf(address: ResourceAddress, propertyOf: PropertyOf): AlarmDefinition {
   const property = (name: string): unknown => propertyOf(address, name);
@@ -89,33 +77,34 @@ function definitionOf(address: ResourceAddress, propertyOf: PropertyOf): AlarmDe
 
 function lookedOf(property: (name: string) => unknown): Pick<AlarmDefinition, 'looksAt' | 'periodSeconds'> {
   const queries = property('Metrics');
-  if (!Array.isArray(queries))
-    return {
-      looksAt: {
-        namespace: String(property('Namespace')),
-        name: String(property('MetricName')),
-        dimensions: dimensionsOf(property('Dimensions')),
-        statistic: String(property('Statistic') ?? property('ExtendedStatistic')),
-      },
-      periodSeconds: Number(property('Period')),
+  if (!Array.isArray(queries)) {
+    const metric = {
+      Namespace: property('Namespace'),
+      MetricName: property('MetricName'),
+      Dimensions: property('Dimensions'),
     };
+    const statistic = property('Statistic') ?? property('ExtendedStatistic');
+    return { looksAt: metricOf(metric, statistic), periodSeconds: Number(property('Period')) };
+  }
   const expression = queries.map(({ Expression }) => Expression as unknown).find((text) => typeof text === 'string');
   const stats = queries.filter(({ MetricStat }) => MetricStat !== undefined);
   const [periodSeconds, ...others] = new Set(stats.map(({ MetricStat }) => Number(MetricStat.Period)));
   if (expression === undefined || periodSeconds === undefined || others.length > 0)
     throw new Error('wanted one expression over metrics of one period');
   const metrics = Object.fromEntries(
-    stats.map(({ Id, MetricStat: { Metric, Stat } }): [string, MetricStat] => [
-      String(Id),
-      {
-        namespace: String(Metric.Namespace),
-        name: String(Metric.MetricName),
-        dimensions: dimensionsOf(Metric.Dimensions),
-        statistic: String(Stat),
-      },
-    ]),
+    stats.map(({ Id, MetricStat: { Metric, Stat } }) => [String(Id), metricOf(Metric, Stat)]),
   );
   return { looksAt: { expression, metrics }, periodSeconds };
+}
+
+function metricOf(metric: object, statistic: unknown): MetricStat {
+  const { Namespace, MetricName, Dimensions } = Object(metric);
+  return {
+    namespace: String(Namespace),
+    name: String(MetricName),
+    dimensions: dimensionsOf(Dimensions),
+    statistic: String(statistic),
+  };
 }
 
 function dimensionsOf(list: unknown): Readonly<Record<string, string>> {

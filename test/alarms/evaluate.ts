@@ -1,5 +1,5 @@
+import { runInNewContext } from 'node:vm';
 import type { AlarmDefinition, Looked } from './alarm.ts';
-import { calculate } from './metrics/calculate.ts';
 import type { MetricStore } from './metrics/metric-store.ts';
 
 export type AlarmState = 'OK' | 'ALARM';
@@ -47,7 +47,21 @@ function isBad({ comparison, threshold }: Judged, point: number): boolean {
 function pointOf(looksAt: Looked, store: Pick<MetricStore, 'statistic'>, from: number, to: number): number | undefined {
   if (!('expression' in looksAt)) return store.statistic(looksAt, from, to);
   const { expression, metrics } = looksAt;
-  const values = new Map(Object.entries(metrics).map(([id, metric]) => [id, store.statistic(metric, from, to)]));
-  const point = calculate(expression, values);
-  return point !== undefined && Number.isFinite(point) ? point : undefined;
+  return calculate(
+    expression,
+    Object.fromEntries(Object.entries(metrics).map(([id, metric]) => [id, store.statistic(metric, from, to)])),
+  );
+}
+
+/**
+ * Returns the value of an expression of CloudWatch for one period, which is one of JavaScript, too; undefined if it lacks
+ * a figure that it does not fill.
+ *
+ * @throws Error for a function or a metric that is not known here
+ */
+export function calculate(expression: string, figures: Readonly<Record<string, number | undefined>>) {
+  const FILL = (value: number | undefined, otherwise: number): number | undefined =>
+    value === undefined || Number.isNaN(value) ? otherwise : value;
+  const point: unknown = runInNewContext(expression, { ...figures, FILL });
+  return typeof point === 'number' && Number.isFinite(point) ? point : undefined;
 }

@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { AlarmDefinition } from './alarm.ts';
-import type { AlarmCase, Cure } from './alarm-case.ts';
 import type { AlarmWorld } from './alarm-world.ts';
 import { MetricStore } from './metrics/metric-store.ts';
-import { ring, type Rung } from './ring.ts';
+import { ring, type AlarmCase, type Cure } from './ring.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const alarmOf = (trigger: string): AlarmDefinition => ({
@@ -19,48 +18,41 @@ const alarmOf = (trigger: string): AlarmDefinition => ({
 });
 const [one, other] = [alarmOf('one'), alarmOf('other')];
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON }));
-afterEach(() => void vi.useRealTimers());
+/** The age of each queue at a time. */
+type Figures = Map<string, (at: number) => number>;
+const always = (age: number) => (): number => age;
+/** The time of the world: it passes only when the runner waits. */
+let now = NOON;
 
-/** What each queue's age is, now or at a time. */
-type Figures = Map<string, number | ((at: number) => number)>;
-
-/** A world in which figures are given each second, and time passes as soon as somebody waits. */
-async function rungBy(
-  breaks: (figures: Figures) => Promise<Cure>,
-  of: Partial<AlarmCase> = {},
-  before: Readonly<Record<string, number>> = {},
-): Promise<readonly Pick<Rung, 'rangAfter' | 'silentAfter' | 'error'>[]> {
+/** Rings the alarms in a world that gives figures each second. */
+async function rungBy(breaks: (figures: Figures) => Promise<Cure>, of: Partial<AlarmCase> = {}, before = 0) {
   const store = new MetricStore();
-  const figures: Figures = new Map(Object.entries({ one: 0, other: 0, ...before }));
+  const figures: Figures = new Map([
+    ['one', always(before)],
+    ['other', always(0)],
+  ]);
+  now = NOON;
   const wait = async (seconds: number): Promise<void> => {
-    for (const [QueueName, age] of figures)
-      store.add({ namespace: 'AWS/SQS', name: 'Age', dimensions: { QueueName } }, Date.now(), ageAt(age));
-    vi.setSystemTime(Date.now() + seconds * 1000);
+    for (const [QueueName, ageAt] of figures)
+      store.add({ namespace: 'AWS/SQS', name: 'Age', dimensions: { QueueName } }, now, ageAt(now));
+    now += seconds * 1000;
   };
   const world = { alarms: [one, other], signal: new AbortController().signal, wait } as unknown as AlarmWorld;
-  await wait(0);
-  vi.setSystemTime(NOON + 64_000);
-  const named = {
-    sections: ['trigger-behind'],
-    fault: 'a fault',
-    cure: 'a cure',
-    breaks: () => breaks(figures),
-    ...of,
-  };
-  const all = await ring({ world, store, say: () => undefined }, named);
+  await wait(64);
+  const all = await ring(
+    { world, store, say: () => undefined, now: () => now },
+    { sections: ['trigger-behind'], fault: 'a fault', cure: 'a cure', breaks: () => breaks(figures), ...of },
+  );
   return all.map(({ rangAfter, silentAfter, error }) => ({ rangAfter, silentAfter, error }));
 }
 
-const ageAt = (age: number | ((at: number) => number)): number => (typeof age === 'number' ? age : age(Date.now()));
-
 const breakOne = async (figures: Figures): Promise<Cure> => {
-  figures.set('one', 901);
-  return async () => figures.set('one', 0);
+  figures.set('one', always(901));
+  return async () => figures.set('one', always(0));
 };
 const NEITHER = { rangAfter: undefined, silentAfter: undefined };
 
-it('an alarm rings by the fault and falls silent by the cure, and what took how long is told', async () => {
+it('an alarm rings by the fault and falls silent by the cure, with the seconds of both', async () => {
   // From the fourth second of a minute until it is over, and three seconds for figures that come late.
   expect(await rungBy(breakOne)).toEqual([
     { rangAfter: 59, silentAfter: 120, error: undefined },
@@ -68,20 +60,20 @@ it('an alarm rings by the fault and falls silent by the cure, and what took how 
   ]);
 });
 
-it('where each has to ring, one of its kind is not waited for in vain for ever, nor taken for the other', async () => {
+it('a case whose alarms must ring each ends without the one that does not, and takes no other for it', async () => {
   const [, second] = await rungBy(breakOne, { each: true, withinMinutes: 5 });
   expect(second).toEqual({ ...NEITHER, error: undefined });
 });
 
-it('one that the cure does not silence is not silent', async () => {
+it('an alarm that rings on after the cure is not silent', async () => {
   const [first] = await rungBy(async (figures) => {
-    figures.set('one', 901);
+    figures.set('one', always(901));
     return async () => undefined;
   });
   expect(first).toEqual({ rangAfter: 59, silentAfter: undefined, error: undefined });
 });
 
-it('one that falls silent by itself is silent from the cure on, and one that rings again from when it rings no more', async () => {
+it('an alarm is silent from the cure on, or from when it rings no more', async () => {
   const MINUTE_MS = 60_000;
   const [ended] = await rungBy(
     async (figures) => {
@@ -92,10 +84,10 @@ it('one that falls silent by itself is silent from the cure on, and one that rin
   );
   expect(ended).toEqual({ rangAfter: 59, silentAfter: 0, error: undefined });
   const [again] = await rungBy(async (figures) => {
-    figures.set('one', 901);
-    figures.set('other', 901);
+    figures.set('one', always(901));
+    figures.set('other', always(901));
     return async () => {
-      const cured = Date.now();
+      const cured = now;
       figures.set('one', (at) => (at > cured + 2 * MINUTE_MS && at < cured + 3 * MINUTE_MS ? 901 : 0));
       figures.set('other', (at) => (at < cured + 5 * MINUTE_MS ? 901 : 0));
     };
@@ -103,18 +95,18 @@ it('one that falls silent by itself is silent from the cure on, and one that rin
   expect(again).toMatchObject({ rangAfter: 59, silentAfter: 300 });
 });
 
-it('one that does not ring has fallen silent of nothing', async () => {
+it('an alarm that does not ring does not count as silenced', async () => {
   const [first] = await rungBy(async () => async () => undefined);
   expect(first).toEqual({ ...NEITHER, error: undefined });
 });
 
-it('one that rings before the fault proves nothing, and a fault or a cure that fails is told', async () => {
-  const [before] = await rungBy(breakOne, {}, { one: 901 });
+it('an alarm that rings without the fault, and a fault or a cure that fails, are errors', async () => {
+  const [before] = await rungBy(breakOne, {}, 901);
   expect(before).toMatchObject({ error: 'it rings without the fault' });
   const [broken] = await rungBy(() => Promise.reject(new Error('no such queue')));
   expect(broken).toMatchObject({ rangAfter: undefined, error: 'no such queue' });
   const [uncured] = await rungBy(async (figures) => {
-    figures.set('one', 901);
+    figures.set('one', always(901));
     return () => Promise.reject(new Error('no such node'));
   });
   expect(uncured).toMatchObject({ rangAfter: 59, error: 'no such node' });

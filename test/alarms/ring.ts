@@ -1,18 +1,35 @@
 import { kindOf, type AlarmDefinition } from './alarm.ts';
-import type { AlarmCase, Cure } from './alarm-case.ts';
 import type { AlarmWorld } from './alarm-world.ts';
 import { stateOf } from './evaluate.ts';
 import type { MetricStore } from './metrics/metric-store.ts';
 
-/** What came of one alarm under one fault. */
+/** Ends a fault. */
+export type Cure = () => Promise<unknown>;
+
+/** A fault for which alarms ring, and what silences them. */
+export interface AlarmCase {
+  /** Sections of the runbook: the alarms whose texts name these ring. */
+  readonly sections: readonly string[];
+  /** Each of them does. @default one of each kind, which stands for those of other triggers, or groups */
+  readonly each?: true;
+  /** One line. */
+  readonly fault: string;
+  /** What the runbook says to do, one line. */
+  readonly cure: string;
+  /** Minutes in which they ring, on a machine that has other work to do. @default 10 */
+  readonly withinMinutes?: number;
+  breaks(world: AlarmWorld): Promise<Cure>;
+}
+
+/** The result of one alarm under one fault. */
 export interface Rung {
   readonly alarm: AlarmDefinition;
   readonly of: AlarmCase;
-  /** Seconds from the fault until it rang; undefined where it did not. */
+  /** Seconds from the fault until it rang; undefined if it did not. */
   readonly rangAfter: number | undefined;
-  /** Seconds from the cure until it was silent for good; undefined where it was not. */
+  /** Seconds from the cure until it was silent for good; undefined if it was not. */
   readonly silentAfter: number | undefined;
-  /** What went wrong with fault or cure, if anything did. */
+  /** What failed of the fault or the cure. */
   readonly error: string | undefined;
 }
 
@@ -20,113 +37,97 @@ export interface Bench {
   readonly world: AlarmWorld;
   readonly store: MetricStore;
   readonly say: (line: string) => void;
+  /** @default the clock */
+  readonly now?: () => number;
 }
 
 const MINUTE_MS = 60_000;
 const WITHIN_MINUTES = 10;
-/** What came before has to be over, and what was cured to fall silent. */
+/** How long an earlier fault, or a cure, takes to silence alarms. */
 const SILENCE_MS = 15 * MINUTE_MS;
-/** Figures of a period are here by then. */
+/** Figures of a period have come by then. */
 const LATE_MS = 3000;
 
-/** Has the alarms of a case ring by its fault, and fall silent by its cure. Never rejects, but when all is to end. */
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+/** Makes the alarms of a case ring by its fault, and silences them by its cure. Rejects only if the run is aborted. */
 export async function ring(bench: Bench, of: AlarmCase): Promise<readonly Rung[]> {
   const { world, say } = bench;
   const alarms = world.alarms.filter(({ section }) => of.sections.includes(section));
-  const watch = new Watch(bench, alarms);
+  const watch = watchOf(bench, alarms);
   const title = of.sections.join(', ');
   let cure: Cure | undefined;
   let error: string | undefined;
   try {
-    if (!(await watch.until(() => watch.areSilent(), SILENCE_MS))) throw new Error('it rings without the fault');
+    if (!(await watch.until(watch.areSilent, SILENCE_MS))) throw new Error('it rings without the fault');
     say(`${title}: ${of.fault}`);
     watch.begin();
     cure = await of.breaks(world);
-    const isEnough = (): boolean => (of.each ? watch.haveAllRung() : watch.hasEachKindRung());
-    await watch.until(isEnough, (of.withinMinutes ?? WITHIN_MINUTES) * MINUTE_MS);
+    await watch.until(() => watch.haveRung(of.each), (of.withinMinutes ?? WITHIN_MINUTES) * MINUTE_MS);
   } catch (thrown) {
     world.signal.throwIfAborted();
-    error = thrown instanceof Error ? thrown.message : String(thrown);
+    error = messageOf(thrown);
   }
   try {
-    say(`${title}: ${error ?? `${watch.hasEachKindRung() ? 'rings' : 'DOES NOT RING'}; cure: ${of.cure}`}`);
+    say(`${title}: ${error ?? `${watch.haveRung() ? 'rings' : 'DOES NOT RING'}; cure: ${of.cure}`}`);
     watch.cure();
     await cure?.();
-    await watch.until(() => watch.areSilent(), SILENCE_MS);
+    await watch.until(watch.areSilent, SILENCE_MS);
   } catch (thrown) {
     world.signal.throwIfAborted();
-    error ??= thrown instanceof Error ? thrown.message : String(thrown);
+    error ??= messageOf(thrown);
   }
-  const rung = alarms.map((alarm): Rung => ({ alarm, of, ...watch.timesOf(alarm), error }));
   say(`${title}: ${error ?? (watch.areSilent() ? 'silent' : 'IS NOT SILENT')}`);
-  return rung;
+  return alarms.map((alarm) => ({ alarm, of, ...watch.timesOf(alarm), error }));
 }
 
-/** When alarms rang and fell silent. */
-class Watch {
-  readonly #bench: Bench;
-  readonly #alarms: readonly AlarmDefinition[];
-  readonly #rangAt = new Map<AlarmDefinition, number>();
-  readonly #silentAt = new Map<AlarmDefinition, number>();
-  #brokenAt = 0;
-  #curedAt = 0;
+/** Notes when alarms ring and fall silent. */
+function watchOf({ world, store, now = Date.now }: Bench, alarms: readonly AlarmDefinition[]) {
+  const rangAt = new Map<AlarmDefinition, number>();
+  const silentAt = new Map<AlarmDefinition, number>();
+  let [brokenAt, curedAt] = [0, 0];
 
-  constructor(bench: Bench, alarms: readonly AlarmDefinition[]) {
-    this.#bench = bench;
-    this.#alarms = alarms;
-  }
-
-  begin(): void {
-    this.#brokenAt = Date.now();
-    this.#rangAt.clear();
-  }
-
-  cure(): void {
-    this.#curedAt = Date.now();
-    this.#silentAt.clear();
-  }
-
-  /** Looks each second until something is so. Returns whether it came to that in time. */
-  async until(isSo: () => boolean, patienceMs: number): Promise<boolean> {
-    for (const end = Date.now() + patienceMs; ; await this.#bench.world.wait(1)) {
-      this.#look();
-      if (isSo()) return true;
-      if (Date.now() > end) return false;
+  function poll(): void {
+    const at = now();
+    for (const alarm of alarms) {
+      const isSilent = stateOf(alarm, store, at - LATE_MS) === 'OK';
+      if (!isSilent) silentAt.delete(alarm);
+      const since = isSilent ? silentAt : rangAt;
+      if (!since.has(alarm)) since.set(alarm, at);
     }
   }
 
-  areSilent(): boolean {
-    return this.#alarms.every((alarm) => this.#silentAt.has(alarm));
-  }
-
-  haveAllRung(): boolean {
-    return this.#rangAt.size === this.#alarms.length;
-  }
-
-  hasEachKindRung(): boolean {
-    const rung = new Set(this.#rangAt.keys().map(kindOf));
-    return this.#alarms.every((alarm) => rung.has(kindOf(alarm)));
-  }
-
-  timesOf(alarm: AlarmDefinition): Pick<Rung, 'rangAfter' | 'silentAfter'> {
-    const seconds = (from: number, to: number | undefined): number | undefined =>
-      to === undefined ? undefined : Math.round((to - from) / 1000);
-    const rangAfter = seconds(this.#brokenAt, this.#rangAt.get(alarm));
-    return {
-      rangAfter,
-      silentAfter: rangAfter === undefined ? undefined : seconds(this.#curedAt, this.#silentAt.get(alarm)),
-    };
-  }
-
-  #look(): void {
-    const now = Date.now();
-    for (const alarm of this.#alarms) {
-      if (stateOf(alarm, this.#bench.store, now - LATE_MS) === 'OK') {
-        if (!this.#silentAt.has(alarm)) this.#silentAt.set(alarm, now);
-      } else {
-        this.#silentAt.delete(alarm);
-        if (!this.#rangAt.has(alarm)) this.#rangAt.set(alarm, now);
+  return {
+    begin() {
+      brokenAt = now();
+      rangAt.clear();
+    },
+    cure() {
+      curedAt = now();
+      silentAt.clear();
+    },
+    /** Polls each second. Returns whether something became true in time. */
+    async until(isSo: () => boolean, patienceMs: number): Promise<boolean> {
+      for (const end = now() + patienceMs; ; await world.wait(1)) {
+        poll();
+        if (isSo()) return true;
+        if (now() > end) return false;
       }
-    }
-  }
+    },
+    areSilent: () => alarms.every((alarm) => silentAt.has(alarm)),
+    /** Whether one of each kind has rung, or each of them. */
+    haveRung(each = false) {
+      const rung = new Set(rangAt.keys().map(kindOf));
+      return alarms.every((alarm) => (each ? rangAt.has(alarm) : rung.has(kindOf(alarm))));
+    },
+    timesOf(alarm: AlarmDefinition): Pick<Rung, 'rangAfter' | 'silentAfter'> {
+      const seconds = (from: number, to: number | undefined): number | undefined =>
+        to === undefined ? undefined : Math.round((to - from) / 1000);
+      const rangAfter = seconds(brokenAt, rangAt.get(alarm));
+      return {
+        rangAfter,
+        silentAfter: rangAfter === undefined ? undefined : seconds(curedAt, silentAt.get(alarm)),
+      };
+    },
+  };
 }

@@ -15,13 +15,12 @@ import { localResources } from '../../infra/local/template/resources/local-resou
 import { onInterrupt } from '../support/interrupt.ts';
 import { endProcessesOn } from '../support/leftovers.ts';
 import { alarmsOf, metricsOf, type AlarmDefinition } from './alarm.ts';
-import type { AlarmCase } from './alarm-case.ts';
 import { ROUNDS } from './alarm-cases.ts';
 import { alarmTable } from './alarm-table.ts';
 import { AlarmWorld } from './alarm-world.ts';
 import { gather } from './metrics/gather.ts';
 import { MetricStore } from './metrics/metric-store.ts';
-import { ring, type Bench, type Rung } from './ring.ts';
+import { ring, type AlarmCase, type Bench, type Rung } from './ring.ts';
 
 const wanted = process.argv.slice(2);
 const sections = ROUNDS.flat(2).flatMap((one) => one.sections);

@@ -11,7 +11,7 @@ import { DescribeDBClustersCommand, FailoverDBClusterCommand, RDSClient } from '
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION_TAG } from '../../infra/constructs/tags.ts';
 import type { Account } from './account.ts';
-import type { Figure } from './figure.ts';
+import type { Figure } from './page.ts';
 
 const LOOK_MS = 1000;
 /** CloudWatch has lines and figures this long after they came. */

@@ -1,4 +1,5 @@
-import type { Figure } from './figure.ts';
+import { sendCommand } from '../../infra/local/control/control-client.ts';
+import type { Figure } from './page.ts';
 
 /** What only the account knows. Each throws an Error that says what is in the way. */
 export interface Account {
@@ -6,10 +7,28 @@ export interface Account {
   check(url: string): Promise<void>;
   /** Starts of functions since a time: how many, and how long their initialization took. */
   coldStarts(since: Date): Promise<readonly Figure[]>;
-  /** How many connections of each proxy were pinned at most. */
+  /** The most connections of each proxy that were pinned. */
   pinned(since: Date): Promise<readonly Figure[]>;
-  /** What the last whole day cost, by service. */
+  /** The cost of the last whole day, by service. */
   bill(): Promise<readonly Figure[]>;
-  /** How a reader of a group is made to take over: to be called, and over once that has begun. */
+  /** Returns a function that makes a reader of a group take over, and returns once that has begun. */
   failOverOf(group: string): Promise<() => Promise<void>>;
+}
+
+/**
+ * A local stack, which has neither CloudWatch nor a bill.
+ *
+ * @param data its data folder
+ */
+export function localAccount(data: string): Account {
+  const none = (what: string) => async (): Promise<never> => {
+    throw new Error(`one machine has no ${what}`);
+  };
+  return {
+    check: async () => undefined,
+    coldStarts: none('CloudWatch'),
+    pinned: none('proxies'),
+    bill: none('bill'),
+    failOverOf: async (group) => async () => void (await sendCommand(data, 'promote', group)),
+  };
 }

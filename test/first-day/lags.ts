@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CellAddress } from '../../shared/cell.ts';
 import type { SchemalessClient } from '../../shared/client/client.ts';
 import type { Found, ReadOptions } from '../../shared/contract/datastore.ts';
-import { timesOf, type Section } from './figure.ts';
+import { timesOf, type Section } from './page.ts';
 
 export const LAGS = 'Lags';
 const LOOK_MS = 5;

@@ -3,14 +3,12 @@ import { schemalessClient } from '../../shared/client/client.ts';
 import { isLocal } from '../support/deployed/options.ts';
 import { DATASTORE, type Environment } from '../support/deployed/reach.ts';
 import { accountBySdk } from './account-by-sdk.ts';
-import type { Account } from './account.ts';
-import { BURST, measureBurst } from './burst.ts';
+import { localAccount, type Account } from './account.ts';
 import { FAILOVER, measureFailover } from './failover.ts';
-import type { Figure, Section } from './figure.ts';
 import { LAGS, measureLags } from './lags.ts';
-import { localAccount } from './local-account.ts';
 import type { FirstDayOptions } from './options.ts';
-import { measureRoutes, ROUTES } from './routes.ts';
+import type { Figure, Section } from './page.ts';
+import { BURST, measureBurst, measureRoutes, ROUTES } from './routes.ts';
 
 /** A share of the samples of a route: each of these takes several requests. */
 const LAG_SHARE = 0.25;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { timesOf } from './figure.ts';
 import { firstDayCommand, readFirstDay } from './options.ts';
-import { pageOf } from './page.ts';
+import { pageOf, timesOf } from './page.ts';
 
 const MEASURED = {
   url: 'https://abc123.execute-api.eu-west-1.amazonaws.com',

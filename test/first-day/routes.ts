@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { NewCell } from '../../shared/cell.ts';
 import type { SchemalessClient } from '../../shared/client/client.ts';
-import { timesOf, type Section } from './figure.ts';
+import { timesOf, type Section } from './page.ts';
 
 export const ROUTES = 'Latency by route';
+export const BURST = 'A burst, as its callers see it';
+const CALLERS = 40;
 /** Until functions run and connections stand. */
 const WARM = 20;
 const BATCH = 100;
@@ -56,5 +58,30 @@ export async function measureRoutes(client: SchemalessClient, samples: number, r
     title: ROUTES,
     how: `Median, p99 and longest, of one caller who waits for each answer, after ${WARM} requests of the kind; the way to the API is in it.`,
     figures,
+  };
+}
+
+/**
+ * Measures how long callers wait who come all at once, before and after instances are there for all of them.
+ *
+ * @param client one that does not batch reads
+ */
+export async function measureBurst(client: SchemalessClient): Promise<Section> {
+  const burst = (): Promise<readonly number[]> =>
+    Promise.all(
+      Array.from({ length: CALLERS }, async () => {
+        const start = performance.now();
+        await client.getLatest({ row_key: randomUUID(), column_name: 'BASE' });
+        return performance.now() - start;
+      }),
+    );
+  const [first, second] = [await burst(), await burst()];
+  return {
+    title: BURST,
+    how: `${CALLERS} reads at once, then as many again. Median, p99 and longest. The first open their connections, and on AWS wait for new instances of the function to start; what is refused for being too much is repeated, and counts as one.`,
+    figures: [
+      { what: 'first', figure: timesOf(first) },
+      { what: 'then', figure: timesOf(second) },
+    ],
   };
 }

@@ -3,7 +3,7 @@ import { rowKeyBytes } from '../../../shared/address.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import type { AlarmWorld } from '../alarm-world.ts';
-import type { Cure } from '../alarm-case.ts';
+import type { AlarmCase } from '../ring.ts';
 
 /** Writes a cell whose group cannot be asked. */
 async function putBuffered(world: AlarmWorld, row: string, name: string): Promise<void> {
@@ -11,38 +11,6 @@ async function putBuffered(world: AlarmWorld, row: string, name: string): Promis
     const { body } = await world.ask('PUT', `/trips/cells/${row}/BASE/1`, { name });
     if (body['outcome'] !== 'buffered') throw new Error(`wanted it to be buffered, got ${JSON.stringify(body)}`);
   });
-}
-
-/** A write waits for a writer that hangs, until a reader is promoted. */
-export async function writerHangs(world: AlarmWorld, group: string): Promise<Cure> {
-  const { row } = await world.rowIn(group);
-  await world.local('pause', world.writerOf(group));
-  await putBuffered(world, row, 'waits');
-  return () => world.local('promote', group);
-}
-
-/** A row of a buffer whose bytes are not those that were buffered. */
-export async function damagedRow(world: AlarmWorld, holder: string, home: string): Promise<Cure> {
-  const { row, shard } = await world.rowIn(home);
-  await world.sql(
-    holder,
-    "INSERT INTO schemaless.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at) VALUES ('trips', ?, ?, 'BASE', 1, ?, ?, SYSDATE(6))",
-    [shard, Buffer.from(rowKeyBytes(row)), Buffer.from(encodeBody({})), Buffer.alloc(32)],
-  );
-  return () => world.sql(holder, 'DELETE FROM schemaless.buffer WHERE row_key = ?', [Buffer.from(rowKeyBytes(row))]);
-}
-
-/** Two bodies are buffered for one address while its writer hangs for a moment. */
-export async function twoBodies(world: AlarmWorld, group: string): Promise<Cure> {
-  const { row } = await world.rowIn(group);
-  const writer = world.writerOf(group);
-  await world.local('pause', writer);
-  try {
-    for (const body of ['one', 'other']) await putBuffered(world, row, body);
-  } finally {
-    await world.local('resume', writer);
-  }
-  return () => discardConflicts(world);
 }
 
 async function discardConflicts(world: AlarmWorld): Promise<void> {
@@ -54,21 +22,71 @@ async function discardConflicts(world: AlarmWorld): Promise<void> {
   });
 }
 
-/** Copies of two writes at one address whose writers died, and a promoted writer that has neither. */
-export async function undecidedBodies(world: AlarmWorld, group: string, holder: string): Promise<Cure> {
-  const { row, shard } = await world.rowIn(group);
-  await world.local('pause', world.writerOf(group));
-  const cell = { row_key: row, column_name: 'BASE', ref_key: 1 };
-  const copies = ['one', 'other'].map((name) => copyOf({ ...cell, body: { name } }, shard));
-  const { sql, parameters } = insertBuffered('trips', copies);
-  const bound = parameters.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
-  await world.sql(holder, sql, bound as readonly (string | number | Buffer)[]);
-  await world.local('promote', group);
-  return async () => {
-    const { undecided } = await world.mustAsk('GET', '/trips/buffer/undecided');
-    const [kept] = undecided as readonly { readonly id: string }[];
-    await world.mustAsk('POST', '/trips/buffer/undecided/keep', { ids: [kept?.id] });
-    // The other one is kept as a conflict.
-    await discardConflicts(world);
-  };
-}
+export const writerHangs = (group: string): AlarmCase => ({
+  sections: ['buffer-oldest'],
+  fault: 'a writer hangs, and a write waits for it',
+  cure: 'npm run local -- promote',
+  withinMinutes: 15,
+  async breaks(world) {
+    const { row } = await world.rowIn(group);
+    await world.local('pause', world.writerOf(group));
+    await putBuffered(world, row, 'waits');
+    return () => world.local('promote', group);
+  },
+});
+
+export const damagedRow = (holder: string, home: string): AlarmCase => ({
+  sections: ['buffer-parked'],
+  fault: 'bytes of a buffered row are damaged',
+  cure: 'the row is deleted',
+  async breaks(world) {
+    const { row, shard } = await world.rowIn(home);
+    const key = Buffer.from(rowKeyBytes(row));
+    await world.sql(
+      holder,
+      "INSERT INTO schemaless.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at) VALUES ('trips', ?, ?, 'BASE', 1, ?, ?, SYSDATE(6))",
+      [shard, key, Buffer.from(encodeBody({})), Buffer.alloc(32)],
+    );
+    return () => world.sql(holder, 'DELETE FROM schemaless.buffer WHERE row_key = ?', [key]);
+  },
+});
+
+export const twoBodies = (group: string): AlarmCase => ({
+  sections: ['buffer-conflicts'],
+  fault: 'two bodies are buffered for one address while its writer hangs',
+  cure: 'POST …/buffer/conflicts/discard',
+  async breaks(world) {
+    const { row } = await world.rowIn(group);
+    const writer = world.writerOf(group);
+    await world.local('pause', writer);
+    try {
+      for (const body of ['one', 'other']) await putBuffered(world, row, body);
+    } finally {
+      await world.local('resume', writer);
+    }
+    return () => discardConflicts(world);
+  },
+});
+
+export const undecidedBodies = (group: string, holder: string): AlarmCase => ({
+  sections: ['buffer-undecided'],
+  fault: 'a promoted writer has neither of two bodies whose writers died',
+  cure: 'POST …/buffer/undecided/keep',
+  async breaks(world) {
+    const { row, shard } = await world.rowIn(group);
+    await world.local('pause', world.writerOf(group));
+    const cell = { row_key: row, column_name: 'BASE', ref_key: 1 };
+    const copies = ['one', 'other'].map((name) => copyOf({ ...cell, body: { name } }, shard));
+    const { sql, parameters } = insertBuffered('trips', copies);
+    const bound = parameters.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
+    await world.sql(holder, sql, bound as readonly (string | number | Buffer)[]);
+    await world.local('promote', group);
+    return async () => {
+      const { undecided } = await world.mustAsk('GET', '/trips/buffer/undecided');
+      const [kept] = undecided as readonly { readonly id: string }[];
+      await world.mustAsk('POST', '/trips/buffer/undecided/keep', { ids: [kept?.id] });
+      // The other one is kept as a conflict.
+      await discardConflicts(world);
+    };
+  },
+});

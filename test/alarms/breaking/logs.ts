@@ -1,7 +1,6 @@
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { shardDatabase } from '../../../shared/address.ts';
-import type { AlarmWorld } from '../alarm-world.ts';
-import type { Cure } from '../alarm-case.ts';
+import type { AlarmCase } from '../ring.ts';
 
 const BODY = Buffer.from(encodeBody({ name: 'one of many' }));
 const DIGITS =
@@ -11,54 +10,69 @@ const DIGITS =
 const FIRST = 'group-1';
 const entityOf = (datastore: string): string => `\`${shardDatabase(datastore, 0)}\`.entity`;
 
-/** Somebody alters a shard's table, so that its rows cannot be read, and so many cells come to it. */
-export async function unreadableRows(world: AlarmWorld, datastore: string, cells: number): Promise<Cure> {
-  const entity = entityOf(datastore);
-  await world.sql(FIRST, `ALTER TABLE ${entity} RENAME COLUMN body TO altered`);
-  const places = ['a', 'b', 'c', 'e', 'f', 'g'];
-  const number = places.map((place, power) => `${10 ** power} * ${place}.d`).join(' + ');
-  await world.sql(
-    FIRST,
-    `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, altered, created_at) ` +
-      `SELECT number, UNHEX(LPAD(HEX(number), 32, '0')), 'BASE', 1, ?, SYSDATE(6) FROM ` +
-      `(SELECT 1 + ${number} AS number FROM ${places.map((place) => `${DIGITS} AS ${place}`).join(' JOIN ')}) AS numbers ` +
-      'WHERE number <= ?',
-    [BODY, cells],
-  );
-  return () => world.sql(FIRST, `ALTER TABLE ${entity} RENAME COLUMN altered TO body`);
-}
+/** More than `index-lag` lets wait. */
+const MANY_CELLS = 100_200;
 
-/** A log lacks a cell before its last one, until the row is put back. */
-export async function holeInLog(world: AlarmWorld, datastore: string): Promise<Cure> {
-  const { row, shard } = await world.rowIn(FIRST, datastore);
-  const { added_id } = await world.mustAsk('PUT', `/${datastore}/cells/${row}/BASE/1`, { name: 'before' });
-  const insert = (after: number): Promise<void> =>
-    world.sql(
+export const unreadableRows = (datastore: string): AlarmCase => ({
+  sections: ['index-lag'],
+  fault: `a shard's rows cannot be read, and ${MANY_CELLS} cells came`,
+  cure: 'its table is altered back',
+  withinMinutes: 30,
+  async breaks(world) {
+    const entity = entityOf(datastore);
+    await world.sql(FIRST, `ALTER TABLE ${entity} RENAME COLUMN body TO altered`);
+    const places = ['a', 'b', 'c', 'e', 'f', 'g'];
+    const number = places.map((place, power) => `${10 ** power} * ${place}.d`).join(' + ');
+    await world.sql(
       FIRST,
-      `INSERT INTO \`${shardDatabase(datastore, shard)}\`.entity (added_id, row_key, column_name, ref_key, body, created_at) VALUES (?, UNHEX(?), 'BASE', ?, ?, SYSDATE(6))`,
-      [Number(added_id) + after, row.replaceAll('-', ''), 1 + after, BODY],
+      `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, altered, created_at) ` +
+        `SELECT number, UNHEX(LPAD(HEX(number), 32, '0')), 'BASE', 1, ?, SYSDATE(6) FROM ` +
+        `(SELECT 1 + ${number} AS number FROM ${places.map((place) => `${DIGITS} AS ${place}`).join(' JOIN ')}) AS numbers ` +
+        'WHERE number <= ?',
+      [BODY, MANY_CELLS],
     );
-  await insert(2);
-  return () => insert(1);
-}
+    return () => world.sql(FIRST, `ALTER TABLE ${entity} RENAME COLUMN altered TO body`);
+  },
+});
 
-/** A group is set back to before cells that were sent to a trigger. */
-export async function setBack(world: AlarmWorld, group: string): Promise<Cure> {
-  const { row } = await world.rowIn(group, 'work');
-  const put = (refKey: number): Promise<unknown> =>
-    world.mustAsk('PUT', `/work/cells/${row}/CUT/${refKey}`, { name: 'sent' });
-  const untilSent = (): Promise<void> =>
-    world.insist(async () => {
-      const { sent } = await world.mustAsk('GET', '/work/triggers/cut');
-      if (Object(sent).cells !== 0) throw new Error(`wanted all to be sent, got ${JSON.stringify(sent)}`);
-    });
-  await put(1);
-  await untilSent();
-  // Another group may just be away.
-  await world.insist(() => world.local('snapshot', 'before'));
-  for (const refKey of [2, 3, 4]) await put(refKey);
-  await untilSent();
-  await world.local('set-back', `${group} before force`);
-  // Whoever follows the log goes back by itself.
-  return async () => undefined;
-}
+export const holeInLog = (datastore: string): AlarmCase => ({
+  sections: ['log-hole'],
+  fault: 'a row is gone from a log',
+  cure: 'it is put back',
+  async breaks(world) {
+    const { row, shard } = await world.rowIn(FIRST, datastore);
+    const { added_id } = await world.mustAsk('PUT', `/${datastore}/cells/${row}/BASE/1`, { name: 'before' });
+    const insert = (after: number): Promise<void> =>
+      world.sql(
+        FIRST,
+        `INSERT INTO \`${shardDatabase(datastore, shard)}\`.entity (added_id, row_key, column_name, ref_key, body, created_at) VALUES (?, UNHEX(?), 'BASE', ?, ?, SYSDATE(6))`,
+        [Number(added_id) + after, row.replaceAll('-', ''), 1 + after, BODY],
+      );
+    await insert(2);
+    return () => insert(1);
+  },
+});
+
+export const restoredGroup = (group: string): AlarmCase => ({
+  sections: ['log-cut'],
+  fault: 'a group is restored to before cells that were sent',
+  cure: 'none: followers go back by themselves',
+  async breaks(world) {
+    const { row } = await world.rowIn(group, 'work');
+    const put = (refKey: number): Promise<unknown> =>
+      world.mustAsk('PUT', `/work/cells/${row}/CUT/${refKey}`, { name: 'sent' });
+    const untilSent = (): Promise<void> =>
+      world.insist(async () => {
+        const { sent } = await world.mustAsk('GET', '/work/triggers/cut');
+        if (Object(sent).cells !== 0) throw new Error(`wanted all to be sent, got ${JSON.stringify(sent)}`);
+      });
+    await put(1);
+    await untilSent();
+    // Another group may just be unavailable.
+    await world.insist(() => world.local('snapshot', 'before'));
+    for (const refKey of [2, 3, 4]) await put(refKey);
+    await untilSent();
+    await world.local('set-back', `${group} before force`);
+    return async () => undefined;
+  },
+});

@@ -1,24 +1,112 @@
 import { shardDatabase } from '../../../shared/address.ts';
 import type { AlarmWorld } from '../alarm-world.ts';
-import type { Cure } from '../alarm-case.ts';
+import type { AlarmCase, Cure } from '../ring.ts';
 
-/** Somebody opens so many connections to each group. */
-export async function manyConnections(world: AlarmWorld, section: string): Promise<Cure> {
-  const most = Math.max(...world.alarms.filter((alarm) => alarm.section === section).map(({ threshold }) => threshold));
-  const groups = world.stack.groups.groups.flatMap(({ name }) => Array.from({ length: most + 1 }, () => name));
-  const opened = await Promise.all(groups.map((group) => world.connect(group)));
-  return () => Promise.all(opened.map((connection) => connection.end()));
+/** Enough for one in a hundred of all requests meanwhile. */
+const CALLERS = 4;
+const KILL_EVERY_SECONDS = 8;
+
+/** Starts callers in parallel. Returns what ends them. */
+function call(world: AlarmWorld, everySeconds: number, ask: () => Promise<unknown>): Cure {
+  const ends = Array.from({ length: CALLERS }, () => world.again(everySeconds, ask));
+  return () => Promise.all(ends.map((end) => end()));
 }
 
-/** Somebody's session on a reader locks a table that is written to: what its writer did waits behind it. */
-export async function heldReader(world: AlarmWorld, group: string): Promise<Cure> {
-  const { row, shard } = await world.rowIn(group);
-  const connection = await world.connect(group, 'reader');
-  await connection.query(`LOCK TABLES \`${shardDatabase('trips', shard)}\`.entity READ`);
+/** Returns a function that writes the next version of a cell. */
+function putsTo(world: AlarmWorld, row: string): () => Promise<unknown> {
   let refKey = 0;
-  const end = world.again(1, () => world.ask('PUT', `/trips/cells/${row}/BASE/${(refKey += 1)}`, { name: 'late' }));
-  return async () => {
-    connection.destroy();
-    await end();
-  };
+  return () => world.ask('PUT', `/trips/cells/${row}/BASE/${(refKey += 1)}`, { name: 'again' });
 }
+
+/** Locks the table of a row's shard in a session. Returns what ends the session. */
+async function lockTable(world: AlarmWorld, group: string, node: 'writer' | 'reader', shard: number) {
+  const connection = await world.connect(group, node);
+  const mode = node === 'writer' ? 'WRITE' : 'READ';
+  await connection.query(`LOCK TABLES \`${shardDatabase('trips', shard)}\`.entity ${mode}`);
+  return (): void => connection.destroy();
+}
+
+export const groupHangs = (group: string): AlarmCase => ({
+  sections: ['server-errors'],
+  fault: 'all servers of a group hang',
+  cure: 'npm run local -- resume',
+  async breaks(world) {
+    const { row } = await world.rowIn(group);
+    const nodes = world.stack.groups.status().filter((node) => node.group === group);
+    for (const { node } of nodes) await world.local('pause', node);
+    const end = call(world, 1, () => world.ask('GET', `/trips/rows/${row}`));
+    return async () => {
+      for (const { node } of nodes) await world.local('resume', node);
+      await end();
+    };
+  },
+});
+
+export const lockedTable = (group: string): AlarmCase => ({
+  sections: ['latency'],
+  fault: 'a session locks the table of a shard that is written to',
+  cure: 'the session is ended',
+  async breaks(world) {
+    const { row, shard } = await world.rowIn(group);
+    const unlock = await lockTable(world, group, 'writer', shard);
+    const end = call(world, 0.1, putsTo(world, row));
+    return async () => {
+      unlock();
+      await end();
+    };
+  },
+});
+
+export const dyingWriter = (group: string): AlarmCase => ({
+  sections: ['circuits'],
+  fault: 'a writer dies every eight seconds',
+  cure: 'npm run local -- promote, and it dies no more',
+  async breaks(world) {
+    const { row } = await world.rowIn(group);
+    const node = world.writerOf(group);
+    const endKills = world.again(KILL_EVERY_SECONDS, () => world.local('kill', node));
+    const put = putsTo(world, row);
+    const endCalls = call(world, 0.2, async () => {
+      await put();
+      await world.ask('GET', `/trips/rows/${row}`);
+    });
+    return async () => {
+      await endKills();
+      await world.insist(() => world.local('promote', group));
+      await endCalls();
+    };
+  },
+});
+
+/** What the writer did waits on the reader behind the lock. */
+export const heldReader = (group: string): AlarmCase => ({
+  sections: ['reader-lag'],
+  fault: 'a session locks a table on a reader',
+  cure: 'the session is ended',
+  async breaks(world) {
+    const { row, shard } = await world.rowIn(group);
+    const unlock = await lockTable(world, group, 'reader', shard);
+    const end = world.again(1, putsTo(world, row));
+    return async () => {
+      unlock();
+      await end();
+    };
+  },
+});
+
+export const MANY_CONNECTIONS: AlarmCase = {
+  sections: ['group-connections'],
+  each: true,
+  fault: 'more connections than the bound are opened',
+  cure: 'they are closed',
+  async breaks(world) {
+    const bounds = world.alarms
+      .filter(({ section }) => section === 'group-connections')
+      .map(({ threshold }) => threshold);
+    const groups = world.stack.groups.groups.flatMap(({ name }) =>
+      Array.from({ length: Math.max(...bounds) + 1 }, () => name),
+    );
+    const opened = await Promise.all(groups.map((group) => world.connect(group)));
+    return () => Promise.all(opened.map((connection) => connection.end()));
+  },
+};

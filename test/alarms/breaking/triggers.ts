@@ -9,7 +9,7 @@ import type { RightsByKey } from '../../../infra/local/iam/rights.ts';
 import type { WrittenStatement } from '../../../infra/local/iam/statement.ts';
 import { awsLogin } from '../../../infra/local/stack/aws-login.ts';
 import type { AlarmWorld } from '../alarm-world.ts';
-import type { Cure } from '../alarm-case.ts';
+import type { AlarmCase } from '../ring.ts';
 import { moodColumn, MOODS, type Mood } from '../functions/as-told.ts';
 
 /** All that is done to triggers lies in one group, which nobody breaks. */
@@ -28,78 +28,99 @@ async function putCells(world: AlarmWorld, column: string, count: number): Promi
     await world.mustAsk('PUT', `/work/cells/${row}/${column}/${refKey}`, { number: refKey });
 }
 
-/** Its function takes ten seconds for each of so many cells. */
-export async function slowFunction(world: AlarmWorld, cells: number): Promise<Cure> {
-  await tell(world, 'slow', 'slow');
-  await putCells(world, 'SLOW', cells);
-  return () => tell(world, 'slow', 'well');
-}
+/** More than a function consumes in twenty minutes that takes ten seconds for each. */
+const SLOW_CELLS = 140;
 
-/** Its function fails for so many cells that it stops. */
-export async function failingFunction(world: AlarmWorld): Promise<Cure> {
-  await tell(world, 'sick', 'failing');
-  await putCells(world, 'SICK', 3);
-  return async () => {
-    await tell(world, 'sick', 'well');
-    await world.mustAsk('POST', '/work/triggers/sick/resume');
-    await world.mustAsk('POST', '/work/triggers/sick/parked/retry', { cells: '*' });
-  };
-}
+export const SLOW_FUNCTION: AlarmCase = {
+  sections: ['trigger-behind', 'trigger-lag'],
+  fault: "a trigger's function takes ten seconds a cell",
+  cure: 'it is made faster',
+  withinMinutes: 30,
+  async breaks(world) {
+    await tell(world, 'slow', 'slow');
+    await putCells(world, 'SLOW', SLOW_CELLS);
+    return () => tell(world, 'slow', 'well');
+  },
+};
 
-/** Somebody else sends a message to its queue. */
-export async function foreignMessage(world: AlarmWorld): Promise<Cure> {
-  const QueueUrl = queueOf(world, 'sick');
-  await withSqs(world, (client) =>
-    client.send(
-      new SendMessageCommand({
-        QueueUrl,
-        MessageBody: 'not ours',
-        MessageGroupId: 'theirs',
-        MessageDeduplicationId: randomUUID(),
-      }),
-    ),
-  );
-  return () => world.mustAsk('POST', '/work/triggers/sick/parked/discard', { cells: '*' });
-}
+export const FAILING_FUNCTION: AlarmCase = {
+  sections: ['trigger-parked', 'trigger-stopped'],
+  fault: "a trigger's function fails for three cells",
+  cure: 'it is fixed; POST …/resume, …/parked/retry',
+  async breaks(world) {
+    await tell(world, 'sick', 'failing');
+    await putCells(world, 'SICK', 3);
+    return async () => {
+      await tell(world, 'sick', 'well');
+      await world.mustAsk('POST', '/work/triggers/sick/resume');
+      await world.mustAsk('POST', '/work/triggers/sick/parked/retry', { cells: '*' });
+    };
+  },
+};
+
+export const FOREIGN_MESSAGE: AlarmCase = {
+  sections: ['trigger-malformed'],
+  fault: "a foreign message is sent to a trigger's queue",
+  cure: 'POST …/parked/discard',
+  async breaks(world) {
+    const message = {
+      QueueUrl: queueOf(world, 'sick'),
+      MessageBody: 'not ours',
+      MessageGroupId: 'theirs',
+      MessageDeduplicationId: randomUUID(),
+    };
+    await withSqs(world, (client) => client.send(new SendMessageCommand(message)));
+    return () => world.mustAsk('POST', '/work/triggers/sick/parked/discard', { cells: '*' });
+  },
+};
 
 /** Receipts that SQS counts to, and how long a message is hidden: with those of the template it takes half a day. */
 const RECEIPTS = 2;
 const HIDDEN_SECONDS = 5;
 
-/** Its function ends with the instance that runs it, again and again, until SQS gives up on the message. */
-export async function crashingFunction(world: AlarmWorld): Promise<Cure> {
-  const QueueUrl = queueOf(world, 'crashing');
-  const names = ['RedrivePolicy', 'VisibilityTimeout'] as const;
-  const before = await withSqs(world, async (client) => {
-    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...names] });
-    const { Attributes = {} } = await client.send(command);
-    return Attributes;
-  });
-  const policy: object = JSON.parse(before['RedrivePolicy'] ?? '{}');
-  const set = (Attributes: Record<string, string>): Promise<unknown> =>
-    withSqs(world, (client) => client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes })));
-  await set({
-    RedrivePolicy: JSON.stringify({ ...policy, maxReceiveCount: RECEIPTS }),
-    VisibilityTimeout: String(HIDDEN_SECONDS),
-  });
-  await tell(world, 'crashing', 'crashing');
-  await putCells(world, 'CRASHING', 1);
-  return async () => {
-    await tell(world, 'crashing', 'well');
-    await set(before);
-    await world.insist(async () => {
-      const { left } = await world.mustAsk('POST', '/work/triggers/crashing/dead/replay');
-      if (left !== 0) throw new Error(`wanted nothing left, got ${String(left)}`);
+export const CRASHING_FUNCTION: AlarmCase = {
+  sections: ['trigger-given-up'],
+  fault: "a trigger's function crashes on a cell",
+  cure: 'it is fixed; POST …/dead/replay',
+  async breaks(world) {
+    const QueueUrl = queueOf(world, 'crashing');
+    const names = ['RedrivePolicy', 'VisibilityTimeout'] as const;
+    const before = await withSqs(world, async (client) => {
+      const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...names] });
+      const { Attributes = {} } = await client.send(command);
+      return Attributes;
     });
-  };
-}
+    const policy: object = JSON.parse(before['RedrivePolicy'] ?? '{}');
+    const set = (Attributes: Record<string, string>): Promise<unknown> =>
+      withSqs(world, (client) => client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes })));
+    await set({
+      RedrivePolicy: JSON.stringify({ ...policy, maxReceiveCount: RECEIPTS }),
+      VisibilityTimeout: String(HIDDEN_SECONDS),
+    });
+    await tell(world, 'crashing', 'crashing');
+    await putCells(world, 'CRASHING', 1);
+    return async () => {
+      await tell(world, 'crashing', 'well');
+      await set(before);
+      await world.insist(async () => {
+        const { left } = await world.mustAsk('POST', '/work/triggers/crashing/dead/replay');
+        if (left !== 0) throw new Error(`wanted nothing left, got ${String(left)}`);
+      });
+    };
+  },
+};
 
-/** `tail-shards` may not send to its queue any more, until it is deployed again. */
-export async function barredQueue(world: AlarmWorld): Promise<Cure> {
-  await world.stack.setRights(withoutSending(world.stack.rights, queueOf(world, 'barred')));
-  await putCells(world, 'BARRED', 1);
-  return () => world.deploy('on');
-}
+export const BARRED_QUEUE: AlarmCase = {
+  sections: ['trigger-send-failed', 'trigger-unsent'],
+  fault: 'tail-shards may not send to a queue',
+  cure: 'deploy again',
+  withinMinutes: 20,
+  async breaks(world) {
+    await world.stack.setRights(withoutSending(world.stack.rights, queueOf(world, 'barred')));
+    await putCells(world, 'BARRED', 1);
+    return () => world.deploy('on');
+  },
+};
 
 const SEND = 'sqs:SendMessage';
 

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { ASSUMPTIONS } from '../../../infra/capacity/assumptions.ts';
 import { capacityFor } from '../../../infra/capacity/capacity.ts';
+import { dpusOf, dsqlFor } from '../../../infra/capacity/elsewhere/dsql.ts';
+import { dynamoDbFor } from '../../../infra/capacity/elsewhere/dynamodb.ts';
 import { loadOn, RATES } from '../../../infra/capacity/load.ts';
 import type { Plan } from '../../../infra/capacity/plan.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
-import { connectionsOf } from '../../../infra/constructs/max-connections.ts';
 
 const { dev, small, prod } = ENVIRONMENTS;
 const planFor = (writesPerSecond: number, environment: EnvironmentProps = prod): Plan =>
@@ -83,87 +84,11 @@ describe('a plan', () => {
     expect(atRest({ ...inVpc, schedules: false })).toBeGreaterThan(2 * atRest({ ...small, schedules: false }));
   });
 
-  it('costs by the month what a second costs: units', () => {
-    const plan = planFor(1000);
-    const seconds = 730 * 3600;
-    // A write, a read, and one of the trigger's function; 300 million at one price, the rest at the next.
-    const requests = 3000 * seconds;
-    expect(plan.traffic.requests).toBe(3000);
-    expect(lineOf(plan, 'HTTP API')).toBeCloseTo(300 + ((requests - 300e6) / 1e6) * 0.9, 4);
-    expect(plan.traffic.writeCells.concurrency).toBe(25);
-    expect(plan.traffic.triggerFunctions.concurrency).toBe(50);
-    expect(plan.database.storedBytes).toBe(1000 * seconds * (930 + 300));
-    // Four tailers pass over eight groups every 120 ms; a receive and a delete for each batch; two triggers' queues
-    // looked at by each tailer.
-    expect(lineOf(plan, 'SQS')).toBeCloseTo(((((4 * 8 * 1000) / 120) * 3 + (4 * 2) / 5) * seconds * 0.5) / 1e6, 4);
-  });
-
-  it('asks the groups for what a put sends: commits as I/O, statements as calls of the Data API', () => {
-    // Three commits, the deletion of the copy, and a page each for cell and entry.
-    expect(planFor(1000).database.io).toBe(1000 * (3 + 1 + 2));
-    const [atRest, asked] = [0, 1000].map((writes) => planFor(writes, small));
-    // Four statements for each write, and a read for each read.
-    expect((asked?.database.dataApiCalls ?? 0) - (atRest?.database.dataApiCalls ?? 0)).toBe(
-      1000 * 4 + (asked?.traffic.reads ?? 0),
-    );
-    expect(planFor(1000, { ...prod, bufferCopies: 0 }).database.io).toBe(1000 * (2 + 2));
-  });
-
-  it('takes the cheaper storage: I/O is paid for one by one, or with the capacity', () => {
-    const cheap = planFor(0);
-    expect(cheap.storage).toBe('standard');
-    const plan = planFor(1000);
-    const capacity = plan.database.groups * plan.database.groupAcu * 730;
-    const gigabytes = plan.database.storedBytes / 1024 ** 3;
-    const standard = capacity * 0.12 + gigabytes * 0.1 + plan.database.io * 730 * 3600 * 2e-7;
-    const optimized = capacity * 0.156 + gigabytes * 0.225;
-    expect(plan.storage).toBe(optimized < standard ? 'io-optimized' : 'standard');
-    expect(
-      ['Aurora: capacity', 'Aurora: storage', 'Aurora: I/O'].reduce((sum, name) => sum + lineOf(plan, name), 0),
-    ).toBeCloseTo(Math.min(standard, optimized), 4);
-  });
-
   it('has groups enough for the shards, the writes and what is deployed', () => {
     expect(planFor(0).database.groups).toBe(8);
     expect(capacityFor(loadOn(prod, 8192, 0)).database.groups).toBe(16);
     expect(capacityFor(loadOn({ ...prod, groups: 12 }, 4096, 0)).database.groups).toBe(12);
     expect(planFor(100_000).database.groups).toBe(40);
-  });
-
-  it('keeps a writer within what its capacity may be, and takes its connections from that', () => {
-    for (const writes of RATES) {
-      const { database } = planFor(writes);
-      expect(database.maxAcu).toBeGreaterThanOrEqual(Math.max(prod.capacity.max, database.writerAcu));
-      expect(database.maxConnections).toBe(connectionsOf(database.maxAcu));
-      // The first reader is as large; the second only follows the log.
-      expect(database.groupAcu).toBeGreaterThan(2 * database.writerAcu);
-      expect(database.groupAcu).toBeLessThanOrEqual(3 * database.writerAcu);
-    }
-  });
-
-  it('asks for as many connections as instances may open, and for few through a proxy', () => {
-    const direct = planFor(1000, { ...prod, proxy: false });
-    const { writeCells, readCells, loops } = direct.traffic;
-    expect(direct.database.connections).toBe(
-      (writeCells.concurrency + readCells.concurrency) * prod.connections.request +
-        Math.ceil(loops.concurrency) * prod.connections.loop,
-    );
-    expect(planFor(1000).database.connections).toBeLessThan(direct.database.connections);
-    expect(planFor(1000, dev).database.connections).toBe(0);
-  });
-
-  it('sends for each cell at low rates, and ten cells a request at high ones', () => {
-    expect(planFor(10).traffic.sends).toBe(10);
-    expect(planFor(10_000).traffic.sends).toBe(1000);
-  });
-
-  it("follows a user's own assumptions", () => {
-    const load = loadOn(prod, 4096, 1000);
-    const slower = capacityFor(load, { ...ASSUMPTIONS, writeMs: 2 * ASSUMPTIONS.writeMs });
-    expect(slower.traffic.writeCells.concurrency).toBe(50);
-    expect(capacityFor(load, { ...ASSUMPTIONS, triggersPerWrite: 0, entriesPerWrite: 0 }).monthlyUsd).toBeLessThan(
-      capacityFor(load).monthlyUsd,
-    );
   });
 
   it('lets dev pause without schedules: nothing is billed by the hour of a node, nor of a function', () => {
@@ -179,5 +104,19 @@ describe('a plan', () => {
     expect(() => loadOn(prod, 4096, Number.NaN)).toThrow('writesPerSecond: wanted a number from 0, got NaN');
     expect(() => loadOn(prod, 4096, -1)).toThrow('writesPerSecond: wanted a number from 0, got -1');
     expect(() => loadOn(prod, 0.5, 1)).toThrow('shards: wanted a whole number from 1, got 0.5');
+  });
+
+  it('has the sums by hand of other databases at a thousand writes a second', () => {
+    const plan = capacityFor(loadOn(prod, 4096, 1000));
+    const dsql = dsqlFor(plan);
+    // 1,351.66 and 283.82 for writes and reads, 869.07 of storage, 84.49 and 931.45 for the stream.
+    expect([dsql.monthlyUsd, dsql.storedUsd].map((usd) => usd.toFixed(1))).toEqual(['3520.5', '869.1']);
+    // 8,212.50 and 657 of units; 841.95 and 551.18 of storage.
+    const dynamo = dynamoDbFor(plan, { capacity: 'on-demand', finds: 'latest' });
+    expect([dynamo.monthlyUsd, dynamo.storedUsd].map((usd) => usd.toFixed(1))).toEqual(['10262.6', '1393.1']);
+    // An example of AWS: a single insert takes 0.06175 DPU.
+    const small = { ...ASSUMPTIONS.elsewhere, encodedCellBytes: 20, entryBytes: 20 };
+    const insert = capacityFor(loadOn(prod, 4096, 1), { ...ASSUMPTIONS, elsewhere: small, entriesPerWrite: 0 });
+    expect(dpusOf(insert).writes).toBeCloseTo(0.06175, 5);
   });
 });

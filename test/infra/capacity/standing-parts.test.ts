@@ -8,10 +8,8 @@ import { loadOn } from '../../../infra/capacity/load.ts';
 import { zonesIn } from '../../../infra/capacity/standing-parts.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
-import { resourcesOf, synthesized } from '../support/synthesized.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
+import { appOf, propertiesOf } from '../support/synthesized.ts';
 
-const folder = folderOfTests();
 const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
 const triggers = definitions.datastores.reduce((sum, datastore) => sum + datastore.triggers.length, 0);
 
@@ -28,9 +26,9 @@ const CASES: readonly (readonly [string, EnvironmentProps, object])[] = [
   ['dev without schedules', { ...ENVIRONMENTS.dev, schedules: false }, { environment: 'dev', schedules: 'off' }],
 ];
 
-describe.each(CASES)('what is paid for by time in %s', (name, environment, context) => {
-  const stacks = synthesized(join(folder.path, name), context);
-  const properties = (type: string) => resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {});
+describe.each(CASES)('what is paid for by time in %s', (_name, environment, context) => {
+  const { stacks } = appOf(context);
+  const properties = (type: string) => propertiesOf(stacks, type);
   const { standing, database } = capacityFor(loadOn(environment, 4096, 0), {
     ...ASSUMPTIONS,
     triggers,

@@ -6,24 +6,16 @@ import { describe, expect, it } from 'vitest';
 import { subnetMask } from '../../../infra/constructs/cidr.ts';
 import type { SchemalessStoreProps } from '../../../infra/constructs/index.ts';
 import { zonesFor } from '../../../infra/constructs/zones.ts';
-import type { LoadedStack } from '../../../infra/local/template/template.ts';
 import { circleIn } from '../support/references.ts';
 import { statementsOf } from '../support/statements.ts';
-import { resourcesOf } from '../support/synthesized.ts';
+import { propertiesOf, resourcesOf } from '../support/synthesized.ts';
 import { standInApp } from './stand-in-store.ts';
 
-const SLOW = { timeout: 120_000 };
 const ACCOUNT = '123456789012';
 const TRIPS = [{ datastore: 'trips', shards: 16, triggers: [{ trigger: 'bill', columns: '*' as const }] }];
 
-interface Synthesis {
-  readonly stacks: readonly LoadedStack[];
-  /** What the synthesis says besides, as JSON. */
-  readonly manifest: string;
-}
-
 /** @param account of a stack in eu-west-1 @default a stack that may be deployed anywhere */
-function synthesis(props: Partial<SchemalessStoreProps>, account?: string): Synthesis {
+function synthesis(props: Partial<SchemalessStoreProps>, account?: string) {
   using app = standInApp(account);
   app.store({ datastores: TRIPS, groups: 1, bufferCopies: 0, ...props });
   const stacks = app.synthesized();
@@ -31,9 +23,13 @@ function synthesis(props: Partial<SchemalessStoreProps>, account?: string): Synt
   return { stacks, manifest: files.map((file) => readFileSync(file, 'utf8')).join('\n') };
 }
 
-function propertiesOf(stacks: readonly LoadedStack[], type: string): readonly Readonly<Record<string, unknown>>[] {
-  return resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {});
-}
+const open = { definedByApi: { mostShards: 16 }, name: 'trips' };
+/** A store for each way to MySQL. */
+const STORES = {
+  'data-api': synthesis(open),
+  'mysql by a proxy': synthesis({ ...open, access: 'mysql' }),
+  'mysql without a proxy': synthesis({ ...open, access: 'mysql', proxy: false }),
+} as const;
 
 describe('zones are refused, with what was wanted and what came,', () => {
   const cases: readonly (readonly [string, string | undefined, readonly string[], RegExp])[] = [
@@ -72,7 +68,7 @@ it('a range is refused that is not private, or too large or small, or does not b
     expect(subnetMask(cidr), cidr).toBeGreaterThan(0);
 });
 
-it('zones and a range are refused beside a VPC that is brought', SLOW, () => {
+it('zones and a range are refused beside a VPC that is brought', () => {
   using app = standInApp();
   const isolated = [{ name: 'data', subnetType: SubnetType.PRIVATE_ISOLATED }];
   const vpc = new Vpc(app.stack, 'Vpc', { natGateways: 0, subnetConfiguration: isolated }) as IVpc;
@@ -81,7 +77,7 @@ it('zones and a range are refused beside a VPC that is brought', SLOW, () => {
 });
 
 describe('the network of a store', () => {
-  it('is in three zones by their ids where the region is known, and nobody is asked for them', SLOW, () => {
+  it('is in three zones by their ids if the region is known, without a look-up', () => {
     const { stacks, manifest } = synthesis({ access: 'mysql' }, ACCOUNT);
     const subnets = propertiesOf(stacks, 'AWS::EC2::Subnet');
     expect(subnets.map(({ AvailabilityZoneId }) => AvailabilityZoneId)).toEqual(['euw1-az1', 'euw1-az2', 'euw1-az3']);
@@ -97,7 +93,7 @@ describe('the network of a store', () => {
     expect(manifest).not.toContain('schemaless:zones');
   });
 
-  it('says the name of a zone to whoever asks a subnet for it', SLOW, () => {
+  it('gives the name of a subnet’s zone', () => {
     using app = standInApp(ACCOUNT);
     const { vpc } = app.store().storage.network;
     expect(app.stack.resolve(vpc.isolatedSubnets.map(({ availabilityZone }) => availabilityZone))).toEqual(
@@ -108,8 +104,8 @@ describe('the network of a store', () => {
     expect(Stack.of(app.stack).availabilityZones.length).toBeGreaterThan(0);
   });
 
-  it('is in two by their names where neither is known, and says how to name them', SLOW, () => {
-    const { stacks, manifest } = synthesis({});
+  it('is in two zones by their names if no region is known, with a warning that says how to name them', () => {
+    const { stacks, manifest } = STORES['data-api'];
     const subnets = propertiesOf(stacks, 'AWS::EC2::Subnet');
     expect(subnets.map(({ AvailabilityZone }) => AvailabilityZone)).toEqual(
       [0, 1].map((at) => ({ 'Fn::Select': [at, { 'Fn::GetAZs': '' }] })),
@@ -117,7 +113,7 @@ describe('the network of a store', () => {
     expect(manifest).toMatch(/name the region .*, or zones, such as use1-az1.*schemaless:zones/u);
   });
 
-  it('gets a third zone without a change to what is there', SLOW, () => {
+  it('gets a third zone without a change to what is there', () => {
     const two = synthesis({ zones: ['use1-az1', 'use1-az4'], cidr: '10.8.0.0/16' }).stacks;
     const three = synthesis({ zones: ['use1-az1', 'use1-az4', 'use1-az2'], cidr: '10.8.0.0/16' }).stacks;
     const types = [
@@ -137,41 +133,35 @@ describe('the network of a store', () => {
   });
 });
 
-describe.each([
-  ['data-api', {}],
-  ['mysql by a proxy', { access: 'mysql' }],
-  ['mysql without one', { access: 'mysql', proxy: false }],
-] satisfies (readonly [string, Partial<SchemalessStoreProps>])[])('with %s', (_name, props) => {
-  const { stacks } = synthesis({ ...props, definedByApi: { mostShards: 16 } });
-
-  it('no security group goes anywhere but where it says, and functions to MySQL and to AWS alone', () => {
+it.each([
+  ['data-api', 1, false],
+  ['mysql by a proxy', 3, true],
+  ['mysql without a proxy', 2, true],
+] as const)(
+  'security groups of a store with %s go where it says, and functions to MySQL and to AWS alone',
+  (way, count, inVpc) => {
+    const { stacks } = STORES[way];
     const groups = propertiesOf(stacks, 'AWS::EC2::SecurityGroup');
     expect(groups.length).toBeGreaterThan(1);
     // EC2 lets a group that has no rule of its own go everywhere.
     const nowhere = expect.objectContaining({ CidrIp: '127.0.0.1/32' });
     const toAws = expect.objectContaining({ CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 443, ToPort: 443 });
     for (const { SecurityGroupEgress, GroupDescription } of groups) {
-      const isOfFunctions = String(GroupDescription).startsWith('Functions') && 'access' in props;
-      expect([GroupDescription, SecurityGroupEgress]).toEqual([
-        GroupDescription,
-        isOfFunctions ? [nowhere, toAws] : [nowhere],
-      ]);
+      const isOfFunctions = String(GroupDescription).startsWith('Functions') && inVpc;
+      expect(SecurityGroupEgress, String(GroupDescription)).toEqual(isOfFunctions ? [nowhere, toAws] : [nowhere]);
     }
     const rules = propertiesOf(stacks, 'AWS::EC2::SecurityGroupEgress');
     for (const rule of rules) {
       expect(rule).toMatchObject({ IpProtocol: 'tcp', DestinationSecurityGroupId: expect.anything() });
       expect(JSON.stringify(rule['FromPort'])).toMatch(/^(?:443|3306|.*Endpoint\.Port.*)$/u);
     }
-    expect(rules.length).toBe('proxy' in props ? 2 : 'access' in props ? 3 : 1);
-  });
-
-  it('waits for nothing in a circle', () => {
+    expect(rules).toHaveLength(count);
     for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
-  });
-});
+  },
+);
 
 describe('the endpoints', () => {
-  const { stacks } = synthesis({ access: 'mysql', proxy: false, definedByApi: { mostShards: 16 }, name: 'trips' });
+  const { stacks } = STORES['mysql without a proxy'];
   const policies = new Map(
     propertiesOf(stacks, 'AWS::EC2::VPCEndpoint').map(({ ServiceName, PolicyDocument }) => [
       /\.([\w-]+)"\]\]\}$/u.exec(JSON.stringify(ServiceName))?.[1] ?? '',
@@ -181,7 +171,7 @@ describe('the endpoints', () => {
   const resourcesAt = (service: string): readonly string[] =>
     (policies.get(service) ?? []).flatMap(({ Resource }) => [Resource].flat()).map((one) => JSON.stringify(one));
 
-  it('let nobody of another account by', () => {
+  it('refuse callers of other accounts', () => {
     expect([...policies.keys()].toSorted()).toEqual(['dynamodb', 's3', 'secretsmanager', 'sqs']);
     for (const [service, statements] of policies) {
       expect(statements, service).toHaveLength(1);
@@ -193,8 +183,8 @@ describe('the endpoints', () => {
     }
   });
 
-  it('are those alone that functions need: with tokens nobody reads a secret', () => {
-    const services = propertiesOf(synthesis({ access: 'mysql', name: 'tokens' }).stacks, 'AWS::EC2::VPCEndpoint').map(
+  it('include none for secrets if functions log in with tokens', () => {
+    const services = propertiesOf(STORES['mysql by a proxy'].stacks, 'AWS::EC2::VPCEndpoint').map(
       ({ ServiceName }) => /\.([\w-]+)"\]\]\}$/u.exec(JSON.stringify(ServiceName))?.[1],
     );
     expect(services.toSorted()).toEqual(['dynamodb', 's3', 'sqs']);

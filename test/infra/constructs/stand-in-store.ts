@@ -29,7 +29,7 @@ export function standInApp(account?: string): StandInApp {
   writeFileSync(join(functions, 'index.mjs'), 'export const handler = async () => undefined;\n');
   const app = new App({
     outdir: join(folder.path, 'cdk.out'),
-    context: { '@aws-cdk/core:validateAgainstDefaultRules': false },
+    builtinCloudFormationValidation: false,
     analyticsReporting: false,
     treeMetadata: false,
   });

@@ -3,21 +3,18 @@ import type { AwsAnswers } from '../../../infra/preflight/aws-answers.ts';
 import type { Finding } from '../../../infra/preflight/check.ts';
 import { EXIT_CODES, tableOf, verdictOf } from '../../../infra/preflight/report.ts';
 import { runChecks } from '../../../infra/preflight/run-checks.ts';
-import { needsOf } from '../../../infra/preflight/synthesized-needs.ts';
 import { Unanswered } from '../../../infra/preflight/unanswered.ts';
-import { STAND_INS } from '../support/synthesized.ts';
 import { goodAccount } from './good-account.ts';
+import { needsOfEnvironment } from './needs-of-environment.ts';
 
-const needs = {
-  dev: needsOf({ environment: 'dev', functions: STAND_INS }),
-  small: needsOf({ environment: 'small', functions: STAND_INS }),
-  staging: needsOf({ environment: 'staging', functions: STAND_INS }),
-  prod: needsOf({ environment: 'prod', functions: STAND_INS }),
-};
+type Environment = 'dev' | 'small' | 'staging' | 'prod';
+const prod = needsOfEnvironment('prod');
+const check = (environment: Environment, otherwise: Partial<AwsAnswers> = {}) =>
+  runChecks(needsOfEnvironment(environment), goodAccount(otherwise));
 
 /** What is not ok. */
-async function troubles(environment: keyof typeof needs, otherwise: Partial<AwsAnswers>): Promise<readonly Finding[]> {
-  const findings = await runChecks(needs[environment], goodAccount(otherwise));
+async function troubles(environment: Environment, otherwise: Partial<AwsAnswers>): Promise<readonly Finding[]> {
+  const findings = await check(environment, otherwise);
   return findings.filter(({ verdict }) => verdict !== 'ok');
 }
 
@@ -27,19 +24,18 @@ function refused(action: string): () => Promise<never> {
   };
 }
 
-describe.each(['dev', 'small', 'staging', 'prod'] as const)('a good account, for %s', (environment) => {
-  it('is found good in every check', async () => {
-    const findings = await runChecks(needs[environment], goodAccount());
+it.each(['dev', 'small', 'staging', 'prod'] as const)(
+  'a good account passes every check for %s',
+  async (environment) => {
+    const findings = await check(environment);
     expect(findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
     expect(EXIT_CODES[verdictOf(findings)]).toBe(0);
     expect(tableOf(environment, findings)).toContain('nothing stands in the way');
-  });
-});
+  },
+);
 
-it('needs of prod what prod is described with', async () => {
-  const wanted = Object.fromEntries(
-    (await runChecks(needs.prod, goodAccount())).map(({ check, wanted }) => [check, wanted]),
-  );
+it('the needs of an environment are those of its templates', async () => {
+  const wanted = Object.fromEntries((await check('prod')).map((finding) => [finding.check, finding.wanted]));
   expect(wanted).toMatchObject({
     'Lambda: concurrent executions': '383 to reserve, 100 to be left',
     'RDS: DB clusters': '8 more',
@@ -50,16 +46,14 @@ it('needs of prod what prod is described with', async () => {
     'engine version': expect.stringMatching(/^aurora-mysql 8\.0\.mysql_aurora\.3\.10\.\d+, 1 to 16 ACU$/u),
     'CDK bootstrap': expect.stringMatching(/^version \d+ or later$/u),
   });
-});
-
-it('asks nothing of proxies for dev, which has none, but the RDS Data API', async () => {
-  const findings = await runChecks(needs.dev, goodAccount());
-  expect(findings.map(({ check }) => check)).not.toContain('RDS: Proxies');
-  expect(findings.find(({ check }) => check === 'instances db.serverless')?.wanted).toContain('RDS Data API');
+  // dev has the RDS Data API, and no proxy.
+  const ofDev = await check('dev');
+  expect(ofDev.map((finding) => finding.check)).not.toContain('RDS: Proxies');
+  expect(ofDev.find((finding) => finding.check === 'instances db.serverless')?.wanted).toContain('RDS Data API');
 });
 
 describe('what fails is named, with what to do', () => {
-  it.each<[string, keyof typeof needs, Partial<AwsAnswers>, Partial<Finding>]>([
+  it.each<[string, Environment, Partial<AwsAnswers>, Partial<Finding>]>([
     [
       'a new account, with ten instances of functions',
       'prod',
@@ -87,23 +81,13 @@ describe('what fails is named, with what to do', () => {
       'an old bootstrap',
       'prod',
       { parameter: async () => '5' },
-      {
-        check: 'CDK bootstrap',
-        found: 'version 5',
-        todo: 'npx cdk bootstrap aws://123456789012/eu-west-1',
-      },
+      { check: 'CDK bootstrap', found: 'version 5', todo: 'npx cdk bootstrap aws://123456789012/eu-west-1' },
     ],
     [
       'clusters of others',
       'prod',
       { rdsQuotas: async () => quotas({ DBClusters: { used: 33, most: 40 } }) },
       { check: 'RDS: DB clusters', found: '33 of 40 used', todo: 'Ask AWS for 41 or more of "DB clusters"' },
-    ],
-    [
-      'instances of others',
-      'prod',
-      { rdsQuotas: async () => quotas({ DBInstances: { used: 17, most: 40 } }) },
-      { check: 'RDS: DB instances', todo: 'Ask AWS for 41 or more of "DB instances"' },
     ],
     [
       'proxies of others',
@@ -113,19 +97,14 @@ describe('what fails is named, with what to do', () => {
     ],
     ['no VPC left', 'dev', { vpcs: async () => 20 }, { check: 'VPC: VPCs per Region', found: '20 of 20 used' }],
     [
-      'no gateway endpoints left',
+      'no endpoints left',
       'prod',
       { gatewayEndpoints: async () => 19 },
       { check: 'VPC: Gateway VPC endpoints per Region' },
     ],
+    ['no such engine', 'dev', { engine: async () => undefined }, { check: 'engine version', found: 'not offered' }],
     [
-      'an engine that is not offered',
-      'dev',
-      { engine: async () => undefined },
-      { check: 'engine version', found: 'not offered' },
-    ],
-    [
-      'an engine that cannot rest at 0 ACU',
+      'an engine that cannot pause at 0 ACU',
       'dev',
       { engine: async () => ({ acu: [0.5, 128] }) },
       { check: 'engine version', found: 'offered, 0.5 to 128 ACU' },
@@ -149,7 +128,7 @@ describe('what fails is named, with what to do', () => {
       { check: 'names of clusters', found: 'taken: schemaless-prod-group-3' },
     ],
     [
-      'names of proxies that are taken',
+      'a proxy name that is taken',
       'prod',
       { proxies: async () => ['schemaless-prod-group-1'] },
       { check: 'names of proxies' },
@@ -183,36 +162,26 @@ describe('what fails is named, with what to do', () => {
   );
 });
 
-it('takes a stack of which a change was proposed and never made for none', async () => {
+it('a stack with a proposed change counts as none, and names that a standing stack may hold are not called taken', async () => {
   expect(await troubles('prod', { stackStatus: async () => 'REVIEW_IN_PROGRESS' })).toEqual([]);
-});
-
-it('does not call names taken that a stack which stands may hold', async () => {
   const found = await troubles('prod', {
     stackStatus: async () => 'UPDATE_COMPLETE',
     clusters: async () => ['schemaless-prod-group-1'],
   });
-  expect(found.map(({ check, verdict }) => [check, verdict])).toEqual([
+  expect(found.map((finding) => [finding.check, finding.verdict])).toEqual([
     ['stack Schemaless-prod-storage', 'unknown'],
     ['stack Schemaless-prod-service', 'unknown'],
     ['names of clusters', 'unknown'],
   ]);
 });
 
-describe('a stack that is bound to an account', () => {
-  const bound = {
-    ...needs.prod,
-    stacks: needs.prod.stacks.map((stack) => ({ ...stack, account: '123456789012', region: 'eu-west-1' })),
-  };
-
-  it('takes that account alone', async () => {
-    const [good] = await runChecks(bound, goodAccount());
-    expect(good).toMatchObject({ verdict: 'ok', wanted: '123456789012 in eu-west-1' });
-    const [other] = await runChecks(bound, goodAccount({ account: async () => '999999999999' }));
-    expect(other).toMatchObject({ verdict: 'FAIL', found: '999999999999 in eu-west-1' });
-    const [elsewhere] = await runChecks(bound, goodAccount({ region: 'eu-west-2' }));
-    expect(elsewhere).toMatchObject({ verdict: 'FAIL', found: '123456789012 in eu-west-2' });
-  });
+it.each<[Partial<AwsAnswers>, Partial<Finding>]>([
+  [{}, { verdict: 'ok', wanted: '123456789012 in eu-west-1' }],
+  [{ account: async () => '999999999999' }, { verdict: 'FAIL', found: '999999999999 in eu-west-1' }],
+  [{ region: 'eu-west-2' }, { verdict: 'FAIL', found: '123456789012 in eu-west-2' }],
+])('a stack that names its account and region accepts no others (%#)', async (otherwise, finding) => {
+  const stacks = prod.stacks.map((stack) => ({ ...stack, account: '123456789012', region: 'eu-west-1' }));
+  expect((await runChecks({ ...prod, stacks }, goodAccount(otherwise)))[0]).toMatchObject(finding);
 });
 
 describe('availability zones', () => {
@@ -249,7 +218,7 @@ describe('availability zones', () => {
 
   it('fail where too few have RDS Proxy', async () => {
     const found = await troubles('prod', inUsEast(['use1-az3', 'use1-az1'], ''));
-    expect(found.map(({ check }) => check)).toEqual(['availability zones', 'zones of the subnets']);
+    expect(found.map((finding) => finding.check)).toEqual(['availability zones', 'zones of the subnets']);
   });
 
   it.each([
@@ -258,49 +227,31 @@ describe('availability zones', () => {
     [{ AvailabilityZone: 'us-east-1b' }, { AvailabilityZone: { Ref: 'Zone' } }, 'unknown'],
   ] as const)('may be named by the template: %j, %j are %s', async (one, other, verdict) => {
     const subnets = [one, other].map((properties) => ({ type: 'AWS::EC2::Subnet', stack: 'one', properties }));
-    const resources = needs.prod.resources.filter(({ type }) => type !== 'AWS::EC2::Subnet');
-    const named = { ...needs.prod, resources: [...resources, ...subnets] };
+    const resources = prod.resources.filter(({ type }) => type !== 'AWS::EC2::Subnet');
+    const named = { ...prod, resources: [...resources, ...subnets] };
     const findings = await runChecks(named, goodAccount(inUsEast(first, 'abc')));
-    expect(findings.find(({ check }) => check === 'zones of the subnets')).toMatchObject({ verdict });
+    expect(findings.find((finding) => finding.check === 'zones of the subnets')).toMatchObject({ verdict });
   });
 });
 
 describe('what cannot be asked', () => {
   it('says which right is missing, while the other checks go on', async () => {
     const otherwise = { rdsQuotas: refused('rds:DescribeAccountAttributes'), vpcs: async () => 20 };
-    const findings = await runChecks(needs.prod, goodAccount(otherwise));
+    const findings = await check('prod', otherwise);
     const missing = findings.filter(({ verdict }) => verdict === 'unknown');
-    expect(missing.map(({ check }) => check)).toEqual(
+    expect(missing.map((finding) => finding.check)).toEqual(
       expect.arrayContaining(['RDS: DB clusters', 'RDS: DB instances']),
     );
     for (const { todo } of missing) expect(todo).toContain('rds:DescribeAccountAttributes');
-    expect(findings.filter(({ verdict }) => verdict === 'FAIL').map(({ check }) => check)).toEqual([
+    expect(findings.filter(({ verdict }) => verdict === 'FAIL').map((finding) => finding.check)).toEqual([
       'VPC: VPCs per Region',
     ]);
     // What is wrong is known for sure.
     expect(EXIT_CODES[verdictOf(findings)]).toBe(1);
   });
 
-  it('ends with 2 where nothing is known to be wrong', async () => {
-    const findings = await runChecks(needs.dev, goodAccount({ engine: refused('rds:DescribeDBEngineVersions') }));
-    expect(EXIT_CODES[verdictOf(findings)]).toBe(2);
-  });
-
-  it('is everything for whom AWS does not know', async () => {
-    const account = async () => {
-      throw new Unanswered(
-        'sts:GetCallerIdentity',
-        Object.assign(new Error('none'), { name: 'CredentialsProviderError' }),
-      );
-    };
-    const findings = await runChecks(needs.prod, goodAccount({ account }));
-    expect(findings).toEqual([
-      expect.objectContaining({
-        check: 'account and region',
-        verdict: 'unknown',
-        todo: expect.stringContaining('Log in'),
-      }),
-    ]);
+  it('ends with 2 if nothing is known to be wrong', async () => {
+    const findings = await check('dev', { engine: refused('rds:DescribeDBEngineVersions') });
     expect(EXIT_CODES[verdictOf(findings)]).toBe(2);
   });
 });

@@ -1,128 +1,172 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import type { LoadedStack } from '../../../infra/local/template/template.ts';
-import { alarmsOf, type AlarmDefinition, type MetricStat } from '../../alarms/alarm.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
-import { propertiesOf, resolvedByName, synthesized } from '../support/synthesized.ts';
+import { alarmsOf, type AlarmDefinition } from '../../alarms/alarm.ts';
+import { appOf, propertiesOf, resolvedByName, resourcesOf } from '../support/synthesized.ts';
 
-const folder = folderOfTests();
+const RUNBOOK = readFileSync(join(PROJECT_ROOT, 'infra/docs/operations/runbook.md'), 'utf8');
+const alarmsIn = (stacks: readonly LoadedStack[]): readonly AlarmDefinition[] =>
+  alarmsOf(stacks, resolvedByName(stacks).property);
 
-function stacksOf(environment: 'prod' | 'small'): readonly LoadedStack[] {
-  return synthesized(join(folder.path, environment), { environment });
+const prod = alarmsIn(appOf({ environment: 'prod' }).stacks);
+const FOR_TEN_MINUTES = { periodSeconds: 300, evaluationPeriods: 2, silenceIsBad: false };
+const ABOVE = { comparison: 'GreaterThanThreshold' };
+const ofWriter = { ProxyName: 'schemaless-prod-group-1', TargetGroup: 'default', TargetRole: 'READ_WRITE' };
+
+function metric(namespace: string, name: string, dimensions: object, statistic = 'Sum') {
+  return { namespace, name, dimensions, statistic };
 }
 
-function alarmsIn(stacks: readonly LoadedStack[]): readonly AlarmDefinition[] {
-  return alarmsOf(stacks, resolvedByName(stacks).property);
-}
-
-const stacks = stacksOf('prod');
-const prod = alarmsIn(stacks);
-const of = (section: string): readonly AlarmDefinition[] => prod.filter((alarm) => alarm.section === section);
-const GROUPS = 8;
-const [ABOVE, BELOW] = ['GreaterThanThreshold', 'LessThanThreshold'];
-const FIVE_MINUTES = { periodSeconds: 300, silenceIsBad: false };
-
-describe('alarms of prod', () => {
-  it('tell of each table of which requests are throttled, reads or writes, for ten minutes', () => {
-    const alarms = of('table-throttles');
-    const tables = alarms.map(({ what, looksAt, ...rest }) => {
-      expect(rest).toMatchObject({ ...FIVE_MINUTES, threshold: 0, evaluationPeriods: 2, comparison: ABOVE });
-      const name = /the (?<name>\w+) table$/u.exec(what)?.groups?.['name'] ?? '';
-      const sum = (metric: string): MetricStat => ({
-        namespace: 'AWS/DynamoDB',
-        name: metric,
-        dimensions: { TableName: expect.stringContaining(`tables${name}`) },
-        statistic: 'Sum',
-      });
-      expect(looksAt).toEqual({
+it.each([
+  [
+    'table-throttles',
+    3,
+    {
+      ...ABOVE,
+      threshold: 0,
+      looksAt: {
         expression: 'FILL(reads, 0) + FILL(writes, 0)',
-        metrics: { reads: sum('ReadThrottleEvents'), writes: sum('WriteThrottleEvents') },
-      });
-      return name;
-    });
-    expect(tables.sort()).toEqual(['keys', 'state', 'topology']);
-  });
-
-  it('tell that the instances of the account run out, by its own quota', () => {
-    const most = { namespace: 'AWS/Lambda', dimensions: {}, statistic: 'Maximum' };
-    expect(of('account-concurrency')).toMatchObject([
-      {
-        ...FIVE_MINUTES,
-        looksAt: {
-          expression: '100 * claimed / SERVICE_QUOTA(concurrent)',
-          metrics: {
-            claimed: { ...most, name: 'ClaimedAccountConcurrency' },
-            concurrent: { ...most, name: 'ConcurrentExecutions' },
-          },
+        metrics: {
+          reads: metric('AWS/DynamoDB', 'ReadThrottleEvents', { TableName: expect.stringContaining('tables') }),
+          writes: metric('AWS/DynamoDB', 'WriteThrottleEvents', { TableName: expect.stringContaining('tables') }),
         },
-        threshold: 90,
-        evaluationPeriods: 2,
-        comparison: ABOVE,
       },
-    ]);
-  });
-
-  it('tell of each proxy that does not reach its writer, or its readers', () => {
-    const seen = of('proxy-availability').map(({ looksAt, ...rest }) => {
-      expect(rest).toMatchObject({ ...FIVE_MINUTES, threshold: 90, evaluationPeriods: 2, comparison: BELOW });
-      expect(looksAt).toMatchObject({ namespace: 'AWS/RDS', name: 'AvailabilityPercentage', statistic: 'Average' });
-      return 'dimensions' in looksAt ? looksAt.dimensions : {};
-    });
-    expect(seen).toHaveLength(2 * GROUPS);
-    for (const role of ['READ_WRITE', 'READ_ONLY'])
-      expect(seen).toContainEqual({ ProxyName: 'schemaless-prod-group-8', TargetGroup: 'default', TargetRole: role });
-  });
-
-  it('tell of each proxy that has nearly all the connections to its writer that it may have', () => {
-    const alarms = of('proxy-pool');
-    expect(alarms).toHaveLength(GROUPS);
-    const all = {
-      namespace: 'AWS/RDS',
-      dimensions: { ProxyName: 'schemaless-prod-group-1', TargetGroup: 'default', TargetRole: 'READ_WRITE' },
-      statistic: 'Sum',
-    };
-    expect(alarms[0]).toMatchObject({
-      ...FIVE_MINUTES,
+    },
+  ],
+  [
+    'account-concurrency',
+    1,
+    {
+      ...ABOVE,
+      threshold: 90,
+      looksAt: {
+        expression: '100 * claimed / SERVICE_QUOTA(concurrent)',
+        metrics: {
+          claimed: metric('AWS/Lambda', 'ClaimedAccountConcurrency', {}, 'Maximum'),
+          concurrent: metric('AWS/Lambda', 'ConcurrentExecutions', {}, 'Maximum'),
+        },
+      },
+    },
+  ],
+  [
+    'proxy-availability',
+    16,
+    {
+      comparison: 'LessThanThreshold',
+      threshold: 90,
+      looksAt: metric('AWS/RDS', 'AvailabilityPercentage', expect.anything(), 'Average'),
+    },
+  ],
+  [
+    'proxy-pool',
+    8,
+    {
+      ...ABOVE,
+      threshold: 85,
       looksAt: {
         expression: '100 * connections / allowed',
         metrics: {
-          connections: { ...all, name: 'DatabaseConnections' },
-          allowed: { ...all, name: 'MaxDatabaseConnectionsAllowed' },
+          connections: metric('AWS/RDS', 'DatabaseConnections', expect.anything()),
+          allowed: metric('AWS/RDS', 'MaxDatabaseConnectionsAllowed', expect.anything()),
         },
       },
-      threshold: 85,
-      evaluationPeriods: 2,
-      comparison: ABOVE,
-    });
-  });
-
-  it('that tell of requests which are not served leave out those that ask an index while it is built', () => {
-    expect(of('server-errors')).toMatchObject([
-      {
-        looksAt: {
-          expression: '100 * (errors - FILL(building, 0)) / requests',
-          metrics: {
-            errors: { namespace: 'AWS/ApiGateway', name: '5xx', statistic: 'Sum' },
-            building: {
-              namespace: 'Schemaless',
-              name: 'answered_index_building',
-              dimensions: { service: 'prod' },
-              statistic: 'Sum',
-            },
-            requests: { namespace: 'AWS/ApiGateway', name: 'Count', statistic: 'Sum' },
-          },
-        },
-        ...FIVE_MINUTES,
-        threshold: 1,
-      },
-    ]);
-  });
+    },
+  ],
+] as const)('prod has alarms of section %s: %i, for ten minutes', (section, count, alarm) => {
+  const found = prod.filter((one) => one.section === section);
+  expect(found).toHaveLength(count);
+  for (const one of found) expect(one).toMatchObject({ ...FOR_TEN_MINUTES, ...alarm });
+  expect(new Set(found.map(({ looksAt }) => JSON.stringify(looksAt))).size, 'metrics of their own').toBe(count);
 });
 
-it('an environment without proxies has no alarms of any, nor graphs', () => {
-  const small = stacksOf('small');
+it('each proxy of prod has alarms for its writer and its readers', () => {
+  const dimensions = prod.flatMap(({ looksAt }) => ('dimensions' in looksAt ? [looksAt.dimensions] : []));
+  expect(dimensions).toContainEqual(ofWriter);
+  expect(dimensions).toContainEqual({ ...ofWriter, TargetRole: 'READ_ONLY' });
+});
+
+it('the alarm for failing requests leaves out those that query an index while it is built', () => {
+  expect(prod.filter(({ section }) => section === 'server-errors')).toMatchObject([
+    {
+      looksAt: {
+        expression: '100 * (errors - FILL(building, 0)) / requests',
+        metrics: {
+          errors: { namespace: 'AWS/ApiGateway', name: '5xx', statistic: 'Sum' },
+          building: metric('Schemaless', 'answered_index_building', { service: 'prod' }),
+          requests: { namespace: 'AWS/ApiGateway', name: 'Count', statistic: 'Sum' },
+        },
+      },
+      periodSeconds: 300,
+      silenceIsBad: false,
+      threshold: 1,
+    },
+  ]);
+});
+
+it('an environment without proxies has no alarms or graphs of proxies', () => {
+  const small = appOf({ environment: 'small' }).stacks;
   expect(alarmsIn(small).filter(({ section }) => section.startsWith('proxy-'))).toEqual([]);
-  const pinned = 'DatabaseConnectionsCurrentlySessionPinned';
-  const graphs = [small, stacks].map((of) => JSON.stringify(propertiesOf(of, 'AWS::CloudWatch::Dashboard')));
-  expect(graphs.map((text) => text.includes(pinned))).toEqual([false, true]);
+  const graphs = [small, appOf({ environment: 'prod' }).stacks].map((stacks) =>
+    propertiesOf(stacks, 'AWS::CloudWatch::Dashboard'),
+  );
+  expect(graphs.map(({ length }) => length)).toEqual([1, 1]);
+  expect(graphs.map((of) => JSON.stringify(of).includes('DatabaseConnectionsCurrentlySessionPinned'))).toEqual([
+    false,
+    true,
+  ]);
+});
+
+describe.each(ENVIRONMENT_NAMES)('the alarms of %s', (environment) => {
+  const { stacks } = appOf({ environment });
+  const properties = (type: string) => propertiesOf(stacks, type);
+
+  it('name the section of the runbook that says what to do', () => {
+    const sections = [
+      ...RUNBOOK.matchAll(/^## (?<name>[a-z-]+)\n\n\*\*Means\.\*\* [^#]*\*\*Look at\.\*\* [^#]*\*\*Do\.\*\* /gmu),
+    ].map(({ groups }) => groups?.['name']);
+    const named = properties('AWS::CloudWatch::Alarm').map(
+      ({ AlarmDescription }) =>
+        /^Schemaless: .*\. See infra\/docs\/operations\/runbook\.md#(?<section>[a-z-]+)$/u.exec(
+          String(AlarmDescription),
+        )?.groups?.['section'],
+    );
+    expect(new Set(named).difference(new Set(sections))).toEqual(new Set());
+    // Readers lag, and proxies refuse, where there are some; no environment of this project is exported by a schedule.
+    const unused = new Set(sections).difference(new Set(named));
+    const { readersPerGroup, proxy } = ENVIRONMENTS[environment];
+    expect(unused).toEqual(
+      new Set([
+        'export-behind',
+        ...(readersPerGroup === 0 ? ['reader-lag'] : []),
+        ...(proxy ? [] : ['proxy-availability', 'proxy-logins', 'proxy-pool']),
+        ...(environment === 'local' ? ['password-change'] : []),
+      ]),
+    );
+  });
+
+  it('are sent to a topic when they ring and when they end: those that the runbook calls urgent to one of their own', () => {
+    const [, list = ''] = /^.*Urgent are ([^:]+):/msu.exec(RUNBOOK) ?? [];
+    const urgent = new Set(list.split(/,|\band\b/u).map((name) => name.trim()));
+    const topics = resourcesOf(stacks, 'AWS::SNS::Topic');
+    expect(topics).toHaveLength(environment === 'local' ? 0 : 2);
+    if (environment === 'local') return;
+    const told = properties('AWS::CloudWatch::Alarm').map(({ AlarmDescription, AlarmActions, OKActions }) => {
+      expect(OKActions).toEqual(AlarmActions);
+      return [
+        String(AlarmDescription).split('#')[1] ?? '',
+        /alarms(urgent|others)/u.exec(JSON.stringify(AlarmActions))?.[1],
+      ] as const;
+    });
+    for (const [section, topic] of told)
+      expect([section, topic]).toEqual([section, urgent.has(section) ? 'urgent' : 'others']);
+    const unused = ENVIRONMENTS[environment].proxy ? [] : ['proxy-logins'];
+    expect(urgent.difference(new Set(told.map(([section]) => section)))).toEqual(new Set(unused));
+    const allowed = properties('AWS::SNS::TopicPolicy').map((policy) => JSON.stringify(policy));
+    for (const policy of allowed)
+      expect(policy).toMatch(/aws:SourceAccount.*cloudwatch\.amazonaws\.com.*events\.rds\.amazonaws\.com/u);
+    expect(properties('AWS::RDS::EventSubscription')).toMatchObject([{ SourceType: 'db-cluster' }]);
+  });
 });

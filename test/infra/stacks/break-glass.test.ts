@@ -1,16 +1,13 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
 import { statementsOf } from '../support/statements.ts';
-import { propertiesOf, resourcesOf, synthesized } from '../support/synthesized.ts';
+import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
 
-const folder = folderOfTests();
 const DEPLOYED = ENVIRONMENT_NAMES.filter((name) => name !== 'local');
 
 describe.each(DEPLOYED)('the SQL of the runbook in %s', (environment) => {
   const { groups } = ENVIRONMENTS[environment];
-  const stacks = synthesized(join(folder.path, environment), { environment });
+  const { stacks } = appOf({ environment });
   const resources = stacks.flatMap(({ template }) => Object.entries(template.Resources));
   const [id = '', role] = resources.find(([name]) => name.startsWith('breakglassrole')) ?? [];
 

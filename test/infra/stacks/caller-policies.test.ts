@@ -1,15 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ROUTES } from '../../../shared/api/routes.ts';
 import { words } from '../../support/words.ts';
-import { propertiesOf, synthesized } from '../support/synthesized.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
+import { appOf, propertiesOf } from '../support/synthesized.ts';
 
-const folder = folderOfTests();
-const policies = propertiesOf(synthesized(folder.path, { environment: 'prod' }), 'AWS::IAM::ManagedPolicy');
+const policiesOf = (environment: 'prod' | 'local') =>
+  propertiesOf(appOf({ environment }).stacks, 'AWS::IAM::ManagedPolicy');
 
 /** What a policy allows, as patterns of "METHOD/path". */
 function patternsOf(described: string): readonly RegExp[] {
-  const [policy, ...others] = policies.filter(({ Description }) => String(Description).includes(described));
+  const [policy, ...others] = policiesOf('prod').filter(({ Description }) => String(Description).includes(described));
   expect(others).toEqual([]);
   const { Statement } = Object(policy?.['PolicyDocument']) as {
     readonly Statement: readonly { readonly Action: string; readonly Effect: string; readonly Resource: unknown }[];
@@ -25,9 +24,15 @@ function patternsOf(described: string): readonly RegExp[] {
   });
 }
 
-function allows(patterns: readonly RegExp[], { method, path }: (typeof ROUTES)[number], datastore: string): boolean {
-  const called = `${method}${path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, 'x')}`;
-  return patterns.some((pattern) => pattern.test(called));
+/** The operations that a policy allows on a datastore. */
+function allowed(described: string, datastore = 'trips', routes: readonly (typeof ROUTES)[number][] = ROUTES) {
+  const patterns = patternsOf(described);
+  return routes
+    .filter(({ method, path }) => {
+      const called = `${method}${path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, 'x')}`;
+      return patterns.some((pattern) => pattern.test(called));
+    })
+    .map(({ operation }) => operation);
 }
 
 const WRITES = words(`
@@ -40,65 +45,39 @@ const OF_CLIENTS = words(`
 const OF_MOVERS = words(`
   listMoves createMove getMove switchMove reverseMove completeMove cancelMove verifyMove listShards
   listShardSizes getHealth`);
-/** Of those, what belongs to nobody else but operators. */
-const MOVES = OF_MOVERS.filter((operation) => operation.endsWith('Move') || operation.endsWith('Moves'));
 const OF_ERASERS = words(`
   eraseCells listErasures getErasure getRetention listHolds putHold releaseHold purgeSpace
   getReceiptKey forgetSubject listForgotten`);
+const ALL: readonly string[] = ROUTES.map(({ operation }) => operation);
+const NOT_OF_READERS = new Set([
+  ...WRITES,
+  ...OF_ERASERS,
+  ...OF_MOVERS.filter((operation) => /Moves?$/u.test(operation)),
+]);
 
-describe('the policies of callers', () => {
-  it.each(ROUTES)(
-    'let readers call $operation only if it changes nothing, and is no matter of moves or erasures',
-    (route) => {
-      const wanted = ![...WRITES, ...MOVES, ...OF_ERASERS].includes(route.operation);
-      expect(allows(patternsOf('reads every datastore'), route, 'trips')).toBe(wanted);
-    },
-  );
-
-  it.each(ROUTES)('let movers call $operation only if moving shards takes it', (route) => {
-    const patterns = patternsOf('moves shards between groups');
-    expect(allows(patterns, route, 'trips')).toBe(OF_MOVERS.includes(route.operation));
-  });
-
-  it.each(ROUTES)('let erasers call $operation only if it is of erasures', (route) => {
-    expect(allows(patternsOf('erases cells and forgets subjects'), route, 'trips')).toBe(
-      OF_ERASERS.includes(route.operation),
-    );
-  });
-
-  it.each(ROUTES)('let the clients of one datastore call $operation of no other', (route) => {
-    const patterns = patternsOf('reads and writes datastore trips');
-    expect(allows(patterns, route, 'trips')).toBe(OF_CLIENTS.includes(route.operation));
-    if (route.path.includes('{datastore}')) expect(allows(patterns, route, 'smoke')).toBe(false);
-  });
-
-  it.each(ROUTES)('let operators call $operation', (route) => {
-    expect(allows(patternsOf('operates the store'), route, 'trips')).toBe(true);
-  });
+it.each([
+  ['reads every datastore', ALL.filter((operation) => !NOT_OF_READERS.has(operation))],
+  ['moves shards between groups', OF_MOVERS],
+  ['erases cells and forgets subjects', OF_ERASERS],
+  ['reads and writes datastore trips', OF_CLIENTS],
+  ['operates the store', ALL],
+])('the policy that %s allows exactly its operations', (described, operations) => {
+  expect([...allowed(described)].sort()).toEqual([...operations].sort());
 });
 
-describe('the console', () => {
-  const withIt = synthesized(folder.path, { environment: 'local' });
-  const allowed = (described: string): boolean =>
-    propertiesOf(withIt, 'AWS::IAM::ManagedPolicy')
+it('the policy of the clients of one datastore allows no operation on another', () => {
+  const ofDatastore = ROUTES.filter(({ path }) => path.includes('{datastore}'));
+  expect(allowed('reads and writes datastore trips', 'smoke', ofDatastore)).toEqual([]);
+});
+
+it('people may open the console, programs may not', () => {
+  const opens = (described: string): boolean =>
+    policiesOf('local')
       .filter(({ Description }) => String(Description).includes(described))
       .some(({ PolicyDocument }) =>
         ['GET', 'HEAD'].every((method) => JSON.stringify(PolicyDocument).includes(`/${method}/console`)),
       );
-
-  it('is opened by people, not by programs', () => {
-    for (const people of ['reads every datastore', 'moves shards', 'erases cells', 'operates the store'])
-      expect(allowed(people)).toBe(true);
-    expect(allowed('reads and writes datastore trips')).toBe(false);
-  });
-
-  it('is where an environment says so, behind IAM as all else', () => {
-    const routesOf = (resources: typeof withIt): readonly unknown[] =>
-      propertiesOf(resources, 'AWS::ApiGatewayV2::Route').filter(({ RouteKey }) =>
-        String(RouteKey).includes('/console'),
-      );
-    expect(routesOf(synthesized(folder.path, { environment: 'prod' }))).toEqual([]);
-    expect(routesOf(withIt)).toHaveLength(4);
-    for (const route of routesOf(withIt)) expect(route).toMatchObject({ AuthorizationType: 'AWS_IAM' });
-  });
+  for (const people of ['reads every datastore', 'moves shards', 'erases cells', 'operates the store'])
+    expect(opens(people)).toBe(true);
+  expect(opens('reads and writes datastore trips')).toBe(false);
 });

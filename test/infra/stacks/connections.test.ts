@@ -1,14 +1,11 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
 import { connectionBudget } from '../../../infra/constructs/connection-budget.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { MADE_USERS, userName } from '../../../shared/topology/database-users.ts';
 import { statementsOf } from '../support/statements.ts';
-import { propertiesOf, resourcesOf, synthesized } from '../support/synthesized.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
+import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
 
-const folder = folderOfTests();
 /** Which is no password. */
 const ROOT_KEY = /rootkey/u;
 
@@ -33,7 +30,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     ...(ENVIRONMENTS[environment].definedByApi && { definedatastores: 'owner' }),
   };
   const { groups, databaseAuth, proxy, instances, tailers, access, tracing } = ENVIRONMENTS[environment];
-  const stacks = synthesized(join(folder.path, environment), { environment });
+  const { stacks } = appOf({ environment });
   const functions = propertiesOf(stacks, 'AWS::Lambda::Function');
   const statements = [...statementsOf(stacks)];
   const allowed = (action: string): readonly (readonly [string, readonly string[]])[] =>

@@ -1,14 +1,10 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { statementsOf } from '../support/statements.ts';
-import { resourcesOf, synthesized } from '../support/synthesized.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
-
-const folder = folderOfTests();
+import { appOf, resourcesOf } from '../support/synthesized.ts';
 
 describe.each(ENVIRONMENT_NAMES)('what makes datastores in %s', (environment) => {
-  const stacks = synthesized(join(folder.path, environment), { environment });
+  const { stacks } = appOf({ environment });
   const isThere = ENVIRONMENTS[environment].definedByApi !== undefined;
   const queues = [...statementsOf(stacks)].flatMap(([role, statements]) =>
     statements.flatMap(({ actions, resources }) =>

@@ -1,103 +1,84 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
-import { resourcesOf, synthesized } from '../support/synthesized.ts';
 import { statementsOf } from '../support/statements.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { appOf, propertiesOf, resourcesOf } from '../support/synthesized.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
-
-/** That of a region with the longest name, of the RDS Data API's 100 at most. */
+/** The longest name of a region; the RDS Data API takes ARNs of 100 characters. */
 const ARN = 'arn:aws:rds:ap-southeast-2:123456789012:cluster:';
 const DEPLOYED = ENVIRONMENT_NAMES.filter((name) => name !== 'local');
 /** CloudFormation gives a custom resource an hour. */
 const MOST_SECONDS = 3600;
 
-describe.each(DEPLOYED)('what AWS would refuse of %s', (environment) => {
-  const stacks = synthesized(join(folder.path, environment), { environment });
-  const properties = (type: string) => resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {});
-  const { groups } = ENVIRONMENTS[environment];
+describe.each(DEPLOYED)('a first deployment of %s', (environment) => {
+  const { stacks } = appOf({ environment });
+  const properties = (type: string) => propertiesOf(stacks, type);
+  const { groups, protectedFromDeletion, logDays, passwordDays } = ENVIRONMENTS[environment];
 
-  it('is no address of a cluster: the RDS Data API takes it in every region', () => {
+  it('names clusters so that the RDS Data API takes their ARNs in every region', () => {
     const names = properties('AWS::RDS::DBCluster').map(({ DBClusterIdentifier }) => String(DBClusterIdentifier));
     expect(names).toEqual(Array.from({ length: groups }, (_, at) => `schemaless-${environment}-group-${at + 1}`));
     for (const name of names) expect(`${ARN}${name}`.length).toBeLessThanOrEqual(100);
   });
 
-  it('is no migration that CloudFormation does not wait for', () => {
+  it('waits for the migration for less time than CloudFormation does', () => {
     const waiters = properties('AWS::StepFunctions::StateMachine').map(({ DefinitionString }) =>
       JSON.stringify(DefinitionString),
     );
     expect(waiters).toHaveLength(1);
-    const [, interval, attempts] =
+    const [, interval = 0, attempts = 0] =
       /IntervalSeconds\\+":(\d+).*?MaxAttempts\\+":(\d+)/u.exec(waiters[0] ?? '')?.map(Number) ?? [];
-    expect((interval ?? 0) * (attempts ?? 0)).toBeGreaterThan(0);
-    expect((interval ?? 0) * (attempts ?? 0)).toBeLessThan(MOST_SECONDS);
+    expect(interval * attempts).toBeGreaterThan(0);
+    expect(interval * attempts).toBeLessThan(MOST_SECONDS);
   });
 
-  it('is no log group that a first call makes before the deployment does', () => {
+  it('makes the log group of each function before a first call does', () => {
     // That of the VPC is the CDK's own, and is called once it is made.
     const called = properties('AWS::Lambda::Function').filter(
       ({ Description }) => !String(Description).includes('VPC default security group'),
     );
     for (const { LoggingConfig, Description } of called)
-      expect([Description, LoggingConfig]).toEqual([
-        Description,
-        expect.objectContaining({ LogGroup: expect.anything() }),
-      ]);
+      expect(LoggingConfig, String(Description)).toMatchObject({ LogGroup: expect.anything() });
   });
 
-  it('is no dashboard of its name in another region', () => {
+  it('names its dashboard after its region', () => {
     const [dashboard, ...others] = properties('AWS::CloudWatch::Dashboard');
     expect(others).toEqual([]);
     expect(JSON.stringify(dashboard?.['DashboardName'])).toContain('AWS::Region');
   });
-});
 
-describe.each(DEPLOYED)('the clusters of %s', (environment) => {
-  const stacks = synthesized(join(folder.path, `${environment}-clusters`), { environment });
-  const { groups, protectedFromDeletion, logDays } = ENVIRONMENTS[environment];
-
-  it('write their errors where they are kept as long as the environment says, and no statement', () => {
-    for (const { Properties } of resourcesOf(stacks, 'AWS::RDS::DBCluster'))
-      expect(Properties?.['EnableCloudwatchLogsExports']).toEqual(['error']);
-    const logs = resourcesOf(stacks, 'AWS::Logs::LogGroup').filter(({ Properties }) =>
-      JSON.stringify(Properties).includes('/aws/rds/cluster/'),
-    );
+  it('keeps the error logs of clusters as long as the environment says, and logs no statement', () => {
+    for (const cluster of properties('AWS::RDS::DBCluster'))
+      expect(cluster).toMatchObject({ EnableCloudwatchLogsExports: ['error'] });
+    const logs = properties('AWS::Logs::LogGroup').filter((log) => JSON.stringify(log).includes('/aws/rds/cluster/'));
     expect(logs).toHaveLength(groups);
-    for (const { Properties } of logs) expect(Properties).toMatchObject({ RetentionInDays: logDays });
+    for (const log of logs) expect(log).toMatchObject({ RetentionInDays: logDays });
   });
 
-  it('stay with their passwords, or go with them', () => {
-    const wanted = protectedFromDeletion ? 'Retain' : 'Delete';
+  it('keeps or deletes passwords together with their clusters', () => {
     const secrets = resourcesOf(stacks, 'AWS::SecretsManager::Secret');
     expect(secrets.length).toBeGreaterThanOrEqual(groups);
-    for (const secret of secrets) expect(secret).toMatchObject({ DeletionPolicy: wanted });
+    for (const secret of secrets)
+      expect(secret).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
   });
 
-  it('get new passwords, each of them, from a function that reaches no other cluster or secret', () => {
-    const { passwordDays } = ENVIRONMENTS[environment];
-    const ids = stacks.flatMap(({ template }) =>
-      Object.entries(template.Resources).flatMap(([id, { Type, Properties }]): (readonly [string, string])[] =>
-        // That of an owner goes by what attaches it to its cluster.
-        Type === 'AWS::SecretsManager::SecretTargetAttachment'
-          ? [[Object(Properties?.['SecretId']).Ref, id]]
-          : // The root key of sealed fields is never changed.
-            Type === 'AWS::SecretsManager::Secret' && !id.endsWith('rootkey')
-            ? [[id, id]]
-            : [],
-      ),
+  it('has each password changed by a function that reaches no other cluster or secret', () => {
+    const knownAs = stacks.flatMap(({ template }) =>
+      Object.entries(template.Resources).flatMap(([id, { Type, Properties }]): (readonly [string, string])[] => {
+        // An owner's password is known by what attaches it to its cluster.
+        if (Type === 'AWS::SecretsManager::SecretTargetAttachment') return [[Object(Properties?.['SecretId']).Ref, id]];
+        // The root key of sealed fields is never changed.
+        return Type === 'AWS::SecretsManager::Secret' && !id.endsWith('rootkey') ? [[id, id]] : [];
+      }),
     );
-    const knownAs = new Map(ids);
-    const schedules = resourcesOf(stacks, 'AWS::SecretsManager::RotationSchedule');
-    expect(schedules.map(({ Properties }) => Object(Properties?.['SecretId']).Ref).toSorted()).toEqual(
-      [...knownAs.values()].toSorted(),
+    const schedules = properties('AWS::SecretsManager::RotationSchedule');
+    expect(schedules.map(({ SecretId }) => Object(SecretId).Ref).toSorted()).toEqual(
+      [...new Map(knownAs).values()].toSorted(),
     );
-    for (const { Properties } of schedules)
-      expect(Properties).toMatchObject({
+    for (const schedule of schedules)
+      expect(schedule).toMatchObject({
         RotationRules: { AutomaticallyAfterDays: passwordDays },
         RotateImmediatelyOnUpdate: false,
       });
@@ -117,7 +98,7 @@ describe.each(DEPLOYED)('the clusters of %s', (environment) => {
   });
 });
 
-it('a cdk of another Node, which does not read TypeScript, makes the app by the one that the project brings', () => {
+it('a cdk of another Node, which does not read TypeScript, runs the app with the Node of the project', () => {
   const { app }: { readonly app: string } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
   expect(app).toMatch(/^node_modules\/\.bin\/node /u);
 });

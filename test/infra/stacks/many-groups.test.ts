@@ -1,32 +1,26 @@
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { App } from 'aws-cdk-lib';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { buildApp } from '../../../infra/app.ts';
+import { describe, expect, it } from 'vitest';
 import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
 import { GROUPS_IN_FIRST_STACK } from '../../../infra/constructs/group-stacks.ts';
 import { MOST_GROUPS } from '../../../infra/constructs/store-environment.ts';
 import { ENVIRONMENTS } from '../../../infra/environments.ts';
 import type { LoadedStack } from '../../../infra/local/template/template.ts';
-import { checkAwsSolutions } from '../../../infra/nag.ts';
 import { words } from '../../support/words.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
 import { circleIn } from '../support/references.ts';
-import { propertiesOf, synthesized } from '../support/synthesized.ts';
+import { appOf, propertiesOf } from '../support/synthesized.ts';
 import { exceededIn } from '../support/template-limits.ts';
 import { mostVariableBytes } from '../support/variable-bytes.ts';
 
-const folder = folderOfTests();
 const STORAGE = 'Schemaless-prod-storage';
 const SERVICE = 'Schemaless-prod-service';
+/**
+ * One more needs one more output for the commands for emergencies, and no second policy of the migration: those are of
+ * all groups.
+ */
+const GROUPS = 9;
 
-function prodOf(groups: number, add?: (stacks: ReturnType<typeof buildApp>) => void): readonly LoadedStack[] {
-  return synthesized(
-    join(folder.path, String(groups)),
-    { environment: 'prod', region: 'eu-west-1' },
-    { environment: { groups }, ...(add && { add }) },
-  );
-}
+const prodOf = (groups: number): readonly LoadedStack[] =>
+  appOf({ environment: 'prod', region: 'eu-west-1' }, { groups }).stacks;
 
 /** What other stacks take of one; what is printed for people names several groups. */
 function exportsOf(template: LoadedStack['template'] | undefined): object {
@@ -34,15 +28,9 @@ function exportsOf(template: LoadedStack['template'] | undefined): object {
 }
 
 describe('prod with as many groups as there may be', () => {
-  let most: readonly LoadedStack[] = [];
-  // Held to the rules of AwsSolutions: the synthesis ends where one is broken and nobody says why.
-  beforeAll(() => {
-    most = prodOf(MOST_GROUPS, ({ storage: { node } }) => {
-      if (node.root instanceof App) checkAwsSolutions(node.root);
-    });
-  }, 180_000);
+  const most = prodOf(MOST_GROUPS);
 
-  it('has them in stacks of which AWS refuses none', () => {
+  it('has stacks within the limits of AWS', () => {
     const clusters = most.map((stack): readonly [string, readonly unknown[]] => [
       stack.name,
       propertiesOf([stack], 'AWS::RDS::DBCluster').map(({ DBClusterIdentifier }) => DBClusterIdentifier),
@@ -61,7 +49,7 @@ describe('prod with as many groups as there may be', () => {
     for (const stack of most) expect(circleIn(stack)).toEqual([]);
   });
 
-  it('has each of them watched, told of, copied, and reached in an emergency', () => {
+  it('has alarms, events, backups and emergency access for each group', () => {
     const alarms = propertiesOf(most, 'AWS::CloudWatch::Alarm');
     const text = (...types: readonly string[]): string =>
       JSON.stringify(types.flatMap((type) => propertiesOf(most, type)));
@@ -83,15 +71,14 @@ describe('prod with as many groups as there may be', () => {
     }
   });
 
-  it('had each of them where it is now, with all that is its own, when there were fewer', () => {
-    const full = prodOf(GROUPS_IN_FIRST_STACK);
+  it('keeps every resource of a group when groups are added', () => {
     const more = prodOf(GROUPS_IN_FIRST_STACK + 2);
     // What names all groups of a stack names more.
     const naming = new Set(
       words(`AWS::RDS::EventSubscription AWS::Backup::BackupSelection AWS::IAM::ManagedPolicy
         Custom::SchemalessPreflight`),
     );
-    for (const [before, after] of [[full, more] as const, [more, most] as const])
+    for (const [before, after] of [[prodOf(GROUPS_IN_FIRST_STACK), more] as const, [more, most] as const])
       for (const { name, template } of before.filter((stack) => stack.name !== SERVICE)) {
         const same = after.find((stack) => stack.name === name)?.template;
         expect(exportsOf(same)).toMatchObject(exportsOf(template));
@@ -101,19 +88,9 @@ describe('prod with as many groups as there may be', () => {
   });
 });
 
-/*
- * A group more is a changed number and a deploy: nothing that answers, loops or is stored may be replaced or restarted by
- * it. What tells of all groups changes in place.
- */
+/* Adding a group is a changed number and a deploy: it may not replace or restart what answers, loops or stores. */
 describe('prod with a group more', () => {
-  // With the tenth the commands for emergencies get an output more, and no policy of the migration flows over: those are
-  // of all groups.
-  const groups = 9;
-  let before: readonly LoadedStack[] = [];
-  let after: readonly LoadedStack[] = [];
-  beforeAll(() => {
-    [before, after] = [prodOf(groups), prodOf(groups + 1)];
-  });
+  const [before, after] = [prodOf(GROUPS), prodOf(GROUPS + 1)];
 
   /** What is there already and is otherwise with the group, by stack. */
   const changed = (): Readonly<Record<string, ReadonlySet<string>>> =>
@@ -128,26 +105,26 @@ describe('prod with a group more', () => {
       }),
     );
 
-  it('has every stack that it had, with all that the service imports', () => {
+  it('keeps every stack and export', () => {
     expect(after.map(({ name }) => name)).toEqual(before.map(({ name }) => name));
     for (const { name, template } of before)
       expect(after.find((stack) => stack.name === name)?.template.Outputs).toMatchObject(template.Outputs ?? {});
   });
 
-  it('has everything as it was, but for what names all groups', () => {
+  it('changes nothing but what names all groups', () => {
     const naming = words(`AWS::RDS::EventSubscription AWS::Backup::BackupSelection AWS::IAM::Policy
       Custom::SchemalessPreflight`);
     const told = words('AWS::IAM::Policy AWS::CloudWatch::Dashboard Custom::SchemalessMigration');
     expect(changed()).toEqual({ [STORAGE]: new Set(naming), [SERVICE]: new Set(told) });
   });
 
-  it('adds what each group has, and nothing else', () => {
+  it('adds the resources of the group alone', () => {
     const added = (stack: string): readonly string[] => {
       const resources = (some: readonly LoadedStack[]) => some.find(({ name }) => name === stack)?.template.Resources;
       const [old, now] = [resources(before) ?? {}, resources(after) ?? {}];
       return Object.keys(now).filter((id) => old[id] === undefined);
     };
-    const ofGroup = new RegExp(`group-?${groups + 1}(?!\\d)`, 'iu');
+    const ofGroup = new RegExp(`group-?${GROUPS + 1}(?!\\d)`, 'iu');
     expect(added(STORAGE)).not.toEqual([]);
     expect(added(STORAGE).filter((id) => !ofGroup.test(id))).toEqual([]);
     expect(added(SERVICE)).toEqual([]);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, it } from 'vitest';
@@ -6,19 +5,14 @@ import type { AppContext } from '../../../infra/app-context.ts';
 import type { LoadedStack } from '../../../infra/local/template/template.ts';
 import { judgeDeployment } from '../../../infra/preflight/judge-deployment.ts';
 import { runChecks } from '../../../infra/preflight/run-checks.ts';
-import { needsOf } from '../../../infra/preflight/synthesized-needs.ts';
 import { standInApp } from '../constructs/stand-in-store.ts';
 import { goodAccount } from '../preflight/good-account.ts';
-import { folderOfTests } from '../support/folder-of-tests.ts';
-import { circleIn } from '../support/references.ts';
-import { propertiesOf, resourcesOf, STAND_INS, synthesized } from '../support/synthesized.ts';
+import { needsOfEnvironment } from '../preflight/needs-of-environment.ts';
+import { appOf, propertiesOf, resourcesOf, STAND_INS } from '../support/synthesized.ts';
 
 const TYPE = 'Custom::SchemalessPreflight';
 const DEPLOYED = ['dev', 'small', 'staging', 'prod'] as const;
 
-const folder = folderOfTests();
-const app = (name: string, context: AppContext): readonly LoadedStack[] =>
-  synthesized(join(folder.path, name), context);
 const needsIn = (stacks: readonly LoadedStack[]) => JSON.parse(String(propertiesOf(stacks, TYPE)[0]?.['Needs']));
 
 /** As a first deployment is judged in a good account: what is checked, and what is wanted. */
@@ -30,10 +24,9 @@ async function wantedOf(stacks: readonly LoadedStack[]): Promise<readonly (reado
 }
 
 describe.each(DEPLOYED)('a deployment of %s', (environment) => {
-  const stacks = app(environment, { environment });
+  const { stacks } = appOf({ environment });
 
   it('makes nothing that takes long, is counted or stays before its account has been asked', () => {
-    for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
     const [storage] = stacks.filter(({ name }) => name.endsWith('-storage'));
     const resources = Object.entries(storage?.template.Resources ?? {});
     const asking = resources.flatMap(([id, { Type }]) => (Type === TYPE ? [id] : []));
@@ -46,7 +39,7 @@ describe.each(DEPLOYED)('a deployment of %s', (environment) => {
 
   it('wants of its account what the command wants of it', async () => {
     const wanted = await wantedOf(stacks);
-    const byCommand = await runChecks(needsOf({ environment, functions: STAND_INS }), goodAccount());
+    const byCommand = await runChecks(needsOfEnvironment(environment), goodAccount());
     expect(byCommand.map(({ check, wanted }) => [check, wanted])).toEqual(expect.arrayContaining([...wanted]));
     // What it cannot be told from inside, or what CloudFormation refuses by itself.
     const outside = /^(?:account and region|CDK bootstrap|stack .*|services)$/u;
@@ -59,10 +52,10 @@ describe.each(DEPLOYED)('a deployment of %s', (environment) => {
 
 it('does not ask where the context switches it off, nor on one machine', () => {
   const off: AppContext & Readonly<Record<string, unknown>> = { environment: 'prod', 'schemaless:preflight': 'off' };
-  expect(resourcesOf(app('off', off), TYPE)).toEqual([]);
-  expect(resourcesOf(app('local', { environment: 'local' }), TYPE)).toEqual([]);
+  expect(resourcesOf(appOf(off).stacks, TYPE)).toEqual([]);
+  expect(resourcesOf(appOf({ environment: 'local' }).stacks, TYPE)).toEqual([]);
   const no: typeof off = { ...off, 'schemaless:preflight': 'no' };
-  expect(() => app('no', no)).toThrow('schemaless:preflight: wanted on or off, got "no"');
+  expect(() => appOf(no)).toThrow('schemaless:preflight: wanted on or off, got "no"');
 });
 
 describe('a store in an app of one’s own', () => {

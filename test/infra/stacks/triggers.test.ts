@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readWish } from '../../../functions/environment/migration-properties.ts';
@@ -6,7 +5,7 @@ import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts'
 import type { ResourceAddress } from '../../../infra/local/template/template.ts';
 import { circleIn } from '../support/references.ts';
 import { byService, ROUTES_OF_A_CONSUMER, routesOf, statementsOf } from '../support/statements.ts';
-import { propertiesOf, resolvedByName, resourcesOf, STAND_IN_PROJECT, synthesized } from '../support/synthesized.ts';
+import { appOf, propertiesOf, resolvedByName, resourcesOf, STAND_IN_PROJECT } from '../support/synthesized.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { writeFiles } from '../support/write-files.ts';
 
@@ -25,8 +24,7 @@ const datastores = writeFiles(join(folder.path, 'datastores'), FILES);
 
 describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
   const madeThroughApi = ENVIRONMENTS[environment].definedByApi ? 1 : 0;
-  const assembly = join(folder.path, environment);
-  const stacks = synthesized(assembly, { environment, datastores, project: STAND_IN_PROJECT });
+  const { stacks } = appOf({ environment, datastores, project: STAND_IN_PROJECT });
   const { resources, property } = resolvedByName(stacks);
   const ofType = (type: string): readonly ResourceAddress[] =>
     resources.filter(({ resource }) => resource.Type === type);
@@ -42,7 +40,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
   const parked = (name: string): ResourceAddress => find('AWS::SQS::Queue', `queuetrips${name}parked`);
   const triggerFunction = (name: string): ResourceAddress => find('AWS::Lambda::Function', `triggertrips${name}`);
 
-  it('have a queue each and one for what it gives up: in order within a shard, at high throughput, for as long as SQS keeps messages', () => {
+  it('have a queue and a dead-letter queue each: ordered within a shard, at high throughput, with the longest retention', () => {
     expect(ofType('AWS::SQS::Queue')).toHaveLength(6);
     for (const { resource } of ofType('AWS::SQS::Queue')) {
       expect(resource.Properties).toMatchObject({
@@ -57,7 +55,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     }
   });
 
-  it('give up a message late where our function counts attempts, sooner where the consumer is elsewhere', () => {
+  it('give up a message late if our function counts attempts, sooner if the consumer is elsewhere', () => {
     const redrive = (name: string): unknown => property(queue(name), 'RedrivePolicy');
     for (const [name, maxReceiveCount] of [
       ['chargerider', 1000],
@@ -67,7 +65,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
       expect(redrive(name)).toEqual({ deadLetterTargetArn: `${parked(name).logicalId}.Arn`, maxReceiveCount });
   });
 
-  it('are spoken to over TLS alone, and purged by nobody', () => {
+  it('have queues that accept TLS alone, and no purge', () => {
     const refused = ofType('AWS::SQS::QueuePolicy').map((policy) => {
       expect(property(policy, 'PolicyDocument')).toMatchObject({
         Statement: [
@@ -89,7 +87,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     );
   });
 
-  it('have a function each that names one, bundled from its file, with time for a whole batch, and messages hidden a minute longer', () => {
+  it('have the function that they name, with time for a whole batch, and messages hidden a minute longer', () => {
     expect(ofType('AWS::Lambda::Function').filter(({ logicalId }) => logicalId.startsWith('trigger'))).toHaveLength(2);
     for (const [name, seconds] of [
       ['chargerider', 10 * 30 + 60],
@@ -98,12 +96,10 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
       const { resource } = triggerFunction(name);
       expect(resource.Properties).toMatchObject({ Handler: 'index.handler', Runtime: 'nodejs24.x', Timeout: seconds });
       expect(queue(name).resource.Properties?.['VisibilityTimeout']).toBe(seconds + 60);
-      const bundle = join(assembly, String(resource.Metadata?.['aws:asset:path']));
-      expect(existsSync(join(bundle, 'index.mjs'))).toBe(true);
     }
   });
 
-  it('have functions that get batches of ten from their queue, and say which messages failed', () => {
+  it('hand batches of ten to their functions, which report the messages that failed', () => {
     const mappings = ofType('AWS::Lambda::EventSourceMapping').map(
       (mapping) =>
         mapping.resource.Properties && {
@@ -124,7 +120,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     expect(mappings).toEqual(wanted);
   });
 
-  it('have functions that know where the API and the tables are, outside of any VPC', () => {
+  it('tell their functions where the API and the tables are, outside of any VPC', () => {
     const [api] = ofType('AWS::ApiGatewayV2::Api');
     const functionOfTrigger = triggerFunction('chargerider');
     expect(property(functionOfTrigger, 'Environment')).toEqual({
@@ -139,7 +135,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     expect(functionOfTrigger.resource.Properties).not.toHaveProperty('VpcConfig');
   });
 
-  it('have functions that may take their own messages, call the routes of cells and queries of their datastore, and keep state, and nothing else', () => {
+  it('let a function take its messages, call routes of cells and queries of its datastore, and keep state, and nothing else', () => {
     const granted = byService(statementsOf(stacks).get('triggertripschargerider'));
     const tracing = ENVIRONMENTS[environment].tracing ? ['xray'] : [];
     expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'sqs', ...tracing]);
@@ -159,14 +155,14 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     expect(written?.flatMap(({ actions }) => actions)).not.toContain('dynamodb:Scan');
   });
 
-  it('keep what they hold where the environment is protected', () => {
+  it('keep their queues if the environment is protected', () => {
     for (const { resource } of ofType('AWS::SQS::Queue'))
       expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(
         ENVIRONMENTS[environment].protectedFromDeletion ? ['Retain', 'Retain'] : ['Delete', 'Delete'],
       );
   });
 
-  it('are looked at by who manages them, who may take messages off the last queues alone', () => {
+  it('let manage-triggers take messages off dead-letter queues alone', () => {
     const ofSqs = (statementsOf(stacks).get('managetriggers') ?? []).filter(({ actions }) =>
       actions.some((action) => action.startsWith('sqs:')),
     );
@@ -184,7 +180,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
       );
   });
 
-  it('are sent to by the tailers alone', () => {
+  it('let tailers alone send', () => {
     const senders = [...statementsOf(stacks)].flatMap(([role, statements]) =>
       statements
         .filter(({ actions }) => actions.includes('sqs:SendMessage'))
@@ -196,7 +192,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     expect(senders[0]?.queues).toHaveLength(3 + madeThroughApi);
   });
 
-  it('are tailed by one function, started each minute for each slot', () => {
+  it('have one tailing function, started each minute for each slot', () => {
     const { tailers } = ENVIRONMENTS[environment];
     const slots = ofType('AWS::Scheduler::Schedule').flatMap((schedule) => {
       const { Arn: target, Input: input } = Object(property(schedule, 'Target')) as {
@@ -211,7 +207,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     });
   });
 
-  it('are handed to the migration, with the addresses of their queues', () => {
+  it('are passed to the migration with the addresses of their queues', () => {
     const migration = find('Custom::SchemalessMigration', 'migrationresource');
     const { datastores: wished } = readWish({
       Groups: property(migration, 'Groups'),
@@ -231,13 +227,13 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     ]);
   });
 
-  it('are not consumed before the migration has told where they are, and nothing waits in a circle', () => {
+  it('are consumed after the migration, and no resource waits for itself', () => {
     for (const mapping of resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping'))
       expect(Object(mapping).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
     for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
   });
 
-  it('are reached from the VPC, where functions run in one', () => {
+  it('are reached from the VPC if functions run in one', () => {
     const endpoints = ofType('AWS::EC2::VPCEndpoint').map((endpoint) => String(property(endpoint, 'ServiceName')));
     expect(endpoints.filter((service) => service.endsWith('.sqs'))).toHaveLength(
       ENVIRONMENTS[environment].functionsInVpc ? 1 : 0,
@@ -249,7 +245,7 @@ describe('an app without triggers', () => {
   it('starts no tailer, and grants it no queue', () => {
     const riders = { 'riders/datastore.yaml': FILES['riders/datastore.yaml'] };
     const without = writeFiles(join(folder.path, 'without'), riders);
-    const stacks = synthesized(join(folder.path, 'assembly-without'), { environment: 'prod', datastores: without });
+    const { stacks } = appOf({ environment: 'prod', datastores: without });
     expect(resourcesOf(stacks, 'AWS::SQS::Queue')).toEqual([]);
     const schedules = propertiesOf(stacks, 'AWS::Scheduler::Schedule').map(({ Description }) => Description);
     expect(schedules.sort()).toEqual([

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseLogLine, type LogLine } from '../../../infra/local/control/log-line.ts';
 import { folderOfTests } from '../../infra/support/folder-of-tests.ts';
-import { functionMetrics } from './function-metrics.ts';
-import { logLines } from './log-lines.ts';
-import { takeFigures, takeRequest } from './logged-metrics.ts';
+import { functionMetrics, logLines, takeFigures, takeRequest } from './figures.ts';
 import { MetricStore } from './metric-store.ts';
 
 const folder = folderOfTests();
@@ -17,15 +15,19 @@ const lineOf = (text: string): LogLine => {
   return line;
 };
 
+const totals = (
+  store: MetricStore,
+  namespace: string,
+  names: readonly string[],
+  dimensions: Readonly<Record<string, string>>,
+  at = AT,
+) => names.map((name) => store.statistic({ namespace, name, dimensions, statistic: 'Sum' }, at, at + 1));
+
 it('figures of functions are taken with their dimensions, and every value of a name', () => {
   const store = new MetricStore();
+  const Metrics = [{ Name: 'stored' }, { Name: 'buffer_rows' }];
   const embedded = {
-    _aws: {
-      Timestamp: AT,
-      CloudWatchMetrics: [
-        { Namespace: 'Schemaless', Dimensions: [['service']], Metrics: [{ Name: 'stored' }, { Name: 'buffer_rows' }] },
-      ],
-    },
+    _aws: { Timestamp: AT, CloudWatchMetrics: [{ Namespace: 'Schemaless', Dimensions: [['service']], Metrics }] },
     service: 'local',
     stored: [1, 2],
     buffer_rows: 7,
@@ -34,13 +36,12 @@ it('figures of functions are taken with their dimensions, and every value of a n
   };
   takeFigures(store, lineOf(JSON.stringify(embedded)));
   takeFigures(store, lineOf('{"message":"drained"}'));
-  const sum = (name: string, dimensions: Readonly<Record<string, string>>): number | undefined =>
-    store.statistic({ namespace: 'Schemaless', name, dimensions, statistic: 'Sum' }, AT, AT + 1);
-  expect([sum('stored', { service: 'local' }), sum('buffer_rows', { service: 'local' })]).toEqual([3, 7]);
-  expect([sum('stored', {}), sum('request_id', { service: 'local' })]).toEqual([undefined, undefined]);
+  const names = ['stored', 'buffer_rows', 'request_id'];
+  expect(totals(store, 'Schemaless', names, { service: 'local' })).toEqual([3, 7, undefined]);
+  expect(totals(store, 'Schemaless', names, {})).toEqual([undefined, undefined, undefined]);
 });
 
-it('requests are counted, those that were not served too, and how long they took', () => {
+it('requests are counted, with those that failed and their times', () => {
   const store = new MetricStore();
   for (const [status, milliseconds] of [
     [201, 4],
@@ -49,33 +50,26 @@ it('requests are counted, those that were not served too, and how long they took
   ])
     takeRequest(store, 'api', lineOf(JSON.stringify({ status, milliseconds })));
   takeRequest(store, 'api', lineOf('refused GET /'));
-  const of = (name: string, statistic: string): number | undefined =>
-    store.statistic({ namespace: 'AWS/ApiGateway', name, dimensions: { ApiId: 'api' }, statistic }, AT, AT + 1);
-  expect([of('Count', 'Sum'), of('5xx', 'Sum'), of('Latency', 'Maximum')]).toEqual([3, 1, 3001]);
+  expect(totals(store, 'AWS/ApiGateway', ['Count', '5xx', 'Latency'], { ApiId: 'api' })).toEqual([3, 1, 3010]);
 });
 
-it('calls of a function count from the first look on, errors of none are 0, and another version counts anew', () => {
+it('calls of a function count from the first poll on, with 0 errors of none, and those of another version from 0', () => {
   const store = new MetricStore();
   const take = functionMetrics(store);
-  const looks = [
+  const polls = [
     [5, 2],
     [5, 2],
     [8, 2],
     [8, 3],
     [1, 1],
   ] as const;
-  for (const [look, [calls, failed]] of looks.entries())
-    take([{ arn: 'arn:aws:lambda:us-east-1:0:function:write', calls, failed }], AT + look);
-  const of = (name: string): readonly (number | undefined)[] =>
-    looks.map((_, look) =>
-      store.statistic(
-        { namespace: 'AWS/Lambda', name, dimensions: { FunctionName: 'write' }, statistic: 'Sum' },
-        AT + look,
-        AT + look + 1,
-      ),
-    );
-  expect(of('Invocations')).toEqual([undefined, undefined, 3, undefined, 1]);
-  expect(of('Errors')).toEqual([undefined, undefined, 0, 1, 1]);
+  for (const [poll, [calls, failed]] of polls.entries())
+    take([{ arn: 'arn:aws:lambda:us-east-1:0:function:write', calls, failed }], AT + poll);
+  const found = polls.map((_, poll) =>
+    totals(store, 'AWS/Lambda', ['Invocations', 'Errors'], { FunctionName: 'write' }, AT + poll),
+  );
+  const none = [undefined, undefined];
+  expect(found).toEqual([none, none, [3, 0], [undefined, 1], [1, 1]]);
 });
 
 it('a log is read on from where it ended, its last line once that is whole', () => {

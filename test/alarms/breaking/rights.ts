@@ -1,0 +1,42 @@
+import { userName, type MadeUser } from '../../../shared/topology/database-users.ts';
+import type { AlarmWorld } from '../alarm-world.ts';
+import type { AlarmCase } from '../ring.ts';
+
+/** Takes a right from users on a group. Returns what gives it back. */
+async function revoke(world: AlarmWorld, group: string, right: string, ...users: readonly MadeUser[]) {
+  const named = users.map((user) => `'${userName(user)}'@'%'`);
+  for (const user of named) await world.sql(group, `REVOKE ${right} FROM ${user}`);
+  return async (): Promise<void> => {
+    for (const user of named) await world.sql(group, `GRANT ${right} TO ${user}`);
+  };
+}
+
+export const barredMover = (from: string, to: string): AlarmCase => ({
+  sections: ['move-errors'],
+  fault: 'the mover of shards may create nothing on the other group',
+  cure: 'the right is given back; POST …/moves/…/cancel',
+  withinMinutes: 20,
+  async breaks(world) {
+    const { shard } = await world.rowIn(from);
+    // As `create-users.ts` grants it.
+    const giveBack = await revoke(world, to, 'CREATE ON `trips\\_%`.*', 'move');
+    await world.mustAsk('POST', '/trips/moves', { shard, to });
+    return async () => {
+      await giveBack();
+      await world.insist(() => world.mustAsk('POST', `/trips/moves/${shard}/cancel`));
+    };
+  },
+});
+
+export const barredErasers = (group: string): AlarmCase => ({
+  sections: ['erasures-open'],
+  fault: 'the users that erase may delete no buffered copies on a group',
+  cure: 'the right is given back',
+  withinMinutes: 30,
+  async breaks(world) {
+    const { row: row_key } = await world.rowIn(group);
+    const giveBack = await revoke(world, group, 'DELETE ON `schemaless`.*', 'erase', 'repair');
+    await world.mustAsk('POST', '/trips/erasures', { row_key, reason: 'an alarm' });
+    return giveBack;
+  },
+});

@@ -1,0 +1,22 @@
+import type { EnvironmentName } from '../../../infra/environments.ts';
+import type { Needs } from '../../../infra/preflight/needs.ts';
+import { appOf } from '../support/synthesized.ts';
+
+/** Returns the needs of an environment, as `needsOf` finds them, without another synthesis. */
+export function needsOfEnvironment(environment: EnvironmentName): Needs {
+  const { stacks } = appOf({ environment });
+  return {
+    environment,
+    stacks: stacks.map(({ name }) => ({
+      name,
+      bootstrap: { parameter: '/cdk-bootstrap/hnb659fds/version', version: 6 },
+    })),
+    resources: stacks.flatMap(({ name: stack, template }) =>
+      Object.values(template.Resources).map(({ Type: type, Properties: properties = {} }) => ({
+        type,
+        stack,
+        properties,
+      })),
+    ),
+  };
+}
