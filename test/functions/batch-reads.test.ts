@@ -200,11 +200,9 @@ describe('many reads in one request', () => {
     expect(found.map((answer) => answer && answer.body['column_name'])).toEqual(['A', null, 'B']);
   });
 
-  it('wait for all where each takes as long as the others', async () => {
+  it('wait for all that end together', async () => {
     const { answers } = asking(
-      fakeDeployment({
-        getLatest: () => new Promise((resolve) => setTimeout(resolve, 300, { cell: CELL, ...SERVED })),
-      }),
+      fakeDeployment({ getLatest: () => new Promise((resolve) => setImmediate(resolve, { cell: CELL, ...SERVED })) }),
     );
     const found = await answers('batch-read', cellsIn('BASE', 'BASE', 'BASE'));
     expect(found.map((answer) => answer?.status)).toEqual([200, 200, 200]);

@@ -30,6 +30,7 @@ export function keepLogLines(): LogLines {
     vi.spyOn(Metrics.prototype, 'publishStoredMetrics').mockImplementation(function (this: Metrics) {
       counted.push(this.serializeMetrics());
       this.clearMetrics();
+      return this;
     });
   });
   afterEach(() => {
