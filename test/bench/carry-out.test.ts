@@ -47,9 +47,9 @@ describe('a bench over its limit', () => {
   });
 
   it('has its processes killed when it does not end by itself', async () => {
-    const program = 'console.log("here"); setInterval(() => {}, 1000)';
+    const program = 'console.log("here"); process.stdin.resume()';
     const child = spawn(process.execPath, ['--eval', program, join(folder, 'server')], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'ignore'],
     });
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
