@@ -5,8 +5,7 @@ import type { NewCell } from '../../shared/cell.ts';
 import type { Datastore, IndexOperations } from '../../shared/contract/datastore.ts';
 import { maintainedIndexes } from '../../shared/index/index-table.ts';
 import { openRealStore, type RealStore } from '../support/real-store.ts';
-import { byHand, type ByHand } from './by-hand.ts';
-import { DRIVER_INDEX } from './growth/numbered-trips.ts';
+import { byHand, DRIVER_INDEX, type ByHand } from './by-hand.ts';
 
 const SHARDS = 9;
 let store: RealStore;

@@ -3,6 +3,7 @@ import { createPool, type Pool, type ResultSetHeader } from 'mysql2';
 import { rowKeyBytes, shardOf } from '../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
 import { LIMITS, type NewCell } from '../../shared/cell.ts';
+import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import type { PhysicalIndex } from '../../shared/index/index-table.ts';
 import type { SqlRow, SqlValue, Statement } from '../../shared/sql/client.ts';
 import type { EncodedCell } from '../../shared/sql/statements/append-cells.ts';
@@ -16,6 +17,13 @@ import { unionOf } from '../../shared/sql/union.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';
 import type { GroupAccess } from '../support/store-access.ts';
 import { readField, shardOfValue } from '../../shared/definitions/field-value.ts';
+
+/** One entry for each trip. */
+export const DRIVER_INDEX: IndexDefinition = {
+  name: 'driver_index',
+  fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
+  keys: [],
+};
 
 /**
  * What somebody would write who knew exactly what to do and left out everything else: the store's statements, texts

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endProcessesOn } from '../support/leftovers.ts';
-import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
-import { drawable } from './report/drawable-plots.ts';
-import type { BenchReport } from './report/findings.ts';
+import type { Bench, BenchReport, BenchWorld, Findings, Measured } from './bench.ts';
 
 /**
  * How long a bench that was told to stop has until its processes are killed, and then until it is waited for no more.
@@ -29,12 +27,11 @@ export async function carryOut(
   const start = performance.now();
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(new Error('the limit is over')), bench.limitMinutes * 60_000);
-  const report = ({ measured, plots }: Findings): BenchReport => ({
+  const report = ({ measured }: Findings): BenchReport => ({
     name: bench.name,
     what: bench.what,
     seconds: Math.round((performance.now() - start) / 100) / 10,
     measured,
-    ...(plots && { plots }),
   });
   const failed = (figure: string, bar: string): BenchReport =>
     report({ measured: [{ what: `${bench.name}, whole`, figure, bar, passed: false, engine } satisfies Measured] });
@@ -45,7 +42,7 @@ export async function carryOut(
     const found = await stoppable(bench, { ...world, signal: AbortSignal.any([world.signal, over.signal]) }, patience);
     world.signal.throwIfAborted();
     if (isOver()) return failed(`took longer than ${limit}`, `at most ${limit}`);
-    return report(drawable(found, engine));
+    return report(found);
   } catch (error) {
     world.signal.throwIfAborted();
     // After its processes were killed, everything it says is about that.

@@ -7,7 +7,7 @@ import { writeReadings } from '../support/files/readings.ts';
 import type { Bench, Findings, Measured } from './bench.ts';
 import { differencesOfExport, differencesOfFile } from './files/compare.ts';
 import { startStack } from './http/start-stack.ts';
-import { rowsOn } from './rows-and-plots.ts';
+import { rowsOn } from './rows.ts';
 
 const CELLS = 200_000;
 const ROWS = 20_000;

@@ -1,14 +1,14 @@
 import { requireDatastore } from '../../shared/access/groups.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { DATASTORE } from '../support/store-access.ts';
-import type { BarPlot, Bench, Findings, Measured } from './bench.ts';
+import type { Bench, Findings, Measured } from './bench.ts';
 import { inTurn } from './http/in-turn.ts';
 import { openLibrary } from './http/open-library.ts';
 import { anyOf, prepareOperations, putOne } from './http/operations.ts';
 import { startStack } from './http/start-stack.ts';
 import { triggeredPuts } from './http/triggered-puts.ts';
 import { plainTables } from './plain-tables.ts';
-import { barPlot, rowsOn } from './rows-and-plots.ts';
+import { rowsOn } from './rows.ts';
 import { sideBySide, type Sides } from './side-by-side.ts';
 
 const AT_ONCE = 32;
@@ -43,7 +43,6 @@ export const httpBench: Bench = {
     const { operations, trips } = await prepareOperations(datastore, seed);
 
     const measured: Measured[] = [];
-    const bars: BarPlot['bars'][number][] = [];
     const rowOf = rowsOn(engine);
     const add: typeof rowOf = (...parts) => {
       const row = rowOf(...parts);
@@ -61,7 +60,6 @@ export const httpBench: Bench = {
       const label = `${what}; ${atOnce} at once`;
       const passed = bar === undefined || ratio >= bar;
       add(label, figure, bar === undefined ? undefined : `≥ ${bar}`, passed);
-      bars.push({ label, value: ratio, least, most, passed, ...(bar === undefined ? {} : { bar }) });
     };
     for (const { what, once, atOnce = AT_ONCE, least: bar = LEAST } of operations)
       await compare(what, { ours: () => once(client), theirs: () => once(datastore), atOnce, bar });
@@ -85,7 +83,6 @@ export const httpBench: Bench = {
       const { ours, theirs } = await inTurn({ ours: () => once(client), theirs: () => once(datastore) }, signal);
       const figure = `${(theirs / ours).toFixed(2)} (${ours.toFixed(1)} ms, ${theirs.toFixed(1)} ms)`;
       add(`${what}; 1 at once, median`, figure);
-      bars.push({ label: `${what}; 1 at once`, value: theirs / ours });
     }
     const { triggered, resting } = await triggeredPuts(client, {
       trigger: TRIGGER,
@@ -99,6 +96,6 @@ export const httpBench: Bench = {
       `≥ ${LEAST_TRIGGERED}`,
       triggered >= LEAST_TRIGGERED * resting,
     );
-    return { measured, plots: [barPlot('Through HTTP, next to the library', 'of its speed', bars)] };
+    return { measured };
   },
 };

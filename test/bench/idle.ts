@@ -15,7 +15,7 @@ import { startTriggerStage, type TriggerStage } from '../support/triggers/trigge
 import { openTriggered, type TriggeredStore } from '../support/triggers/triggered-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { watchRestingStack, type RestingStack } from './idle/resting-stack.ts';
-import { rowsOn } from './rows-and-plots.ts';
+import { rowsOn } from './rows.ts';
 import { readServerLoad, type ServerLoad } from './server-load.ts';
 import { median } from './side-by-side.ts';
 

@@ -8,13 +8,13 @@ import { persist } from '../support/persist.ts';
 import type { Progress } from '../support/progress.ts';
 import { openLoop } from '../support/pace.ts';
 import { DATASTORE } from '../support/store-access.ts';
-import type { Bench, Findings, LinePlot, Measured } from './bench.ts';
+import type { Bench, Findings, Measured } from './bench.ts';
 import { openLibrary } from './http/open-library.ts';
 import { startStack } from './http/start-stack.ts';
 import { writeCalmTrips } from './lags/calm-trips.ts';
 import { startsInLog } from './lags/handler-starts.ts';
 import { percentile } from '../support/percentile.ts';
-import { linePlot, rowsOn } from './rows-and-plots.ts';
+import { rowsOn } from './rows.ts';
 
 /**
  * Trips written each second; of each the trigger writes two more cells, so that the store takes three times as many
@@ -30,10 +30,7 @@ const WARM = { trips: 150, perSecond: 50 };
 const BILLING_PATIENCE_MS = 20_000;
 const INDEX = 'driver_partner_index';
 const BAR = { indexP99: 5, triggerP50: 20, triggerP99: 100 };
-/** The function's log has whole milliseconds, and a logarithmic axis no place for none. */
-const LEAST_DRAWN_MS = 1;
 const UNSEEN: Progress = { advance: () => undefined, note: () => undefined, stop: () => undefined };
-const SHARES = [0.01, ...Array.from({ length: 19 }, (_, position) => (position + 1) / 20), 0.98, 0.99, 0.995, 1];
 
 export const lagsBench: Bench = {
   name: 'lags',
@@ -75,7 +72,7 @@ export const lagsBench: Bench = {
       return start === undefined ? [] : [Math.max(0, start - at)];
     });
     say(`${indexMs.length} trips, ${unbilled.length} not billed`);
-    return { measured: measured({ indexMs, queryMs, triggerMs }, engine), plots: [plot(indexMs, triggerMs)] };
+    return { measured: measured({ indexMs, queryMs, triggerMs }, engine) };
   },
 };
 
@@ -164,15 +161,4 @@ function measured({ indexMs, queryMs, triggerMs }: Lags, engine: string): readon
     row(`trigger lag, from a put's answer to the start of the function; ${load}`, triggerMs, 0.5, BAR.triggerP50),
     row('… the same', triggerMs, 0.99, BAR.triggerP99),
   ];
-}
-
-function plot(indexMs: readonly number[], triggerMs: readonly number[]): LinePlot {
-  const line = (name: string, lags: readonly number[]): LinePlot['lines'][number] => ({
-    name,
-    points: SHARES.map((share) => [Math.max(LEAST_DRAWN_MS, percentile(lags, share)), share * 100]),
-  });
-  return linePlot('How soon index and trigger follow a put', { x: 'lag, ms', y: 'of the cells, %', logX: true }, [
-    line('index', indexMs),
-    line('trigger', triggerMs),
-  ]);
 }

@@ -1,11 +1,11 @@
 import { schemalessClient } from '../../shared/client/client.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { DATASTORE } from '../support/store-access.ts';
-import type { Bench, Findings, LinePlot, Measured } from './bench.ts';
+import type { Bench, Findings, Measured } from './bench.ts';
 import { openLibrary } from './http/open-library.ts';
 import { isKept, tripMaker, type Store } from './http/operations.ts';
 import { startStack } from './http/start-stack.ts';
-import { plotOf, rateLine, rowsOf } from './load/load-findings.ts';
+import { rateLine, rowsOf } from './load/load-findings.ts';
 import { risingLoad, type Send } from './load/rising-load.ts';
 
 const TRIGGER = 'bill_rider';
@@ -43,7 +43,6 @@ export const loadBench: Bench = {
     };
 
     const measured: Measured[] = [];
-    const plots: LinePlot[] = [];
     for (const [way, to] of [
       ['through HTTP', http],
       ['through the library', library],
@@ -58,10 +57,9 @@ export const loadBench: Bench = {
           seen: (rate) => say(`${what}: ${rateLine(rate)}`),
         });
         measured.push(...rowsOf(what, load, engine));
-        plots.push(plotOf(what, load.rates));
       }
     }
-    return { measured, plots };
+    return { measured };
   },
 };
 

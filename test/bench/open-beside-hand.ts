@@ -5,8 +5,7 @@ import type { DatastoreTopology } from '../../shared/topology/topology.ts';
 import { createStore, startServers } from '../support/cluster.ts';
 import { DATASTORE, openStore, type OpenStore, type StoreAccess } from '../support/store-access.ts';
 import type { BenchWorld } from './bench.ts';
-import { byHand, type ByHand } from './by-hand.ts';
-import { DRIVER_INDEX } from './growth/numbered-trips.ts';
+import { byHand, DRIVER_INDEX, type ByHand } from './by-hand.ts';
 import { plainTables, type PlainTables } from './plain-tables.ts';
 
 export const [GROUPS, SHARDS] = [3, 256];

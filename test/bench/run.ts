@@ -7,28 +7,21 @@ import { textTable } from '../support/text-table.ts';
 import { engineName } from '../support/cluster.ts';
 import { onInterrupt } from '../support/interrupt.ts';
 import { endProcessesOn } from '../support/leftovers.ts';
-import { backlogBench } from './backlog.ts';
-import type { Bench } from './bench.ts';
+import type { Bench, BenchReport } from './bench.ts';
 import { carryOut } from './carry-out.ts';
 import { codecBench } from './codec.ts';
 import { coldBench } from './cold.ts';
 import { filesBench } from './files.ts';
-import { growthBench } from './growth.ts';
 import { httpBench } from './http.ts';
 import { idleBench } from './idle.ts';
 import { lagsBench } from './lags.ts';
 import { loadBench } from './load.ts';
 import { readOptions } from './options.ts';
-import { commandOf, engineKind, FORMAT, type BenchReport, type Circumstances } from './report/findings.ts';
-import { keepFindings } from './report/findings-file.ts';
 import { sealedBench } from './sealed.ts';
 import { shardsBench } from './shards.ts';
-import { soakBench } from './soak.ts';
 import { storeBench } from './store-speed.ts';
 import { triggerLoadBench } from './trigger-load.ts';
 import { writesBench } from './writes.ts';
-import { settingsLine } from './ycsb/settings.ts';
-import { ycsbBench } from './ycsb.ts';
 
 const BENCHES: readonly Bench[] = [
   storeBench,
@@ -37,21 +30,17 @@ const BENCHES: readonly Bench[] = [
   httpBench,
   loadBench,
   lagsBench,
-  backlogBench,
   codecBench,
   coldBench,
   shardsBench,
   idleBench,
   triggerLoadBench,
-  growthBench,
-  soakBench,
-  ycsbBench,
   filesBench,
 ];
 
-const { benches, engine, seed, json, findings, ycsb } = readOptions(BENCHES, process.argv.slice(2));
+const { benches, engine, seed, json } = readOptions(BENCHES, process.argv.slice(2));
 const found = findEngine({ wish: engine });
-const run: Circumstances = {
+const run = {
   engine: found ? engineName(found) : 'no engine',
   seed,
   node: process.versions.node,
@@ -75,9 +64,7 @@ for (const bench of benches) {
   console.log(`${bench.name}: ${bench.what} (seed ${seed})`);
   try {
     const say = (line: string): void => console.log(`  ${line}`);
-    const report = await carryOut(bench, { engine, seed, folder, signal, say, ycsb }, run.engine);
-    const settings = bench.name === 'ycsb' ? settingsLine(ycsb) : '';
-    done.push(settings === '' ? report : { ...report, settings });
+    done.push(await carryOut(bench, { engine, seed, folder, signal, say }, run.engine));
     // After each, so that what was measured is kept when a later one is cut off.
     keep();
   } catch (error) {
@@ -90,33 +77,32 @@ for (const bench of benches) {
 }
 if (signal.aborted) process.exit(130);
 const rows = done.flatMap(({ measured }) => measured);
-const cells = done.flatMap((report) =>
-  report.measured.map(({ what, figure, bar, passed, engine: on }) => [
+const cells = done.flatMap(({ name, measured }) =>
+  measured.map(({ what, figure, bar, passed, engine: on }) => [
     what,
     figure,
     bar,
     passed ? 'PASS' : 'FAIL',
     on,
-    commandOf(report, engineKind({ ...report, run }), seed),
+    commandOf(name, measured),
   ]),
 );
 for (const line of textTable([['what', 'figure', 'bar', 'verdict', 'engine', 'command'], ...cells])) console.log(line);
-if (findings !== undefined) console.log(`kept in ${findings}; npm run report makes a page of it`);
 process.exit(process.exitCode ?? (rows.every(({ passed }) => passed) ? 0 : 1));
 
+/** Measures the rows of a bench again. Names no engine where all of it was measured on Node alone. */
+function commandOf(name: string, measured: BenchReport['measured']): string {
+  const isBound = measured.length === 0 || measured.some((row) => !row.engine.startsWith('Node '));
+  return `npm run bench -- ${name}${isBound ? ` --engine ${run.engine.split(' ')[0]?.toLowerCase()}` : ''} --seed ${seed}`;
+}
+
 function keep(): void {
+  if (json === undefined) return;
   const all = {
-    format: FORMAT,
     ...run,
     seconds: Math.round((performance.now() - start) / 100) / 10,
     complete: done.length === benches.length,
     benches: done,
-  } as const;
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`);
-  if (findings !== undefined)
-    keepFindings(
-      findings,
-      all,
-      BENCHES.map(({ name }) => name),
-    );
+  };
+  writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`);
 }

@@ -4,7 +4,7 @@ import { schemalessClient, type SchemalessClient } from '../../shared/client/cli
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { startStack } from './http/start-stack.ts';
-import { rowsOn } from './rows-and-plots.ts';
+import { rowsOn } from './rows.ts';
 import { sideBySide, type Sides } from './side-by-side.ts';
 
 const SHARDS = 16;

@@ -7,7 +7,7 @@ import { randomRowKey } from '../support/row-key.ts';
 import { Random } from '../support/random.ts';
 import { DATASTORE, groupClient, openStore } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings } from './bench.ts';
-import { rowsOn } from './rows-and-plots.ts';
+import { rowsOn } from './rows.ts';
 
 const SHARDS = 4096;
 const GROUPS = 3;

@@ -10,12 +10,11 @@ import { selectCells, type ShardKey } from '../../shared/sql/statements/select-c
 import { selectEntries } from '../../shared/index/statements/select-entries.ts';
 import { selectRow } from '../../shared/sql/statements/select-row.ts';
 import { DATASTORE, openStore, type OpenStore } from '../support/store-access.ts';
-import type { BarPlot, Bench, BenchWorld, Findings, Measured } from './bench.ts';
-import type { ByHand } from './by-hand.ts';
-import { DRIVER_INDEX } from './growth/numbered-trips.ts';
+import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
+import { DRIVER_INDEX, type ByHand } from './by-hand.ts';
 import { CONNECTIONS, GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
 import type { PlainTables } from './plain-tables.ts';
-import { barPlot, rowsOn } from './rows-and-plots.ts';
+import { rowsOn } from './rows.ts';
 import { sideBySide, warmUp, type Ratio, type Sides } from './side-by-side.ts';
 
 const BATCH = 100;
@@ -45,15 +44,12 @@ export const storeBench: Bench = {
     const bare = parts.use(await openStore({ ...access, bufferCopies: 0 }, { connections: CONNECTIONS }));
 
     const measured: Measured[] = [];
-    const bars: BarPlot['bars'][number][] = [];
     const compare = async (what: string, least: number | undefined, sides: Sides): Promise<Ratio> => {
       const ratio = await sideBySide({ ourWarmMs: WARM_MS, bar: least, ...sides }, signal);
       const toBare = ratio.toBare === undefined ? '' : `; ${ratio.toBare.toFixed(2)} of what leaves bodies as they are`;
       const figure = `${ratio.ratio.toFixed(2)} (${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}; ${ratio.ours.toFixed(0)}, ${ratio.theirs.toFixed(0)} a second${toBare})`;
       const passed = least === undefined || ratio.ratio >= least;
       measured.push(rowsOn(engine)(what, figure, least === undefined ? undefined : `≥ ${least}`, passed));
-      const { ratio: value, least: low, most } = ratio;
-      bars.push({ label: what, value, least: low, most, passed, ...(least !== undefined && { bar: least }) });
       say(`${what}: ${figure}`);
       return ratio;
     };
@@ -69,14 +65,7 @@ export const storeBench: Bench = {
     await compareWrites({ store, bare, hand, plain }, compare);
     await compareAppends(hand, compare);
     await compareReads({ store, hand, plain }, topology.shards, index, compare);
-    /** Many times the other rather than a share of it: on one axis with the rest nobody could read those. */
-    const isMany = ({ bar, value }: BarPlot['bars'][number]): boolean => (bar ?? value) > 2;
-    const byHand = bars.filter((one) => !isMany(one));
-    const plots = [
-      barPlot('The store next to the same by hand', 'times the rate', byHand),
-      barPlot('Together next to one by one', 'times the rate', bars.filter(isMany)),
-    ];
-    return { measured, plots };
+    return { measured };
   },
 };
 

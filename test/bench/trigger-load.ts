@@ -4,16 +4,16 @@ import type { NewCell } from '../../shared/cell.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { DATASTORE } from '../support/store-access.ts';
-import type { Bench, Findings, LinePlot, Measured } from './bench.ts';
+import type { Bench, Findings, Measured } from './bench.ts';
 import { isKept } from './http/operations.ts';
 import { startStack } from './http/start-stack.ts';
 import { calmTrip } from './lags/calm-trips.ts';
 import { startsInLog } from './lags/handler-starts.ts';
 import { kneeOf, type AtRate } from './load/knee.ts';
-import { plotOf, rateLine, rowsOf } from './load/load-findings.ts';
+import { rateLine, rowsOf } from './load/load-findings.ts';
 import { atRate, risingLoad } from './load/rising-load.ts';
 import { percentile } from '../support/percentile.ts';
-import { linePlot, rowsOn, type RowMaker } from './rows-and-plots.ts';
+import { rowsOn, type RowMaker } from './rows.ts';
 import { backlogBySecond, courseOf, lagsOf, type Triggered } from './trigger-load/backlog.ts';
 
 const TRIGGER = 'bill_rider';
@@ -68,7 +68,7 @@ export const triggerLoadBench: Bench = {
     const measured = rowsOf(what, load, engine);
     const knee = kneeOf(load.rates);
     // Its row says that there is none, and fails: there is no rate to go on at.
-    if (!knee) return { measured, plots: [plotOf(what, load.rates)] };
+    if (!knee) return { measured };
 
     await caughtUp();
     const offered = knee.offered * SHARE;
@@ -81,7 +81,7 @@ export const triggerLoadBench: Bench = {
     const cells = answered.map(({ trip, at }): Triggered => ({ answeredAt: at, startedAt: starts.startOf(trip) }));
     const backlog = backlogBySecond(cells, { from, to: from + SECONDS * 1000 });
     const judged = judge(cells, backlog, offered, rowsOn(engine));
-    return { measured: [...measured, ...judged], plots: [plotOf(what, load.rates), backlogPlot(backlog)] };
+    return { measured: [...measured, ...judged] };
   },
 };
 
@@ -111,12 +111,6 @@ function judge(
       isFlat,
     ),
   ];
-}
-
-function backlogPlot(backlog: readonly number[]): LinePlot {
-  const points = backlog.map((cells, second) => [second + 1, cells] as const);
-  const title = `Backlog of the trigger at ${SHARE * 100} % of the knee`;
-  return linePlot(title, { x: 'second', y: 'cells' }, [{ name: 'answered and not started', points }]);
 }
 
 function refused(error: unknown): false {

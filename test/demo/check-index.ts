@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, NewCell } from '../../shared/cell.ts';
 import type { Condition } from '../../shared/contract/index-query.ts';
 import type { DemoStore } from '../support/trips/demo-store.ts';
 import type { Differences } from './differences.ts';
-import { inParallel } from '../support/parallel.ts';
 import { persist } from '../support/persist.ts';
 import { textTable } from '../support/text-table.ts';
+import { recheck, type Rechecking, type Wrong } from './recheck.ts';
 
 const INDEX = 'driver_partner_index';
 /** A trip as the index should show it. */
@@ -16,13 +15,8 @@ interface IndexedTrip {
   readonly createdAt: number;
 }
 
-interface IndexCheck {
-  readonly concurrency: number;
-  /** How long an entry may take to appear: after a failure the repair brings it. */
-  readonly patienceMs: number;
-  readonly signal: AbortSignal;
-  readonly differences: Differences;
-}
+type IndexCheck = Omit<Rechecking, 'size'> & { readonly differences: Differences };
+type DriverTrips = readonly [driver: string, trips: readonly IndexedTrip[]];
 
 export interface IndexFindings {
   /** Drivers whose trips the index showed exactly. */
@@ -40,36 +34,25 @@ export async function checkIndex(
   const trips = [...latest].filter(({ column_name }) => column_name === 'BASE').map(toTrip);
   const byDriver = [...Map.groupBy(trips, ({ driver }) => driver)].sort(([, a], [, b]) => b.length - a.length);
   let drivers = 0;
-  await inParallel(byDriver, check.concurrency, check.signal, async ([driver, wanted]) => {
-    const missing = await missingTrips(store, driver, wanted, check);
-    if (missing.length === 0) {
-      drivers += 1;
-      check.differences.pass();
-    } else {
-      check.differences.fail(
-        `driver ${driver}`,
-        `index: wanted ${wanted.length} trips, ${missing.length} of them missing`,
-      );
-    }
-  });
+  // Earlier runs may have left a driver other trips.
+  const missing = async ([one]: readonly DriverTrips[]): Promise<readonly Wrong<DriverTrips>[]> => {
+    if (one === undefined) return [];
+    const [driver, wanted] = one;
+    const shown = await rowsOf(
+      store,
+      [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }],
+      check.signal,
+    );
+    const left = wanted.filter(({ row_key }) => !shown.includes(row_key));
+    if (left.length > 0)
+      return [{ item: one, what: `index: wanted ${wanted.length} trips, ${left.length} of them missing` }];
+    drivers += 1;
+    check.differences.pass();
+    return [];
+  };
+  for (const { item, what } of await recheck(byDriver, missing, { ...check, size: 1 }))
+    check.differences.fail(`driver ${item[0]}`, what);
   return { drivers, example: await showExample(store, byDriver[0]?.[1] ?? [], check) };
-}
-
-/**
- * What the index does not show of a driver's trips, once there was time. Earlier runs may have left the driver others.
- */
-async function missingTrips(
-  store: DemoStore,
-  driver: string,
-  wanted: readonly IndexedTrip[],
-  { patienceMs, signal }: IndexCheck,
-): Promise<readonly IndexedTrip[]> {
-  for (const end = performance.now() + patienceMs; ;) {
-    const shown = await rowsOf(store, [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], signal);
-    const missing = wanted.filter(({ row_key }) => !shown.includes(row_key));
-    if (missing.length === 0 || performance.now() > end) return missing;
-    await sleep(200, undefined, { signal });
-  }
 }
 
 /** The busiest driver's trips in the city of most of them, within the middle half of their time. */

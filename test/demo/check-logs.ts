@@ -86,8 +86,9 @@ export async function checkLogs(
     let end = Date.now() + options.patienceMs;
     for (;;) {
       const open = chunk.filter((reading) => reading.left > 0 || reading.next < reading.head);
-      if (open.length === 0 || Date.now() > end) return;
+      if (open.length === 0) return;
       if (await readOn(store, open, options, take)) end = Date.now() + options.patienceMs;
+      else if (Date.now() > end) return;
       else await sleep(PAUSE_MS, undefined, { signal });
     }
   });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { gatewayResult } from '../../functions/http/answer.ts';
+import { writeJson } from '../../shared/body/json.ts';
 import { LIMITS, type Cell, type Json } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { LookUpKey } from '../../shared/store/look-ups.ts';
@@ -198,11 +200,9 @@ describe('many reads in one request', () => {
     expect(found.map((answer) => answer && answer.body['column_name'])).toEqual(['A', null, 'B']);
   });
 
-  it('wait for all where each takes as long as the others', async () => {
+  it('wait for all that end together', async () => {
     const { answers } = asking(
-      fakeDeployment({
-        getLatest: () => new Promise((resolve) => setTimeout(resolve, 300, { cell: CELL, ...SERVED })),
-      }),
+      fakeDeployment({ getLatest: () => new Promise((resolve) => setImmediate(resolve, { cell: CELL, ...SERVED })) }),
     );
     const found = await answers('batch-read', cellsIn('BASE', 'BASE', 'BASE'));
     expect(found.map((answer) => answer?.status)).toEqual([200, 200, 200]);
@@ -242,20 +242,27 @@ describe('many reads in one request', () => {
 });
 
 describe('an answer', () => {
-  const header = async (body: unknown, path = `cells/${ROW}/BASE`) => {
-    const ask = gateway(
-      fakeDeployment({ getLatest: async () => ({ cell: { ...CELL, body: body as Cell['body'] }, ...SERVED }) }),
-    );
-    const request = path.startsWith('cells')
-      ? { method: 'GET', path: `/v1/trips/${path}` }
-      : { method: 'POST', path: `/v1/trips/${path}`, body: JSON.stringify({ targets: [`cells/${ROW}/BASE`] }) };
-    return (await ask(request)).headers['x-json'];
-  };
+  it.each([true, false])('says whether JSON.parse reads it without loss: %s', (isPlain) => {
+    const { headers } = gatewayResult({ status: 200, json: { text: '{}', isPlain } }, 'request-1');
+    expect(headers?.['x-json']).toBe(isPlain ? 'plain' : undefined);
+  });
 
-  it('says whether JSON.parse reads it without loss', async () => {
-    expect(await header({ total: 12.5, large: 1e300 })).toBe('plain');
-    expect(await header({ total: 2n ** 63n })).toBeUndefined();
-    expect(await header({ total: 12.5 }, 'batch-read')).toBe('plain');
-    expect(await header({ total: 2n ** 63n }, 'batch-read')).toBeUndefined();
+  it('is plain as the writer of its JSON says, alone and in a batch', async () => {
+    // A worker that has read an object whose keys JavaScript reorders takes no text for plain any more.
+    const plain = writeJson({}).isPlain ? 'plain' : undefined;
+    for (const [body, expected] of [
+      [{ total: 12.5, large: 1e300 }, plain],
+      [{ total: 2n ** 63n }, undefined],
+    ] as const) {
+      const { ask } = asking(fakeDeployment({ getLatest: async () => ({ cell: { ...CELL, body }, ...SERVED }) }));
+      const path = `cells/${ROW}/BASE`;
+      const alone = await ask({ method: 'GET', path: `/v1/trips/${path}` });
+      const batch = await ask({
+        method: 'POST',
+        path: '/v1/trips/batch-read',
+        body: JSON.stringify({ targets: [path] }),
+      });
+      expect([alone.headers['x-json'], batch.headers['x-json']]).toEqual([expected, expected]);
+    }
   });
 });

@@ -1,20 +1,16 @@
-import './support/quiet.ts';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { makeReadHandler } from '../../functions/read-cells.ts';
 import { DEFINING_HANDLER, ROUTES } from '../../shared/api/routes.ts';
 import { fakeDefinitions } from './support/fake-definitions.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
-import { gateway, type GatewayAnswer } from './support/gateway.ts';
+import { gateway } from './support/gateway.ts';
 
 /** What a request was answered, and what it asked for. */
-async function ask(
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<{ readonly answer: GatewayAnswer; readonly asked: unknown[][] }> {
+async function ask(method: string, path: string, body?: unknown) {
   const asked: unknown[][] = [];
-  const answer = await gateway({ ...fakeDeployment(), ...fakeDefinitions(asked) })({
+  const deployment = { ...fakeDeployment(), ...fakeDefinitions(asked) };
+  const answer = await gateway(deployment)({
     method,
     path,
     body: body === undefined ? undefined : JSON.stringify(body),
@@ -23,7 +19,6 @@ async function ask(
 }
 
 const APPLY = '/v1/definitions/apply';
-const SHOP = { name: 'shop', shards: 16, indexes: [], triggers: [] };
 
 describe('the routes of definitions', () => {
   it('take files as text and as what they say', async () => {
@@ -31,21 +26,17 @@ describe('the routes of definitions', () => {
     const files = { 'shop/datastore.yaml': 'datastore: shop\nshards: 16\n', 'shop/triggers/send.yaml': trigger };
     const { answer, asked } = await ask('POST', APPLY, { files });
     expect(answer).toMatchObject({ status: 200, json: { done: true, dry_run: false, warnings: [] } });
-    expect(asked).toMatchObject([['apply', { datastores: [{ ...SHOP, triggers: [{ name: 'send' }] }] }, false]]);
+    const shop = { name: 'shop', shards: 16, indexes: [], triggers: [{ name: 'send' }] };
+    expect(asked).toMatchObject([['apply', { datastores: [shop] }, false]]);
   });
 
   it('say what will be regretted, and only what would be done where that is asked', async () => {
-    const index = {
-      table: 'by_city',
-      datastore: 'shop',
-      column_defs: [{ column_key: 'BASE', fields: [{ field: 'city', type: 'string' }] }],
-    };
+    const fields = [{ field: 'city', type: 'string' }];
+    const index = { table: 'by_city', datastore: 'shop', column_defs: [{ column_key: 'BASE', fields }] };
     const files = { 'shop/datastore.yaml': { datastore: 'shop', shards: 16 }, 'shop/indexes/by_city.yaml': index };
     const { answer, asked } = await ask('POST', `${APPLY}?dry_run=true`, { files });
-    expect(answer).toMatchObject({
-      status: 200,
-      json: { done: false, dry_run: true, warnings: [{ file: 'shop/indexes/by_city.yaml', line: 1 }] },
-    });
+    const warnings = [{ file: 'shop/indexes/by_city.yaml', line: 1 }];
+    expect(answer).toMatchObject({ status: 200, json: { done: false, dry_run: true, warnings } });
     expect(asked[0]?.[2]).toBe(true);
   });
 
@@ -64,16 +55,16 @@ describe('the routes of definitions', () => {
     ]);
   });
 
-  it.each<[string, unknown, string, string]>([
-    ['nothing', undefined, 'missing_field', 'body'],
-    ['no files', {}, 'missing_field', 'files'],
-    ['an empty list of files', { files: {} }, 'invalid_field', 'files'],
-    ['a list', { files: [] }, 'invalid_field', 'files'],
-    ['another path', { files: { 'shop/index/a.yaml': '' } }, 'invalid_field', 'files'],
-    ['a path that leads out', { files: { '../shop/datastore.yaml': '' } }, 'invalid_field', 'files'],
-    ['a number for a file', { files: { 'shop/datastore.yaml': 3 } }, 'invalid_field', 'files.shop/datastore.yaml'],
-    ['another member', { folder: 'x' }, 'unknown_field', 'folder'],
-  ])('refuse %s', async (_what, body, code, field) => {
+  it.each<[unknown, string, string]>([
+    [undefined, 'missing_field', 'body'],
+    [{}, 'missing_field', 'files'],
+    [{ files: {} }, 'invalid_field', 'files'],
+    [{ files: [] }, 'invalid_field', 'files'],
+    [{ files: { 'shop/index/a.yaml': '' } }, 'invalid_field', 'files'],
+    [{ files: { '../shop/datastore.yaml': '' } }, 'invalid_field', 'files'],
+    [{ files: { 'shop/datastore.yaml': 3 } }, 'invalid_field', 'files.shop/datastore.yaml'],
+    [{ folder: 'x' }, 'unknown_field', 'folder'],
+  ])('refuse %j', async (body, code, field) => {
     const { answer, asked } = await ask('POST', APPLY, body);
     expect([answer.status, answer.json['code'], answer.json['field'], asked]).toEqual([400, code, field, []]);
   });
@@ -83,17 +74,15 @@ describe('the routes of definitions', () => {
     ['/v1/shop/indexes/by_buyer', 'by_buyer', ['delete index', 'shop', 'by_buyer']],
     ['/v1/shop/triggers/send', 'send', ['delete trigger', 'shop', 'send']],
   ])('delete %s, where its name is confirmed', async (path, confirm, what) => {
+    const confirmed = `${path}?confirm=${confirm}`;
     const options = { confirm, force: false, dry_run: false };
-    expect((await ask('DELETE', `${path}?confirm=${confirm}`)).asked).toEqual([[...what, options]]);
-    expect((await ask('DELETE', `${path}?confirm=${confirm}&force=true&dry_run=true`)).asked).toEqual([
-      [...what, { confirm, force: true, dry_run: true }],
-    ]);
+    expect((await ask('DELETE', confirmed)).asked).toEqual([[...what, options]]);
+    const forced = await ask('DELETE', `${confirmed}&force=true&dry_run=true`);
+    expect(forced.asked).toEqual([[...what, { confirm, force: true, dry_run: true }]]);
     const { answer, asked } = await ask('DELETE', path);
     expect([answer.status, answer.json['field'], asked]).toEqual([400, 'confirm', []]);
-    expect((await ask('DELETE', `${path}?confirm=${confirm}&force=yes`)).answer.json).toMatchObject({
-      code: 'invalid_field',
-      field: 'force',
-    });
+    const odd = await ask('DELETE', `${confirmed}&force=yes`);
+    expect(odd.answer.json).toMatchObject({ code: 'invalid_field', field: 'force' });
   });
 
   it('are answered that this goes by deploy where there is no function for them', async () => {
@@ -101,18 +90,11 @@ describe('the routes of definitions', () => {
     const routes = ROUTES.filter((route) => route.handler === DEFINING_HANDLER);
     expect(routes).toHaveLength(4);
     for (const { method, path } of routes) {
-      const event = {
-        routeKey: `${method} ${path}`,
-        rawPath: path,
-        rawQueryString: '',
-        headers: {},
-        requestContext: { requestId: 'r', http: { method, path } },
-      } as unknown as APIGatewayProxyEventV2;
-      const { statusCode, body } = await handler(event, {} as Context);
-      expect([statusCode, JSON.parse(body ?? '')]).toEqual([
-        403,
-        expect.objectContaining({ code: 'goes_by_deploy', retry: 'never' }),
-      ]);
+      const requestContext = { requestId: 'r', http: { method, path } };
+      const event = { routeKey: `${method} ${path}`, rawPath: path, rawQueryString: '', headers: {}, requestContext };
+      const { statusCode, body } = await handler(event as unknown as APIGatewayProxyEventV2, {} as Context);
+      const answer = expect.objectContaining({ code: 'goes_by_deploy', retry: 'never' });
+      expect([statusCode, JSON.parse(body ?? '')]).toEqual([403, answer]);
     }
   });
 });

@@ -33,10 +33,14 @@ function call(fn: TriggerFunction, message: TriggerMessage, schemaless = client)
   );
 }
 
+let loads = 0;
+
 /** A function as it is loaded, with the environment that there is. */
 async function load(file: 'copy-cells' | 'feed-warehouse'): Promise<TriggerFunction> {
-  vi.resetModules();
-  const { handler } = (await import(`../../functions/examples/${file}.ts`)) as { readonly handler: TriggerHandler };
+  loads += 1;
+  // Another module each time. To reset all modules would load them again for every file of this worker.
+  const module = `${import.meta.dirname}/../../functions/examples/${file}.ts?${loads}`;
+  const { handler } = (await import(module)) as { readonly handler: TriggerHandler };
   return handler.fn;
 }
 

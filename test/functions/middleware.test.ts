@@ -1,47 +1,20 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { requestIds } from '../../functions/environment/log.ts';
 import { makeReadHandler } from '../../functions/read-cells.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
 import { failingDeployment, fakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
-
-vi.hoisted(() => {
-  process.env['POWERTOOLS_LOG_LEVEL'] = 'DEBUG';
-  process.env['POWERTOOLS_METRICS_DISABLED'] = 'false';
-});
+import { keepLogLines } from './support/log-lines.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const PUT = { method: 'PUT', path: `/v1/trips/cells/${ROW}/BASE/1` };
 const GET = { method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/1` };
 const SECRET = 'card 4111';
 
-type Line = Readonly<Record<string, unknown>>;
-let written: string[] = [];
-
-/** The lines that the logger and the metrics wrote to standard output. */
-function lines(): readonly Line[] {
-  return written
-    .join('')
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Line);
-}
-
-const messages = (): readonly Line[] => lines().filter((line) => !('_aws' in line));
-const metrics = (): readonly Line[] => lines().filter((line) => '_aws' in line);
-
 describe('every request', () => {
-  beforeEach(() => {
-    written = [];
-    const keep = (chunk: string | Uint8Array): boolean => (written.push(String(chunk)), true);
-    vi.spyOn(process.stdout, 'write').mockImplementation(keep);
-    vi.spyOn(process.stderr, 'write').mockImplementation(keep);
-  });
-  afterEach(() => {
-    vi.restoreAllMocks();
-  });
+  const { messages, metrics, text: logged } = keepLogLines();
 
   it('that fails in a way nobody foresaw is answered without internals, and logged with them', async () => {
     const { status, json, text, headers } = await gateway(
@@ -80,7 +53,7 @@ describe('every request', () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 400, 400, 400, 409]);
     expect(messages().map((line) => line['request_id'])).toEqual(answers.map(({ headers }) => headers['x-request-id']));
-    expect(written.join('')).not.toContain('4111');
+    expect(logged()).not.toContain('4111');
   });
 
   it('counts how its writes ended', async () => {

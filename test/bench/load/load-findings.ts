@@ -1,5 +1,5 @@
-import type { LinePlot, Measured } from '../bench.ts';
-import { linePlot, rowsOn } from '../rows-and-plots.ts';
+import type { Measured } from '../bench.ts';
+import { rowsOn } from '../rows.ts';
 import { BEARABLE, kneeOf, type AtRate } from './knee.ts';
 import type { RisingLoad } from './rising-load.ts';
 
@@ -32,19 +32,6 @@ function kneeLine(knee: AtRate, rates: readonly AtRate[]): string {
   const [lowest = knee, highest = knee] = [rates[0], rates.at(-1)];
   const orMore = knee === highest ? ' or more' : '';
   return `${knee.offered.toFixed(0)} a second${orMore}, ${percent(knee.share)} of the closed loop's; p99 ${milliseconds(knee.p99)} ms, ${milliseconds(lowest.p99)} ms at the lowest rate`;
-}
-
-/** Leaves out what took for ever: no axis has a place for it. */
-export function plotOf(what: string, rates: readonly AtRate[]): LinePlot {
-  const line = (name: string, timeOf: (rate: AtRate) => number): LinePlot['lines'][number] => ({
-    name,
-    points: rates.flatMap((rate) => (Number.isFinite(timeOf(rate)) ? [[rate.offered, timeOf(rate)] as const] : [])),
-  });
-  return linePlot(
-    `${what}: how long at which rate`,
-    { x: 'offered, requests a second', y: 'from when it was due, ms', logY: true },
-    [line('p50', ({ p50 }) => p50), line('p99', ({ p99 }) => p99), line('p99.9', ({ p999 }) => p999)],
-  );
 }
 
 function timesOf({ p50, p99, p999 }: Pick<AtRate, 'p50' | 'p99' | 'p999'>): string {

@@ -68,20 +68,32 @@ export async function risingLoad(
 ): Promise<RisingLoad> {
   await closedLoad(send, callers, warmMs, signal);
   const closed = await closedLoad(send, callers, peakMs, signal);
-  const rates: AtRate[] = [];
-  let beyond = 0;
-  for (const share of shares) {
+  const rates = await untilBeyond(shares, async (share) => {
     await between();
     const offered = closed.perSecond * share;
     const milliseconds = Math.min(most, Math.max(least, (WANTED_REQUESTS * 1000) / offered));
     const answered = await atRate(send, { offered, milliseconds, signal });
     const rate = { share, ...answered, ...(behind && { behind: await behind() }) };
     seen(rate);
+    return rate;
+  });
+  return { closed, rates };
+}
+
+/** Offers one share after the other, until two in a row are not borne. */
+export async function untilBeyond(
+  shares: readonly number[],
+  offer: (share: number) => Promise<AtRate>,
+): Promise<readonly AtRate[]> {
+  const rates: AtRate[] = [];
+  let beyond = 0;
+  for (const share of shares) {
+    const rate = await offer(share);
     rates.push(rate);
     beyond = isBorne(rate, rates[0] ?? rate) ? 0 : beyond + 1;
     if (beyond >= BEYOND) break;
   }
-  return { closed, rates };
+  return rates;
 }
 
 async function closedLoad(
@@ -116,7 +128,7 @@ export async function atRate(
   send: Send,
   { offered, milliseconds, signal }: OfferedRate,
 ): Promise<Omit<AtRate, 'share'>> {
-  const answers: { readonly took: number; readonly at: number }[] = [];
+  const answers: Answered[] = [];
   const broken: unknown[] = [];
   const counted = { requests: 0, ended: 0, failed: 0 };
   const start = performance.now();
@@ -144,19 +156,29 @@ export async function atRate(
   signal.throwIfAborted();
   if (broken.length > 0) throw broken[0];
   const { requests, ended } = counted;
-  const failed = counted.failed + requests - ended;
+  return { offered, ...summed(answers, milliseconds, counted.failed + requests - ended), requests };
+}
+
+/** A request that was answered as wanted. */
+export interface Answered {
+  /** From when it was due. */
+  readonly took: number;
+  /** Since the first was due. */
+  readonly at: number;
+}
+
+/** @param failed how many were refused, or not answered */
+export function summed(
+  answers: readonly Answered[],
+  milliseconds: number,
+  failed: number,
+): Pick<AtRate, 'achieved' | 'p50' | 'p99' | 'p999' | 'failed'> {
   const never = Array.from({ length: failed }, () => Number.POSITIVE_INFINITY);
   const times = answers.map(({ took }) => took);
   // The first answers come as much later than the first requests as the last than the last.
   const later = times.length === 0 ? 0 : percentile(times, 0.5);
   const meanwhile = answers.filter(({ at }) => at >= later && at < later + milliseconds).length;
-  return {
-    offered,
-    achieved: (meanwhile * 1000) / milliseconds,
-    ...percentiles([...times, ...never]),
-    requests,
-    failed,
-  };
+  return { achieved: (meanwhile * 1000) / milliseconds, ...percentiles([...times, ...never]), failed };
 }
 
 function percentiles(times: readonly number[]): Pick<AtRate, 'p50' | 'p99' | 'p999'> {

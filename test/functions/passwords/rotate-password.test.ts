@@ -1,6 +1,6 @@
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { secretCredentials } from '../../../functions/environment/credentials.ts';
 import { ROTATION_STEPS, rotatePassword, type RotatedLogin } from '../../../functions/passwords/rotate-password.ts';
@@ -15,6 +15,7 @@ import type { SqlClient } from '../../../shared/sql/client.ts';
 import { otherName, userName, type MadeUser } from '../../../shared/topology/database-users.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import { clientTo } from '../../support/connection-to.ts';
+import { until } from '../../support/until.ts';
 import { versionedSecrets, type VersionedSecrets } from '../support/versioned-secrets.ts';
 
 // Of groups whose users no other file makes.
@@ -84,19 +85,27 @@ afterEach(async () => {
 
 const NOBODYS = { read: '', tail: '', write: '', repair: '', move: '', erase: '' };
 
+/** Rotations, one after the other. */
+const ROUNDS = 4;
+/** A secret that was read is known for 10 s. */
+const KNOWN_MS = 10_000;
+
 /**
- * Requests of functions that log in anew all the time, and of some that stay, while something is done.
+ * Requests of functions that log in all the time, and of some that stay, while something is done.
  *
- * @param work may wait until each of them has asked once more, from beginning to end
+ * @param work may wait until each worker has sent a request from beginning to end, by default once what it knew of the
+ *   secret is too old
  * @returns why requests failed, of each that did
  */
-async function underLoad(work: (everyoneAsked: () => Promise<void>) => Promise<void>): Promise<readonly unknown[]> {
+async function underLoad(
+  work: (everyoneAsked: (laterMs?: number) => Promise<void>) => Promise<void>,
+): Promise<readonly unknown[]> {
   const failures: unknown[] = [];
   const over = new AbortController();
   const ask = (client: SqlClient): Promise<unknown> =>
     client.select(SELECT, 'writer').catch((error: unknown) => failures.push(error));
-  // A month between two passwords is some seconds here, and ten seconds are a few milliseconds.
-  const now = (): number => performance.now() * 100;
+  let elapsed = 0;
+  const now = (): number => elapsed;
   const overMysql = (group: GroupAddress): SqlClient =>
     mysqlClient(group, secretCredentials(secrets.client, READS, now));
   const stays = groups.map((group) => {
@@ -126,15 +135,16 @@ async function underLoad(work: (everyoneAsked: () => Promise<void>) => Promise<v
       while (!over.signal.aborted) {
         await work();
         asked[worker] = (asked[worker] ?? 0) + 1;
-        await sleep(1);
+        await setImmediate();
       }
     }),
   );
   try {
-    await work(async () => {
+    await work(async (laterMs = KNOWN_MS) => {
+      elapsed += laterMs;
       const before = [...asked];
       // Two more: the one that was under way began earlier.
-      await expect.poll(() => asked.every((times, worker) => times >= (before[worker] ?? 0) + 2)).toBe(true);
+      await until('every worker has asked', () => asked.every((times, worker) => times >= (before[worker] ?? 0) + 2));
     });
   } finally {
     over.abort();
@@ -147,10 +157,9 @@ async function underLoad(work: (everyoneAsked: () => Promise<void>) => Promise<v
 describe('a new password', () => {
   it('of a user that functions log in as fails no request, again and again', async () => {
     const failures = await underLoad(async (everyoneAsked) => {
-      for (let round = 0; round < 12; round += 1) {
+      for (let round = 0; round < ROUNDS; round += 1) {
         await rotate(READS);
-        // So long that whoever knew the password asks again.
-        await Promise.all([sleep(250), everyoneAsked()]);
+        await everyoneAsked();
       }
     });
     expect(failures).toEqual([]);
@@ -159,8 +168,10 @@ describe('a new password', () => {
 
   it('fails requests where the user has one name: what the load would show', async () => {
     const single: RotatedLogin = { ...loginOf(READS), kind: 'single' };
-    const failures = await underLoad(async () => {
-      for (let round = 0; round < 12; round += 1) await rotate(READS, single);
+    const failures = await underLoad(async (everyoneAsked) => {
+      await everyoneAsked();
+      await rotate(READS, single);
+      await everyoneAsked(0);
     });
     expect(failures.length).toBeGreaterThan(0);
   });

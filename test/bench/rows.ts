@@ -1,4 +1,4 @@
-import type { BarPlot, LinePlot, Measured } from './bench.ts';
+import type { Measured } from './bench.ts';
 
 /** Makes a row of the table: a figure and its bar, or one that is printed. */
 export type RowMaker = (what: string, figure: string, bar?: string, passed?: boolean) => Measured;
@@ -6,16 +6,4 @@ export type RowMaker = (what: string, figure: string, bar?: string, passed?: boo
 /** @param engine that all of the rows were measured on: "MariaDB 10.11.6" */
 export function rowsOn(engine: string): RowMaker {
   return (what, figure, bar = 'printed', passed = true) => ({ what, figure, bar, passed, engine });
-}
-
-export function barPlot(title: string, unit: string, bars: BarPlot['bars']): BarPlot {
-  return { kind: 'bars', title, unit, bars };
-}
-
-export function linePlot(
-  title: string,
-  axes: Pick<LinePlot, 'x' | 'y' | 'logX' | 'logY'>,
-  lines: LinePlot['lines'],
-): LinePlot {
-  return { kind: 'lines', title, ...axes, lines };
 }

@@ -1,0 +1,220 @@
+import { describe, expect, it, vi } from 'vitest';
+import { logger } from '../../functions/environment/log.ts';
+import { fakeDefinitions } from './support/fake-definitions.ts';
+import { fakeDeployment } from './support/fake-deployment.ts';
+import { AWAY, ERASED, ERASING, fakeErasures } from './support/fake-erasures.ts';
+import { fakeMoves, MOVE } from './support/fake-moves.ts';
+import { fakeRetention, KEPT, PURGE } from './support/fake-retention.ts';
+import { fakeSubjects, FORGOTTEN, RECEIPT_KEY } from './support/fake-subjects.ts';
+import { DEAD, fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from './support/fake-triggers.ts';
+import { gateway, type GatewayAnswer } from './support/gateway.ts';
+
+// The routes of triggers, moves, erasures, retention, subjects and definitions: what a request asks of them, and how it
+// is answered. `bad-input.test.ts` has what they refuse.
+
+interface Asked {
+  readonly answer: GatewayAnswer;
+  /** What was asked of the operations. */
+  readonly asked: readonly unknown[][];
+}
+
+const PEER = 'arn:aws:iam::123456789012:user/eve';
+
+async function ask(request: string, body?: unknown, signedBy?: string): Promise<Asked> {
+  const asked: unknown[][] = [];
+  const [method = '', path = ''] = request.split(' ');
+  const deployment = {
+    ...fakeDeployment({ ...fakeTriggers(asked), ...fakeMoves(asked) }),
+    ...fakeDefinitions(asked),
+    erasures: async (_name: string, caller: string) => fakeErasures(asked, caller),
+    retention: async (_name: string, caller: string) => fakeRetention(asked, caller),
+    subjects: async (_name: string, caller: string) => fakeSubjects(asked, caller),
+  };
+  const answer = await gateway(deployment)({
+    method,
+    path: `/v1/${path}`,
+    body: body === undefined ? undefined : JSON.stringify(body),
+    ...(signedBy !== undefined && { signedBy }),
+  });
+  return { answer, asked };
+}
+
+const T = 'trips/triggers/bill_rider';
+const ROW = ERASED.row_key;
+const reason = 'request 4711';
+const CELLS = [PARKED, { shard: 3, added_id: 1 }].map(({ shard, added_id }) => ({ shard, added_id }));
+const REWOUND = { trigger: 'bill_rider', rewound_at: '2026-01-31T09:00:00.000000Z' };
+
+type Row = readonly [request: string, body: unknown, status: number, json: object, asked?: readonly unknown[]];
+
+const ROWS: readonly Row[] = [
+  ['GET trips/triggers', undefined, 200, { triggers: [SUMMARY] }],
+  [`GET ${T}`, undefined, 200, SUMMARY, ['trigger', 'bill_rider', { limit: 100, after: undefined }]],
+  [
+    `GET ${T}?limit=2&after=0`,
+    undefined,
+    200,
+    { ...SUMMARY, shards: TRIGGER_SHARDS, next: 1 },
+    ['trigger', 'bill_rider', { limit: 2, after: 0 }],
+  ],
+  [`POST ${T}/pause`, { reason: 'no cards' }, 200, { state: 'paused' }, ['pause', 'bill_rider', 'no cards']],
+  [`POST ${T}/pause`, {}, 200, { state: 'paused', reason: null }, ['pause', 'bill_rider', undefined]],
+  [`POST ${T}/pause`, undefined, 200, { state: 'paused', reason: null }, ['pause', 'bill_rider', undefined]],
+  [`POST ${T}/resume`, undefined, 200, { state: 'running' }, ['resume', 'bill_rider']],
+  [`POST ${T}/rewind`, { to: 'start' }, 200, REWOUND, ['rewind', 'bill_rider', 'start']],
+  [`POST ${T}/rewind`, { to: 'now' }, 200, REWOUND, ['rewind', 'bill_rider', 'now']],
+  [
+    `POST ${T}/rewind`,
+    { to: '2026-01-31T09:00:00.5+01:00' },
+    200,
+    REWOUND,
+    ['rewind', 'bill_rider', { since: '2026-01-31T08:00:00.500000Z' }],
+  ],
+  [
+    `POST ${T}/rewind`,
+    { to: { 0: 14, 3: 0 } },
+    200,
+    REWOUND,
+    ['rewind', 'bill_rider', { shards: new Map(Object.entries({ 0: 14, 3: 0 }).map(([at, id]) => [Number(at), id])) }],
+  ],
+  [
+    `POST ${T}/rewind`,
+    { to: 'now', dry_run: true },
+    200,
+    { dry_run: true, skips: [{ shard: 0, after: 16, to: 17, cells: 1 }] },
+    ['rewind', 'bill_rider', 'now', 'dry run'],
+  ],
+  [
+    `GET ${T}/parked?limit=7&after=0/3`,
+    undefined,
+    200,
+    { cells: [PARKED], malformed: [MALFORMED], next: null },
+    ['parked', 'bill_rider', { limit: 7, after: '0/3' }],
+  ],
+  [
+    `POST ${T}/parked/retry`,
+    { cells: CELLS },
+    200,
+    { wanted: 1, not_parked: CELLS.slice(1) },
+    ['retry', 'bill_rider', CELLS],
+  ],
+  [`POST ${T}/parked/discard`, { cells: '*' }, 200, { discarded: 9, not_parked: [] }, ['discard', 'bill_rider', '*']],
+  [`GET ${T}/dead?limit=7`, undefined, 200, { messages: [DEAD], count: 1 }, ['dead', 'bill_rider', { limit: 7 }]],
+  [`POST ${T}/dead/replay`, undefined, 200, { replayed: 1, left: 0 }, ['replay', 'bill_rider']],
+  [`POST ${T}/dead/discard`, undefined, 200, { discarded: 1, left: 2 }, ['discard dead', 'bill_rider']],
+
+  ['GET trips/moves', undefined, 200, { moves: [MOVE] }],
+  ['GET trips/moves/2', undefined, 200, MOVE, ['move', 2]],
+  [
+    'POST trips/moves',
+    { shard: 2, to: 'group-2' },
+    202,
+    { shard: 2, to: 'group-2', complete_after_seconds: null },
+    ['create', 2, 'group-2', { switch: false, complete_after_seconds: undefined }],
+  ],
+  [
+    'POST trips/moves',
+    { shard: 0, to: 'group-3', switch: true, complete_after_seconds: 86_400 },
+    202,
+    { shard: 0, complete_after_seconds: 86_400 },
+    ['create', 0, 'group-3', { switch: true, complete_after_seconds: 86_400 }],
+  ],
+  ...['switch', 'reverse', 'complete', 'cancel', 'verify'].flatMap((step) =>
+    [undefined, {}].map((body) => [`POST trips/moves/2/${step}`, body, 202, { shard: 2 }, [step, 2]] as const),
+  ),
+  ['POST trips/moves/3/reverse', undefined, 409, { code: 'move_refused', retry: 'never' }],
+  ['POST trips/moves', { shard: 2, to: 'group-1' }, 409, { code: 'move_refused', retry: 'never' }],
+
+  ...[
+    ['row', {}] as const,
+    ['column', { column_name: 'BASE' }] as const,
+    ['versions', { column_name: 'BASE', up_to: 3 }] as const,
+    ['cell', { column_name: 'BASE', ref_key: 0 }] as const,
+  ].map(
+    ([scope, target]) =>
+      [
+        'POST trips/erasures',
+        { row_key: ROW, ...target, reason },
+        200,
+        { scope, state: 'erased', row_key: ROW, requested_by: 'anybody', ...target },
+        ['erase', { row_key: ROW, ...target, reason }],
+      ] as const,
+  ),
+  [
+    'POST trips/erasures',
+    { row_key: ROW, column_name: AWAY, reason },
+    202,
+    { state: 'erasing', waits_for: ERASING.waits_for },
+    ['erase', { row_key: ROW, column_name: AWAY, reason }],
+  ],
+  [
+    'GET trips/erasures?limit=1',
+    undefined,
+    200,
+    { erasures: [ERASED], next: ERASED.id },
+    ['erasures', { open: false, limit: 1, after: undefined }],
+  ],
+  [
+    `GET trips/erasures?open=true&after=${ERASED.id}`,
+    undefined,
+    200,
+    { erasures: [ERASING], next: null },
+    ['erasures', { open: true, limit: 100, after: ERASED.id }],
+  ],
+  [`GET trips/erasures/${ERASED.id}`, undefined, 200, ERASED, ['erasure', ERASED.id]],
+  ['GET trips/erasures/key', undefined, 200, RECEIPT_KEY],
+  [
+    'GET trips/erasures/subjects?limit=7&after=abc',
+    undefined,
+    200,
+    { subjects: [FORGOTTEN], next: null },
+    ['forgotten', { limit: 7, after: 'abc' }],
+  ],
+  ['GET trips/retention', undefined, 200, KEPT],
+  ['POST trips/purge', undefined, 202, PURGE],
+];
+
+it.each(ROWS.map((row) => [row[0], row[1], row] as const))(
+  '%s %j',
+  async (request, body, [, , status, json, asked]) => {
+    const done = await ask(request, body);
+    expect(done.answer).toMatchObject({ status, json });
+    expect(done.asked).toEqual(asked === undefined ? [] : [asked]);
+  },
+);
+
+it.each([
+  ['POST trips/erasures', { row_key: ROW, reason }],
+  ['PUT trips/holds', { hold: 'case-18', row_key: ROW, reason }],
+  ['POST trips/subjects/forget', { subject: 'Ann Smith', reason }],
+])('%s writes down who asks', async (request, body) => {
+  const { answer } = await ask(request, body, 'eve');
+  expect(answer).toMatchObject({ status: 200, json: { requested_by: PEER, reason } });
+});
+
+describe('subjects', () => {
+  it('are forgotten by who asks, and no log says whom', async () => {
+    const lines: unknown[][] = [];
+    const info = vi.spyOn(logger, 'info').mockImplementation((...line) => void lines.push(line));
+    const { asked } = await ask('POST trips/subjects/forget', { subject: 'Ann Smith', reason }, 'eve');
+    info.mockRestore();
+    expect(asked).toEqual([['forget', { subject: 'Ann Smith', reason }]]);
+    expect(JSON.stringify(lines)).toContain('user/eve');
+    expect(JSON.stringify(lines)).not.toContain('Ann');
+  });
+
+  it.each<[string, object, string]>([
+    ['missing_field', { reason: 'why' }, 'subject'],
+    ['invalid_field', { subject: 7, reason: 'why' }, 'subject'],
+    ['invalid_field', { subject: 'x'.repeat(256), reason: 'why' }, 'subject'],
+    ['invalid_field', { subject_name: 'Ann', reason: 'why' }, 'subject_name'],
+    ['missing_field', { subject: 'Ann' }, 'reason'],
+    ['invalid_field', { subject: 'Ann', reason: ' ' }, 'reason'],
+    ['unknown_field', { subject: 'Ann', reason: 'why', row_key: 'a' }, 'row_key'],
+  ])('are refused with %s, and the answer does not say what came: %j', async (code, body, field) => {
+    const { answer, asked } = await ask('POST trips/subjects/forget', body);
+    expect(answer).toMatchObject({ status: 400, json: { code, field } });
+    expect(answer.text).not.toMatch(/Ann|xxx/u);
+    expect(asked).toEqual([]);
+  });
+});

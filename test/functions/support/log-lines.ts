@@ -1,0 +1,50 @@
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import { afterEach, beforeEach, vi } from 'vitest';
+import { logger } from '../../../functions/environment/log.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** What functions log and count during a test, at every level, whatever another file of the worker has switched off. */
+export interface LogLines {
+  /** Lines of the log. */
+  messages(): readonly Line[];
+  /** Lines in CloudWatch's embedded metric format. */
+  metrics(): readonly Line[];
+  /** Everything that was written, as it was written. */
+  text(): string;
+}
+
+/** Keeps what the tests of this block log, instead of writing it. */
+export function keepLogLines(): LogLines {
+  let written: string[] = [];
+  let counted: object[] = [];
+  let level = logger.getLevelName();
+  beforeEach(() => {
+    written = [];
+    counted = [];
+    level = logger.getLevelName();
+    logger.setLogLevel('DEBUG');
+    const keep = (chunk: string | Uint8Array): boolean => (written.push(String(chunk)), true);
+    vi.spyOn(process.stdout, 'write').mockImplementation(keep);
+    vi.spyOn(process.stderr, 'write').mockImplementation(keep);
+    vi.spyOn(Metrics.prototype, 'publishStoredMetrics').mockImplementation(function (this: Metrics) {
+      counted.push(this.serializeMetrics());
+      this.clearMetrics();
+      return this;
+    });
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    logger.setLogLevel(level);
+  });
+  const text = (): string => written.join('');
+  return {
+    messages: () =>
+      text()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as Line),
+    metrics: () => counted as Line[],
+    text: () => `${text()}${JSON.stringify(counted)}`,
+  };
+}
