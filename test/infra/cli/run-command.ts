@@ -57,10 +57,7 @@ export async function runProcess(parameters: readonly string[], running: Running
   return ended(startCommand(parameters, running), running.stdin);
 }
 
-async function runHere(
-  parameters: readonly string[],
-  { folder, environment, stdin = '' }: Running,
-): Promise<Ran> {
+async function runHere(parameters: readonly string[], { folder, environment, stdin = '' }: Running): Promise<Ran> {
   const said = { stdout: '', stderr: '' };
   const collecting = (name: keyof typeof said): Writable =>
     new Writable({
