@@ -59,12 +59,13 @@ it('writes continue while the writer of a group is down, and none of them is los
   await until('more are written to the promoted writer', () => acknowledged.length > before + 20);
   end.abort();
   await writing;
-  const isRead = async (cell: NewCell): Promise<boolean> => {
-    const { cell: found } = await smoke().get(cell);
-    if (found) expect(found.body).toEqual(cell.body);
-    return found !== null;
-  };
-  for (const cell of acknowledged) await until('every acknowledged cell is readable', () => isRead(cell));
+  let bodies: readonly unknown[] = [];
+  await until('every acknowledged cell is readable', async () => {
+    const found = await Promise.all(acknowledged.map((cell) => smoke().get(cell)));
+    bodies = found.map(({ cell }) => cell?.body);
+    return found.every(({ cell }) => cell !== null);
+  });
+  expect(bodies).toEqual(acknowledged.map(({ body }) => body));
   await until('the buffer is empty', async () =>
     (await smoke().buffer()).every((group) => !group.error && group.rows === 0),
   );

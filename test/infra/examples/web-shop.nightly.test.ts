@@ -4,15 +4,14 @@ import { promisify } from 'node:util';
 import { afterAll, expect, it, vi } from 'vitest';
 import { consumerEnvironment } from '../../../infra/local/commands/consumer-environment.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
-import { localStack } from '../../support/local-stack.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { wholeStack } from '../../support/whole-stack.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { installedExample } from './support/installed-example.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
-const folder = temporaryFolder();
-const { example } = installedExample('web-shop', folder);
-const stack = localStack(folder, { datastores: join(example, 'datastores') });
+const { example } = installedExample('web-shop', folderOfTests());
+const stack = wholeStack(join(example, 'datastores'));
 const consumers: ChildProcess[] = [];
 
 afterAll(() => {
