@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { athenaDdl } from '../../../../infra/cli/files/export/athena-ddl.ts';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
@@ -19,7 +19,7 @@ import { readKnownDigests } from '../../../../infra/cli/log/known-digests.ts';
 import type { Cell } from '../../../../shared/cell.ts';
 import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
-import { openRealStore, type RealStore } from '../../../support/real-store.ts';
+import { referenceStore } from '../../../../shared/store/reference-store.ts';
 import { openBucket } from '../../../support/files/bucket.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
@@ -27,19 +27,11 @@ import { folderOfTests } from '../../support/folder-of-tests.ts';
 const SHARDS = 4;
 const OTHER_SHARDS = 3;
 const folder = folderOfTests();
-let store: RealStore;
-let readingsStore: Datastore;
+const readingsStore: Datastore = referenceStore('readings', SHARDS);
 let target: string;
 let count = 0;
 
-beforeAll(async () => {
-  store = await openRealStore({
-    datastores: { readings: SHARDS, copies: SHARDS, fresh: SHARDS, again: SHARDS, others: OTHER_SHARDS },
-  });
-  readingsStore = await store.deployment.datastore(store.nameOf('readings'));
-  await write(2000);
-});
-afterAll(() => store?.close());
+beforeAll(() => write(2000));
 beforeEach(() => {
   count += 1;
   target = join(folder.path, `export-${count}`);
@@ -127,7 +119,7 @@ test('an export holds the logs as they are; imported into an empty datastore, al
   expect(readdirSync(join(target, 'part-0001')).filter((name) => name.startsWith('_'))).toEqual(['_manifest.json']);
   expect(await check()).toMatchObject({ cells: log.length, faults: [] });
 
-  const copies = await store.deployment.datastore(store.nameOf('copies'));
+  const copies = referenceStore('copies', SHARDS);
   const imported = await importInto(copies);
   expect(imported).toMatchObject({ new_times: 0, counts: { stored: log.length } });
   expect(await logOf(copies)).toEqual(log);
@@ -140,7 +132,7 @@ test('an export holds the logs as they are; imported into an empty datastore, al
 
 test('imported where the number of shards is another, each shard is in order of time, and the cells of a row have theirs', async () => {
   await exported();
-  const others = await store.deployment.datastore(store.nameOf('others'));
+  const others = referenceStore('others', OTHER_SHARDS);
   const log = await logOf(readingsStore);
 
   const { counts, new_times = 0 } = await importInto(others);
@@ -158,7 +150,7 @@ test('imported where the number of shards is another, each shard is in order of 
 test('imported with the time of now where that is asked for', async () => {
   await exported();
   const began = new Date().toISOString();
-  const fresh = await store.deployment.datastore(store.nameOf('fresh'));
+  const fresh = referenceStore('fresh', SHARDS);
   const report = await importInto(fresh, 'new');
   expect(report).not.toHaveProperty('new_times');
   const all = await logOf(fresh);
@@ -184,7 +176,7 @@ test('each part says the digests of the logs as far as it goes: those of the sto
   await exported({ sinceLast: true });
   const known = await readKnownDigests(target);
   expect(known.map(({ shard }) => shard)).toEqual([0, 1, 2, 3]);
-  const again = await store.deployment.datastore(store.nameOf('again'));
+  const again = referenceStore('again', SHARDS);
   await importInto(again);
   for (const datastore of [readingsStore, again])
     for (const { shard, at, digest } of known)

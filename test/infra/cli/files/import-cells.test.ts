@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { importCells, type ImportOptions, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
 import { newJournal, readJournal, type ImportSubject } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput, type InputOptions } from '../../../../infra/cli/files/import/open-input.ts';
@@ -10,26 +10,20 @@ import type { Cell, NewCell, PutResult, RestoredCell } from '../../../../shared/
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { Random } from '../../../support/random.ts';
-import { openRealStore, type RealStore } from '../../../support/real-store.ts';
+import { referenceStore } from '../../../../shared/store/reference-store.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const SHARDS = 4;
 /** Each test has rows of its own. */
 const folder = folderOfTests();
-let store: RealStore;
 let datastore: Datastore;
 let file: string;
 let seed = 0;
 
-beforeAll(async () => {
-  const empties = Array.from({ length: 6 }, (_, position) => [`empty_${position + 1}`, SHARDS]);
-  store = await openRealStore({ datastores: { readings: SHARDS, ...Object.fromEntries(empties) } });
-  datastore = await store.deployment.datastore(store.nameOf('readings'));
-});
-afterAll(() => store?.close());
 beforeEach(() => {
   seed += 1;
+  datastore = referenceStore('readings', SHARDS);
   file = join(folder.path, `${seed}.ndjson`);
 });
 
@@ -325,13 +319,6 @@ function timed(cells: readonly NewCell[]): readonly RestoredCell[] {
 const keptOf = (cells: readonly RestoredCell[]): readonly string[] =>
   cells.map(({ created_at }) => created_at.replace('999+00:00', 'Z')).toSorted();
 
-/** Datastores in which nothing is later than what is restored. */
-async function empty(): Promise<Datastore> {
-  emptied += 1;
-  return store.deployment.datastore(store.nameOf(`empty_${emptied}`));
-}
-let emptied = 0;
-
 async function timesOf(target: Datastore): Promise<readonly string[]> {
   const logs = await target.log(
     Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 })),
@@ -343,7 +330,7 @@ async function timesOf(target: Datastore): Promise<readonly string[]> {
 test('keeps the times of lines where it is told to, and says how many cells have another one', async () => {
   const cells = timed(some(300));
   write([...cells, { ...cells[0], ref_key: 1_000_000, created_at: undefined }, { ...cells[1], created_at: 'then' }]);
-  const target = await empty();
+  const target = referenceStore('readings', SHARDS);
 
   const report = await importFile(file, { client: target, times: 'kept' });
 
@@ -358,7 +345,7 @@ test('keeps the times of lines where it is told to, and says how many cells have
 test('counts cells that were there with another time, and those behind cells that are later', async () => {
   const cells = timed(some(60, 1));
   write(cells);
-  const target = await empty();
+  const target = referenceStore('readings', SHARDS);
   // Stored now: all others of the row, which come behind it, cannot be earlier.
   await target.put(cells[30] as NewCell);
 
@@ -382,7 +369,7 @@ test('keeps the time that a mapping names, and says where it is none', async () 
   );
   const text = 'row_key: { column: id }\ncolumn_name: READING\nref_key: line\nbody: {}\n';
   writeFileSync(mapping, text);
-  const target = await empty();
+  const target = referenceStore('readings', SHARDS);
   await expect(importFile(csv, { client: target, mapping, times: 'kept' })).rejects.toMatchObject({
     code: 'bad_mapping',
     message: expect.stringContaining('created_at'),
@@ -401,7 +388,7 @@ test.each([
   ['asks an API that is older', new SchemalessError('unknown_route', 'no such route')],
 ])('says what to do where the caller %s, and stores nothing', async (_why, error) => {
   write(timed(some(3)));
-  const target = await empty();
+  const target = referenceStore('readings', SHARDS);
   const client = { ...target, batchRestore: () => Promise.reject(error) };
 
   await expect(importFile(file, { client, times: 'kept' })).rejects.toMatchObject({
@@ -415,7 +402,7 @@ test.each([
 
 test('goes on only in the way in which it began: with times, or without', async () => {
   write(timed(some(3)));
-  const target = await empty();
+  const target = referenceStore('readings', SHARDS);
   await importFile(file, { client: target, times: 'kept' });
   await expect(importFile(file, { client: target })).rejects.toMatchObject({ code: 'other_import' });
 });
