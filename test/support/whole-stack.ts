@@ -10,8 +10,10 @@ import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { Endpoints } from '../../infra/local/stack/endpoints.ts';
 import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
+import { SchemalessError } from '../../shared/errors.ts';
 import { listen } from './listen.ts';
 import { refusalsIn } from './local-stack.ts';
+import { until } from './until.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,6 +21,9 @@ declare module 'vitest' {
     wholeStack: string;
   }
 }
+
+/** Ends what hangs. */
+const LONG = { patienceMs: 600_000 };
 
 /** One stack of three groups with a reader each, for every file of a run that needs no other. */
 export interface WholeStack {
@@ -64,8 +69,18 @@ export function wholeStack(datastores?: string): () => WholeStack {
     const answer = await fetch(inject('wholeStack'));
     if (!answer.ok) throw new Error(await answer.text());
     stack = (await answer.json()) as WholeStack;
-    if (datastores !== undefined) await applyFolder(definitionsClient({ url: stack.url }), datastores);
-  }, 480_000);
+    const { url } = stack;
+    // A busy machine may need longer than a request may take; what is made by then stays.
+    const isApplied = (folder: string): Promise<boolean> =>
+      applyFolder(definitionsClient({ url }), folder).then(
+        () => true,
+        (error: unknown) => {
+          if (!(error instanceof SchemalessError) || error.code === 'invalid_definition') throw error;
+          return false;
+        },
+      );
+    if (datastores !== undefined) await until('its datastores are made', () => isApplied(datastores), LONG);
+  }, LONG.patienceMs);
   afterAll(() => {
     stack = undefined;
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { consumerEnvironment } from '../../../infra/local/commands/consumer-environment.ts';
+import { until } from '../../support/until.ts';
 import { wholeStack } from '../../support/whole-stack.ts';
 import { MANIFEST, tsc } from '../package/packed.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
@@ -17,7 +18,13 @@ const stack = wholeStack();
 
 it('some thirty lines write, read, query, follow and consume, in a datastore that was made a moment ago', async () => {
   const command = join(project, 'node_modules', MANIFEST.name, MANIFEST.bin.schemaless);
-  await run(process.execPath, [command, '--url', stack().url, 'apply', 'datastores'], { cwd: example });
+  const apply = [command, '--url', stack().url, 'apply', 'datastores'];
+  const isApplied = (): Promise<boolean> =>
+    run(process.execPath, apply, { cwd: example }).then(
+      () => true,
+      ({ stderr }) => !String(stderr).includes('yes, it is safe'),
+    );
+  await until('its datastore is made', isApplied);
   const env = { ...process.env, ...consumerEnvironment(stack().endpoints, 'notes') };
   const { stdout } = await run(process.execPath, ['program.ts'], { cwd: example, env });
   // Words are counted while notes are followed.

@@ -15,10 +15,10 @@ import { wholeStack } from '../../support/whole-stack.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { Till } from './support/till.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 900_000 });
 
 const EXAMPLE = join(PROJECT_ROOT, 'infra/examples/migrate-a-table');
-const ORDERS = 2500;
+const ORDERS = 1000;
 const folder = folderOfTests();
 const { groups } = inject('servers');
 const stack = wholeStack(join(EXAMPLE, 'datastores'));
