@@ -32,7 +32,7 @@ async function storedIn(store: Datastore): Promise<number> {
  * @param stored it refuses once so many cells of the others are stored. @default at once
  */
 function without(shard: number, stored = 0): Target {
-  let now = performance.now();
+  let now = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const { datastore } = scene;
   const isDown = ({ row_key }: NewCell): boolean => shardOf(row_key, SHARDS) === shard;
