@@ -52,17 +52,21 @@ describe.each(MANUALS)('the commands of $file', ({ text }) => {
   });
 });
 
+const helps = new Map<string, Promise<string>>();
+
 /** Says how a script is used: with the Node that runs npm, not with that of the tests, which npm finds by itself. */
-async function helpOf(script: string, parameters: readonly string[] = []): Promise<string> {
+function helpOf(script: string): Promise<string> {
   const path = (process.env['PATH'] ?? '')
     .split(':')
     .filter((folder) => !folder.includes('node_modules'))
     .join(':');
-  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', script, '--', ...parameters, '--help'], {
-    cwd: PROJECT_ROOT,
-    env: { ...process.env, PATH: path },
-  });
-  return stdout;
+  const env = { ...process.env, PATH: path };
+  const command = ['run', '--silent', script, '--', '--help'];
+  const ask = async (): Promise<string> =>
+    (await promisify(execFile)('npm', command, { cwd: PROJECT_ROOT, env })).stdout;
+  const help = helps.get(script) ?? ask();
+  helps.set(script, help);
+  return help;
 }
 
 const COMMANDS = MANUALS.flatMap(({ text }) => commandsOf(text)).flatMap((command) => npmCommand(command) ?? []);
