@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
-import { linesOf, runCommand, runShell, startCommand, type Ran } from './run-command.ts';
+import { linesOf, runCommand, runProcess, runShell, startCommand, type Ran } from './run-command.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const CELL = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: 0, added_id: 1, shard: 0, created_at: '' };
@@ -285,6 +285,19 @@ describe('completion', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('schemaless complete --');
   });
+});
+
+it('a process of its own says and ends as a command within this process does', async () => {
+  answer = () => [200, { shards: [{ shard: 0, group: 'group-1', head: 7 }] }];
+  for (const parameters of [
+    ['shards', '-d', 'trips', '--url', url],
+    ['get', 'x', 'BASE', '1', '--format', 'json'],
+    ['get', ROW],
+  ])
+    expect(await runProcess(parameters, HERE)).toEqual(await runCommand(parameters, HERE));
+  const put = { ...HERE, stdin: '{' };
+  const piped = ['put', ROW, 'BASE', '1', '-d', 'trips', '--url', url];
+  expect(await runProcess(piped, put)).toEqual(await runCommand(piped, put));
 });
 
 it('every command has help with examples', async () => {
