@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { beforeAll, inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { applyFolder } from '../../infra/cli/commands/apply.ts';
+import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { Endpoints } from '../../infra/local/stack/endpoints.ts';
 import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
-import { definitionsClient } from '../../shared/client/definitions-client.ts';
-import { SchemalessError } from '../../shared/errors.ts';
 import { listen } from './listen.ts';
 import { refusalsIn } from './local-stack.ts';
-import { until } from './until.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -23,7 +20,16 @@ declare module 'vitest' {
 }
 
 /** Ends what hangs. */
-const LONG = { patienceMs: 600_000 };
+const START_MS = 600_000;
+/** Folders of the datastores: each file of tests writes to its own, and no file to those of another. */
+const DATASTORES = [
+  'infra/datastores',
+  'infra/examples/hotel-rates/datastores',
+  'infra/examples/migrate-a-table/datastores',
+  'infra/examples/web-shop/datastores',
+  'test/support/files/datastores',
+  'test/support/whole-stack-datastores',
+];
 
 /** One stack of three groups with a reader each, for every file of a run that needs no other. */
 export interface WholeStack {
@@ -36,9 +42,18 @@ export interface WholeStack {
 export default async function offer(project: TestProject): Promise<() => Promise<void>> {
   const { engine, access } = project.getProvidedContext().servers;
   const folder = mkdtempSync(join(tmpdir(), 'whole-stack-'));
+  const datastores = allDatastores(join(folder, 'datastores'));
   let starting: Promise<LocalStack> | undefined;
   const server = createServer((_request, response) => {
-    starting ??= startLocalStack({ port: 0, data: folder, groups: 3, shards: 64, engine: engine.kind, access });
+    starting ??= startLocalStack({
+      port: 0,
+      data: join(folder, 'data'),
+      groups: 3,
+      shards: 16,
+      datastores,
+      engine: engine.kind,
+      access,
+    });
     starting.then(
       ({ url, endpoints, functionLog }) =>
         response.end(JSON.stringify({ url, endpoints, functionLog } satisfies WholeStack)),
@@ -57,33 +72,23 @@ export default async function offer(project: TestProject): Promise<() => Promise
   };
 }
 
-/**
- * Returns the run's whole stack for the tests of a file. It has the datastores of `infra/datastores`, and those that the
- * file brings, which no other file may define.
- *
- * @param datastores folder of YAML, read after the hooks before this one. @default the file brings none
- */
-export function wholeStack(datastores?: string): () => WholeStack {
+/** Puts the datastores into one folder; `cli` has the indexes of `trips`. */
+function allDatastores(into: string): string {
+  for (const one of DATASTORES) cpSync(join(PROJECT_ROOT, one), into, { recursive: true });
+  cpSync(join(into, 'trips/indexes'), join(into, 'cli/indexes'), { recursive: true });
+  for (const path of globSync(join(into, 'cli/indexes/*.yaml')))
+    writeFileSync(path, readFileSync(path, 'utf8').replace('datastore: trips', 'datastore: cli'));
+  return into;
+}
+
+/** Returns the run's whole stack for the tests of a file. */
+export function wholeStack(): () => WholeStack {
   let stack: WholeStack | undefined;
   beforeAll(async () => {
     const answer = await fetch(inject('wholeStack'));
     if (!answer.ok) throw new Error(await answer.text());
     stack = (await answer.json()) as WholeStack;
-    const { url } = stack;
-    // A busy machine may need longer than a request may take; what is made by then stays.
-    const isApplied = (folder: string): Promise<boolean> =>
-      applyFolder(definitionsClient({ url }), folder).then(
-        () => true,
-        (error: unknown) => {
-          if (!(error instanceof SchemalessError) || error.code === 'invalid_definition') throw error;
-          return false;
-        },
-      );
-    if (datastores !== undefined) await until('its datastores are made', () => isApplied(datastores), LONG);
-  }, LONG.patienceMs);
-  afterAll(() => {
-    stack = undefined;
-  });
+  }, START_MS);
   return () => {
     if (stack === undefined) throw new Error('the stack is not there before the tests begin');
     return stack;

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { eq } from '../../support/index-on.ts';
 import { until } from '../../support/until.ts';
 import { askWriter, wholeStack } from '../../support/whole-stack.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
-import { writeFiles } from '../support/write-files.ts';
 import { linesOf, runCommand, type Running } from './run-command.ts';
 
 /** What moves shards is started once a minute; and synthesis, servers and functions take their time. */
@@ -14,14 +12,7 @@ vi.setConfig({ testTimeout: 900_000 });
 
 const SHARDS = 6;
 const folder = folderOfTests();
-const stack = wholeStack(
-  writeFiles(join(folder.path, 'datastores'), {
-    'leaving/datastore.yaml': `datastore: leaving\nshards: ${SHARDS}\n`,
-    'cloned/datastore.yaml': `datastore: cloned\nshards: ${SHARDS}\n`,
-    'leaving/indexes/by_city.yaml':
-      'table: by_city\ndatastore: leaving\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: city, type: string }\n',
-  }),
-);
+const stack = wholeStack();
 const HERE = (): Running => ({ folder: folder.path, environment: { SCHEMALESS_URL: stack().url } });
 const run = (...parameters: string[]) => runCommand([...parameters, '--datastore', 'leaving'], HERE());
 
@@ -31,7 +22,7 @@ describe('a group that is to go', () => {
     const write = async (city: string) => {
       const cell = { row_key: randomUUID(), column_name: 'ORDER', ref_key: 1, body: { city } };
       // Buffered on a busy machine, and while a shard is switched: repeated until it is stored.
-      await until('it is stored', async () => /^stored/u.test((await shop.put(cell)).outcome));
+      await until('it is stored', async () => (await shop.put(cell)).outcome.startsWith('stored'));
       return cell;
     };
     const before = await Promise.all(Array.from({ length: 60 }, () => write('Rome')));

@@ -1,13 +1,11 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, vi } from 'vitest';
-import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { askWriter, wholeStack } from '../../support/whole-stack.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { linesOf, runCommand, runShell, startCommand, type Ran, type Running } from './run-command.ts';
-import { writeFiles } from '../support/write-files.ts';
 
 /** Synthesis, servers, functions and a process for each command, on a machine that has other things to do. */
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 900_000 });
@@ -27,21 +25,8 @@ const TRIP = {
 
 const folder = folderOfTests();
 
-/** The trips, with a trigger whose consumer is elsewhere: nothing is written but by these tests. */
-function define(): string {
-  const source = join(PROJECT_ROOT, 'infra/datastores/trips/indexes');
-  const indexes = readdirSync(source).map((file) => [
-    `cli/indexes/${file}`,
-    readFileSync(join(source, file), 'utf8').replace('datastore: trips', 'datastore: cli'),
-  ]);
-  return writeFiles(join(folder.path, 'datastores'), {
-    ...Object.fromEntries(indexes),
-    'cli/datastore.yaml': 'datastore: cli\nshards: 4\n',
-    'cli/triggers/bill_rider.yaml': 'trigger: bill_rider\ndatastore: cli\ncolumns: [BASE]\n',
-  });
-}
-
-const stack = wholeStack(define());
+/** The datastore `cli` has the indexes of the trips, and a trigger whose consumer is elsewhere. */
+const stack = wholeStack();
 const here = (): Running => ({
   folder: folder.path,
   environment: { SCHEMALESS_URL: stack().url, SCHEMALESS_DATASTORE: 'cli' },

@@ -21,7 +21,7 @@ const EXAMPLE = join(PROJECT_ROOT, 'infra/examples/migrate-a-table');
 const ORDERS = 1000;
 const folder = folderOfTests();
 const { groups } = inject('servers');
-const stack = wholeStack(join(EXAMPLE, 'datastores'));
+const stack = wholeStack();
 let pool: Pool;
 let table: OrdersTable;
 let cells: SchemalessClient;

@@ -1,5 +1,4 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it, vi } from 'vitest';
 import { consumerEnvironment } from '../../../infra/local/commands/consumer-environment.ts';
@@ -13,7 +12,7 @@ vi.setConfig({ testTimeout: 900_000 });
 const LONG = { timeout: 400_000 };
 
 const { example } = installedExample('web-shop', folderOfTests());
-const stack = wholeStack(join(example, 'datastores'));
+const stack = wholeStack();
 const consumers: ChildProcess[] = [];
 
 afterAll(() => {

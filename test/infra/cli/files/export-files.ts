@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { beforeEach } from 'vitest';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
+import type { Cell } from '../../../../shared/cell.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
@@ -74,4 +75,19 @@ export function exportTests(): ExportScene {
     await scene.write(CELLS);
   });
   return scene;
+}
+
+/** Returns the cells of all shards, each in its order. */
+export async function logOf(datastore: Datastore, shards = SHARDS): Promise<readonly Cell[]> {
+  const found: Cell[] = [];
+  for (let shard = 0; shard < shards; shard += 1) {
+    let after = 0;
+    for (let more = true; more;) {
+      const [log] = await datastore.log([{ shard, after }], { limit: 1000 });
+      if (!log || log.error !== undefined) throw log?.error ?? new Error('no log');
+      found.push(...log.cells);
+      ({ next: after, more } = log);
+    }
+  }
+  return found;
 }

@@ -105,5 +105,5 @@ test('a file is not taken for a folder', async () => {
     code: 'bad_option',
     message: `to: wanted a folder, or s3://bucket/prefix, got the file ${scene.target}`,
   });
-  expect(readFileSync(target, 'utf8')).toBe('kept');
+  expect(readFileSync(scene.target, 'utf8')).toBe('kept');
 });

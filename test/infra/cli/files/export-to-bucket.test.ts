@@ -138,7 +138,8 @@ test('a holder whose object is gone, or is another one, writes nothing more', as
     // It asks for itself once it was not renewed for half of the time.
     movedClock().move(TIMES.goneMs * 0.6);
   });
-  await expect(exported({ from })).rejects.toMatchObject({ code: 'busy_export' });
+  const lockTimes = { ...TIMES, renewMs: 3_600_000 };
+  await expect(exported({ from, lockTimes })).rejects.toMatchObject({ code: 'busy_export' });
   expect(await keys()).toEqual(['part-0001/_plan.json']);
 });
 

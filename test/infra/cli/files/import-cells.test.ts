@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
-import { uuidV5 } from '../../../../shared/uuid-v5.ts';
 import type { Cell, NewCell, PutResult, RestoredCell } from '../../../../shared/cell.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
@@ -174,83 +173,6 @@ test('gives lines without a ref key the number of the line, from packed files, t
     { ref_key: 1, body: 'one' },
     { ref_key: 2, body: 'two' },
   ]);
-});
-
-const NAMESPACE = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
-const MAPPING = `
-row_key: { uuid5: { namespace: ${NAMESPACE}, columns: [vendor, pickup] } }
-column_name: BASE
-ref_key: { column: version }
-body:
-  fare.total: { column: total, type: number }
-  picked_up_at: { column: pickup, type: datetime }
-  shared: { column: shared, type: boolean }
-  note: note
-`;
-
-test('makes cells of the records of a CSV, and rejects those that are none', async () => {
-  const file = `${scene.file}.csv`;
-  const mapping = `${scene.file}.yaml`;
-  writeFileSync(mapping, MAPPING);
-  writeFileSync(
-    file,
-    `\uFEFFvendor,pickup,version,total,shared,note
-17,2026-01-01T08:00:00Z,1,12.50,Y,"said ""thanks"",
-twice"
-17,2026-01-01T08:00:00Z,x,1,,
-17,2026-01-01T08:00:00Z,2,a lot,,
-17
-17,2026-01-01T08:00:00Z,3,9007199254740993,,
-`,
-  );
-
-  const report = await importFile(file, { mapping });
-
-  expect(report.counts).toMatchObject({ stored: 2, rejected: 3 });
-  expect(rejected(file)).toMatchObject([
-    { line: 4, code: 'csv_value', field: 'version', reason: expect.stringContaining('got "x"') },
-    { line: 5, code: 'csv_value', field: 'total' },
-    { line: 6, code: 'csv_record' },
-  ]);
-  const row_key = uuidV5(NAMESPACE, JSON.stringify(['17', '2026-01-01T08:00:00Z']));
-  const { cells } = await scene.datastore.versions({ row_key, column_name: 'BASE' }, { order: 'asc' });
-  expect(cells.map(({ ref_key, body }) => ({ ref_key, body }))).toEqual([
-    {
-      ref_key: 1,
-      body: {
-        fare: { total: 12.5 },
-        picked_up_at: '2026-01-01T08:00:00Z',
-        shared: true,
-        note: 'said "thanks",\ntwice',
-      },
-    },
-    { ref_key: 3, body: { fare: { total: 9007199254740993n }, picked_up_at: '2026-01-01T08:00:00Z' } },
-  ]);
-});
-
-test('names every fault of a mapping, and a column that the CSV lacks', async () => {
-  const file = `${scene.file}.csv`;
-  const mapping = `${scene.file}.yaml`;
-  writeFileSync(file, 'a,b\n1,2\n');
-  writeFileSync(
-    mapping,
-    'row_key: { column: a }\ncolumn_name: BASE\nref_key: -1\nbody: { n: { column: b, type: int } }\n',
-  );
-  await expect(openInput(file, { mapping })).rejects.toMatchObject({
-    code: 'bad_mapping',
-    message: expect.stringMatching(/^[^\n]*ref_key[^\n]*body\.n: wanted a column's name, or [^\n]*integer[^\n]*$/u),
-  });
-
-  writeFileSync(mapping, 'row_key: { column: a }\ncolumn_name: BASE\nref_key: 1\nbody: { n: c }\n');
-  await expect(importFile(file, { mapping })).rejects.toMatchObject({
-    code: 'bad_mapping',
-    message: expect.stringContaining('wanted the columns c'),
-  });
-});
-
-test('makes the UUIDs of version 5 that others make', () => {
-  // As Python's `uuid.uuid5(uuid.NAMESPACE_DNS, 'python.org')`.
-  expect(uuidV5(NAMESPACE, 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
 });
 
 /** A second apart, years ago; each line says more than the microseconds that are kept. */

@@ -65,3 +65,8 @@ export function importTests(): ImportScene {
   });
   return scene;
 }
+
+/** Returns how many cells a datastore holds. */
+export async function storedIn(store: Datastore): Promise<number> {
+  return (await store.heads()).reduce((sum, head) => sum + (head.error === undefined ? head.head : 0), 0);
+}

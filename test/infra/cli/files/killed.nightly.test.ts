@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
 import { CommandProcess } from '../../../support/files/command-process.ts';
 import { allCells, exportKilled, importKilled } from '../../../support/files/kill-and-resume.ts';
@@ -14,7 +13,7 @@ const OPTIONS = { cells: CELLS, rows: 2000, seed: 'killed' };
 const folder = folderOfTests();
 const file = join(folder.path, 'readings.ndjson');
 const exported = join(folder.path, 'exported');
-const stack = wholeStack(join(PROJECT_ROOT, 'test/support/files/datastores'));
+const stack = wholeStack();
 
 beforeAll(() => writeReadings(file, OPTIONS));
 
