@@ -22,19 +22,26 @@ const rejectedLines = (): readonly unknown[] => scene.rejected().map(({ line }) 
 /**
  * The datastore, but that a shard does not answer. A minute passes with each of its refusals, and no other time.
  *
- * @param stored it refuses once so many cells of the others are stored. @default at once
+ * @param stored it refuses once so many cells of the others are stored, or no more of them are. @default at once
  */
-function without(shard: number, stored = 0): Target {
+function without(shard: number, stored: number | 'no more' = 0): Target {
   let now = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const { datastore } = scene;
   const isDown = ({ row_key }: NewCell): boolean => shardOf(row_key, SHARDS) === shard;
+  let [last, polls] = [0, 0];
+  const isStored = async (): Promise<boolean> => {
+    const count = await storedIn(datastore);
+    polls = count === last ? polls + 1 : 0;
+    last = count;
+    return stored === 'no more' ? polls > 20 : count >= stored;
+  };
   return {
     ...datastore,
     async batchPut(cells) {
       const left = [...(await datastore.batchPut(cells.filter((cell) => !isDown(cell))))];
       // A batch that has others' cells holds them back until it is answered.
-      if (cells.every(isDown)) await until('the others are stored', async () => (await storedIn(datastore)) >= stored);
+      if (cells.every(isDown)) await until('the others are stored', isStored);
       if (stored === 0 ? cells.some(isDown) : cells.every(isDown)) now += 60_000;
       return cells.map((cell) =>
         isDown(cell) ? { outcome: 'unavailable', shard, reason: 'a test' } : (left.shift() ?? fail()),
@@ -73,7 +80,7 @@ test('what is rejected while the rest is stored ends the import at once, when th
 test('a shard that does not answer holds back only so many lines behind it', async () => {
   const cells = some(8000);
   write(cells);
-  const client = without(0);
+  const client = without(0, 'no more');
   const mostBegun = { items: 500, bytes: 2 ** 30 };
   await expect(importFile(scene.file, { client, mostBegun, patienceMs: 100_000 })).rejects.toMatchObject({
     code: 'no_progress',
