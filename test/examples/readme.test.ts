@@ -54,14 +54,17 @@ describe.each(MANUALS)('the commands of $file', ({ text }) => {
 
 const helps = new Map<string, Promise<string>>();
 
-/** Says how a script is used: with the Node that runs npm, not with that of the tests, which npm finds by itself. */
+/**
+ * Says how a script is used: with the Node that runs npm, not with that of the tests, which npm finds by itself. What runs
+ * before a script would install the dependencies anew where npm did not install them, under the tests that use them.
+ */
 function helpOf(script: string): Promise<string> {
   const path = (process.env['PATH'] ?? '')
     .split(':')
     .filter((folder) => !folder.includes('node_modules'))
     .join(':');
   const env = { ...process.env, PATH: path };
-  const command = ['run', '--silent', script, '--', '--help'];
+  const command = ['run', '--silent', '--ignore-scripts', script, '--', '--help'];
   const ask = async (): Promise<string> =>
     (await promisify(execFile)('npm', command, { cwd: PROJECT_ROOT, env })).stdout;
   const help = helps.get(script) ?? ask();
