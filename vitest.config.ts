@@ -44,9 +44,22 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...onServers, name: 'store', include: [EVERY_TEST], exclude: [...configDefaults.exclude, NIGHTLY, ...withoutServers] },
+        test: {
+          ...onServers,
+          name: 'store',
+          include: [EVERY_TEST],
+          exclude: [...configDefaults.exclude, NIGHTLY, ...withoutServers],
+        },
       },
-      { extends: true, test: { ...onServers, name: 'nightly', include: [NIGHTLY] } },
+      {
+        extends: true,
+        test: {
+          ...onServers,
+          name: 'nightly',
+          include: [NIGHTLY],
+          globalSetup: [...onServers.globalSetup, 'test/support/whole-stack.ts'],
+        },
+      },
     ],
   },
 });

@@ -6,16 +6,16 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { openApi } from '../../shared/api/openapi.ts';
-import { temporaryFolder } from '../infra/support/temporary-folder.ts';
-import { localStack } from '../support/local-stack.ts';
+import { folderOfTests } from '../infra/support/folder-of-tests.ts';
+import { wholeStack } from '../support/whole-stack.ts';
 
 const SOURCE = join(PROJECT_ROOT, 'test/clients/typescript');
 /** The generator wants a TypeScript that is older than the project's. */
 const ofGenerator = createRequire(join(SOURCE, 'package.json'));
 const ofProject = createRequire(join(PROJECT_ROOT, 'package.json'));
 
-const folder = temporaryFolder();
-const stack = localStack(folder);
+const folder = folderOfTests();
+const stack = wholeStack();
 
 async function run(script: string, parameters: readonly string[]): Promise<string> {
   try {

@@ -8,8 +8,7 @@ import { consoleStack } from './console-stack.ts';
 const { url, lab } = consoleStack({ groups: 1, readers: 0 });
 const open = browserTests(url);
 
-const [HELD, ERASED, OLD, PERSON] = [1, 2, 3, 4].map((digit) => `6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f${digit}`) as [
-  string,
+const [ERASED, OLD, PERSON] = [1, 2, 3].map((digit) => `6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f${digit}`) as [
   string,
   string,
   string,
@@ -19,37 +18,30 @@ const clientOf = <Client>(make: (options: { url: string; datastore: string }) =>
 const PATIENCE = { patienceMs: 90_000 };
 
 beforeAll(async () => {
-  await lab().put({ row_key: HELD, column_name: 'NOTES', ref_key: 1, body: {} });
   await lab().put({ row_key: ERASED, column_name: 'NOTES', ref_key: 1, body: {} });
   // At once: of few that are left behind a first look nobody looks before a day is over.
   const versions = Array.from({ length: 30 }, (_, at) => ({ ref_key: at + 1, body: { version: at + 1 } }));
   await lab().batchPut(versions.map((one) => ({ row_key: OLD, column_name: 'STATUS', ...one })));
   await lab().put({ row_key: PERSON, column_name: 'PRIVATE', ref_key: 1, body: { person: PERSON, name: 'Ada' } });
-  await clientOf(retentionClient).putHold({ hold: 'case-17', row_key: HELD, reason: 'evidence <b>' });
   await clientOf(erasuresClient).erase({ row_key: ERASED, reason: 'request 17' });
   await clientOf(subjectsClient).forget({ subject: PERSON, reason: 'request 18' });
 });
 
-it('shows what is held, how long cells are kept, and who was forgotten, beside receipts', async () => {
+it('shows how long cells are kept, and who was forgotten', async () => {
   const looking = await open({ viewport: { width: 1280, height: 800 } });
   const { page, at } = looking;
   await at('/lab/erasures');
   await page.waitForSelector('text=request 17');
-  const held = page.locator('[aria-label="Held back from erasure"] tbody tr');
-  await held.waitFor();
-  expect(await held.innerText()).toMatch(new RegExp(`case-17\\s+row ${HELD}.*evidence <b>`, 'su'));
   const rule = page.locator('[aria-label="How long cells are kept"] tbody tr');
   expect(await rule.innerText()).toMatch(/STATUS\s+2 versions/u);
   const subject = page.locator('[aria-label^="Forgotten subjects"] tbody tr');
   expect(await subject.innerText()).toMatch(/gone.*request 18/su);
   const shown = await page.locator('main').innerText();
   expect(shown).not.toContain(PERSON);
-  for (const line of ['erasures', 'holds', 'retention', 'purge', 'forgotten'])
+  for (const line of ['erasures', 'retention', 'purge', 'forgotten'])
     expect(shown).toContain(`schemaless ${line} -d lab`);
   expect(await axeFindings(looking)).toEqual([]);
   expect(await tooWide(looking)).toEqual([]);
-  await page.click(`a:has-text("${HELD}")`);
-  await expect.poll(() => new URL(page.url()).hash).toBe(`#/lab/row/${HELD}`);
 });
 
 it('shows what was erased as it was out of its retention', async () => {
@@ -71,16 +63,4 @@ it('shows how far tables are written anew, and what that gave', async () => {
   await clientOf(retentionClient).purge();
   await page.waitForSelector('main .badge:has-text("purged")', { timeout: 120_000 });
   expect(await page.locator('main').innerText()).toMatch(/(?<all>[1-9]\d*) of \k<all> tables/u);
-});
-
-it('what is held is refused to be erased, and it is said why', async () => {
-  const { page, at } = await open();
-  await at(`/lab/row/${HELD}`);
-  await page.click('main button.action:has-text("Erase")');
-  await page.locator('dialog input').nth(0).fill('request 19');
-  await page.locator('dialog input').nth(1).fill(HELD);
-  await page.click('dialog button.danger');
-  await page.waitForSelector('dialog .trouble >> text=held');
-  const { cell } = await lab().get({ row_key: HELD, column_name: 'NOTES', ref_key: 1 });
-  expect(cell?.body).toEqual({});
 });

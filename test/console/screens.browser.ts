@@ -153,29 +153,6 @@ describe('each screen', () => {
   });
 });
 
-/** Milliseconds from the address to what it says of the groups; nothing is kept from the load before. */
-const FIRST_SCREEN = 300;
-
-it('the first screen is there at once', { retry: 3 }, async () => {
-  const taken: number[] = [];
-  for (let load = 0; load < 7; load++) {
-    const { page } = await open();
-    await page.addInitScript(() => {
-      new MutationObserver((_changes, observer) => {
-        if (!document.querySelector('main tbody tr')) return;
-        document.documentElement.dataset['shownAt'] = String(performance.now());
-        observer.disconnect();
-      }).observe(document, { subtree: true, childList: true });
-    });
-    await page.goto(`${url()}/console`);
-    await page.waitForSelector('main tbody tr');
-    taken.push(await page.evaluate(() => Number(document.documentElement.dataset['shownAt'])));
-  }
-  process.stdout.write(`first screen: ${taken.map((ms) => ms.toFixed(0)).join(', ')} ms\n`);
-  // The best of some: what is measured is the page and the API, not what else the machine does.
-  expect(Math.min(...taken)).toBeLessThan(FIRST_SCREEN);
-});
-
 describe('search', () => {
   it.each([
     ['a row key', ROW.toUpperCase(), `#/trips/row/${ROW}`],

@@ -52,17 +52,24 @@ describe.each(MANUALS)('the commands of $file', ({ text }) => {
   });
 });
 
-/** Says how a script is used: with the Node that runs npm, not with that of the tests, which npm finds by itself. */
-async function helpOf(script: string, parameters: readonly string[] = []): Promise<string> {
+const helps = new Map<string, Promise<string>>();
+
+/**
+ * Says how a script is used: with the Node that runs npm, not with that of the tests, which npm finds by itself. What runs
+ * before a script would install the dependencies anew where npm did not install them, under the tests that use them.
+ */
+function helpOf(script: string): Promise<string> {
   const path = (process.env['PATH'] ?? '')
     .split(':')
     .filter((folder) => !folder.includes('node_modules'))
     .join(':');
-  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', script, '--', ...parameters, '--help'], {
-    cwd: PROJECT_ROOT,
-    env: { ...process.env, PATH: path },
-  });
-  return stdout;
+  const env = { ...process.env, PATH: path };
+  const command = ['run', '--silent', '--ignore-scripts', script, '--', '--help'];
+  const ask = async (): Promise<string> =>
+    (await promisify(execFile)('npm', command, { cwd: PROJECT_ROOT, env })).stdout;
+  const help = helps.get(script) ?? ask();
+  helps.set(script, help);
+  return help;
 }
 
 const COMMANDS = MANUALS.flatMap(({ text }) => commandsOf(text)).flatMap((command) => npmCommand(command) ?? []);

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, inject, it } from 'vitest';
@@ -7,18 +6,14 @@ import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { localSigner } from '../../infra/local/stack/local-signer.ts';
 import { prove } from '../../infra/local/stack/proof.ts';
 import { ROUTES } from '../../shared/api/routes.ts';
-import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
-import { cellOf } from '../support/datastore-conformance.ts';
 import { SUITE_INDEXES } from '../support/index-conformance.ts';
 import { localStack } from '../support/local-stack.ts';
 
 const folder = temporaryFolder();
 const { access } = inject('servers');
 const stack = localStack(folder, { groups: 3, readers: 1, shards: 16, checkSignatures: true });
-
-const client = (): SchemalessClient => schemalessClient({ url: stack().url, datastore: 'smoke', sign: localSigner() });
 
 /** Runs a program of the project with nothing in its environment but credentials, and says how it ended. */
 async function run(
@@ -94,33 +89,5 @@ describe('a local stack that checks signatures', () => {
     const { output } = await run('infra/local/commands/control.ts', ['status', '--data', join(folder.path, 'data')]);
     expect(output).toMatch(/^smoke\/echo +running /mu);
     expect(output).toMatch(/^trips\/bill_rider +running /mu);
-  });
-});
-
-// Last: circuits stay open for a moment after a primary was down.
-describe('a whole local stack', () => {
-  it('empties the buffer within seconds in normal running', async () => {
-    await client().batchPut(Array.from({ length: 100 }, () => cellOf()));
-    await expect
-      .poll(async () => (await client().buffer()).map((group) => (group.error ? group.error.message : group.rows)), {
-        timeout: 30_000,
-        interval: 250,
-      })
-      .toEqual([0, 0, 0]);
-  });
-
-  it('goes on writing while a primary is down, and appends what was buffered when it is back', async () => {
-    const cells = Array.from({ length: 40 }, () => cellOf({ row_key: randomUUID() }));
-    await stack().groups.kill('group-1-a');
-    const results = await client().batchPut(cells);
-    const outcomes = new Set(results.map(({ outcome }) => outcome));
-    expect([...outcomes].sort()).toEqual(['buffered', 'stored']);
-    await expect
-      .poll(
-        async () =>
-          (await client().batchGet(cells)).map((item) => item && ('body' in item ? item.body : item.error.code)),
-        { interval: 500 },
-      )
-      .toEqual(cells.map(({ body }) => body));
   });
 });

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
-import { linesOf, runCommand, runShell, startCommand, type Ran } from './run-command.ts';
+import { linesOf, runCommand, runProcess, runShell, startCommand, type Ran } from './run-command.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const CELL = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: 0, added_id: 1, shard: 0, created_at: '' };
@@ -267,35 +267,17 @@ it.runIf(process.platform === 'linux')(
   },
 );
 
-describe('completion', () => {
-  it('answers with commands, flags and their values', async () => {
-    const complete = async (...words: string[]): Promise<readonly string[]> =>
-      (await run('complete', '--', ...words)).stdout.split('\n').map((line) => line.split('\t')[0] ?? '');
-    expect(await complete('verify')).toContain('verify-index');
-    expect(await complete('triggers', '')).toEqual(expect.arrayContaining(['list', 'pause', 'rewind']));
-    expect(await complete('move', '')).toEqual(expect.arrayContaining(['create', 'status', 'switch', 'reverse']));
-    expect(await complete('tail', '--fo')).toEqual(expect.arrayContaining(['--follow', '--format']));
-    expect(await complete('tail', '--format', '')).toEqual(expect.arrayContaining(['table', 'ndjson']));
-    await run('profile', 'set', 'prod', '--url', url);
-    expect(await complete('get', '--profile', '')).toContain('prod');
-  });
-
-  it.each(['bash', 'zsh', 'fish'])('has a script for %s', async (shell) => {
-    const { code, stdout } = await run('complete', shell);
-    expect(code).toBe(0);
-    expect(stdout).toContain('schemaless complete --');
-  });
-});
-
-it('every command has help with examples', async () => {
-  const names = [...(await run('--help')).stdout.matchAll(/^ {2}([a-z][a-z-]+) /gmu)].map(([, name = '']) => name);
-  const own = names.filter((name) => !['complete', 'help'].includes(name));
-  expect(own.length).toBeGreaterThan(14);
-  const helps = await Promise.all(own.map(async (name) => [name, (await run(name, '--help')).stdout] as const));
-  const groups = helps.filter(([, text]) => /^Commands:$/mu.test(text)).map(([name]) => name);
-  expect(groups).toEqual(['shards', 'triggers', 'parked', 'buffer', 'move', 'erasures', 'holds', 'delete', 'profile']);
-  for (const [name, text] of helps)
-    if (!groups.includes(name)) expect([name, text]).toEqual([name, expect.stringContaining('Examples:\n  ')]);
+it('a process of its own says and ends as a command within this process does', async () => {
+  answer = () => [200, { shards: [{ shard: 0, group: 'group-1', head: 7 }] }];
+  for (const parameters of [
+    ['shards', '-d', 'trips', '--url', url],
+    ['get', 'x', 'BASE', '1', '--format', 'json'],
+    ['get', ROW],
+  ])
+    expect(await runProcess(parameters, HERE)).toEqual(await runCommand(parameters, HERE));
+  const put = { ...HERE, stdin: '{' };
+  const piped = ['put', ROW, 'BASE', '1', '-d', 'trips', '--url', url];
+  expect(await runProcess(piped, put)).toEqual(await runCommand(piped, put));
 });
 
 describe('an import of what was imported already', () => {

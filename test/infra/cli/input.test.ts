@@ -8,8 +8,10 @@ import { exitCodeTable } from '../../../infra/cli/exit-codes.ts';
 import { tableOf } from '../../../infra/cli/explain-row.ts';
 import { readConditions } from '../../../infra/cli/input/conditions.ts';
 import { readStart } from '../../../infra/cli/log/start.ts';
+import { errorText } from '../../../infra/cli/show-error.ts';
 import { quantile } from '../../../infra/cli/ping-groups.ts';
 import { errorOf } from '../../../shared/client/problem.ts';
+import { FilesError } from '../../../shared/files/files-error.ts';
 import { ERRORS, SchemalessError, type ErrorCode } from '../../../shared/errors.ts';
 
 describe('conditions', () => {
@@ -97,5 +99,13 @@ describe('exit codes', () => {
     expect(endingOf(errorOf({ code: 'brand_new', detail: '?' }, 418))).toBe('internal');
     expect(endingOf(new CommandError('', { ending: 'denied' }))).toBe('denied');
     expect(endingOf(new TypeError())).toBe('internal');
+    // Cells were stored.
+    expect(endingOf(new FilesError('too_many_rejects', 'too many'))).toBe('rejects');
+  });
+
+  it('is not for want of a signature where an environment goes by its deployments', () => {
+    const text = errorText(new SchemalessError('goes_by_deploy', 'not here'));
+    expect(text).toMatch(/^error: goes_by_deploy/u);
+    expect(text).not.toContain('Sign the request');
   });
 });

@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { format } from 'node:util';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 
 const ENTRY = join(PROJECT_ROOT, 'infra/cli/command.ts');
@@ -40,9 +42,54 @@ export function startCommand(parameters: readonly string[], { folder, environmen
   });
 }
 
-/** Runs `schemaless …` to its end. */
+/** Commands of this process run one after the other, since they share its streams, environment and exit code. */
+let turn: Promise<unknown> = Promise.resolve();
+
+/** Runs `schemaless …` to its end within this process; `runProcess` is for what only a process of its own shows. */
 export async function runCommand(parameters: readonly string[], running: Running): Promise<Ran> {
+  const ran = turn.then(() => runHere(parameters, running));
+  turn = ran.catch(() => undefined);
+  return ran;
+}
+
+/** Runs `schemaless …` to its end, as a process of its own. */
+export async function runProcess(parameters: readonly string[], running: Running): Promise<Ran> {
   return ended(startCommand(parameters, running), running.stdin);
+}
+
+async function runHere(parameters: readonly string[], { folder, environment, stdin = '' }: Running): Promise<Ran> {
+  const said = { stdout: '', stderr: '' };
+  const collecting = (name: keyof typeof said): Writable =>
+    new Writable({
+      write(piece: Buffer, _encoding, done) {
+        said[name] += piece.toString();
+        done();
+      },
+    });
+  const stdout = collecting('stdout');
+  const input = Readable.from([Buffer.from(stdin)]);
+  const own = { argv: process.argv, env: process.env, exitCode: process.exitCode, folder: process.cwd() };
+  const streams = Object.entries({ stdout, stderr: collecting('stderr'), stdin: input }).map(
+    ([name, stream]) => [name, Object.getOwnPropertyDescriptor(process, name), stream] as const,
+  );
+  const { log } = console;
+  const { runCommandLine } = await import('../../../infra/cli/command-line.ts');
+  try {
+    for (const [name, , stream] of streams) Object.defineProperty(process, name, { value: stream, configurable: true });
+    console.log = (...line) => void stdout.write(`${format(...line)}\n`);
+    process.argv = [process.execPath, ENTRY, ...parameters];
+    process.env = { ...environmentIn(folder), ...environment };
+    process.exitCode = undefined;
+    process.chdir(folder);
+    await runCommandLine();
+    return { code: Number(process.exitCode ?? 0), ...said };
+  } finally {
+    for (const [name, before] of streams) Object.defineProperty(process, name, before ?? {});
+    console.log = log;
+    Object.assign(process, { argv: own.argv, env: own.env, exitCode: own.exitCode });
+    process.chdir(own.folder);
+    input.destroy();
+  }
 }
 
 /** Runs a line of a shell in which `schemaless` is the command. */

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bytesText } from '../../../infra/cli/shard-plan/bytes-text.ts';
 import { groupsOf } from '../../../infra/cli/shard-plan/make-plan.ts';
 import { planLines } from '../../../infra/cli/shard-plan/print-plan.ts';
-import { progressLine } from '../../../infra/cli/shard-plan/show-moves.ts';
 import { groupShares } from '../../../shared/moves/group-shares.ts';
 
 describe('the groups of a plan', () => {
@@ -50,31 +48,4 @@ describe('a plan', () => {
       'nothing to move',
     );
   });
-
-  it('is told in one line while it runs', () => {
-    const progress = {
-      moves: 4,
-      moved: 1,
-      under_way: 2,
-      bytes: 4e9,
-      bytes_moved: 1e9,
-      percent: 25,
-      bytes_per_second: 1e7,
-      eta_seconds: 300,
-    };
-    expect(progressLine(progress)).toBe('25 % | 1 of 4 shards, 2 under way | 10.0 MB/s | 5 min 0 s left');
-    expect(progressLine({ ...progress, eta_seconds: null })).toMatch(/unknown time left$/u);
-  });
-});
-
-it.each([
-  [0, '0 B'],
-  [999, '999 B'],
-  [1000, '1.0 kB'],
-  [999_949, '999.9 kB'],
-  [999_951, '1.0 MB'],
-  [1.5e15, '1.5 PB'],
-  [1.5e18, '1500.0 PB'],
-])('%d bytes are %s', (bytes, text) => {
-  expect(bytesText(bytes)).toBe(text);
 });

@@ -1,46 +1,39 @@
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+import { describe, expect, it, vi } from 'vitest';
 import { consumerEnvironment } from '../../../infra/local/commands/consumer-environment.ts';
-import { localStack } from '../../support/local-stack.ts';
-import { BROUGHT, MANIFEST, packed, tsc, unpack } from '../package/packed.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../../support/until.ts';
+import { wholeStack } from '../../support/whole-stack.ts';
+import { MANIFEST, tsc } from '../package/packed.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
+import { COMPILED, installedExample } from './support/installed-example.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
-const EXAMPLE = join(PROJECT_ROOT, 'infra/examples/first-program');
-const STRICT = { module: 'nodenext', types: ['node'], skipLibCheck: true };
 const run = promisify(execFile);
-const folder = temporaryFolder();
-const app = join(folder.path, 'app');
-let installed: string;
-
-beforeAll(async () => {
-  installed = unpack(await packed(), app, [...BROUGHT, 'zod']);
-  cpSync(EXAMPLE, app, { recursive: true });
-});
-const stack = localStack(folder);
+const { project, example, shown } = installedExample('first-program', folderOfTests());
+const stack = wholeStack();
 
 it('some thirty lines write, read, query, follow and consume, in a datastore that was made a moment ago', async () => {
-  expect(tsc(app, STRICT)).toBe('');
-  const command = join(installed, MANIFEST.bin.schemaless);
-  await run(process.execPath, [command, '--url', stack().url, 'apply', 'datastores'], { cwd: app });
+  const command = join(project, 'node_modules', MANIFEST.name, MANIFEST.bin.schemaless);
+  const apply = [command, '--url', stack().url, 'apply', 'datastores'];
+  const isApplied = (): Promise<boolean> =>
+    run(process.execPath, apply, { cwd: example }).then(
+      () => true,
+      ({ stderr }) => !String(stderr).includes('yes, it is safe'),
+    );
+  await until('its datastore is made', isApplied);
   const env = { ...process.env, ...consumerEnvironment(stack().endpoints, 'notes') };
-  const { stdout } = await run(process.execPath, ['program.ts'], { cwd: app, env });
-  const page = readFileSync(join(EXAMPLE, 'README.md'), 'utf8');
-  const shown = /```text\n(?<lines>.*?)```/su.exec(page)?.groups?.['lines'];
+  const { stdout } = await run(process.execPath, ['program.ts'], { cwd: example, env });
   // Words are counted while notes are followed.
-  expect(stdout.split('\n').toSorted()).toEqual(shown?.split('\n').toSorted());
+  expect(stdout.split('\n').toSorted()).toEqual(shown().split('\n').toSorted());
   const ofNotes = stdout.split('\n').filter((line) => /^(?:latest|found|tailed NOTE)/u.test(line));
   expect(ofNotes).toEqual(['latest 2 mended by now', 'found 1 5', 'tailed NOTE 1', 'tailed NOTE 2']);
 });
 
 describe('does not compile', () => {
-  const program = readFileSync(join(EXAMPLE, 'program.ts'), 'utf8');
-
   it.each([
     ['with a misspelt column', "column_name: 'NOTE', ref_key: 1", "column_name: 'NOTES', ref_key: 1"],
     ['with a misspelt field', 'where: { author, stars', 'where: { author, star'],
@@ -48,9 +41,11 @@ describe('does not compile', () => {
     ['with a misspelt trigger', "typeof notes, 'count_words'", "typeof notes, 'count_word'"],
     ['with a member that no body has', 'cell?.body.text', 'cell?.body.title'],
   ])('%s', (_what, right, wrong) => {
+    const file = join(example, 'program.ts');
+    const program = readFileSync(file, 'utf8');
     expect(program).toContain(right);
-    writeFileSync(join(app, 'program.ts'), program.replace(right, wrong));
-    expect(tsc(app, STRICT)).toMatch(/program\.ts\(\d+,\d+\): error TS/u);
-    writeFileSync(join(app, 'program.ts'), program);
+    writeFileSync(file, program.replace(right, wrong));
+    expect(tsc(project, COMPILED)).toMatch(/program\.ts\(\d+,\d+\): error TS/u);
+    writeFileSync(file, program);
   });
 });

@@ -1,12 +1,10 @@
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { localStack } from '../../support/local-stack.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { wholeStack } from '../../support/whole-stack.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { installedExample } from './support/installed-example.ts';
 
-const folder = temporaryFolder();
-const { example, run, shown } = installedExample('hotel-rates', folder);
-const stack = localStack(folder, { datastores: join(example, 'datastores') });
+const { run, shown } = installedExample('hotel-rates', folderOfTests());
+const stack = wholeStack();
 
 it('a program that installed the package prints what its page says, also beside another one', async () => {
   const printed = await Promise.all([1, 2].map(() => run('sell-rooms.ts', stack().url)));

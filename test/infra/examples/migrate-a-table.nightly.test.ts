@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPool, type Pool } from 'mysql2/promise';
@@ -10,17 +11,17 @@ import { openMove, type Move, type Phase } from '../../../infra/examples/migrate
 import { COLUMN, orderOf, rowKeyOf, type Order } from '../../../infra/examples/migrate-a-table/order.ts';
 import { ordersTable, type OrdersTable } from '../../../infra/examples/migrate-a-table/orders-table.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
-import { localStack } from '../../support/local-stack.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { wholeStack } from '../../support/whole-stack.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { Till } from './support/till.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 900_000 });
 
 const EXAMPLE = join(PROJECT_ROOT, 'infra/examples/migrate-a-table');
-const ORDERS = 2500;
-const folder = temporaryFolder();
+const ORDERS = 1000;
+const folder = folderOfTests();
 const { groups } = inject('servers');
-const stack = localStack(folder, { datastores: join(EXAMPLE, 'datastores') });
+const stack = wholeStack();
 let pool: Pool;
 let table: OrdersTable;
 let cells: SchemalessClient;
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const [{ writer, user, password }] = groups as [(typeof groups)[number]];
   const server = { host: writer.host, port: writer.port, user, password };
   const admin = createPool({ ...server, multipleStatements: true });
-  const database = `shop_${process.pid}_${Date.now()}`;
+  const database = `shop_${randomUUID().slice(0, 8)}`;
   await admin.query(
     `CREATE DATABASE ${database}; USE ${database}; ${readFileSync(join(EXAMPLE, 'schema.sql'), 'utf8')}`,
   );

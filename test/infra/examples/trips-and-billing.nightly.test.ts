@@ -68,6 +68,7 @@ it('each rider is billed once, whatever comes twice, late, out of order, or stop
 
   // The function itself is not called meanwhile: its tailer looks every second whether it may send.
   await client.pauseTrigger('bill_rider');
+  // Clock: nothing says that its consumers have heard of it; a call of theirs would charge a trip of the test.
   await sleep(5000);
   const row_key = await putTrip(client, 700);
   const call = (put: SchemalessClient['put']) =>

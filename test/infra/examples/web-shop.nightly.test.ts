@@ -1,18 +1,18 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it, vi } from 'vitest';
 import { consumerEnvironment } from '../../../infra/local/commands/consumer-environment.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
-import { localStack } from '../../support/local-stack.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { wholeStack } from '../../support/whole-stack.ts';
+import { folderOfTests } from '../support/folder-of-tests.ts';
 import { installedExample } from './support/installed-example.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 900_000 });
+/** Ends what hangs. */
+const LONG = { timeout: 400_000 };
 
-const folder = temporaryFolder();
-const { example } = installedExample('web-shop', folder);
-const stack = localStack(folder, { datastores: join(example, 'datastores') });
+const { example } = installedExample('web-shop', folderOfTests());
+const stack = wholeStack();
 const consumers: ChildProcess[] = [];
 
 afterAll(() => {
@@ -56,11 +56,11 @@ it('a consumer that installed the package confirms each version of each order, k
   const first = startConsumer();
   const placed = [await placeOrders()];
   expect(placed[0]?.totals).toEqual([20, 30, 35]);
-  await expect.poll(() => confirmed(placed[0] as Placed)).toEqual([[1, 2], [1], [1]]);
+  await expect.poll(() => confirmed(placed[0] as Placed), LONG).toEqual([[1, 2], [1], [1]]);
 
   first.kill('SIGKILL');
   placed.push(await placeOrders(), await placeOrders());
   startConsumer();
   startConsumer();
-  for (const one of placed.slice(1)) await expect.poll(() => confirmed(one)).toEqual([[1, 2], [1], [1]]);
+  for (const one of placed.slice(1)) await expect.poll(() => confirmed(one), LONG).toEqual([[1, 2], [1], [1]]);
 });

@@ -30,7 +30,7 @@ const ANSWER_MS = 31_000;
 export async function reachEnvironment({ url, region }: SmokeOptions, patienceMs = PATIENCE_MS): Promise<Environment> {
   const { accessKeyId } = await credentials();
   const sign = requestSigner(region);
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + patienceMs; // Clock: a deployed cluster may have to resume
 
   async function ask(
     path: string,
@@ -44,9 +44,10 @@ export async function reachEnvironment({ url, region }: SmokeOptions, patienceMs
           `${place} was answered 403: the access key ${accessKeyId} may not call it (attach the policies readers and clients-${DATASTORE}), or its secret is another, or the region is not ${region}`,
         );
       if (status !== 429 && status < 500) return { status, json: readJson(text) };
+      // Clock: a deployed cluster may have to resume
       if (performance.now() > until)
         throw new Error(`${place} is still answered ${status} after ${patienceMs / 1000} s: ${oneLine(text)}`);
-      await sleep(Math.min(PAUSE_MS, patienceMs));
+      await sleep(Math.min(PAUSE_MS, patienceMs)); // Clock: between two requests
     }
   }
 

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { comes } from '../until.ts';
 
 const COMMAND = fileURLToPath(new URL('../../../infra/cli/command.ts', import.meta.url));
 const POLL_MS = 20;
@@ -23,18 +24,18 @@ export class CommandProcess {
   #peakBytes = 0;
 
   constructor(url: string, datastore: string, parameters: readonly string[]) {
-    const began = performance.now();
+    const began = performance.now(); // Clock: benches print it
     this.#child = spawn(process.execPath, [COMMAND, '--url', url, '--datastore', datastore, ...parameters], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let [stdout, stderr] = ['', ''];
     this.#child.stdout?.on('data', (piece: Buffer) => (stdout += piece.toString()));
     this.#child.stderr?.on('data', (piece: Buffer) => (stderr += piece.toString()));
-    const watch = setInterval(() => this.#look(), POLL_MS);
+    const watch = setInterval(() => this.#look(), POLL_MS); // Clock: looks at its memory
     this.ended = new Promise((resolve) => {
       this.#child.once('close', (code) => {
         clearInterval(watch);
-        const seconds = (performance.now() - began) / 1000;
+        const seconds = (performance.now() - began) / 1000; // Clock: benches print it
         resolve({ code, stdout, stderr, peakBytes: this.#peakBytes, seconds });
       });
     });
@@ -43,7 +44,7 @@ export class CommandProcess {
   /** kill -9, once something is so. Returns whether it was still running by then. */
   async killWhen(isSo: () => boolean | Promise<boolean>): Promise<boolean> {
     const child = this.#child;
-    while (child.exitCode === null && !(await isSo())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await comes(async () => child.exitCode !== null || (await isSo()), { pollMs: POLL_MS });
     this.#look();
     child.kill('SIGKILL');
     return (await this.ended).code === null;

@@ -2,9 +2,11 @@
 import type { Context } from 'aws-lambda';
 import { handler } from '../../../functions/export-cells.ts';
 
+// Clock: the function is told how much time it has, as by Lambda
 const end = Date.now() + Number(process.argv[2]);
+// Clock: as above
 const context = { functionName: 'export-readings', getRemainingTimeInMillis: () => end - Date.now() };
-// Nothing else keeps the process while the function waits for the end of its time.
+// Clock: nothing else keeps the process while the function waits for the end of its time.
 const alive = setInterval(() => undefined, 1000);
 try {
   await handler({}, context as Context);

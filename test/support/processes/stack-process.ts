@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Endpoints } from '../../../infra/local/stack/endpoints.ts';
 import { isRunning } from '../../../infra/local/process-table.ts';
 import type { GroupAccess } from '../store-access.ts';
+import { comes, until } from '../until.ts';
 
 export interface StackProcessOptions {
   /** The program that runs a whole local stack until SIGTERM, and says `ready URL`. */
@@ -47,20 +47,17 @@ export class StackProcess {
     });
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const deadline = performance.now() + READY_MS;
-    for (;;) {
-      const url = /^ready (\S+)$/m.exec(said)?.[1];
-      if (url !== undefined) return new StackProcess(child, url, data);
-      if (child.exitCode !== null || child.signalCode !== null)
-        throw new Error(`the stack ended while it was starting:\n${said}`);
-      if (signal.aborted || performance.now() > deadline) {
-        child.kill('SIGTERM');
-        await gone([child.pid ?? 0], STOP_MS);
-        signal.throwIfAborted();
-        throw new Error(`the stack was not ready within ${READY_MS / 1000} s:\n${said}`);
-      }
-      await sleep(POLL_MS);
-    }
+    const url = (): string | undefined => /^ready (\S+)$/m.exec(said)?.[1];
+    const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
+    const isDecided = (): boolean => url() !== undefined || isOver() || signal.aborted;
+    await comes(isDecided, { pollMs: POLL_MS, patienceMs: READY_MS });
+    const ready = url();
+    if (ready !== undefined) return new StackProcess(child, ready, data);
+    if (isOver()) throw new Error(`the stack ended while it was starting:\n${said}`);
+    child.kill('SIGTERM');
+    await gone([child.pid ?? 0], STOP_MS);
+    signal.throwIfAborted();
+    throw new Error(`the stack was not ready within ${READY_MS / 1000} s:\n${said}`);
   }
 
   get endpoints(): Endpoints {
@@ -130,9 +127,5 @@ export function kill(pid: number): void {
 }
 
 async function gone(pids: readonly number[], patienceMs: number): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while (pids.some(isRunning)) {
-    if (performance.now() > deadline) throw new Error(`processes ${pids.filter(isRunning).join(', ')} did not end`);
-    await sleep(POLL_MS);
-  }
+  await until(`processes ${pids.join(', ')} end`, () => !pids.some(isRunning), { pollMs: POLL_MS, patienceMs });
 }

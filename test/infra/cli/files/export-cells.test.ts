@@ -2,92 +2,26 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { athenaDdl } from '../../../../infra/cli/files/export/athena-ddl.ts';
-import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
-import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
-import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
-import { openTarget } from '../../../../infra/cli/files/export/open-target.ts';
-import { typedColumns } from '../../../../shared/files/typed-columns.ts';
-import { HAS_ZSTD } from '../../../../shared/files/compression.ts';
+import { expect, test } from 'vitest';
 import { importCells, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
 import { newJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import { digestLog } from '../../../../infra/cli/log/digest-log.ts';
 import { readKnownDigests } from '../../../../infra/cli/log/known-digests.ts';
 import type { Cell } from '../../../../shared/cell.ts';
-import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
-import { openRealStore, type RealStore } from '../../../support/real-store.ts';
-import { openBucket } from '../../../support/files/bucket.ts';
-import { readings } from '../../../support/files/readings.ts';
-import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { referenceStore } from '../../../../shared/store/reference-store.ts';
+import { CELLS, exportTests, logOf, SHARDS, type Source } from './export-files.ts';
 
-const SHARDS = 4;
 const OTHER_SHARDS = 3;
-const folder = folderOfTests();
-let store: RealStore;
-let readingsStore: Datastore;
-let target: string;
-let count = 0;
-
-beforeAll(async () => {
-  store = await openRealStore({
-    datastores: { readings: SHARDS, copies: SHARDS, fresh: SHARDS, again: SHARDS, others: OTHER_SHARDS },
-  });
-  readingsStore = await store.deployment.datastore(store.nameOf('readings'));
-  await write(2000);
-});
-afterAll(() => store?.close());
-beforeEach(() => {
-  count += 1;
-  target = join(folder.path, `export-${count}`);
-});
-
-type Source = Pick<Datastore, 'name' | 'heads' | 'log'> & { indexes(): Promise<readonly IndexStatus[]> };
-
-const FIELDS = [
-  { field: 'value', type: 'number', column_key: 'READING' },
-  { field: 'at', type: 'datetime', column_key: 'READING' },
-  { field: 'place.number', type: 'integer', column_key: 'READING' },
-  { field: 'status', type: 'boolean', column_key: 'READING' },
-];
-
-/** The datastore as a client gives it. */
-function source(): Source {
-  const { name, heads, log } = readingsStore;
-  return { name, heads, log, indexes: async () => [{ fields: FIELDS } as unknown as IndexStatus] };
-}
-
-async function write(cells: number): Promise<void> {
-  const all = [...readings({ cells, rows: 50, seed: `export ${count}` })];
-  for (let from = 0; from < all.length; from += 100) await readingsStore.batchPut(all.slice(from, from + 100));
-}
-
-function exported(wishes: Partial<ExportOptions> = {}, from: Source = source()): Promise<ExportReport> {
-  return exportCells(from, { target: folderTarget(target), format: 'ndjson', ...wishes });
-}
-
-async function logOf(datastore: Datastore, shards = SHARDS): Promise<readonly Cell[]> {
-  const found: Cell[] = [];
-  for (let shard = 0; shard < shards; shard += 1) {
-    let after = 0;
-    for (let more = true; more;) {
-      const [log] = await datastore.log([{ shard, after }], { limit: 1000 });
-      if (!log || log.error !== undefined) throw log?.error ?? new Error('no log');
-      found.push(...log.cells);
-      ({ next: after, more } = log);
-    }
-  }
-  return found;
-}
+const scene = exportTests();
+const { exported, source, write, check, manifest, lines: linesOf } = scene;
 
 /** What was exported, as the command does it. */
 async function importInto(datastore: Datastore, times?: 'new'): Promise<ImportReport> {
-  const { sources, areTimesKept } = await openInput(target, { times });
+  const { sources, areTimesKept } = await openInput(scene.target, { times });
   const journal = newJournal({ url: '', datastore: '', inputs: [], reading: {} });
-  return importCells(datastore, { sources, areTimesKept, journal, rejectsPath: `${target}.rejects` });
+  return importCells(datastore, { sources, areTimesKept, journal, rejectsPath: `${scene.target}.rejects` });
 }
 
 /** What a line has of each: the shard is that of the file. */
@@ -102,46 +36,31 @@ function linesOfLog(log: readonly Cell[]): readonly object[] {
   }));
 }
 
-/** What the files of a part hold, by shard, in their order. */
-function linesOf(part = 'part-0001'): readonly Record<string, unknown>[] {
-  return readdirSync(join(target, part))
-    .filter((name) => !name.startsWith('_'))
-    .toSorted()
-    .flatMap((name) =>
-      String(gunzipSync(readFileSync(join(target, part, name))))
-        .trim()
-        .split('\n'),
-    )
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-}
-
-const check = (): Promise<{ readonly faults: readonly string[]; readonly cells: number }> =>
-  checkExport(folderTarget(target));
-
 test('an export holds the logs as they are; imported into an empty datastore, all is as it was, times included', async () => {
   const report = await exported();
 
-  const log = await logOf(readingsStore);
+  const log = await logOf(scene.datastore);
   expect(report).toMatchObject({ part: 'part-0001', cells: log.length, complete: true });
   expect(linesOf()).toEqual(linesOfLog(log));
-  expect(readdirSync(join(target, 'part-0001')).filter((name) => name.startsWith('_'))).toEqual(['_manifest.json']);
+  expect(readdirSync(join(scene.target, 'part-0001')).filter((name) => name.startsWith('_'))).toEqual([
+    '_manifest.json',
+  ]);
   expect(await check()).toMatchObject({ cells: log.length, faults: [] });
 
-  const copies = await store.deployment.datastore(store.nameOf('copies'));
+  const copies = referenceStore('copies', SHARDS);
   const imported = await importInto(copies);
   expect(imported).toMatchObject({ new_times: 0, counts: { stored: log.length } });
   expect(await logOf(copies)).toEqual(log);
   const before = linesOf();
-  target = `${target}-again`;
-  const { name, heads, log: read } = copies;
-  await exported({}, { ...source(), name, heads, log: read });
+  scene.target += '-again';
+  await exported({}, source([], copies));
   expect(linesOf()).toEqual(before);
 });
 
 test('imported where the number of shards is another, each shard is in order of time, and the cells of a row have theirs', async () => {
   await exported();
-  const others = await store.deployment.datastore(store.nameOf('others'));
-  const log = await logOf(readingsStore);
+  const others = referenceStore('others', OTHER_SHARDS);
+  const log = await logOf(scene.datastore);
 
   const { counts, new_times = 0 } = await importInto(others);
 
@@ -158,7 +77,7 @@ test('imported where the number of shards is another, each shard is in order of 
 test('imported with the time of now where that is asked for', async () => {
   await exported();
   const began = new Date().toISOString();
-  const fresh = await store.deployment.datastore(store.nameOf('fresh'));
+  const fresh = referenceStore('fresh', SHARDS);
   const report = await importInto(fresh, 'new');
   expect(report).not.toHaveProperty('new_times');
   const all = await logOf(fresh);
@@ -168,39 +87,36 @@ test('imported with the time of now where that is asked for', async () => {
 
 test('the next part holds what came since, and nothing is written when nothing did', async () => {
   await exported({ sinceLast: true });
-  const before = linesOf().length;
   await write(300);
 
   expect(await exported({ sinceLast: true })).toMatchObject({ part: 'part-0002', cells: 300 });
   expect(await exported({ sinceLast: true })).toMatchObject({ part: undefined, cells: 0 });
 
   expect(linesOf('part-0002')).toHaveLength(300);
-  expect(await check()).toMatchObject({ cells: before + 300, faults: [] });
+  expect(await check()).toMatchObject({ cells: CELLS + 300, faults: [] });
 });
 
 test('each part says the digests of the logs as far as it goes: those of the store, and of a store that imported it', async () => {
   await exported({ sinceLast: true });
   await write(200);
   await exported({ sinceLast: true });
-  const known = await readKnownDigests(target);
+  const known = await readKnownDigests(scene.target);
   expect(known.map(({ shard }) => shard)).toEqual([0, 1, 2, 3]);
-  const again = await store.deployment.datastore(store.nameOf('again'));
+  const again = referenceStore('again', SHARDS);
   await importInto(again);
-  for (const datastore of [readingsStore, again])
+  for (const datastore of [scene.datastore, again])
     for (const { shard, at, digest } of known)
       expect(await digestLog(datastore, { shard, at })).toMatchObject({ at, digest });
-  expect(known.reduce((sum, { at }) => sum + at, 0)).toBe((await logOf(readingsStore)).length);
+  expect(known.reduce((sum, { at }) => sum + at, 0)).toBe((await logOf(scene.datastore)).length);
 });
 
 test('of a part behind one that does not say them there are none, and all else is as it was', async () => {
   await exported({ sinceLast: true });
-  const path = join(target, 'part-0001/_manifest.json');
-  const text = readFileSync(path, 'utf8');
-  writeFileSync(path, text.replaceAll(/,\s*"(?:after|to)_digest": "\w+"/gu, ''));
+  manifest('part-0001', (text) => text.replaceAll(/,\s*"(?:after|to)_digest": "\w+"/gu, ''));
   await write(100);
   await exported({ sinceLast: true });
-  expect((await check()).faults).toEqual([]);
-  await expect(readKnownDigests(target)).rejects.toThrow(`got ${target}, which lists none`);
+  expect((await check())?.faults).toEqual([]);
+  await expect(readKnownDigests(scene.target)).rejects.toThrow(`got ${scene.target}, which lists none`);
 });
 
 test('a whole export is not written over another one, nor gone on with in another format', async () => {
@@ -210,7 +126,10 @@ test('a whole export is not written over another one, nor gone on with in anothe
 });
 
 test('whether sealed fields are opened is said in it, and the same for all its parts', async () => {
-  const manifest = (part: string): object => JSON.parse(readFileSync(join(target, part, '_manifest.json'), 'utf8'));
+  await exported();
+  await expect(exported({ sinceLast: true, opened: true })).rejects.toMatchObject({ code: 'other_export' });
+  expect(manifest('part-0001')).not.toHaveProperty('opened');
+  scene.target += '-opened';
   await exported({ opened: true });
   await write(100);
   await expect(exported({ sinceLast: true })).rejects.toThrow(
@@ -220,14 +139,8 @@ test('whether sealed fields are opened is said in it, and the same for all its p
   for (const part of ['part-0001', 'part-0002']) expect(manifest(part)).toMatchObject({ opened: true });
 });
 
-test('one without opened fields does not go on with them', async () => {
-  await exported();
-  await expect(exported({ sinceLast: true, opened: true })).rejects.toMatchObject({ code: 'other_export' });
-  expect(readFileSync(join(target, 'part-0001/_manifest.json'), 'utf8')).not.toContain('opened');
-});
-
 test('it ends where the logs ended when it began', async () => {
-  const before = (await logOf(readingsStore)).length;
+  const before = (await logOf(scene.datastore)).length;
   let isWritten = false;
   const from = source();
   await exported(
@@ -262,7 +175,7 @@ test('a shard that had no room in an answer, failed, or was at a hole is asked a
       },
     },
   );
-  expect(linesOf()).toEqual(linesOfLog(await logOf(readingsStore)));
+  expect(linesOf()).toEqual(linesOfLog(await logOf(scene.datastore)));
 });
 
 test('ended in the middle it goes on, and is what it would have been', async () => {
@@ -275,7 +188,7 @@ test('ended in the middle it goes on, and is what it would have been', async () 
       async log(locations, options) {
         // A few cells at a time, so that something is complete before the end, and something is not.
         const logs = await from.log(locations.slice(0, 1), { ...options, limit: 1000 });
-        if (existsSync(join(target, 'part-0001/0000.ndjson.gz'))) end.abort();
+        if (existsSync(join(scene.target, 'part-0001/0000.ndjson.gz'))) end.abort();
         return [...logs, ...locations.slice(1).map(({ shard, after = 0 }) => emptyLog(shard, after))];
       },
     },
@@ -284,7 +197,7 @@ test('ended in the middle it goes on, and is what it would have been', async () 
   await expect(check()).rejects.toMatchObject({ code: 'bad_input' });
 
   await exported();
-  expect(linesOf()).toEqual(linesOfLog(await logOf(readingsStore)));
+  expect(linesOf()).toEqual(linesOfLog(await logOf(scene.datastore)));
   expect(await check()).toMatchObject({ faults: [] });
 });
 
@@ -315,127 +228,36 @@ test('the check finds a file that lacks a line, one that is gone, a part that is
   await exported({ sinceLast: true });
   await write(100);
   await exported({ sinceLast: true });
-  const path = join(target, 'part-0001/0001.ndjson.gz');
+  const path = join(scene.target, 'part-0001/0001.ndjson.gz');
   const good = readFileSync(path);
 
   const lines = String(gunzipSync(good)).split('\n');
   writeFileSync(path, gzipSync(lines.toSpliced(3, 1).join('\n')));
-  expect((await check()).faults).toEqual([expect.stringMatching(/^part-0001\/0001\.ndjson\.gz: wanted \d+ bytes/u)]);
+  expect((await check())?.faults).toEqual([expect.stringMatching(/^part-0001\/0001\.ndjson\.gz: wanted \d+ bytes/u)]);
 
   // Sums that somebody made anew for other cells.
-  const manifest = join(target, 'part-0001/_manifest.json');
-  const said = readFileSync(manifest, 'utf8');
+  const said = JSON.stringify(manifest('part-0001'), null, 2);
   const other = gzipSync(lines.with(3, (lines[3] ?? '').replace(/"value":/u, '"valve":')).join('\n'));
-  const { file } = (JSON.parse(said) as { shards: { file: { bytes: number; sha256: string } }[] }).shards[1] ?? {};
+  const { file } = manifest('part-0001').shards[1] ?? {};
   writeFileSync(path, other);
-  writeFileSync(
-    manifest,
-    said
+  manifest('part-0001', (text) =>
+    text
       .replace(String(file?.sha256), hash('sha256', other))
       .replace(`"bytes": ${file?.bytes}`, `"bytes": ${other.length}`),
   );
-  expect((await check()).faults).toEqual([
+  expect((await check())?.faults).toEqual([
     expect.stringMatching(/^part-0001\/0001\.ndjson\.gz: wanted the digest \w{64}, got \w{64}$/u),
   ]);
-  writeFileSync(manifest, said);
+  manifest('part-0001', () => said);
 
   rmSync(path);
-  expect((await check()).faults).toEqual([expect.stringContaining('ENOENT')]);
+  expect((await check())?.faults).toEqual([expect.stringContaining('ENOENT')]);
   writeFileSync(path, good);
-  expect((await check()).faults).toEqual([]);
+  expect((await check())?.faults).toEqual([]);
 
-  renameSync(join(target, 'part-0001'), join(target, 'part-0009'));
-  expect((await check()).faults).toContainEqual(expect.stringContaining('wanted cells after 0'));
-  renameSync(join(target, 'part-0009'), join(target, 'part-0001'));
-  rmSync(join(target, 'part-0002/_manifest.json'));
-  expect((await check()).faults).toEqual(['part-0002 is not complete']);
-});
-
-test.runIf(HAS_ZSTD)('zstd is imported as gzip is', async () => {
-  await exported({ compression: 'zstd' });
-  expect(await check()).toMatchObject({ faults: [] });
-  const { sources } = await openInput(target, {});
-  let cells = 0;
-  for (const one of sources) for await (const items of one.read({ items: 0, bytes: 0 })) cells += items.length;
-  expect(cells).toBe((await logOf(readingsStore)).length);
-});
-
-test('of a Parquet file that is damaged its sum is told, and not what its reader makes of it', async () => {
-  await exported({ format: 'parquet' });
-  const path = join(target, 'part-0001/0000.parquet');
-  const bytes = readFileSync(path);
-  writeFileSync(path, bytes.fill(0, 4, 200));
-  expect((await check()).faults).toEqual([expect.stringMatching(/^part-0001\/0000\.parquet: wanted the SHA-256/u)]);
-});
-
-test('Parquet has fields of indexes as columns of their types, and the body as JSON', async () => {
-  await exported({ format: 'parquet' });
-  expect(await check()).toMatchObject({ faults: [] });
-
-  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(join(target, 'part-0001/0000.parquet')) });
-
-  const cells = (await logOf(readingsStore)).filter(({ shard }) => shard === 0);
-  expect(rows).toHaveLength(cells.length);
-  const [row, cell] = [rows[0], cells[0]];
-  const body = Object(cell?.body);
-  expect(row).toMatchObject({
-    shard: 0,
-    added_id: BigInt(cell?.added_id ?? 0),
-    row_key: cell?.row_key,
-    column_name: 'READING',
-    ref_key: BigInt(cell?.ref_key ?? 0),
-    erased: false,
-    value: body.value,
-    at: new Date(body.at),
-    place_number: BigInt(body.place.number),
-    // Of another type than the index says.
-    status: null,
-  });
-  expect(JSON.parse(String(row?.['body']))).toEqual(body);
-  expect(Object(row?.['created_at']).toISOString()).toBe(`${cell?.created_at.slice(0, 23)}Z`);
-});
-
-test('the table of Athena has the columns of the files', () => {
-  const typed = typedColumns([
-    { fields: [...FIELDS, { field: 'value', type: 'string', column_key: 'NOTES' }] },
-    {
-      fields: [
-        { field: 'at', type: 'datetime', column_key: 'READING' },
-        { field: 'body', type: 'string', column_key: 'X' },
-      ],
-    },
-  ]);
-  expect(typed.map(({ name }) => name)).toEqual([
-    'reading_value',
-    'at',
-    'place_number',
-    'status',
-    'notes_value',
-    'x_body',
-  ]);
-  expect(athenaDdl('readings', 's3://lake/readings', typed)).toContain(
-    "  `place_number` bigint,\n  `status` boolean,\n  `notes_value` string,\n  `x_body` string\n)\nSTORED AS PARQUET\nLOCATION 's3://lake/readings/'",
-  );
-});
-
-test('a bucket holds what a folder does', async () => {
-  const bucket = await openBucket(join(folder.path, 's3'));
-  onTestFinished(async () => {
-    vi.unstubAllEnvs();
-    await bucket.close();
-  });
-  vi.stubEnv('AWS_ENDPOINT_URL_S3', bucket.url);
-  vi.stubEnv('AWS_REGION', 'us-east-1');
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
-  const target = await openTarget('s3://lake/some/where');
-  onTestFinished(() => target.close());
-  await exported({ target, sinceLast: true });
-  await write(100);
-  expect(await exported({ target, sinceLast: true })).toMatchObject({ part: 'part-0002', cells: 100 });
-  expect(await checkExport(target)).toMatchObject({
-    parts: 2,
-    cells: (await logOf(readingsStore)).length,
-    faults: [],
-  });
+  renameSync(join(scene.target, 'part-0001'), join(scene.target, 'part-0009'));
+  expect((await check())?.faults).toContainEqual(expect.stringContaining('wanted cells after 0'));
+  renameSync(join(scene.target, 'part-0009'), join(scene.target, 'part-0001'));
+  rmSync(join(scene.target, 'part-0002/_manifest.json'));
+  expect((await check())?.faults).toEqual(['part-0002 is not complete']);
 });

@@ -2,44 +2,15 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
-import { exportCells, type ExportOptions, type ExportReport } from '../../../../shared/files/export-cells.ts';
 import { openTarget } from '../../../../infra/cli/files/export/open-target.ts';
 import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
-import type { Manifest } from '../../../../shared/files/manifest.ts';
 import { parquetFile } from '../../../../shared/files/parquet-file.ts';
-import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
-import type { Datastore } from '../../../../shared/contract/datastore.ts';
-import { referenceStore } from '../../../../shared/store/reference-store.ts';
-import { readings } from '../../../support/files/readings.ts';
-import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { exportTests } from './export-files.ts';
 
-const folder = folderOfTests();
-let datastore: Datastore;
-let target: string;
-let count = 0;
-
-beforeEach(async () => {
-  count += 1;
-  target = join(folder.path, `export-${count}`);
-  datastore = referenceStore('readings', 4);
-  await write(300);
-});
-
-async function write(cells: number): Promise<void> {
-  for (const cell of readings({ cells, rows: 20, seed: `export ${count} ${cells}` })) await datastore.put(cell);
-}
-
-type Source = Pick<Datastore, 'name' | 'heads' | 'log'> & { indexes(): Promise<readonly IndexStatus[]> };
-
-function source(fields: readonly object[] = []): Source {
-  return { ...datastore, indexes: async () => [{ fields } as unknown as IndexStatus] };
-}
-
-function exported(wishes: Partial<ExportOptions> = {}, from: Source = source()): Promise<ExportReport> {
-  return exportCells(from, { target: folderTarget(target), format: 'ndjson', ...wishes });
-}
+const scene = exportTests();
+const { exported, source, write, check, manifest } = scene;
 
 test('of two exports to one folder at once one is refused, and changes nothing', async () => {
   const from = source();
@@ -57,14 +28,14 @@ test('of two exports to one folder at once one is refused, and changes nothing',
   );
   expect(await first).toMatchObject({ complete: true, cells: 300 });
   expect(await second).toMatchObject({ code: 'busy_export', ending: 'unavailable' });
-  expect(await checkExport(folderTarget(target))).toMatchObject({ faults: [] });
-  expect(readdirSync(target)).toEqual(['part-0001']);
+  expect(await check()).toMatchObject({ faults: [] });
+  expect(readdirSync(scene.target)).toEqual(['part-0001']);
 });
 
 test('an export that was killed is gone on with, on its machine at once, and leaves no half files', async () => {
   await exported();
-  const lock = join(target, '_lock.json');
-  const half = join(target, 'part-0001/_unfinished-x-0000.ndjson.gz');
+  const lock = join(scene.target, '_lock.json');
+  const half = join(scene.target, 'part-0001/_unfinished-x-0000.ndjson.gz');
   writeFileSync(half, 'half');
   // As of a process that had the number of this one, and of one that is gone.
   for (const pid of [process.pid, 2 ** 22 - 1]) {
@@ -87,9 +58,7 @@ test('columns of Parquet keep their names and types when indexes come and go', a
   await exported({ format: 'parquet', sinceLast: true }, source([]));
 
   const namesOf = (part: string): readonly string[] =>
-    (JSON.parse(readFileSync(join(target, part, '_manifest.json'), 'utf8')) as Manifest).typed_columns.map(
-      ({ name, type }) => `${name} ${type}`,
-    );
+    manifest(part).typed_columns.map(({ name, type }) => `${name} ${type}`);
   expect(namesOf('part-0001')).toEqual(['value number']);
   expect(namesOf('part-0002')).toEqual(['value number', 'notes_value string']);
   expect(namesOf('part-0003')).toEqual(namesOf('part-0002'));
@@ -97,25 +66,26 @@ test('columns of Parquet keep their names and types when indexes come and go', a
 
 test('the check looks at the added ids of Parquet, too', async () => {
   await exported({ format: 'parquet' });
-  expect(await checkExport(folderTarget(target))).toMatchObject({ cells: 300, faults: [] });
-  const [log] = await datastore.log([{ shard: 1, after: 0 }], { limit: 1000 });
+  expect(await check()).toMatchObject({ cells: 300, faults: [] });
+  const [log] = await scene.datastore.log([{ shard: 1, after: 0 }], { limit: 1000 });
   const cells = log && 'cells' in log ? log.cells : [];
   const last = cells.length;
 
   /** A file as the manifest says in all but the added ids of its cells, with several groups of rows. */
   const faultsWith = async (ids: (id: number) => number): Promise<readonly string[]> => {
-    const path = join(target, 'part-0001/0001.parquet');
+    const path = join(scene.target, 'part-0001/0001.parquet');
     const file = await parquetFile(path, []);
     await file.write(cells.map((cell) => ({ ...cell, body: 'x'.repeat(100_000), added_id: ids(cell.added_id) })));
     const sum = await file.finish();
     expect((await parquetMetadataAsync(await asyncBufferFromFile(path))).row_groups.length).toBeGreaterThan(1);
-    const manifestPath = join(target, 'part-0001/_manifest.json');
-    const manifest = JSON.parse(readFileSync(manifestPath, 'utf8')) as Manifest;
-    const shards = manifest.shards.map((shard) =>
-      shard.shard === 1 && shard.file ? { ...shard, file: { ...shard.file, ...sum } } : shard,
-    );
-    writeFileSync(manifestPath, JSON.stringify({ ...manifest, shards }));
-    return (await checkExport(folderTarget(target))).faults;
+    manifest('part-0001', (text) => {
+      const all = JSON.parse(text) as ReturnType<typeof manifest>;
+      const shards = all.shards.map((shard) =>
+        shard.shard === 1 && shard.file ? { ...shard, file: { ...shard.file, ...sum } } : shard,
+      );
+      return JSON.stringify({ ...all, shards });
+    });
+    return (await check())?.faults ?? [];
   };
   const wanted = `part-0001/0001.parquet: wanted the added ids 1 to ${last}, got`;
   expect(await faultsWith((id) => id)).toEqual([]);
@@ -126,14 +96,14 @@ test('the check looks at the added ids of Parquet, too', async () => {
 
 test('a check that is interrupted ends, and says nothing of faults', async () => {
   await exported();
-  expect(await checkExport(folderTarget(target), AbortSignal.abort())).toBeUndefined();
+  expect(await checkExport(folderTarget(scene.target), AbortSignal.abort())).toBeUndefined();
 });
 
 test('a file is not taken for a folder', async () => {
-  writeFileSync(target, 'kept');
-  await expect(openTarget(target)).rejects.toMatchObject({
+  writeFileSync(scene.target, 'kept');
+  await expect(openTarget(scene.target)).rejects.toMatchObject({
     code: 'bad_option',
-    message: `to: wanted a folder, or s3://bucket/prefix, got the file ${target}`,
+    message: `to: wanted a folder, or s3://bucket/prefix, got the file ${scene.target}`,
   });
-  expect(readFileSync(target, 'utf8')).toBe('kept');
+  expect(readFileSync(scene.target, 'utf8')).toBe('kept');
 });

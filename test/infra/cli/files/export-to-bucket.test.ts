@@ -8,10 +8,12 @@ import { s3Target, type S3Options } from '../../../../shared/files/s3-target.ts'
 import type { ExportTarget } from '../../../../shared/files/target.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
 import { openBucket, type Bucket } from '../../../support/files/bucket.ts';
+import { until } from '../../../support/until.ts';
 import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
-const TIMES = { renewMs: 100, goneMs: 1000, leftMs: 0 };
+/** A holder is renewed often, and gone only where a test moves the clock. */
+const TIMES = { renewMs: 20, goneMs: 30_000, leftMs: 0 };
 /** Three parts of an upload. */
 const LARGE_BYTES = 20 * 1024 * 1024;
 const folder = folderOfTests();
@@ -25,13 +27,17 @@ beforeAll(async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
 });
-afterAll(() => bucket?.close());
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await bucket?.close();
+});
 beforeEach(async () => {
   count += 1;
   prefix = `export-${count}`;
   datastore = referenceStore('readings', 4);
   for (const cell of readings({ cells: 200, rows: 20, seed: prefix })) await datastore.put(cell);
   return () => {
+    vi.restoreAllMocks();
     bucket.s3.before = () => undefined;
     bucket.s3.conditions = 'kept';
     bucket.s3.uploads.clear();
@@ -64,6 +70,23 @@ async function exported(
 const keys = async (): Promise<readonly string[]> =>
   (await bucket.keys()).filter((key) => key.startsWith(`${prefix}/`)).map((key) => key.slice(prefix.length + 1));
 
+/** Clocks that go on from where a test moves them. */
+function movedClock(): { move(ms: number): void } {
+  let moved = 0;
+  for (const clock of [performance, Date]) {
+    const real = clock.now.bind(clock);
+    vi.spyOn(clock, 'now').mockImplementation(() => real() + moved);
+  }
+  return { move: (ms) => void (moved += ms) };
+}
+
+/** Holds the lock, and never renews it. */
+async function killedHolder(target: ExportTarget): Promise<void> {
+  const renewals = vi.spyOn(globalThis, 'setInterval').mockReturnValueOnce({} as NodeJS.Timeout);
+  await target.lock?.();
+  renewals.mockRestore();
+}
+
 /** The datastore, whose logs wait for something. */
 function waiting(until: () => Promise<unknown>): Source {
   const from = source();
@@ -81,22 +104,25 @@ test('of two exports to one prefix at once one is refused, and changes nothing',
 
 test('of many that begin at once one goes on, and one that was killed is succeeded by one', async () => {
   const dead = await open();
-  const renewals = vi.spyOn(globalThis, 'setInterval').mockReturnValueOnce({} as NodeJS.Timeout);
-  await dead.lock?.();
-  renewals.mockRestore();
+  await killedHolder(dead);
   // Two come to take it over before either has written.
   const both = Promise.withResolvers<undefined>();
   let came = 0;
+  let looks = 0;
   bucket.s3.before = ({ method, headers }) => {
+    if (method === 'GET') looks += 1;
     if (method !== 'PUT' || headers['if-none-match'] !== undefined) return undefined;
     came += 1;
     if (came === 2) both.resolve(undefined);
     return both.promise;
   };
-  const began = performance.now();
+  const clock = movedClock();
   const targets = await Promise.all(Array.from({ length: 4 }, () => open()));
-  const taken = await Promise.allSettled(targets.map((target) => target.lock?.()));
-  expect(performance.now() - began).toBeGreaterThan(TIMES.goneMs * 0.9);
+  const taking = Promise.allSettled(targets.map((target) => target.lock?.()));
+  await until('each has looked again and again', () => looks > 12);
+  expect(came).toBe(0);
+  clock.move(TIMES.goneMs);
+  const taken = await taking;
   expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const one of taken)
     if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'busy_export' });
@@ -109,15 +135,17 @@ test('a holder whose object is gone, or is another one, writes nothing more', as
   const from = waiting(async () => {
     const { remove } = await s3Target(bucket.name, `${prefix}/`, { endpoint: bucket.url, region: 'us-east-1' });
     await remove('_lock.json');
-    await new Promise((resolve) => setTimeout(resolve, 5 * TIMES.renewMs));
+    // It asks for itself once it was not renewed for half of the time.
+    movedClock().move(TIMES.goneMs * 0.6);
   });
-  await expect(exported({ from })).rejects.toMatchObject({ code: 'busy_export' });
+  const lockTimes = { ...TIMES, renewMs: 3_600_000 };
+  await expect(exported({ from, lockTimes })).rejects.toMatchObject({ code: 'busy_export' });
   expect(await keys()).toEqual(['part-0001/_plan.json']);
 });
 
 test('an answer to a renewal that is lost costs nothing', async () => {
   let lost = 0;
-  const from = waiting(() => new Promise((resolve) => setTimeout(resolve, 5 * TIMES.renewMs)));
+  const from = waiting(() => until('it is renewed again and again', () => lost > 6));
   bucket.s3.before = async ({ method, url }) => {
     if (method !== 'PUT' || !url.pathname.endsWith('_lock.json')) return undefined;
     lost += 1;
@@ -126,24 +154,25 @@ test('an answer to a renewal that is lost costs nothing', async () => {
     return undefined;
   };
   expect(await exported({ from })).toMatchObject({ complete: true });
-  expect(lost).toBeGreaterThan(4);
 });
 
 test('a holder whom S3 does not answer any more writes nothing, and waits for no answer for ever', async () => {
   const target = await open();
   const release = await target.lock?.();
   bucket.s3.before = ({ url }) => (isLock(url) ? new Promise(() => undefined) : undefined);
-  await new Promise((resolve) => setTimeout(resolve, TIMES.goneMs * 1.5));
+  movedClock().move(TIMES.goneMs * 1.5);
+  const { timeout } = AbortSignal;
+  const bounds: number[] = [];
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => (bounds.push(ms), timeout.call(AbortSignal, 1)));
   await expect(target.writeText('part-0001/_done.json', '[]')).rejects.toMatchObject({ code: 'busy_export' });
   await release?.();
   await target.close();
-}, 10_000);
+  expect(new Set(bounds)).toEqual(new Set([TIMES.goneMs / 3]));
+});
 
 test('who took over from one that was silent holds it, though the answer to that was lost', async () => {
   const dead = await open();
-  const renewals = vi.spyOn(globalThis, 'setInterval').mockReturnValueOnce({} as NodeJS.Timeout);
-  await dead.lock?.();
-  renewals.mockRestore();
+  await killedHolder(dead);
   let isLost = false;
   bucket.s3.before = async ({ method, url, headers, body }) => {
     if (isLost || method !== 'PUT' || !isLock(url) || headers['if-match'] === undefined) return undefined;
@@ -153,9 +182,15 @@ test('who took over from one that was silent holds it, though the answer to that
     await plain.writeText('_lock.json', String(body));
     return undefined;
   };
+  const clock = movedClock();
+  const looked = vi.spyOn(bucket.s3, 'before');
   const target = await open();
-  const release = await target.lock?.();
-  await release?.();
+  const taking = target.lock?.();
+  await until('it has looked', () => looked.mock.calls.length > 4);
+  clock.move(TIMES.goneMs);
+  await (
+    await taking
+  )?.();
   expect(isLost).toBe(true);
 });
 

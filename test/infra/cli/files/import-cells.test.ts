@@ -1,84 +1,22 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { importCells, type ImportOptions, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
-import { newJournal, readJournal, type ImportSubject } from '../../../../infra/cli/files/import/journal.ts';
-import { openInput, type InputOptions } from '../../../../infra/cli/files/import/open-input.ts';
-import { uuidV5 } from '../../../../shared/uuid-v5.ts';
+import { expect, test } from 'vitest';
+import { readJournal } from '../../../../infra/cli/files/import/journal.ts';
+import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import type { Cell, NewCell, PutResult, RestoredCell } from '../../../../shared/cell.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { Random } from '../../../support/random.ts';
-import { openRealStore, type RealStore } from '../../../support/real-store.ts';
-import { readings } from '../../../support/files/readings.ts';
-import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { importTests, SHARDS, type Target } from './import-file.ts';
 
-const SHARDS = 4;
-/** Each test has rows of its own. */
-const folder = folderOfTests();
-let store: RealStore;
-let datastore: Datastore;
-let file: string;
-let seed = 0;
+const scene = importTests();
+const { importFile, write, some, rejected } = scene;
 
-beforeAll(async () => {
-  const empties = Array.from({ length: 6 }, (_, position) => [`empty_${position + 1}`, SHARDS]);
-  store = await openRealStore({ datastores: { readings: SHARDS, ...Object.fromEntries(empties) } });
-  datastore = await store.deployment.datastore(store.nameOf('readings'));
-});
-afterAll(() => store?.close());
-beforeEach(() => {
-  seed += 1;
-  file = join(folder.path, `${seed}.ndjson`);
-});
-
-interface Wishes extends Partial<ImportOptions>, InputOptions {
-  readonly client?: Client;
-}
-
-/** As the command does it. */
-async function importFile(path: string, { client = datastore, ...wishes }: Wishes = {}): Promise<ImportReport> {
-  const { sources, fingerprints, areTimesKept, reading } = await openInput(path, wishes);
-  const subject: ImportSubject = { url: 'here', datastore: 'readings', inputs: fingerprints, reading };
-  const journalPath = `${path}.import-journal`;
-  const journal = (await readJournal(journalPath, subject)) ?? newJournal(subject);
-  return importCells(client, { sources, areTimesKept, journal, journalPath, rejectsPath: rejectsOf(path), ...wishes });
-}
-
-function rejectsOf(path: string): string {
-  return `${path}.rejects.ndjson`;
-}
-
-function rejected(path: string): readonly Record<string, unknown>[] {
-  return readFileSync(rejectsOf(path), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-}
-
-function write(cells: Iterable<object | string>): void {
-  writeFileSync(file, [...cells].map((cell) => `${typeof cell === 'string' ? cell : JSON.stringify(cell)}\n`).join(''));
-}
-
-function some(cells: number, rows = 40): readonly NewCell[] {
-  return [...readings({ cells, rows, seed: `import ${seed}` })];
-}
-
-/** The logs of all shards, of these rows alone. */
-async function logged(cells: readonly NewCell[]): Promise<readonly Cell[]> {
-  const rows = new Set(cells.map(({ row_key }) => row_key));
-  const found: Cell[] = [];
-  for (let shard = 0; shard < SHARDS; shard += 1) {
-    let after = 0;
-    for (let more = true; more;) {
-      const [log] = await datastore.log([{ shard, after }], { limit: 1000 });
-      if (!log || log.error !== undefined) throw log?.error ?? new Error('no log');
-      found.push(...log.cells.filter(({ row_key }) => rows.has(row_key)));
-      ({ next: after, more } = log);
-    }
-  }
-  return found;
+/** The logs of all shards. */
+async function logged(): Promise<readonly Cell[]> {
+  const locations = Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 }));
+  const logs = await scene.datastore.log(locations, { limit: 1000 });
+  return logs.flatMap((log) => ('cells' in log ? log.cells : []));
 }
 
 function byRow(cells: readonly NewCell[]): ReadonlyMap<string, readonly object[]> {
@@ -87,30 +25,28 @@ function byRow(cells: readonly NewCell[]): ReadonlyMap<string, readonly object[]
   return rows;
 }
 
-type Client = Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
-
 /** The datastore, but that batches are put so. */
-const putting = (batchPut: Datastore['batchPut']): Client => ({ ...datastore, batchPut });
+const putting = (batchPut: Datastore['batchPut']): Target => ({ ...scene.datastore, batchPut });
 
-interface Refusing extends Client {
+interface Refusing extends Target {
   /** Batches that were not stored, and those whose answer got lost. */
   readonly refused: { before: number; after: number };
 }
 
 /** The datastore, but that some batches are not stored, and the answers of some that are get lost. */
 function refusing(): Refusing {
-  const random = new Random(`import ${seed}`, 'refusals', 0);
+  const random = new Random('import', 'refusals', 0);
   const refused = { before: 0, after: 0 };
   return {
     refused,
-    ...datastore,
+    ...scene.datastore,
     async batchPut(cells): Promise<readonly PutResult[]> {
       const chance = random.next();
       const unavailable = cells.map((): PutResult => ({ outcome: 'unavailable', shard: 0, reason: 'a test' }));
       if (chance < 0.3) refused.before += 1;
       else if (chance < 0.4) refused.after += 1;
       if (chance < 0.3) return unavailable;
-      const results = await datastore.batchPut(cells);
+      const results = await scene.datastore.batchPut(cells);
       return chance < 0.4 ? unavailable : results;
     },
   };
@@ -121,13 +57,13 @@ test('stores each line once, and the lines of a row in their order, while batche
   write(cells);
   const client = refusing();
 
-  const report = await importFile(file, { client });
+  const report = await importFile(scene.file, { client });
 
   expect(client.refused.before).toBeGreaterThan(0);
   expect(client.refused.after).toBeGreaterThan(0);
   expect(report.complete).toBe(true);
   expect(report.counts.stored + report.counts.stored_before).toBe(cells.length);
-  expect(byRow(await logged(cells))).toEqual(byRow(cells));
+  expect(byRow(await logged())).toEqual(byRow(cells));
 });
 
 test('says of each line that is not stored which it is and why, and stores the others', async () => {
@@ -146,10 +82,10 @@ test('says of each line that is not stored which it is and why, and stores the o
     { ...fourth, ref_key: undefined },
   ]);
 
-  const report = await importFile(file);
+  const report = await importFile();
 
   expect(report.counts).toEqual({ stored: 3, stored_before: 0, buffered: 0, rejected: 7 });
-  expect(rejected(file).map(({ line, code, field }) => ({ line, code, field }))).toEqual([
+  expect(rejected().map(({ line, code, field }) => ({ line, code, field }))).toEqual([
     { line: 3, code: 'invalid_json', field: 'line' },
     { line: 4, code: 'invalid_field', field: 'row_key' },
     { line: 6, code: 'conflict', field: undefined },
@@ -158,19 +94,19 @@ test('says of each line that is not stored which it is and why, and stores the o
     { line: 9, code: 'erased', field: undefined },
     { line: 11, code: 'missing_field', field: 'ref_key' },
   ]);
-  expect(rejected(file)[1]).toMatchObject({ reason: expect.stringContaining('got "trip 17"'), file: `${seed}.ndjson` });
+  expect(rejected()[1]).toMatchObject({ reason: expect.stringContaining('got "trip 17"'), file: '2.ndjson' });
 });
 
 test('ends where more lines are rejected than may be, and goes on with a higher number, telling each once', async () => {
   const cells = some(50);
   write(cells.flatMap((cell, position) => (position % 5 === 0 ? [cell, 'no JSON'] : [cell])));
 
-  await expect(importFile(file, { maxRejects: 3 })).rejects.toMatchObject({ code: 'too_many_rejects' });
-  const report = await importFile(file, { maxRejects: 10 });
+  await expect(importFile(scene.file, { maxRejects: 3 })).rejects.toMatchObject({ code: 'too_many_rejects' });
+  const report = await importFile(scene.file, { maxRejects: 10 });
 
   expect(report).toMatchObject({ complete: true, counts: { rejected: 10 } });
-  expect(rejected(file)).toHaveLength(10);
-  expect(byRow(await logged(cells))).toEqual(byRow(cells));
+  expect(rejected()).toHaveLength(10);
+  expect(byRow(await logged())).toEqual(byRow(cells));
 });
 
 test('ended in the middle it goes on from there', async () => {
@@ -181,27 +117,29 @@ test('ended in the middle it goes on from there', async () => {
   const client = putting(async (some) => {
     batches += 1;
     if (batches === 4) end.abort();
-    return datastore.batchPut(some);
+    return scene.datastore.batchPut(some);
   });
 
-  expect(await importFile(file, { client, signal: end.signal, concurrency: 1 })).toMatchObject({ complete: false });
-  const report = await importFile(file);
+  expect(await importFile(scene.file, { client, signal: end.signal, concurrency: 1 })).toMatchObject({
+    complete: false,
+  });
+  const report = await importFile();
 
   expect(report).toMatchObject({ complete: true, counts: { rejected: 0 } });
   expect(report.counts.stored + report.counts.stored_before).toBe(cells.length);
-  expect(byRow(await logged(cells))).toEqual(byRow(cells));
+  expect(byRow(await logged())).toEqual(byRow(cells));
 });
 
 test('refuses to go on with a file that is another one by now, and with another datastore', async () => {
   write(some(20));
-  await importFile(file);
+  await importFile();
 
-  const { sources: _, ...input } = await openInput(file, {});
+  const { sources: _, ...input } = await openInput(scene.file, {});
   const subject = { url: 'elsewhere', datastore: 'readings', inputs: input.fingerprints, reading: input.reading };
-  await expect(readJournal(`${file}.import-journal`, subject)).rejects.toMatchObject({ code: 'other_import' });
+  await expect(readJournal(`${scene.file}.import-journal`, subject)).rejects.toMatchObject({ code: 'other_import' });
 
   write(some(21));
-  await expect(importFile(file)).rejects.toMatchObject({
+  await expect(importFile()).rejects.toMatchObject({
     code: 'changed_input',
     message: expect.stringContaining('--restart'),
   });
@@ -210,108 +148,31 @@ test('refuses to go on with a file that is another one by now, and with another 
 test('counts what is buffered as stored', async () => {
   write(some(10));
   const client = putting(async (cells) => cells.map(() => ({ outcome: 'buffered', shard: 0, copies: 2 })));
-  expect(await importFile(file, { client })).toMatchObject({ complete: true, counts: { buffered: 10 } });
+  expect(await importFile(scene.file, { client })).toMatchObject({ complete: true, counts: { buffered: 10 } });
 });
 
 test('gives up when nothing was stored for long, and says that it can be gone on with', async () => {
   write(some(10));
   const client = putting(async (cells) => cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'a test' })));
-  await expect(importFile(file, { client, patienceMs: 200 })).rejects.toMatchObject({
+  await expect(importFile(scene.file, { client, patienceMs: 200 })).rejects.toMatchObject({
     code: 'no_progress',
     message: expect.stringContaining('(the last refusal: shard 0: a test)'),
   });
-  expect(await importFile(file)).toMatchObject({ complete: true, counts: { stored: 10 } });
+  expect(await importFile()).toMatchObject({ complete: true, counts: { stored: 10 } });
 });
 
 test('gives lines without a ref key the number of the line, from packed files, too', async () => {
   const [cell] = some(1) as [NewCell];
   const lines = ['one', 'two'].map((body) => JSON.stringify({ row_key: cell.row_key, column_name: 'NOTES', body }));
-  file += '.gz';
-  writeFileSync(file, gzipSync(`${lines.join('\n')}`));
+  scene.file += '.gz';
+  writeFileSync(scene.file, gzipSync(`${lines.join('\n')}`));
 
-  await importFile(file, { defaultRefKey: 'line' });
+  await importFile(scene.file, { defaultRefKey: 'line' });
 
-  expect((await logged([cell])).map(({ ref_key, body }) => ({ ref_key, body }))).toEqual([
+  expect((await logged()).map(({ ref_key, body }) => ({ ref_key, body }))).toEqual([
     { ref_key: 1, body: 'one' },
     { ref_key: 2, body: 'two' },
   ]);
-});
-
-const NAMESPACE = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
-const MAPPING = `
-row_key: { uuid5: { namespace: ${NAMESPACE}, columns: [vendor, pickup] } }
-column_name: BASE
-ref_key: { column: version }
-body:
-  fare.total: { column: total, type: number }
-  picked_up_at: { column: pickup, type: datetime }
-  shared: { column: shared, type: boolean }
-  note: note
-`;
-
-test('makes cells of the records of a CSV, and rejects those that are none', async () => {
-  file = join(folder.path, `${seed}.csv`);
-  const mapping = join(folder.path, `${seed}.yaml`);
-  writeFileSync(mapping, MAPPING);
-  writeFileSync(
-    file,
-    `\uFEFFvendor,pickup,version,total,shared,note
-${seed},2026-01-01T08:00:00Z,1,12.50,Y,"said ""thanks"",
-twice"
-${seed},2026-01-01T08:00:00Z,x,1,,
-${seed},2026-01-01T08:00:00Z,2,a lot,,
-${seed}
-${seed},2026-01-01T08:00:00Z,3,9007199254740993,,
-`,
-  );
-
-  const report = await importFile(file, { mapping });
-
-  expect(report.counts).toMatchObject({ stored: 2, rejected: 3 });
-  expect(rejected(file)).toMatchObject([
-    { line: 4, code: 'csv_value', field: 'version', reason: expect.stringContaining('got "x"') },
-    { line: 5, code: 'csv_value', field: 'total' },
-    { line: 6, code: 'csv_record' },
-  ]);
-  const row_key = uuidV5(NAMESPACE, JSON.stringify([String(seed), '2026-01-01T08:00:00Z']));
-  const { cells } = await datastore.versions({ row_key, column_name: 'BASE' }, { order: 'asc' });
-  expect(cells.map(({ ref_key, body }) => ({ ref_key, body }))).toEqual([
-    {
-      ref_key: 1,
-      body: {
-        fare: { total: 12.5 },
-        picked_up_at: '2026-01-01T08:00:00Z',
-        shared: true,
-        note: 'said "thanks",\ntwice',
-      },
-    },
-    { ref_key: 3, body: { fare: { total: 9007199254740993n }, picked_up_at: '2026-01-01T08:00:00Z' } },
-  ]);
-});
-
-test('names every fault of a mapping, and a column that the CSV lacks', async () => {
-  file = join(folder.path, `${seed}.csv`);
-  const mapping = join(folder.path, `${seed}.yaml`);
-  writeFileSync(file, 'a,b\n1,2\n');
-  writeFileSync(
-    mapping,
-    'row_key: { column: a }\ncolumn_name: BASE\nref_key: -1\nbody: { n: { column: b, type: int } }\n',
-  );
-  await expect(openInput(file, { mapping })).rejects.toMatchObject({
-    code: 'bad_mapping',
-    message: expect.stringMatching(/^[^\n]*ref_key[^\n]*body\.n: wanted a column's name, or [^\n]*integer[^\n]*$/u),
-  });
-
-  writeFileSync(mapping, 'row_key: { column: a }\ncolumn_name: BASE\nref_key: 1\nbody: { n: c }\n');
-  await expect(importFile(file, { mapping })).rejects.toMatchObject({
-    code: 'bad_mapping',
-    message: expect.stringContaining('wanted the columns c'),
-  });
-});
-
-test('makes the UUIDs of version 5 that others make', () => {
-  // As Python's `uuid.uuid5(uuid.NAMESPACE_DNS, 'python.org')`.
-  expect(uuidV5(NAMESPACE, 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
 });
 
 /** A second apart, years ago; each line says more than the microseconds that are kept. */
@@ -325,50 +186,35 @@ function timed(cells: readonly NewCell[]): readonly RestoredCell[] {
 const keptOf = (cells: readonly RestoredCell[]): readonly string[] =>
   cells.map(({ created_at }) => created_at.replace('999+00:00', 'Z')).toSorted();
 
-/** Datastores in which nothing is later than what is restored. */
-async function empty(): Promise<Datastore> {
-  emptied += 1;
-  return store.deployment.datastore(store.nameOf(`empty_${emptied}`));
-}
-let emptied = 0;
-
-async function timesOf(target: Datastore): Promise<readonly string[]> {
-  const logs = await target.log(
-    Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 })),
-    { limit: 1000 },
-  );
-  return logs.flatMap((log) => ('cells' in log ? log.cells.map(({ created_at }) => created_at) : [])).toSorted();
-}
+const times = async (): Promise<readonly string[]> => (await logged()).map(({ created_at }) => created_at).toSorted();
 
 test('keeps the times of lines where it is told to, and says how many cells have another one', async () => {
   const cells = timed(some(300));
   write([...cells, { ...cells[0], ref_key: 1_000_000, created_at: undefined }, { ...cells[1], created_at: 'then' }]);
-  const target = await empty();
 
-  const report = await importFile(file, { client: target, times: 'kept' });
+  const report = await importFile(scene.file, { times: 'kept' });
 
   expect(report).toMatchObject({ complete: true, new_times: 0, counts: { stored: 300, rejected: 2 } });
-  expect(rejected(file)).toEqual([
+  expect(rejected()).toEqual([
     expect.objectContaining({ line: 301, code: 'missing_field', field: 'created_at' }),
     expect.objectContaining({ line: 302, code: 'invalid_field', field: 'created_at' }),
   ]);
-  expect(await timesOf(target)).toEqual(keptOf(cells));
+  expect(await times()).toEqual(keptOf(cells));
 });
 
 test('counts cells that were there with another time, and those behind cells that are later', async () => {
   const cells = timed(some(60, 1));
   write(cells);
-  const target = await empty();
   // Stored now: all others of the row, which come behind it, cannot be earlier.
-  await target.put(cells[30] as NewCell);
+  await scene.datastore.put(cells[30] as NewCell);
 
-  const report = await importFile(file, { client: target, times: 'kept' });
+  const report = await importFile(scene.file, { times: 'kept' });
 
   expect(report).toMatchObject({ new_times: 60, counts: { stored: 59, stored_before: 1 } });
 });
 
 test('keeps the time that a mapping names, and says where it is none', async () => {
-  const csv = file.replace('.ndjson', '.csv');
+  const csv = scene.file.replace('.ndjson', '.csv');
   const mapping = `${csv}.yaml`;
   const rows = timed(some(3, 3));
   writeFileSync(
@@ -382,18 +228,17 @@ test('keeps the time that a mapping names, and says where it is none', async () 
   );
   const text = 'row_key: { column: id }\ncolumn_name: READING\nref_key: line\nbody: {}\n';
   writeFileSync(mapping, text);
-  const target = await empty();
-  await expect(importFile(csv, { client: target, mapping, times: 'kept' })).rejects.toMatchObject({
+  await expect(importFile(csv, { mapping, times: 'kept' })).rejects.toMatchObject({
     code: 'bad_mapping',
     message: expect.stringContaining('created_at'),
   });
   writeFileSync(mapping, `${text}created_at: { column: at }\n`);
 
-  const report = await importFile(csv, { client: target, mapping, times: 'kept' });
+  const report = await importFile(csv, { mapping, times: 'kept' });
 
   expect(report).toMatchObject({ new_times: 0, counts: { stored: 3, rejected: 1 } });
   expect(rejected(csv)).toEqual([expect.objectContaining({ code: 'csv_value', field: 'at' })]);
-  expect(await timesOf(target)).toEqual(keptOf(rows));
+  expect(await times()).toEqual(keptOf(rows));
 });
 
 test.each([
@@ -401,21 +246,19 @@ test.each([
   ['asks an API that is older', new SchemalessError('unknown_route', 'no such route')],
 ])('says what to do where the caller %s, and stores nothing', async (_why, error) => {
   write(timed(some(3)));
-  const target = await empty();
-  const client = { ...target, batchRestore: () => Promise.reject(error) };
+  const client = { ...scene.datastore, batchRestore: () => Promise.reject(error) };
 
-  await expect(importFile(file, { client, times: 'kept' })).rejects.toMatchObject({
+  await expect(importFile(scene.file, { client, times: 'kept' })).rejects.toMatchObject({
     code: 'times_refused',
     ending: 'denied',
     message: expect.stringMatching(/operators.*--new-times/u),
   });
-  expect(await timesOf(target)).toEqual([]);
-  expect(await importFile(file, { client, times: 'new' })).not.toHaveProperty('new_times');
+  expect(await times()).toEqual([]);
+  expect(await importFile(scene.file, { client, times: 'new' })).not.toHaveProperty('new_times');
 });
 
 test('goes on only in the way in which it began: with times, or without', async () => {
   write(timed(some(3)));
-  const target = await empty();
-  await importFile(file, { client: target, times: 'kept' });
-  await expect(importFile(file, { client: target })).rejects.toMatchObject({ code: 'other_import' });
+  await importFile(scene.file, { times: 'kept' });
+  await expect(importFile(scene.file, {})).rejects.toMatchObject({ code: 'other_import' });
 });

@@ -1,24 +1,19 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
 import { CommandProcess } from '../../../support/files/command-process.ts';
 import { allCells, exportKilled, importKilled } from '../../../support/files/kill-and-resume.ts';
 import { readings, writeReadings } from '../../../support/files/readings.ts';
-import { localStack } from '../../../support/local-stack.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { wholeStack } from '../../../support/whole-stack.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const CELLS = 20_000;
 const KILLS = 5;
 const OPTIONS = { cells: CELLS, rows: 2000, seed: 'killed' };
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const file = join(folder.path, 'readings.ndjson');
 const exported = join(folder.path, 'exported');
-const stack = localStack(folder, {
-  groups: 3,
-  shards: 16,
-  datastores: join(PROJECT_ROOT, 'test/support/files/datastores'),
-});
+const stack = wholeStack();
 
 beforeAll(() => writeReadings(file, OPTIONS));
 

@@ -6,7 +6,7 @@ import { beforeAll } from 'vitest';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
 import { BROUGHT, packed, tsc, unpack } from '../../package/packed.ts';
 
-const COMPILED = { module: 'nodenext', allowImportingTsExtensions: true, types: ['node'], skipLibCheck: true };
+export const COMPILED = { module: 'nodenext', allowImportingTsExtensions: true, types: ['node'], skipLibCheck: true };
 
 export interface InstalledExample {
   /** A project of somebody who has installed the package. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { SchemalessClient } from 'schemaless';
 import type { Move, Phase } from '../../../../infra/examples/migrate-a-table/move.ts';
 import type { Order } from '../../../../infra/examples/migrate-a-table/order.ts';
@@ -42,7 +43,7 @@ export class Till {
       const id = (step % (step % 3 === 0 ? 5 : this.#ids)) + 1;
       if (this.phase === 'closing') {
         this.#isQuiet = true;
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await setImmediate();
       } else {
         this.#isQuiet = false;
         await this.#orders.change(id, (order) => ({ ...order, total_cents: order.total_cents + 1 }));

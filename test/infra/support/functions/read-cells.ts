@@ -7,6 +7,7 @@ let answered = 0;
 
 export async function handler(event: Event): Promise<unknown> {
   const query = event.queryStringParameters ?? {};
+  // Clock: a function that takes the time that a test asks for
   if (query['sleep'] !== undefined) await new Promise((resolve) => setTimeout(resolve, Number(query['sleep'])));
   if (query['throw'] !== undefined) throw new Error(query['throw']);
   if (query['exit'] !== undefined) process.exit(1);
