@@ -1,5 +1,5 @@
 import type { ColumnMetadata, SqlParameter } from '@aws-sdk/client-rds-data';
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { failure, long, onlyRow, dataApiOfTests, TARGET, text } from './with-data-api.ts';
 
 const api = await dataApiOfTests(`CREATE TABLE every (
@@ -22,16 +22,15 @@ async function roundTrip(column: string, parameter: SqlParameter): Promise<unkno
   return onlyRow(await api.run(`SELECT ${column} FROM every`))[0];
 }
 
+const STRANGE = `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍`;
 const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 
 describe('a value through a column', () => {
   it.each<[column: string, value: object, wanted: object]>([
     ['flag', { longValue: 1 }, { booleanValue: true }],
-    ['flag', { booleanValue: false }, { booleanValue: false }],
     ['flag', { longValue: 5 }, { booleanValue: true }],
     ['truth', { booleanValue: true }, { booleanValue: true }],
     ['tiny', { longValue: -128 }, { longValue: -128 }],
-    ['tiny_u', { longValue: 1 }, { longValue: 1 }],
     ['small', { longValue: 32_767 }, { longValue: 32_767 }],
     ['medium', { longValue: 16_777_215 }, { longValue: 16_777_215 }],
     ['whole', { longValue: -2_147_483_648 }, { longValue: -2_147_483_648 }],
@@ -46,15 +45,9 @@ describe('a value through a column', () => {
     ['bit1', { booleanValue: true }, { booleanValue: true }],
     ['bit1', { longValue: 0 }, { booleanValue: false }],
     ['bits', { longValue: 0x0f0a }, { blobValue: bytes(0x0f, 0x0a) }],
-    ['bits', { blobValue: bytes(0x01, 0xff) }, { blobValue: bytes(0x01, 0xff) }],
     ['name', { stringValue: '' }, { stringValue: '' }],
-    [
-      'name',
-      { stringValue: `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍` },
-      { stringValue: `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍` },
-    ],
+    ['name', { stringValue: STRANGE }, { stringValue: STRANGE }],
     ['code', { stringValue: 'ab' }, { stringValue: 'ab' }],
-    ['note', { stringValue: 'a' }, { stringValue: 'a' }],
     ['book', { stringValue: 'B'.repeat(60_000) }, { stringValue: 'B'.repeat(60_000) }],
     ['raw', { blobValue: bytes(0, 1, 2, 255) }, { blobValue: bytes(0, 1, 2, 255) }],
     ['fixed', { blobValue: bytes(1) }, { blobValue: bytes(1, 0, 0, 0) }],
@@ -323,9 +316,4 @@ describe('batches', () => {
   it('take no statement that gives rows', async () => {
     await expect(api.batch('SELECT 1', [[]])).rejects.toMatchObject(failure('ValidationException'));
   });
-});
-
-it(`says which engine it was: ${inject('servers').engine.kind}`, async () => {
-  const [version] = onlyRow(await api.run('SELECT VERSION()')) as { stringValue: string }[];
-  expect(version?.stringValue.includes('MariaDB')).toBe(inject('servers').engine.kind === 'mariadb');
 });

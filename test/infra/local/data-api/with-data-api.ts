@@ -12,7 +12,7 @@ import {
   type ExecuteStatementCommandOutput,
   type SqlParameter,
 } from '@aws-sdk/client-rds-data';
-import { afterAll, expect, inject } from 'vitest';
+import { afterAll, expect, inject, vi } from 'vitest';
 import { startDataApi, type DataApi, type DataApiOptions } from '../../../../infra/local/data-api/data-api.ts';
 import type { Login } from '../../../../infra/local/data-api/logins.ts';
 
@@ -105,6 +105,19 @@ export function text(name: string, stringValue: string, typeHint?: SqlParameter[
 
 export function long(name: string, longValue: number): SqlParameter {
   return { name, value: { longValue } };
+}
+
+/** Has time limits pass when a test says so, by `vi.advanceTimersByTime`; restored by `vi.useRealTimers`. */
+export function fakeTimeouts(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+}
+
+/** Waits until a server runs a statement. @returns its connection */
+export async function runningOn({ run }: Pick<Calls, 'run'>, sql: string): Promise<number> {
+  const running = "SELECT id FROM information_schema.processlist WHERE info LIKE CONCAT(:sql, '%')";
+  const find = async () => (await run(running, { parameters: [text('sql', sql)] })).records?.[0]?.[0]?.longValue ?? 0;
+  await expect.poll(find).toBeGreaterThan(0);
+  return find();
 }
 
 /** The fields of the only row. */
