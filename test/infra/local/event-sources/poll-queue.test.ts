@@ -223,12 +223,17 @@ describe('a queue that calls a function', () => {
     await expect.poll(() => batches.length).toBe(1);
     let isStopped = false;
     const stopping = stop().then(() => (isStopped = true));
-    await queue.send('b:1');
-    await expect.poll(async () => texts(await queue.receive())).toEqual(['b:1']);
+    await queue.count();
     expect(isStopped).toBe(false);
     call.resolve(null);
     await stopping;
-    expect(await queue.count()).toEqual({ visible: 0, held: 1 });
+    await queue.send('b:1');
+    const received = async () => {
+      // It comes back if SQS gave it to the receive that was given up.
+      vi.advanceTimersByTime(60_000);
+      return texts(await queue.receive());
+    };
+    await expect.poll(received).toEqual(['b:1']);
     expect(batches).toEqual([['a:1']]);
   });
 });

@@ -1,7 +1,6 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { processesWithArgument } from '../../../../infra/local/process-table.ts';
 import {
@@ -11,7 +10,7 @@ import {
   type ShardGroupsOptions,
   startShardGroups,
 } from '../../../../infra/local/mysql/shard-groups.ts';
-import { PATIENCE_MS } from '../../../support/until.ts';
+import { until } from '../../../support/until.ts';
 import { wishedEngine } from '../../../../infra/setup/engine.mjs';
 
 /** Of real servers on a machine that may have much else to do. */
@@ -62,8 +61,7 @@ export async function withFolder(work: (dataDir: string) => Promise<void>): Prom
     if (left.length > 0) throw new Error(`servers left behind: ${left.join(', ')}`);
   } finally {
     for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
-    await sleep(20);
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }
 
@@ -112,19 +110,15 @@ export async function ask(
   }
 }
 
-/** Tries until it neither throws nor is false; throws what it threw last after `PATIENCE_MS`. */
+/** Tries until it neither throws nor is false. */
 export async function eventually(what: string, check: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  let last: unknown = new Error('it never was');
-  while (performance.now() < deadline) {
+  await until(what, async () => {
     try {
-      if (await check()) return;
-    } catch (error) {
-      last = error;
+      return await check();
+    } catch {
+      return false;
     }
-    await sleep(50);
-  }
-  throw new Error(`${what}: not within ${PATIENCE_MS / 1000} s`, { cause: last });
+  });
 }
 
 /** Waits until a statement at this place gives exactly one value, `wanted`. */
