@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { processesWithArgument } from '../../../../infra/local/process-table.ts';
 import {
   type NodeStatus,
@@ -72,6 +72,24 @@ export function serversOn(dataDir: string): readonly number[] {
   );
 }
 
+/** Ends every server of a folder at once, as when a machine fails. */
+export async function killServersOn(dataDir: string): Promise<void> {
+  for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
+  await until('all servers have ended', () => serversOn(dataDir).length === 0);
+}
+
+/** Every node runs. */
+export async function settled(groups: ShardGroups): Promise<void> {
+  await until('every node runs', () => groups.status().every(({ state }) => state === 'running'));
+}
+
+/** A connection of the application that stays, whatever becomes of it. */
+export async function connectTo({ writerEndpoint, user, password }: ShardGroup): Promise<Connection> {
+  const connection = await createConnection({ host: writerEndpoint.host, port: writerEndpoint.port, user, password });
+  connection.on('error', () => {});
+  return connection;
+}
+
 export function firstGroup(groups: ShardGroups): ShardGroup {
   const [group] = groups.groups;
   if (group === undefined) throw new Error('no group');
@@ -110,17 +128,6 @@ export async function ask(
   }
 }
 
-/** Tries until it neither throws nor is false. */
-export async function eventually(what: string, check: () => Promise<boolean> | boolean): Promise<void> {
-  await until(what, async () => {
-    try {
-      return await check();
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** Waits until a statement at this place gives exactly one value, `wanted`. */
 export async function eventuallyValue(
   group: ShardGroup,
@@ -128,8 +135,8 @@ export async function eventuallyValue(
   sql: string,
   wanted: unknown,
 ): Promise<void> {
-  await eventually(`${sql} = ${String(wanted)}`, async () => {
-    const [row] = await ask(group, at, sql);
+  await until(`${sql} = ${String(wanted)}`, async () => {
+    const [row] = await ask(group, at, sql).catch(() => []);
     return Object.values(row ?? {})[0] === wanted;
   });
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { recordSynthesis, synthesizedFrom } from '../../../../infra/local/template/synthesis-record.ts';
 import type { SynthesisOrder } from '../../../../infra/local/template/synthesis-order.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
@@ -34,8 +34,6 @@ afterEach(() => {
   vi.unstubAllEnvs();
   vi.restoreAllMocks();
 });
-// Each change is undone, and was all that made a difference.
-afterAll(() => expect(isSynthesized()).toBe(true));
 
 /** Changes a file until the test ends; without a text it is removed. */
 function change(file: string, text?: string): void {
@@ -102,3 +100,5 @@ it.each([
   recordSynthesis(elsewhere, [...READ, at(file)], startedAt);
   expect(isSynthesized(elsewhere)).toBe(false);
 });
+
+it('is taken again when each of these changes is undone', () => expect(isSynthesized()).toBe(true));
