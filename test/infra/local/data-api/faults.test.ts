@@ -1,29 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startDataApi } from '../../../../infra/local/data-api/data-api.ts';
 import { Faults, type FaultOrder } from '../../../../infra/local/data-api/faults.ts';
-import {
-  callsOf,
-  clientOf,
-  failure,
-  onlyRow,
-  openDataApi,
-  serverLogin,
-  type Calls,
-  type TestApi,
-} from './with-data-api.ts';
+import { callsOf, clientOf, failure, dataApiOfTests, onlyRow, serverLogin, type Calls } from './with-data-api.ts';
 
-let api: TestApi;
-let patient: Calls;
-
-beforeAll(async () => {
-  api = await openDataApi();
-  patient = callsOf(clientOf(api.url, 3), api.database);
-  await api.run('CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))');
-});
-afterAll(async () => {
-  patient?.client.destroy();
-  await api?.close();
-});
+const api = await dataApiOfTests('CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))');
+const patient = callsOf(clientOf(api.url, 3), api.database);
+afterAll(() => patient.client.destroy());
 beforeEach(() => api.run('DELETE FROM t'));
 afterEach(() => api.faults.clear());
 

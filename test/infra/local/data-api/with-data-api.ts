@@ -13,7 +13,7 @@ import {
   type SqlParameter,
 } from '@aws-sdk/client-rds-data';
 import { afterAll, expect, inject, vi } from 'vitest';
-import { startDataApi, type DataApi, type DataApiOptions } from '../../../../infra/local/data-api/data-api.ts';
+import { startDataApi, type DataApi } from '../../../../infra/local/data-api/data-api.ts';
 import type { Login } from '../../../../infra/local/data-api/logins.ts';
 
 export const RESOURCE_ARN = 'arn:aws:rds:us-east-1:000000000000:cluster:local';
@@ -38,7 +38,6 @@ export interface Calls {
 export interface TestApi extends DataApi, Calls {
   /** The scratch database. */
   readonly database: string;
-  close(): Promise<void>;
 }
 
 /** The same, asked by this client. */
@@ -61,32 +60,21 @@ export function serverLogin(): Login {
   return { host: group.writer.host, port: group.writer.port, user: group.user, password: group.password };
 }
 
-/** An endpoint over the run's first writer, with a database of its own. */
-export async function openDataApi(options: Partial<DataApiOptions> = {}): Promise<TestApi> {
-  const api = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }], ...options });
+/** An endpoint over the run's first writer for the tests of a file, with a database in which statements were done. */
+export async function dataApiOfTests(...statements: readonly string[]): Promise<TestApi> {
+  const api = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }] });
   const client = clientOf(api.url);
   const database = `scratch_${randomBytes(6).toString('hex')}`;
-  await client.send(new ExecuteStatementCommand({ ...TARGET, sql: `CREATE DATABASE ${database}` }));
   const calls = callsOf(client, database);
-  return {
-    ...api,
-    ...calls,
-    database,
-    async close() {
-      api.faults.clear();
-      await calls.run(`DROP DATABASE ${database}`, { database: undefined });
-      client.destroy();
-      await api.stop();
-    },
-  };
-}
-
-/** An endpoint for the tests of a file, in whose database these statements were done. */
-export async function dataApiOfTests(...statements: readonly string[]): Promise<TestApi> {
-  const api = await openDataApi();
-  afterAll(() => api.close());
-  for (const statement of statements) await api.run(statement);
-  return api;
+  await calls.run(`CREATE DATABASE ${database}`, { database: undefined });
+  afterAll(async () => {
+    api.faults.clear();
+    await calls.run(`DROP DATABASE ${database}`, { database: undefined });
+    client.destroy();
+    await api.stop();
+  });
+  for (const statement of statements) await calls.run(statement);
+  return { ...api, ...calls, database };
 }
 
 /** The real SDK; a call is tried once unless said otherwise. */
