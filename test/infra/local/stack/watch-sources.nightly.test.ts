@@ -9,8 +9,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { writeFiles } from '../../support/write-files.ts';
 
 /** A whole stack, synthesized several times, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 240_000 });
-const SAID = { timeout: 120_000, interval: 50 };
+vi.setConfig({ testTimeout: 900_000 });
+const SAID = { timeout: 400_000, interval: 50 };
 const folder = temporaryFolder();
 const lines: string[] = [];
 let watched: WatchedSources;
