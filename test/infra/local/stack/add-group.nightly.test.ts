@@ -11,7 +11,7 @@ import { writeFiles } from '../../support/write-files.ts';
 import { ask, eventuallyValue } from '../mysql/with-shard-groups.ts';
 
 /** A whole stack that gets more servers, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 900_000 });
 const SHARDS = 8;
 const WRITERS = 4;
 const folder = temporaryFolder();
