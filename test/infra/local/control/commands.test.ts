@@ -15,13 +15,7 @@ const note =
   (what: string) =>
   async (name?: unknown): Promise<void> =>
     void asked.push(name === undefined ? what : `${what} ${String(name)}`);
-const service = (name: string) => ({
-  url: '',
-  kill: note(`kill ${name}`),
-  resume: note(`resume ${name}`),
-  close: note('close'),
-  suffix: '',
-});
+const service = (name: string) => ({ kill: note(`kill ${name}`), resume: note(`resume ${name}`) });
 const stack = {
   groups: { status: () => [{ node: 'group-1-a' }, { node: 'group-1-b' }], kill: note('kill'), resume: note('resume') },
   services: { dynamodb: service('dynamodb'), sqs: service('sqs') },
@@ -31,43 +25,30 @@ const stack = {
 const commands = commandsOf(stack, '/nowhere');
 const run = async (name: string, argument: string): Promise<unknown> => commands[name]?.(argument);
 
-it('servers and services are killed and resumed by their names', async () => {
-  for (const [name, target] of [
-    ['kill', 'group-1-b'],
-    ['kill', 'sqs'],
-    ['resume', 'dynamodb'],
-    ['resume', 'group-1-a'],
-  ] as const)
-    await run(name, target);
-  expect(asked.splice(0)).toEqual(['kill group-1-b', 'kill sqs', 'resume dynamodb', 'resume group-1-a']);
-});
-
-it.each(['kill', 'resume'])('%s of something else names all that there is', async (name) => {
-  await expect(run(name, 'dynamo')).rejects.toThrow(
-    'node: wanted one of group-1-a, group-1-b, dynamodb, sqs, got "dynamo"',
-  );
-});
-
 it.each([
-  ['zero', '"zero"'],
-  ['', '""'],
-  ['-1', '"-1"'],
-  ['1.5', '"1.5"'],
-])('a count of tailers of %j is refused as it came', async (count, got) => {
-  await expect(run('tailers', count)).rejects.toThrow(
-    new RegExp(`^tailers: wanted an integer from 0 to \\d+, got ${got}$`, 'u'),
-  );
+  ['kill', 'group-1-b', 'kill group-1-b'],
+  ['kill', 'sqs', 'kill sqs'],
+  ['resume', 'dynamodb', 'resume dynamodb'],
+  ['resume', 'group-1-a', 'resume group-1-a'],
+  ['tailers', '3', 'tailers 3'],
+  ['add-group', '', 'add a group'],
+])('%s %s is done by the stack', async (name, argument, done) => {
+  await run(name, argument);
+  expect(asked.splice(0)).toEqual([done]);
+});
+
+const ALL = 'node: wanted one of group-1-a, group-1-b, dynamodb, sqs, got "dynamo"';
+it.each([
+  ['kill', 'dynamo', ALL],
+  ['resume', 'dynamo', ALL],
+  ...['zero', '', '-1', '1.5'].map((count): [string, string, RegExp] => [
+    'tailers',
+    count,
+    new RegExp(`^tailers: wanted an integer from 0 to \\d+, got "${count}"$`, 'u'),
+  ]),
+])('%s %j is refused as it came', async (name, argument, message) => {
+  await expect(run(name, argument)).rejects.toThrow(message);
   expect(asked).toEqual([]);
-});
-
-it('a count of tailers is handed on as a number', async () => {
-  await run('tailers', '3');
-  expect(asked.splice(0)).toEqual(['tailers 3']);
-});
-
-it('a group is added by the stack', async () => {
-  await run('add-group', '');
-  expect(asked.splice(0)).toEqual(['add a group']);
 });
 
 it('a group is not set back where it would not get back everything, unless that is said; another group is none', async () => {

@@ -1,19 +1,18 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { logLineAsJson, showLogLine } from '../../../../infra/local/control/log-line.ts';
 import { readLogs, type WantedLines } from '../../../../infra/local/control/read-logs.ts';
 import { openFunctionLog } from '../../../../infra/local/lambda/function-log.ts';
-import { dataFolder, type DataFolder } from '../../../../infra/local/stack/data-folder.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { dataFolder } from '../../../../infra/local/stack/data-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
-let data: DataFolder;
+const folder = folderOfTests();
+const data = dataFolder(folder.path);
 
 beforeEach(() => {
-  folder = temporaryFolder();
-  data = dataFolder(folder.path);
   const opened = { level: 'WARN', message: 'store', request_id: 'order-17', event: { kind: 'circuit_opened' } };
+  const answered = { request_id: 'order-17', gateway_request_id: 'gate-9', status: 500 };
   writeFileSync(`${data.functionLog}.1`, line('00:00:01.000Z', 'write-cells', { message: 'older' }));
   writeFileSync(
     data.functionLog,
@@ -22,23 +21,15 @@ beforeEach(() => {
       '2026-11-24T00:00:04.000Z gateway gate-9 write-cells ended before it answered\n' +
       'a line of nobody\n',
   );
-  writeFileSync(
-    data.requestLog,
-    line('00:00:05.000Z', 'gateway', { request_id: 'order-17', gateway_request_id: 'gate-9', status: 500 }),
-  );
+  writeFileSync(data.requestLog, line('00:00:05.000Z', 'gateway', answered));
   writeFileSync(data.metricLog, line('00:00:02.000Z', 'write-cells', { _aws: {}, stored: 1, request_id: 'order-17' }));
 });
-afterEach(() => folder[Symbol.dispose]());
 
 function line(time: string, title: string, fields: object): string {
   return `2026-11-24T${time} ${title} ${JSON.stringify(fields)}\n`;
 }
 
-async function shown(wanted: WantedLines): Promise<readonly string[]> {
-  const lines: string[] = [];
-  for await (const one of readLogs(data, wanted)) lines.push(showLogLine(one));
-  return lines;
-}
+const shown = (wanted: WantedLines): Promise<readonly string[]> => Array.fromAsync(readLogs(data, wanted), showLogLine);
 
 describe('the logs of a stack', () => {
   it('give every line of a request in the order of time, by the id of its caller or of the gateway', async () => {
@@ -85,8 +76,8 @@ describe('the logs of a stack', () => {
     log.write('write-cells', 1, Buffer.from('{"_aws":{},"stored":1}\n{"message":"said"}\n'));
     await log.close();
     const own = { ...data, functionLog: log.path, metricLog: join(folder.path, 'counted.log'), requestLog: 'none' };
-    const titles: string[] = [];
-    for await (const one of readLogs(own, {})) titles.push(showLogLine(one).slice(13));
-    expect(titles).toEqual(['write-cells said']);
+    expect((await Array.fromAsync(readLogs(own, {}), showLogLine)).map((one) => one.slice(13))).toEqual([
+      'write-cells said',
+    ]);
   });
 });

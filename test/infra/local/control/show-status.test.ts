@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import type { StackStatus } from '../../../../infra/local/control/commands.ts';
 import { showStatus } from '../../../../infra/local/control/show-status.ts';
-import { SUMMARY as RUNNING } from '../../../functions/support/fake-triggers.ts';
-import type { TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
+import { SUMMARY } from '../../../functions/support/fake-triggers.ts';
 
 const STATUS: StackStatus = {
   url: 'http://127.0.0.1:4000',
@@ -18,31 +17,20 @@ const STATUS: StackStatus = {
   queues: [],
 };
 
-const SUMMARY: TriggerSummary = {
-  ...RUNNING,
-  state: 'stopped',
-  reason: '100 cells are parked',
-  lag: { cells: 1, seconds: 2.34, unknown_shards: 0 },
-  parked: 100,
-};
-
 it('the status of a stack says how each trigger does and what waits in its queue', () => {
+  const lag = { cells: 1, seconds: 2.34, unknown_shards: 0 };
+  const stopped = { ...SUMMARY, state: 'stopped', reason: '100 cells are parked', lag, parked: 100 } as const;
+  const running = {
+    state: 'running',
+    reason: null,
+    lag: { cells: 0, seconds: 0, unknown_shards: 3 },
+    parked: 0,
+  } as const;
   const text = showStatus({
     ...STATUS,
     triggers: [
-      { datastore: 'trips', trigger: 'bill_rider', summary: SUMMARY },
-      {
-        datastore: 'trips',
-        trigger: 'feed',
-        summary: {
-          ...SUMMARY,
-          trigger: 'feed',
-          state: 'running',
-          reason: null,
-          lag: { cells: 0, seconds: 0, unknown_shards: 3 },
-          parked: 0,
-        },
-      },
+      { datastore: 'trips', trigger: 'bill_rider', summary: stopped },
+      { datastore: 'trips', trigger: 'feed', summary: { ...SUMMARY, trigger: 'feed', ...running } },
       { datastore: 'trips', trigger: 'copy' },
     ],
     queues: [

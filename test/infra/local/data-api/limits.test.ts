@@ -1,22 +1,23 @@
 import { ExecuteStatementCommand } from '@aws-sdk/client-rds-data';
-import { describe, expect, it } from 'vitest';
-import type { Limits } from '../../../../infra/local/data-api/limits.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DEFAULT_LIMITS, type Limits } from '../../../../infra/local/data-api/limits.ts';
 import { startDataApi } from '../../../../infra/local/data-api/data-api.ts';
 import {
   callsOf,
   clientOf,
   failure,
+  fakeTimeouts,
   long,
   onlyRow,
   dataApiOfTests,
   RESOURCE_ARN,
+  runningOn,
   SECRET_ARN,
   serverLogin,
   TARGET,
   text,
   type Calls,
 } from './with-data-api.ts';
-import { TIMED } from '../../../support/timed.ts';
 
 const api = await dataApiOfTests('CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, body LONGBLOB)');
 
@@ -103,53 +104,58 @@ describe('sizes', () => {
   });
 });
 
-describe('times', () => {
+describe('times, of which a statement has 45 seconds', () => {
+  const LIMIT_MS = DEFAULT_LIMITS.statementMs;
+  const TIMEOUT = failure('StatementTimeoutException', 'Request timed out', 400);
   const records = async (sql: string) => (await api.run(sql)).records;
+  beforeEach(() => fakeTimeouts());
+  afterEach(() => void vi.useRealTimers());
 
-  it('a statement that takes too long is cancelled', TIMED, async () => {
-    await withLimits({ statementMs: 300 }, async ({ run }) => {
-      const before = performance.now();
-      await expect(run('INSERT INTO t (id) SELECT 1000 FROM (SELECT SLEEP(2)) AS s')).rejects.toMatchObject({
-        name: 'StatementTimeoutException',
-        message: 'Request timed out',
-        dbConnectionId: expect.any(Number),
-        $metadata: expect.objectContaining({ httpStatusCode: 400 }),
-      });
-      expect(performance.now() - before).toBeLessThan(1500);
-    });
-    const running = "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'INSERT INTO t (id) SELECT 1000%'";
+  it('a statement that takes longer is cancelled', async () => {
+    const sql = 'INSERT INTO t (id) SELECT 1000 FROM (SELECT SLEEP(1000)) AS s';
+    const call = api.run(sql);
+    await runningOn(api, sql);
+    vi.advanceTimersByTime(LIMIT_MS);
+    await expect(call).rejects.toMatchObject({ ...TIMEOUT, dbConnectionId: expect.any(Number) });
+    const running = `SELECT 1 FROM information_schema.processlist WHERE info LIKE '${sql}'`;
     await expect.poll(() => records(running)).toEqual([]);
     expect(await records('SELECT id FROM t WHERE id = 1000')).toEqual([]);
   });
 
-  it('or goes on where that is wished', async () => {
-    await withLimits({ statementMs: 300 }, async ({ run }) => {
-      const sql = 'INSERT INTO t (id) SELECT 2000 FROM (SELECT SLEEP(2.5)) AS s';
-      await expect(run(sql, { continueAfterTimeout: true })).rejects.toMatchObject(
-        failure('StatementTimeoutException'),
-      );
-      const inserted = 'SELECT id FROM t WHERE id = 2000';
-      expect(await records(inserted)).toEqual([]);
-      await expect.poll(() => records(inserted)).toEqual([[{ longValue: 2000 }]]);
-    });
+  it('or continues where the call says so', async () => {
+    const transactionId = await api.begin();
+    await api.run("SELECT GET_LOCK('late', 0)", { transactionId });
+    const sql = "INSERT INTO t (id) SELECT 2000 FROM (SELECT GET_LOCK('late', 1000)) AS s";
+    const call = api.run(sql, { continueAfterTimeout: true });
+    await runningOn(api, sql);
+    vi.advanceTimersByTime(LIMIT_MS);
+    await expect(call).rejects.toMatchObject(TIMEOUT);
+    const inserted = 'SELECT id FROM t WHERE id = 2000';
+    expect(await records(inserted)).toEqual([]);
+    await api.run("SELECT RELEASE_LOCK('late')", { transactionId });
+    await expect.poll(() => records(inserted)).toEqual([[{ longValue: 2000 }]]);
+    await api.rollback(transactionId);
   });
 
   it('a batch ends with the set that is under way', async () => {
-    await withLimits({ statementMs: 1500 }, async ({ batch }) => {
-      const sets = [3001, 3002, 3003].map((id) => [long('id', id)]);
-      const call = batch('INSERT INTO t (id) SELECT :id FROM (SELECT SLEEP(0.9)) AS s', sets);
-      await expect(call).rejects.toMatchObject(failure('StatementTimeoutException'));
-      expect(await records('SELECT id FROM t WHERE id > 3000')).toEqual([[{ longValue: 3001 }]]);
-    });
+    const sets = [0, 1000, 0].map((seconds, at) => [long('id', 3001 + at), long('seconds', seconds)]);
+    const sql = 'INSERT INTO t (id) SELECT :id FROM (SELECT SLEEP(:seconds)) AS s';
+    const call = api.batch(sql, sets);
+    await runningOn(api, 'INSERT INTO t (id) SELECT 3002');
+    vi.advanceTimersByTime(LIMIT_MS);
+    await expect(call).rejects.toMatchObject(TIMEOUT);
+    expect(await records('SELECT id FROM t WHERE id > 3000')).toEqual([[{ longValue: 3001 }]]);
   });
 
-  it('a transaction can go on after a statement that was cancelled', async () => {
-    await withLimits({ statementMs: 300 }, async ({ begin, run }) => {
-      const transactionId = await begin();
-      const slow = run('SELECT COUNT(*) FROM (SELECT SLEEP(2)) AS s', { transactionId });
-      await expect(slow).rejects.toMatchObject(failure('StatementTimeoutException'));
-      expect(await run('SELECT 1', { transactionId })).toHaveProperty('records');
-    });
+  it('a transaction continues after a statement that was cancelled', async () => {
+    const transactionId = await api.begin();
+    const sql = 'SELECT COUNT(*) FROM (SELECT SLEEP(1000)) AS s';
+    const call = api.run(sql, { transactionId });
+    await runningOn(api, sql);
+    vi.advanceTimersByTime(LIMIT_MS);
+    await expect(call).rejects.toMatchObject(TIMEOUT);
+    expect(await api.run('SELECT 1', { transactionId })).toHaveProperty('records');
+    await api.rollback(transactionId);
   });
 });
 
@@ -170,87 +176,59 @@ describe('what is refused', () => {
     expect(onlyRow(await api.run('CALL two()'))).toEqual([{ longValue: 1 }]);
   });
 
-  it('array parameters', async () => {
-    await expect(
-      api.run('SELECT :v', { parameters: [{ name: 'v', value: { arrayValue: { longValues: [1] } } }] }),
-    ).rejects.toMatchObject(failure('ValidationException', 'Array parameters are not supported.'));
-  });
-
-  it('a schema', async () => {
-    await expect(api.run('SELECT 1', { schema: 's' })).rejects.toMatchObject(
-      failure('ValidationException', "The schema parameter isn't supported"),
-    );
-    await withLimits({ noSchema: false }, ({ run }) => run('SELECT 1', { schema: 's' }));
+  const ARRAY = { name: 'v', value: { arrayValue: { longValues: [1] } } };
+  it.each([
+    ['array parameters', { parameters: [ARRAY] }, 'Array parameters are not supported.'],
+    ['a parameter that is not there', { parameters: [text('w', 'x')] }, 'Cannot find parameter: v'],
+    ['a schema', { schema: 's' }, "The schema parameter isn't supported"],
+  ])('%s', async (_, input, message) => {
+    await expect(api.run('SELECT :v', input)).rejects.toMatchObject(failure('ValidationException', message));
   });
 
   it('arguments of other lengths than the model allows', async () => {
     const tooShort =
       "1 validation error detected: Value 'arn:short' at 'resourceArn' failed to satisfy constraint: Member must have length greater than or equal to 11";
-    await expect(api.run('SELECT 1', { resourceArn: 'arn:short' })).rejects.toMatchObject(
-      failure('ValidationException', tooShort),
-    );
-    await expect(api.run('SELECT 1', { secretArn: 'x'.repeat(101) })).rejects.toMatchObject(
-      failure('ValidationException'),
-    );
-    await expect(api.run('SELECT 1', { database: 'x'.repeat(65) })).rejects.toMatchObject(
-      failure('ValidationException'),
-    );
-    await withLimits({ argumentLengths: false }, ({ run }) => run('SELECT 1', { resourceArn: 'arn:short' }));
+    const others = [{ secretArn: 'x'.repeat(101) }, { database: 'x'.repeat(65) }];
+    for (const input of [{ resourceArn: 'arn:short' }, ...others])
+      await expect(api.run('SELECT 1', input)).rejects.toMatchObject(
+        failure('ValidationException', 'resourceArn' in input ? tooShort : undefined),
+      );
+    const allowed = { resourceArn: 'arn:short', schema: 's' };
+    await withLimits({ argumentLengths: false, noSchema: false }, ({ run }) => run('SELECT 1', allowed));
   });
 
-  it('a parameter that is not there', async () => {
-    await expect(api.run('SELECT :v', { parameters: [text('w', 'x')] })).rejects.toMatchObject(
-      failure('ValidationException', 'Cannot find parameter: v'),
-    );
-  });
-
-  it('what is no request of this API', async () => {
-    const post = async (path: string, body: string) => {
-      const response = await fetch(api.url + path, { method: 'POST', body });
-      return [response.status, response.headers.get('x-amzn-errortype'), Object(await response.json()).message];
-    };
-    expect(await post('/Execute', '{')).toEqual([400, 'SerializationException', expect.stringContaining('not JSON')]);
-    expect(await post('/Execute', '[]')).toEqual([400, 'SerializationException', expect.any(String)]);
-    expect(await post('/Execute', '{}')).toEqual([
+  const MISSING =
+    "1 validation error detected: Value null at 'resourceArn' failed to satisfy constraint: Member must not be null";
+  const DEPRECATED = 'This API is deprecated and not available. Use ExecuteStatement API instead';
+  const VALUES = [{}, { isNull: false }, { longValue: 1.5 }, { longValue: 1, stringValue: 'a' }, { blobValue: '!' }];
+  const SQL = { ...TARGET, sql: 'SELECT :a' };
+  it.each<[string, string | object, number, unknown, unknown]>([
+    ['/Execute', '{', 400, 'SerializationException', expect.stringContaining('not JSON')],
+    ['/Execute', '[]', 400, 'SerializationException', expect.any(String)],
+    ['/Execute', '{}', 400, 'ValidationException', MISSING],
+    ['/Execute', { ...TARGET, sql: 1 }, 400, 'SerializationException', 'sql: wanted a string, got 1'],
+    ...[...VALUES, { other: 1 }].map((value): [string, object, number, unknown, unknown] => [
+      '/Execute',
+      { ...SQL, parameters: [{ name: 'a', value }] },
       400,
-      'ValidationException',
-      "1 validation error detected: Value null at 'resourceArn' failed to satisfy constraint: Member must not be null",
-    ]);
-    expect(await post('/Execute', JSON.stringify({ ...TARGET, sql: 1 }))).toEqual([
-      400,
-      'SerializationException',
-      'sql: wanted a string, got 1',
-    ]);
-    const sql = 'SELECT :a';
-    for (const value of [
-      {},
-      { isNull: false },
-      { longValue: 1.5 },
-      { longValue: 1, stringValue: 'a' },
-      { blobValue: '!' },
-      { other: 1 },
-    ]) {
-      expect(
-        await post('/Execute', JSON.stringify({ ...TARGET, sql, parameters: [{ name: 'a', value }] })),
-        JSON.stringify(value),
-      ).toEqual([
-        400,
-        expect.stringMatching(/SerializationException|ValidationException/),
-        expect.stringContaining('parameter a'),
-      ]);
-    }
-    expect(await post('/Execute', JSON.stringify({ ...TARGET, sql, formatRecordsAs: 'XML' }))).toEqual([
+      expect.stringMatching(/SerializationException|ValidationException/),
+      expect.stringContaining('parameter a'),
+    ]),
+    [
+      '/Execute',
+      { ...SQL, formatRecordsAs: 'XML' },
       400,
       'ValidationException',
       expect.stringContaining('[NONE, JSON]'),
-    ]);
-    expect(await post('/ExecuteSql', '{}')).toEqual([
-      400,
-      'BadRequestException',
-      'This API is deprecated and not available. Use ExecuteStatement API instead',
-    ]);
-    expect(await post('/Other', '{}')).toEqual([404, 'UnknownOperationException', expect.any(String)]);
-    expect(await post('//', '{}')).toEqual([404, 'UnknownOperationException', expect.any(String)]);
+    ],
+    ['/ExecuteSql', '{}', 400, 'BadRequestException', DEPRECATED],
+    ['/Other', '{}', 404, 'UnknownOperationException', expect.any(String)],
+    ['//', '{}', 404, 'UnknownOperationException', expect.any(String)],
+  ])('what is no request of this API: %s %j', async (path, body, status, type, message) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await fetch(api.url + path, { method: 'POST', body: text });
+    const got = [response.status, response.headers.get('x-amzn-errortype'), Object(await response.json()).message];
+    expect(got).toEqual([status, type, message]);
   });
 });
 

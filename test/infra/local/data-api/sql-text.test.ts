@@ -25,9 +25,12 @@ describe('named parameters', () => {
   ])('%s', (sql, bound) => expect(one(sql)).toBe(bound));
 
   it('may be numbers, and stand for text that looks like parameters', () => {
-    const value = { kind: 'string', value: ":2 ? '" } as const;
-    const parameters = ['1', '2'].map((name) => ({ name, value, typeHint: undefined }));
+    const named = (name: string, value: string) =>
+      ({ name, value: { kind: 'string', value }, typeHint: undefined }) as const;
+    const parameters = ['1', '2'].map((name) => named(name, ":2 ? '"));
     expect(bind(readSqlText('SELECT :1, :2'), parameters)).toBe(String.raw`SELECT ':2 ? \'', ':2 ? \''`);
+    const numbered = ['p_1', 'p_10'].map((name) => named(name, name));
+    expect(bind(readSqlText('SELECT :p_10, :p_1'), numbered)).toBe(`SELECT 'p_10', 'p_1'`);
   });
 
   it('must be there when the statement names them; others are left out', () => {

@@ -1,32 +1,31 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startDataApi, type DataApi } from '../../../../infra/local/data-api/data-api.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startDataApi } from '../../../../infra/local/data-api/data-api.ts';
 import {
   callsOf,
   clientOf,
   failure,
+  fakeTimeouts,
   long,
   onlyRow,
   dataApiOfTests,
-  RESOURCE_ARN,
+  runningOn,
   serverLogin,
   type Calls,
 } from './with-data-api.ts';
-import { TIMED } from '../../../support/timed.ts';
 
 const api = await dataApiOfTests('CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))');
-beforeEach(async () => {
-  await api.run('DELETE FROM t');
-});
+beforeEach(() => api.run('DELETE FROM t'));
 
-const insert = (id: number, transactionId?: string) =>
-  api.run('INSERT INTO t (id) VALUES (:id)', { transactionId, parameters: [long('id', id)] });
+const insert = (id: number, transactionId?: string, calls: Calls = api) =>
+  calls.run('INSERT INTO t (id) VALUES (:id)', { transactionId, parameters: [long('id', id)] });
 const ids = async () => (await api.run('SELECT id FROM t ORDER BY id')).records?.map(([id]) => id?.longValue);
 const gone = (cause: string) => ({
   name: 'TransactionNotFoundException',
   $metadata: expect.objectContaining({ httpStatusCode: 404 }),
   message: expect.stringMatching(new RegExp(`^Transaction \\S+ is not found\\. ${cause}`)),
 });
+const connectionOf = async (transactionId: string): Promise<number> =>
+  Number(Object(onlyRow(await api.run('SELECT CONNECTION_ID()', { transactionId }))[0]).longValue);
 
 describe('a transaction', () => {
   it('is seen by others once it is committed', async () => {
@@ -40,29 +39,23 @@ describe('a transaction', () => {
     expect(await ids()).toEqual([1, 2, 3]);
   });
 
-  it('leaves nothing when it is rolled back', async () => {
-    const id = await api.begin();
-    await insert(1, id);
-    expect(await api.rollback(id)).toMatchObject({ transactionStatus: 'Rollback Complete' });
-    expect(await ids()).toEqual([]);
-  });
-
-  it('is over for good', async () => {
+  it('leaves nothing when it is rolled back, and is over for good', async () => {
     const [committed, rolledBack] = [await api.begin(), await api.begin()];
+    await insert(1, rolledBack);
     await api.commit(committed);
-    await api.rollback(rolledBack);
+    expect(await api.rollback(rolledBack)).toMatchObject({ transactionStatus: 'Rollback Complete' });
     for (const id of [committed, rolledBack]) {
       await expect(insert(1, id)).rejects.toMatchObject(gone('One previous call'));
       await expect(api.commit(id)).rejects.toMatchObject(gone('One previous call'));
       await expect(api.rollback(id)).rejects.toMatchObject(gone('One previous call'));
     }
     await expect(insert(1, 'unheard-of')).rejects.toMatchObject(gone('Transaction may be expired'));
-    // The connections that were used go on committing by themselves.
+    // The connections that were used commit each statement again.
     await insert(7);
     expect(await ids()).toEqual([7]);
   });
 
-  it('goes on after an error of a statement', async () => {
+  it('continues after an error of a statement', async () => {
     const id = await api.begin();
     await insert(1, id);
     await expect(insert(1, id)).rejects.toMatchObject(failure('DatabaseErrorException'));
@@ -74,7 +67,7 @@ describe('a transaction', () => {
     expect(await ids()).toEqual([1, 2]);
   });
 
-  it('begins anew after a statement that commits by itself', async () => {
+  it('begins again after a statement that commits by itself', async () => {
     const id = await api.begin();
     await insert(1, id);
     await api.run('CREATE TABLE IF NOT EXISTS implied (id INT)', { transactionId: id });
@@ -108,11 +101,10 @@ describe('a transaction', () => {
   it('whose connection is lost is aborted', async () => {
     const id = await api.begin();
     await insert(1, id);
-    const [connection] = onlyRow(await api.run('SELECT CONNECTION_ID()', { transactionId: id })) as {
-      longValue: number;
-    }[];
-    await api.run(`KILL ${String(connection?.longValue)}`);
-    await sleep(100);
+    const connection = await connectionOf(id);
+    await api.run(`KILL ${connection}`);
+    const left = `SELECT id FROM information_schema.processlist WHERE id = ${connection}`;
+    await expect.poll(async () => (await api.run(left)).records).toEqual([]);
     await expect(insert(2, id)).rejects.toMatchObject(failure('DatabaseUnavailableException'));
     await expect(insert(2, id)).rejects.toMatchObject(gone('Transaction has been aborted'));
     expect(await api.rollback(id)).toMatchObject({ transactionStatus: 'Rollback Complete' });
@@ -130,15 +122,15 @@ describe('a transaction', () => {
     await Promise.all([api.rollback(id), api.rollback(transactionId)]);
   });
 
-  it('takes one call at a time, and refuses the others at once', TIMED, async () => {
+  it('takes one call at a time, and refuses the others at once', async () => {
     const id = await api.begin();
-    const slow = api.run('SELECT SLEEP(2)', { transactionId: id });
-    await sleep(300);
+    const connection = await connectionOf(id);
+    const slow = api.run('SELECT SLEEP(1000)', { transactionId: id }).catch(() => undefined);
+    await runningOn(api, 'SELECT SLEEP(1000)');
     const busy = { name: 'DatabaseErrorException', message: 'Transaction is still running a query' };
-    const before = performance.now();
     await expect(insert(1, id)).rejects.toMatchObject(busy);
     await expect(api.commit(id)).rejects.toMatchObject(busy);
-    expect(performance.now() - before).toBeLessThan(1500);
+    await api.run(`KILL QUERY ${connection}`);
     await slow;
     await api.commit(id);
   });
@@ -154,66 +146,63 @@ it('calls outside of a transaction share no session', async () => {
   expect(await ids()).toEqual([1]);
 });
 
-describe('times', () => {
-  let hasty: DataApi;
-  let calls: Calls;
+describe('an endpoint with other limits', () => {
+  afterEach(() => void vi.useRealTimers());
 
-  async function start(limits: object): Promise<void> {
-    hasty = await startDataApi({ clusters: () => serverLogin(), limits });
-    calls = callsOf(clientOf(hasty.url), api.database);
+  async function start(limits: object): Promise<Calls & { readonly stop: () => Promise<void> }> {
+    const other = await startDataApi({ clusters: () => serverLogin(), limits });
+    const calls = callsOf(clientOf(other.url), api.database);
+    onTestFinished(async () => {
+      calls.client.destroy();
+      await other.stop();
+    });
+    return { ...calls, stop: other.stop };
   }
-  afterEach(async () => {
-    calls.client.destroy();
-    await hasty.stop();
-  });
-  const insertHasty = (id: number, transactionId: string) =>
-    calls.run(`INSERT INTO t (id) VALUES (${id})`, { transactionId });
 
-  it('an idle transaction is rolled back, one that is used is not', async () => {
-    await start({ transactionIdleMs: 1500 });
-    const [idle, used] = [await calls.begin(), await calls.begin()];
-    await insertHasty(1, idle);
-    for (const id of [2, 3, 4]) {
-      await insertHasty(id, used);
-      await sleep(600);
-    }
-    await expect(insertHasty(5, idle)).rejects.toMatchObject(gone('Transaction may be expired'));
-    await calls.commit(used);
-    expect(await ids()).toEqual([2, 3, 4]);
+  it('rolls back a transaction that is idle for three minutes, and none that is used', async () => {
+    fakeTimeouts();
+    const [idle, used] = [await api.begin(), await api.begin()];
+    await insert(1, idle);
+    await insert(2, used);
+    vi.advanceTimersByTime(100_000);
+    await insert(3, used);
+    vi.advanceTimersByTime(100_000);
+    await expect(insert(5, idle)).rejects.toMatchObject(gone('Transaction may be expired'));
+    await api.commit(used);
+    expect(await ids()).toEqual([2, 3]);
     // Its locks are gone too.
     await insert(1);
   });
 
-  it('a transaction that takes too long is rolled back, used or not', async () => {
-    await start({ transactionTotalMs: 1500 });
+  it('rolls back a transaction that takes too long, used or not', async () => {
+    const calls = await start({ transactionTotalMs: 300_000 });
+    fakeTimeouts();
     const id = await calls.begin();
-    await insertHasty(1, id);
-    await sleep(1700);
+    for (const one of [1, 2]) {
+      await insert(one, id, calls);
+      vi.advanceTimersByTime(170_000);
+    }
     await expect(calls.commit(id)).rejects.toMatchObject(gone('Transaction may be expired'));
     expect(await ids()).toEqual([]);
   });
 
-  it('calls wait for each other where that is wished', async () => {
-    await start({ singleCall: false });
+  it('has calls of a transaction wait for each other', async () => {
+    const calls = await start({ singleCall: false });
     const id = await calls.begin();
-    await Promise.all([1, 2, 3].map((one) => insertHasty(one, id)));
+    await Promise.all([1, 2, 3].map((one) => insert(one, id, calls)));
     await calls.commit(id);
     expect(await ids()).toEqual([1, 2, 3]);
   });
 
-  it('an endpoint that stops rolls back what is under way, and waits for no statement', TIMED, async () => {
-    await start({});
-    const id = await calls.begin();
-    await insertHasty(1, id);
-    const cut = calls.run('SELECT SLEEP(20)');
+  it('rolls back what is under way when it stops, and waits for no statement', async () => {
+    const calls = await start({});
+    await insert(1, await calls.begin(), calls);
+    const cut = calls.run('SELECT SLEEP(1001)');
     cut.catch(() => undefined);
-    await sleep(200);
-    const before = performance.now();
-    await hasty.stop();
+    const connection = await runningOn(api, 'SELECT SLEEP(1001)');
+    await calls.stop();
     await expect(cut).rejects.toThrow(/./);
-    expect(performance.now() - before).toBeLessThan(2000);
-    const isFree = () => insert(1).then(Boolean, () => false);
-    await expect.poll(isFree).toBe(true);
-    hasty = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }] });
+    await expect.poll(() => insert(1).then(Boolean, () => false)).toBe(true);
+    await api.run(`KILL ${connection}`).catch(() => undefined);
   });
 });

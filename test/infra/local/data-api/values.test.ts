@@ -1,5 +1,5 @@
 import type { ColumnMetadata, SqlParameter } from '@aws-sdk/client-rds-data';
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { failure, long, onlyRow, dataApiOfTests, TARGET, text } from './with-data-api.ts';
 
 const api = await dataApiOfTests(`CREATE TABLE every (
@@ -22,16 +22,15 @@ async function roundTrip(column: string, parameter: SqlParameter): Promise<unkno
   return onlyRow(await api.run(`SELECT ${column} FROM every`))[0];
 }
 
+const STRANGE = `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍`;
 const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 
 describe('a value through a column', () => {
   it.each<[column: string, value: object, wanted: object]>([
     ['flag', { longValue: 1 }, { booleanValue: true }],
-    ['flag', { booleanValue: false }, { booleanValue: false }],
     ['flag', { longValue: 5 }, { booleanValue: true }],
     ['truth', { booleanValue: true }, { booleanValue: true }],
     ['tiny', { longValue: -128 }, { longValue: -128 }],
-    ['tiny_u', { longValue: 1 }, { longValue: 1 }],
     ['small', { longValue: 32_767 }, { longValue: 32_767 }],
     ['medium', { longValue: 16_777_215 }, { longValue: 16_777_215 }],
     ['whole', { longValue: -2_147_483_648 }, { longValue: -2_147_483_648 }],
@@ -46,15 +45,9 @@ describe('a value through a column', () => {
     ['bit1', { booleanValue: true }, { booleanValue: true }],
     ['bit1', { longValue: 0 }, { booleanValue: false }],
     ['bits', { longValue: 0x0f0a }, { blobValue: bytes(0x0f, 0x0a) }],
-    ['bits', { blobValue: bytes(0x01, 0xff) }, { blobValue: bytes(0x01, 0xff) }],
     ['name', { stringValue: '' }, { stringValue: '' }],
-    [
-      'name',
-      { stringValue: `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍` },
-      { stringValue: `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍` },
-    ],
+    ['name', { stringValue: STRANGE }, { stringValue: STRANGE }],
     ['code', { stringValue: 'ab' }, { stringValue: 'ab' }],
-    ['note', { stringValue: 'a' }, { stringValue: 'a' }],
     ['book', { stringValue: 'B'.repeat(60_000) }, { stringValue: 'B'.repeat(60_000) }],
     ['raw', { blobValue: bytes(0, 1, 2, 255) }, { blobValue: bytes(0, 1, 2, 255) }],
     ['fixed', { blobValue: bytes(1) }, { blobValue: bytes(1, 0, 0, 0) }],
@@ -76,9 +69,7 @@ describe('a value through a column', () => {
 
   it('JSON comes back as its text', async () => {
     const document = { quote: `'"\\`, city: '世界 🌍', lines: 'a\nb', list: [1, 'two', { three: 3 }] };
-    const field = (await roundTrip('document', { value: { stringValue: JSON.stringify(document) } })) as {
-      stringValue: string;
-    };
+    const field = Object(await roundTrip('document', text('value', JSON.stringify(document))));
     expect(JSON.parse(field.stringValue)).toEqual(document);
   });
 
@@ -98,15 +89,16 @@ describe('a value through a column', () => {
 });
 
 describe('type hints', () => {
+  const UUID = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
   it.each([
-    ['day', text('v', '2024-02-29', 'DATE'), '2024-02-29'],
-    ['clock', text('v', '23:59:59', 'TIME'), '23:59:59'],
-    ['precise', text('v', '2024-02-29 23:59:59.123', 'TIMESTAMP'), '2024-02-29 23:59:59.123000'],
-    ['price', text('v', '12.5', 'DECIMAL'), '12.5000'],
-    ['name', text('v', '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', 'UUID'), '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0'],
-    ['document', text('v', '[1]', 'JSON'), '[1]'],
-  ])('%s', async (column, parameter, wanted) => {
-    expect(await roundTrip(column, parameter)).toEqual({ stringValue: wanted });
+    ['day', '2024-02-29', 'DATE', '2024-02-29'],
+    ['clock', '23:59:59', 'TIME', '23:59:59'],
+    ['precise', '2024-02-29 23:59:59.123', 'TIMESTAMP', '2024-02-29 23:59:59.123000'],
+    ['price', '12.5', 'DECIMAL', '12.5000'],
+    ['name', UUID, 'UUID', UUID],
+    ['document', '[1]', 'JSON', '[1]'],
+  ] as const)('%s %s, a %s', async (column, value, hint, wanted) => {
+    expect(await roundTrip(column, text('value', value, hint))).toEqual({ stringValue: wanted });
   });
 
   it('a decimal is a number to the server, a string is not', async () => {
@@ -132,15 +124,10 @@ describe('type hints', () => {
 describe('results', () => {
   it('of expressions', async () => {
     const row = onlyRow(await api.run(`SELECT 42, 3.14, 1e0, 'text', NULL, COUNT(*), NOW() FROM every WHERE id = 0`));
-    expect(row).toEqual([
-      { longValue: 42 },
-      { stringValue: '3.14' },
-      { doubleValue: 1 },
-      { stringValue: 'text' },
-      { isNull: true },
-      { longValue: 0 },
-      { stringValue: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) },
-    ]);
+    const time = { stringValue: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) };
+    const [number, decimal] = [{ longValue: 42 }, { stringValue: '3.14' }];
+    const rest = [{ doubleValue: 1 }, { stringValue: 'text' }, { isNull: true }, { longValue: 0 }, time];
+    expect(row).toEqual([number, decimal, ...rest]);
   });
 
   it('with integers as strings, and decimals as numbers', async () => {
@@ -277,31 +264,20 @@ describe('column metadata', () => {
 
 describe('batches', () => {
   it('run a statement for each set, and give what each generated', async () => {
-    const { updateResults } = await api.batch('INSERT INTO every (name, whole) VALUES (:name, :whole)', [
-      [text('name', 'a'), long('whole', 1)],
-      [text('name', 'b'), long('whole', 2)],
-    ]);
+    const row = (name: string, whole: number) => {
+      const raw = { name: 'raw', value: { blobValue: bytes(whole) } };
+      return [text('name', name), long('whole', whole), raw];
+    };
+    const insert = 'INSERT INTO every (name, whole, raw) VALUES (:name, :whole, :raw)';
+    const { updateResults } = await api.batch(insert, [row('a', 1), row('b', 2)]);
     const [first, second] = (updateResults ?? []).map(({ generatedFields }) => generatedFields?.[0]?.longValue ?? 0);
     expect(first).toBeGreaterThan(0);
     expect(second).toBe((first ?? 0) + 1);
-    const updated = await api.batch('UPDATE every SET whole = whole + 1 WHERE name = :name', [
-      [text('name', 'a')],
-      [text('name', 'b')],
-    ]);
+    const names = ['a', 'b'].map((name) => [text('name', name)]);
+    const updated = await api.batch('UPDATE every SET whole = whole + 1 WHERE name = :name', names);
     expect(updated.updateResults).toEqual([{ generatedFields: [] }, { generatedFields: [] }]);
-    expect((await api.run('SELECT whole FROM every ORDER BY id')).records).toEqual([
-      [{ longValue: 2 }],
-      [{ longValue: 3 }],
-    ]);
-  });
-
-  it('take blobs', async () => {
-    await api.batch(
-      'INSERT INTO every (raw) VALUES (:raw)',
-      [1, 2, 3].map((value) => [{ name: 'raw', value: { blobValue: bytes(value) } }]),
-    );
-    expect((await api.run('SELECT raw FROM every ORDER BY id')).records).toEqual(
-      [1, 2, 3].map((value) => [{ blobValue: bytes(value) }]),
+    expect((await api.run('SELECT whole, raw FROM every ORDER BY id')).records).toEqual(
+      [1, 2].map((one) => [{ longValue: one + 1 }, { blobValue: bytes(one) }]),
     );
   });
 
@@ -323,9 +299,4 @@ describe('batches', () => {
   it('take no statement that gives rows', async () => {
     await expect(api.batch('SELECT 1', [[]])).rejects.toMatchObject(failure('ValidationException'));
   });
-});
-
-it(`says which engine it was: ${inject('servers').engine.kind}`, async () => {
-  const [version] = onlyRow(await api.run('SELECT VERSION()')) as { stringValue: string }[];
-  expect(version?.stringValue.includes('MariaDB')).toBe(inject('servers').engine.kind === 'mariadb');
 });

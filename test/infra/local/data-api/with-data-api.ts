@@ -12,8 +12,8 @@ import {
   type ExecuteStatementCommandOutput,
   type SqlParameter,
 } from '@aws-sdk/client-rds-data';
-import { afterAll, expect, inject } from 'vitest';
-import { startDataApi, type DataApi, type DataApiOptions } from '../../../../infra/local/data-api/data-api.ts';
+import { afterAll, expect, inject, vi } from 'vitest';
+import { startDataApi, type DataApi } from '../../../../infra/local/data-api/data-api.ts';
 import type { Login } from '../../../../infra/local/data-api/logins.ts';
 
 export const RESOURCE_ARN = 'arn:aws:rds:us-east-1:000000000000:cluster:local';
@@ -38,7 +38,6 @@ export interface Calls {
 export interface TestApi extends DataApi, Calls {
   /** The scratch database. */
   readonly database: string;
-  close(): Promise<void>;
 }
 
 /** The same, asked by this client. */
@@ -61,32 +60,21 @@ export function serverLogin(): Login {
   return { host: group.writer.host, port: group.writer.port, user: group.user, password: group.password };
 }
 
-/** An endpoint over the run's first writer, with a database of its own. */
-export async function openDataApi(options: Partial<DataApiOptions> = {}): Promise<TestApi> {
-  const api = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }], ...options });
+/** An endpoint over the run's first writer for the tests of a file, with a database in which statements were done. */
+export async function dataApiOfTests(...statements: readonly string[]): Promise<TestApi> {
+  const api = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }] });
   const client = clientOf(api.url);
   const database = `scratch_${randomBytes(6).toString('hex')}`;
-  await client.send(new ExecuteStatementCommand({ ...TARGET, sql: `CREATE DATABASE ${database}` }));
   const calls = callsOf(client, database);
-  return {
-    ...api,
-    ...calls,
-    database,
-    async close() {
-      api.faults.clear();
-      await calls.run(`DROP DATABASE ${database}`, { database: undefined });
-      client.destroy();
-      await api.stop();
-    },
-  };
-}
-
-/** An endpoint for the tests of a file, in whose database these statements were done. */
-export async function dataApiOfTests(...statements: readonly string[]): Promise<TestApi> {
-  const api = await openDataApi();
-  afterAll(() => api.close());
-  for (const statement of statements) await api.run(statement);
-  return api;
+  await calls.run(`CREATE DATABASE ${database}`, { database: undefined });
+  afterAll(async () => {
+    api.faults.clear();
+    await calls.run(`DROP DATABASE ${database}`, { database: undefined });
+    client.destroy();
+    await api.stop();
+  });
+  for (const statement of statements) await calls.run(statement);
+  return { ...api, ...calls, database };
 }
 
 /** The real SDK; a call is tried once unless said otherwise. */
@@ -105,6 +93,19 @@ export function text(name: string, stringValue: string, typeHint?: SqlParameter[
 
 export function long(name: string, longValue: number): SqlParameter {
   return { name, value: { longValue } };
+}
+
+/** Has time limits pass when a test says so, by `vi.advanceTimersByTime`; restored by `vi.useRealTimers`. */
+export function fakeTimeouts(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+}
+
+/** Waits until a server runs a statement. @returns its connection */
+export async function runningOn({ run }: Pick<Calls, 'run'>, sql: string): Promise<number> {
+  const running = "SELECT id FROM information_schema.processlist WHERE info LIKE CONCAT(:sql, '%')";
+  const find = async () => (await run(running, { parameters: [text('sql', sql)] })).records?.[0]?.[0]?.longValue ?? 0;
+  await expect.poll(find).toBeGreaterThan(0);
+  return find();
 }
 
 /** The fields of the only row. */

@@ -1,6 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
 import { fauxqsParts, type FauxqsQueue } from '../../../../infra/local/emulators/fauxqs-parts.ts';
@@ -20,6 +21,10 @@ afterAll(async () => {
   client?.destroy();
   await sqs?.close();
 });
+// Messages come back when a test says so.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
+const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1000);
 
 describe('a FIFO queue', () => {
   it('gives as many messages of a group as there are, in order, and then of the next', async () => {
@@ -48,21 +53,21 @@ describe('a FIFO queue', () => {
   });
 
   it('takes messages back into their order: at once, later, and when their time is over', async () => {
-    const queue = await fifoQueue(client, { VisibilityTimeout: '1' });
-    await queue.send('a:1', 'a:2', 'a:3', 'a:4');
-    const [one, ...rest] = await queue.receive(3);
-    if (one) await queue.hide(0, one, ...rest);
-    expect(texts(await queue.receive())).toEqual(['a:1', 'a:2', 'a:3', 'a:4']);
-    expect(texts(await queue.receive(10, 5))).toEqual(['a:1', 'a:2', 'a:3', 'a:4']);
-    const again = await queue.receive(10, 5);
+    const queue = await fifoQueue(client, { VisibilityTimeout: '30' });
+    const all = ['a:1', 'a:2', 'a:3', 'a:4'];
+    await queue.send(...all);
+    await queue.hide(0, ...(await queue.receive(3)));
+    expect(texts(await queue.receive())).toEqual(all);
+    pass(30);
+    const again = await queue.receive();
+    expect(texts(again)).toEqual(all);
     await queue.hideAll(1, again.toReversed());
-    expect(texts(await queue.receive(10, 5))).toEqual(['a:1', 'a:2', 'a:3', 'a:4']);
-    expect((await queue.receive(10, 5)).map(({ Attributes }) => Attributes?.['ApproximateReceiveCount'])).toEqual([
-      '6',
-      '6',
-      '6',
-      '5',
-    ]);
+    expect(await queue.receive()).toEqual([]);
+    pass(1);
+    expect(texts(await queue.receive())).toEqual(all);
+    pass(30);
+    const counts = (await queue.receive()).map(({ Attributes }) => Attributes?.['ApproximateReceiveCount']);
+    expect(counts).toEqual(['5', '5', '5', '4']);
   });
 
   it('waits for the slowest of a group: what came back early stays until all are back', async () => {
@@ -73,17 +78,13 @@ describe('a FIFO queue', () => {
     await queue.hide(2, one);
     await queue.hide(0, two, three);
     expect(await queue.receive()).toEqual([]);
-    expect(texts(await queue.receive(10, 5))).toEqual(['a:1', 'a:2', 'a:3']);
+    pass(2);
+    expect(texts(await queue.receive())).toEqual(['a:1', 'a:2', 'a:3']);
   });
 
-  it('takes messages back into their order that return between two looks at the clock', async () => {
+  it('takes messages back into their order that return between two reads of the clock', async () => {
     const { queue: prototype } = await fauxqsParts();
-    const Queue = prototype.constructor as new (
-      name: string,
-      url: string,
-      arn: string,
-      attributes: object,
-    ) => FauxqsQueue;
+    const Queue = prototype.constructor as new (...parts: readonly (string | object)[]) => FauxqsQueue;
     const queue = new Queue('a.fifo', 'url', 'arn', { FifoQueue: 'true' });
     for (const order of ['1', '2', '3']) {
       queue.enqueue({
@@ -97,13 +98,10 @@ describe('a FIFO queue', () => {
         sequenceNumber: order,
       });
     }
+    vi.setSystemTime(1000);
     expect(queue.dequeueFifo(10, 1, undefined)).toHaveLength(3);
     // Nothing has returned by the first look; by the second, later in the same call, all have.
-    const now = Date.now();
-    const clock = vi
-      .spyOn(Date, 'now')
-      .mockReturnValueOnce(now)
-      .mockReturnValue(now + 5000);
+    const clock = vi.spyOn(Date, 'now').mockReturnValueOnce(1000).mockReturnValue(6000);
     queue.processTimers();
     clock.mockRestore();
     expect(queue.fifoMessages.get('a')?.map(({ body }) => body)).toEqual(['1', '2', '3']);
@@ -139,13 +137,22 @@ describe('a FIFO queue', () => {
 
   it('takes back at once what comes in for a receiver that has gone', async () => {
     const queue = await fifoQueue(client);
+    const sockets: Socket[] = [];
+    const note = (message: unknown): void => void sockets.push(Object(message).socket);
+    subscribe('http.server.request.start', note);
+    const { queue: prototype } = await fauxqsParts();
+    const received = vi.spyOn(prototype, 'dequeueFifo');
+    onTestFinished(() => {
+      unsubscribe('http.server.request.start', note);
+      received.mockRestore();
+    });
     const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.ReceiveMessage' };
     const gone = request(sqs.url, { method: 'POST', headers });
     gone.on('error', () => {});
     gone.end(JSON.stringify({ QueueUrl: queue.url, WaitTimeSeconds: 20 }));
-    await sleep(300);
+    await expect.poll(() => received.mock.calls.length).toBeGreaterThan(0);
     gone.destroy();
-    await sleep(100);
+    await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
     await queue.send('a:1');
     const [message] = await queue.receive(10, 2);
     expect(message).toMatchObject({ Body: 'a:1', Attributes: { ApproximateReceiveCount: '1' } });

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { awsLogin } from '../../../../infra/local/stack/aws-login.ts';
-import { dataFolder, stackId } from '../../../../infra/local/stack/data-folder.ts';
+import { dataFolder } from '../../../../infra/local/stack/data-folder.ts';
 import { openService } from '../../../../infra/local/emulators/open-service.ts';
 import { listen } from '../../../support/listen.ts';
 import { stubEnvironment } from '../../../support/stub-environment.ts';
@@ -33,17 +33,6 @@ describe('a service that is to be elsewhere', () => {
     onTestFinished(() => void page.close());
     const refused = 'AWS_ENDPOINT_URL_SQS: wanted an address where SQS answers';
     await expect(open('sqs', folder.path)).rejects.toThrow(refused);
-  });
-});
-
-describe('the id of a stack', () => {
-  it('stays with its data, and is not that of other data', () => {
-    using folder = temporaryFolder();
-    using other = temporaryFolder();
-    const id = stackId({ root: folder.path });
-    expect(id).toMatch(/^[0-9a-f]{8}$/u);
-    expect(stackId({ root: folder.path })).toBe(id);
-    expect(stackId({ root: other.path })).not.toBe(id);
   });
 });
 

@@ -1,17 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import {
-  CreateTableCommand,
-  DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Service, ServiceName } from '../../../../infra/local/emulators/emulator.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { fifoQueue, sqsClient, texts, type FifoQueue } from '../../support/fifo-queue.ts';
+import { dynamoAt, makeTable } from './emulated-table.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SERVE = fileURLToPath(new URL('../../support/serve-sqs.ts', import.meta.url));
@@ -57,28 +52,15 @@ describe('a service that is away for a while', () => {
   it('keeps tables and items', async () => {
     using folder = temporaryFolder();
     await withService('dynamodb', folder.path, async (service) => {
-      const client = new DynamoDBClient({
-        endpoint: service.url,
-        region: 'us-east-1',
-        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-      });
+      const client = dynamoAt(service.url);
       const item = { pk: { S: 'lease' }, owner: { S: 'me' } };
-      await client.send(
-        new CreateTableCommand({
-          TableName: 'state',
-          BillingMode: 'PAY_PER_REQUEST',
-          AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
-          KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
-        }),
-      );
-      await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 1 }, { TableName: 'state' });
+      await makeTable(client);
       await client.send(new PutItemCommand({ TableName: 'state', Item: item }));
       await service.kill();
-      await expect(client.send(new GetItemCommand({ TableName: 'state', Key: { pk: item.pk } }))).rejects.toThrow(
-        /ECONNREFUSED|ECONNRESET|socket hang up/u,
-      );
+      const get = () => client.send(new GetItemCommand({ TableName: 'state', Key: { pk: item.pk } }));
+      await expect(get()).rejects.toThrow(/ECONNREFUSED|ECONNRESET|socket hang up/u);
       await service.resume();
-      expect((await client.send(new GetItemCommand({ TableName: 'state', Key: { pk: item.pk } }))).Item).toEqual(item);
+      expect((await get()).Item).toEqual(item);
       client.destroy();
     });
   });

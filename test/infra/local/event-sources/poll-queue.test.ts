@@ -1,28 +1,30 @@
 import { availableParallelism } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSEvent } from 'aws-lambda';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Service } from '../../../../infra/local/emulators/emulator.ts';
-import { startService } from '../../../../infra/local/emulators/start-service.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
+import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
 import { pollQueue } from '../../../../infra/local/event-sources/poll-queue.ts';
 import { queueOfSource } from '../../../../infra/local/event-sources/queue-of-source.ts';
 import type { EventSourceDefinition } from '../../../../infra/local/template/resources/event-source.ts';
-import { fifoQueue, sqsClient, type FifoQueue } from '../../support/fifo-queue.ts';
+import { fifoQueue, sqsClient, texts, type FifoQueue } from '../../support/fifo-queue.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const folder = folderOfTests();
-let sqs: Service;
+let sqs: Emulator;
 let client: SQSClient;
 
 beforeAll(async () => {
-  sqs = await startService('sqs', folder.path);
+  sqs = await startSqs(folder.path, 0);
   client = sqsClient(sqs.url);
 });
 afterAll(async () => {
   client?.destroy();
   await sqs?.close();
 });
+// Messages come back when a test says so.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
 
 interface Polled {
   readonly queue: FifoQueue;
@@ -33,14 +35,13 @@ interface Polled {
   readonly stop: () => Promise<void>;
 }
 
-type Answer = (texts: readonly string[], event: SQSEvent) => Promise<object | null>;
-
-/** Polls a new queue; `answer` is the function. */
+/** Polls a new queue until the test ends; `answer` is the function. While `isAway`, SQS does not answer the poller. */
 async function polled(
-  answer: Answer,
-  given: { readonly attributes?: Record<string, string>; readonly definition?: Partial<EventSourceDefinition> } = {},
+  answer: (texts: readonly string[], event: SQSEvent) => Promise<object | null>,
+  given: Partial<EventSourceDefinition> = {},
+  isAway = (): boolean => false,
 ): Promise<Polled> {
-  const queue = await fifoQueue(client, given.attributes);
+  const queue = await fifoQueue(client);
   const [batches, events, reports]: [string[][], SQSEvent[], string[]] = [[], [], []];
   const definition = {
     queueUrl: queue.url,
@@ -49,11 +50,16 @@ async function polled(
     batchSize: 10,
     maximumConcurrency: undefined,
     reportsFailures: true,
-    ...given.definition,
+    ...given,
   };
+  const source = queueOfSource(client, queue.url, definition.batchSize);
+  const asked = <T>(call: () => Promise<T>): Promise<T> => (isAway() ? Promise.reject(new Error('away')) : call());
   const poller = pollQueue({
     definition,
-    queue: queueOfSource(client, queue.url, definition.batchSize),
+    queue: {
+      receive: (signal) => asked(() => source.receive(signal)),
+      delete: (messages) => asked(() => source.delete(messages)),
+    },
     report: (message) => reports.push(message),
     async call(text) {
       const event: SQSEvent = JSON.parse(text);
@@ -63,6 +69,7 @@ async function polled(
       return JSON.stringify(await answer(bodies, event));
     },
   });
+  onTestFinished(() => poller.stop());
   return { queue, batches, events, reports, stop: () => poller.stop() };
 }
 
@@ -75,7 +82,7 @@ const EMPTY = { visible: 0, held: 0 };
 
 describe('a queue that calls a function', () => {
   it('hands over what Lambda does', async () => {
-    const { queue, events, stop } = await polled(async () => null);
+    const { queue, events } = await polled(async () => null);
     await queue.send('17:one');
     await expect.poll(() => events.length).toBe(1);
     expect(events[0]).toEqual({
@@ -101,11 +108,10 @@ describe('a queue that calls a function', () => {
         },
       ],
     });
-    await stop();
   });
 
   it('hands over each message once, in the order of its group, and forgets it then', async () => {
-    const { queue, batches, stop } = await polled(async () => sleep(5, null));
+    const { queue, batches } = await polled(async () => null);
     const sent = Array.from({ length: 120 }, (_, index) => `${index % 4}:${index}`);
     await queue.send(...sent);
     await expect.poll(() => batches.flat().length).toBe(120);
@@ -116,20 +122,15 @@ describe('a queue that calls a function', () => {
       );
     }
     expect(Math.max(...batches.map((batch) => batch.length))).toBe(10);
-    await stop();
   });
 
   it('forgets what succeeded of a batch; the rest comes again in order when its visibility ends', async () => {
-    let isFirst = true;
-    const { queue, batches, stop } = await polled(
-      async (_, event) => {
-        const failures = isFirst ? failuresOf(event, (text) => text === 'a:2' || text === 'a:3') : {};
-        isFirst = false;
-        return failures;
-      },
-      { attributes: { VisibilityTimeout: '1' } },
+    const { queue, batches } = await polled(async (_, event) =>
+      batches.length === 1 ? failuresOf(event, (text) => text === 'a:2' || text === 'a:3') : {},
     );
     await queue.send('a:1', 'a:2', 'a:3', 'b:1');
+    await expect.poll(() => queue.count()).toEqual({ visible: 0, held: 2 });
+    vi.advanceTimersByTime(60_000);
     await expect
       .poll(() => batches)
       .toEqual([
@@ -137,38 +138,31 @@ describe('a queue that calls a function', () => {
         ['a:2', 'a:3'],
       ]);
     await expect.poll(() => queue.count()).toEqual(EMPTY);
-    await stop();
   });
 
   it('forgets nothing of a batch whose call throws', async () => {
-    let calls = 0;
-    const { queue, batches, reports, stop } = await polled(
-      async () => {
-        calls += 1;
-        if (calls === 1) throw new Error('no card service');
-        return null;
-      },
-      { attributes: { VisibilityTimeout: '1' } },
-    );
+    const { queue, batches, reports } = await polled(async () => {
+      if (batches.length === 1) throw new Error('no card service');
+      return null;
+    });
     await queue.send('a:1', 'a:2');
+    await expect.poll(() => reports).toEqual(['2 messages are left until their visibility ends: no card service']);
+    vi.advanceTimersByTime(60_000);
     await expect
       .poll(() => batches)
       .toEqual([
         ['a:1', 'a:2'],
         ['a:1', 'a:2'],
       ]);
-    expect(reports).toEqual(['2 messages are left until their visibility ends: no card service']);
-    await stop();
   });
 
   it('takes an answer for a success of all where failures are not to be reported', async () => {
-    const { queue, batches, stop } = await polled(async (_, event) => failuresOf(event, () => true), {
-      definition: { reportsFailures: false },
+    const { queue, batches } = await polled(async (_, event) => failuresOf(event, () => true), {
+      reportsFailures: false,
     });
     await queue.send('a:1', 'a:2');
     await expect.poll(() => batches.length).toBe(1);
     await expect.poll(() => queue.count()).toEqual(EMPTY);
-    await stop();
   });
 
   it.each([
@@ -177,60 +171,69 @@ describe('a queue that calls a function', () => {
     [3, 3],
   ])('with a maximum of %s makes at most %d calls at once, of one group one', async (maximumConcurrency, most) => {
     const running: string[] = [];
-    let highest = 0;
     const clashes: string[] = [];
-    /** Those that come wait until there are as many as may be, and a moment more, in which one too many would come. */
+    let highest = 0;
+    /** The first calls wait until there are as many as may be. */
     const full = Promise.withResolvers<void>();
-    const { queue, batches, stop } = await polled(
-      async (texts) => {
-        const groups = [...new Set(texts.map((text) => text.split(':')[0] ?? ''))];
-        clashes.push(...groups.filter((group) => running.includes(group)));
-        running.push(...groups);
+    const { queue, batches } = await polled(
+      async ([text = '']) => {
+        const [group = ''] = text.split(':');
+        if (running.includes(group)) clashes.push(group);
+        running.push(group);
         highest = Math.max(highest, running.length);
-        if (running.length === most) setTimeout(full.resolve, 300);
+        if (running.length === most) full.resolve();
         await full.promise;
-        await sleep(20);
-        for (const group of groups) running.splice(running.indexOf(group), 1);
+        // Long enough for one too many to come.
+        for (let turn = 0; turn < 3; turn += 1) await queue.count();
+        running.splice(running.indexOf(group), 1);
         return null;
       },
-      { definition: { batchSize: 1, maximumConcurrency } },
+      { batchSize: 1, maximumConcurrency },
     );
-    await queue.send(...Array.from({ length: 60 }, (_, index) => `${Math.floor(index / 2)}:${index}`));
-    await expect.poll(() => batches.length).toBe(60);
+    await queue.send(...Array.from({ length: 40 }, (_, index) => `${Math.floor(index / 2)}:${index}`));
+    await expect.poll(() => batches.length).toBe(40);
     expect(highest).toBe(most);
     expect(clashes).toEqual([]);
-    await stop();
   });
 
-  it('goes on when SQS was away, and forgets what was done meanwhile', async () => {
-    const { queue, batches, reports, stop } = await polled(async (texts) => {
-      if (texts[0] === 'a:1') await sqs.kill();
-      return null;
-    });
-    await queue.send('a:1', 'a:2');
-    await expect.poll(() => reports.length).toBe(1);
-    expect(reports[0]).toMatch(/^cannot be asked for messages: /u);
-    await sqs.resume();
+  it('continues when SQS was away, and forgets what was done meanwhile', async () => {
+    let isAway = false;
+    const { queue, batches, reports } = await polled(
+      async ([text]) => {
+        if (text === 'a:1') isAway = true;
+        return null;
+      },
+      {},
+      () => isAway,
+    );
+    await queue.send('a:1', 'a:2', 'b:1');
+    await queue.send('c:1');
+    await expect.poll(() => reports).toEqual(['cannot be asked for messages: away']);
+    isAway = false;
     await queue.send('a:3');
-    await expect.poll(() => batches.flat()).toEqual(['a:1', 'a:2', 'a:3']);
+    await expect.poll(() => batches.flat().filter((text) => text.startsWith('a'))).toEqual(['a:1', 'a:2', 'a:3']);
     await expect.poll(() => queue.count()).toEqual(EMPTY);
     expect(reports.at(-1)).toBe('answers again');
-    await stop();
   });
 
   it('waits for the calls under way when it stops, and takes nothing more', async () => {
-    let ended = false;
-    const { queue, batches, stop } = await polled(async () => {
-      await sleep(500);
-      ended = true;
-      return null;
-    });
+    const call = Promise.withResolvers<null>();
+    const { queue, batches, stop } = await polled(() => call.promise);
     await queue.send('a:1');
     await expect.poll(() => batches.length).toBe(1);
-    await stop();
-    expect(ended).toBe(true);
-    await queue.send('a:2');
-    await sleep(300);
-    expect(await queue.count()).toEqual({ visible: 1, held: 0 });
+    let isStopped = false;
+    const stopping = stop().then(() => (isStopped = true));
+    await queue.count();
+    expect(isStopped).toBe(false);
+    call.resolve(null);
+    await stopping;
+    await queue.send('b:1');
+    const received = async () => {
+      // It comes back if SQS gave it to the receive that was given up.
+      vi.advanceTimersByTime(60_000);
+      return texts(await queue.receive());
+    };
+    await expect.poll(received).toEqual(['b:1']);
+    expect(batches).toEqual([['a:1']]);
   });
 });

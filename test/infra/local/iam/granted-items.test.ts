@@ -1,4 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, expect, it } from 'vitest';
 import {
   DRAIN_ITEMS,
@@ -20,15 +19,15 @@ import { buildName } from '../../../../shared/index/repair/build-follower.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { forgetTrigger } from '../../../../shared/triggers/state/trigger-items.ts';
 import { readTailerCount } from '../../../../shared/triggers/send/tailer-count.ts';
-import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { dynamoAt, makeTable } from '../emulators/emulated-table.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const parts = new AsyncDisposableStack();
 afterAll(() => parts.disposeAsync());
 const folder = parts.use(temporaryFolder());
 const service = parts.adopt(await startService('dynamodb', folder.path), (one) => one.close());
-const owner = parts.adopt(dynamoClient(service.url), (one) => one.destroy());
-const { table } = await newTable(owner);
+const owner = parts.adopt(dynamoAt(service.url), (one) => one.destroy());
+const table = await makeTable(owner);
 
 const index = { name: 'city_index', hash: '0a1b2c3d' };
 const build = { name: buildName(index), datastore: 'trips' };
@@ -64,11 +63,7 @@ it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Pro
     Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys } },
   };
   await service.setRights({ [accessKeyOf(name)]: { name, role: name, statements: [statement] } });
-  const client = new DynamoDBClient({
-    endpoint: service.url,
-    region: 'us-east-1',
-    credentials: { accessKeyId: accessKeyOf(name), secretAccessKey: 'local' },
-  });
+  const client = dynamoAt(service.url, accessKeyOf(name));
   try {
     await act({ client, table });
     // The same as somebody else is refused: it was judged.

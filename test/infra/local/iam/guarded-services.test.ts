@@ -1,14 +1,11 @@
 import {
   BatchGetItemCommand,
-  CreateTableCommand,
-  DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   ScanCommand,
   TransactWriteItemsCommand,
-  waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { CreateQueueCommand, ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
@@ -17,16 +14,12 @@ import type { WrittenStatement } from '../../../../infra/local/iam/statement.ts'
 import { startSecretsManager } from '../../../../infra/local/emulators/secrets-manager.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { localArn } from '../../../../infra/local/template/template.ts';
+import { dynamoAt, loginOf, makeTable } from '../emulators/emulated-table.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const parts = new AsyncDisposableStack();
 const folder = parts.use(temporaryFolder());
 const refused: string[] = [];
-const login = (accessKeyId: string) => ({
-  region: 'us-east-1',
-  maxAttempts: 1,
-  credentials: { accessKeyId, secretAccessKey: 'local' },
-});
 const rights = (...statements: readonly WrittenStatement[]): RightsByKey => ({
   [accessKeyOf('fn')]: { name: 'fn', role: 'role', statements },
 });
@@ -43,31 +36,15 @@ describe('DynamoDB', async () => {
   const service = parts.adopt(await startService('dynamodb', folder.path, (why) => refused.push(why)), (one) =>
     one.close(),
   );
-  const owner = new DynamoDBClient({ endpoint: service.url, ...login('local') });
-  const client = new DynamoDBClient({ endpoint: service.url, ...login(accessKeyOf('fn')) });
+  const [owner, client] = [dynamoAt(service.url), dynamoAt(service.url, accessKeyOf('fn'))];
   const key = (pk: string) => ({ TableName: 'state', Key: { pk: { S: pk } } });
   const table = localArn('dynamodb', 'table/state');
   const ofLeases = { Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['lease#*'] } } };
 
   beforeAll(async () => {
-    await owner.send(
-      new CreateTableCommand({
-        TableName: 'state',
-        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
-        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
-        BillingMode: 'PAY_PER_REQUEST',
-      }),
-    );
-    await waitUntilTableExists({ client: owner, maxWaitTime: 10, minDelay: 0.05 }, { TableName: 'state' });
-    await service.setRights(
-      rights(
-        allow(
-          ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-          table,
-          ofLeases,
-        ),
-      ),
-    );
+    await makeTable(owner);
+    const actions = ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'].map((action) => `dynamodb:${action}`);
+    await service.setRights(rights(allow(actions, table, ofLeases)));
   });
   afterAll(() => {
     owner.destroy();
@@ -122,8 +99,8 @@ describe('DynamoDB', async () => {
 describe('SQS', async () => {
   const own = parts.use(temporaryFolder());
   const service = parts.adopt(await startService('sqs', own.path), (one) => one.close());
-  const client = new SQSClient({ endpoint: service.url, ...login(accessKeyOf('fn')) });
-  const owner = new SQSClient({ endpoint: service.url, ...login('local') });
+  const client = new SQSClient({ endpoint: service.url, ...loginOf(accessKeyOf('fn')) });
+  const owner = new SQSClient({ endpoint: service.url, ...loginOf() });
   afterAll(() => {
     owner.destroy();
     client.destroy();
@@ -142,18 +119,20 @@ describe('SQS', async () => {
   });
 });
 
-it('Secrets Manager gives a function no secret but those of its role', async () => {
+it('Secrets Manager gives secrets by ARN and by name, and a function none but those of its role', async () => {
   const server = parts.adopt(await startSecretsManager(), (one) => one.close());
-  const client = new SecretsManagerClient({ endpoint: server.url, ...login(accessKeyOf('fn')) });
+  const [owner, client] = ['local', accessKeyOf('fn')].map((key) =>
+    parts.adopt(new SecretsManagerClient({ endpoint: server.url, ...loginOf(key) }), (one) => one.destroy()),
+  ) as [SecretsManagerClient, SecretsManagerClient];
   const arn = (name: string): string => localArn('secretsmanager', `secret:${name}`);
-  server.setSecrets(
-    new Map([
-      [arn('read'), 'one'],
-      [arn('owner'), 'two'],
-    ]),
-  );
+  const get = (SecretId: string) => new GetSecretValueCommand({ SecretId });
+  server.setSecrets(new Map(['read', 'login'].map((name) => [arn(name), `of ${name}`])));
+  const found = { ARN: arn('login'), Name: 'login', SecretString: 'of login' };
+  for (const id of ['login', arn('login')]) expect(await owner.send(get(id))).toMatchObject(found);
+  await expect(owner.send(get('log'))).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+  const put = new PutSecretValueCommand({ SecretId: 'login', SecretString: '' });
+  await expect(owner.send(put)).rejects.toMatchObject({ name: 'InvalidRequestException' });
   await server.setRights(rights(allow('secretsmanager:GetSecretValue', arn('read'))));
-  expect(await client.send(new GetSecretValueCommand({ SecretId: 'read' }))).toMatchObject({ SecretString: 'one' });
-  await expect(client.send(new GetSecretValueCommand({ SecretId: arn('owner') }))).rejects.toEqual(DENIED);
-  client.destroy();
+  expect(await client.send(get('read'))).toMatchObject({ SecretString: 'of read' });
+  await expect(client.send(get(arn('login')))).rejects.toEqual(DENIED);
 });

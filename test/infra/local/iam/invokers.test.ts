@@ -48,52 +48,43 @@ describe('API Gateway', () => {
     },
   });
 
-  /** What a request is answered, and what is said of it. */
-  async function ask(
-    resources: Parameters<typeof read>[0],
-    { path = '/v1/trips/shards', rights = {}, isChecked = false }: Asked = {},
-  ): Promise<readonly [number, string]> {
-    const said: string[] = [];
-    const gateway = await openGateway(0, (line) => said.push(line), isChecked ? { credentials: CREDENTIALS } : {});
-    onTestFinished(() => gateway.close());
-    const { resources: list, context } = read({ ...route, ...resources });
-    gateway.serve(httpRoutes(list, context), () => async () => ({ text: '{"statusCode":200}' }));
-    await gateway.setRights({ ...rightsOfApiGateway(list, context), ...rights });
-    const answer = await fetch(`${gateway.url}${await (typeof path === 'string' ? path : path(gateway.url))}`);
-    return [answer.status, said.join('\n')];
-  }
-
   interface Asked {
-    readonly path?: string | ((url: string) => Promise<string>);
+    readonly path?: (url: string) => Promise<string>;
     readonly rights?: RightsByKey;
     readonly isChecked?: boolean;
   }
 
-  it.each([
-    ['of the whole API', permission()],
-    ['of this route', permission({ SourceArn: localArn('execute-api', 'api/*/*/v1/{datastore}/shards') })],
-    ['of this method', permission({ SourceArn: localArn('execute-api', 'api/$default/GET/*') })],
-    ['by the name of the function', permission({ FunctionName: { Ref: 'Read' } })],
-    ['without a source', permission({ SourceArn: undefined })],
-  ])('calls a function by its permission %s', async (_, resources) => {
-    expect(await ask(resources)).toEqual([200, '']);
-  });
+  /** What a request is answered, what is said of it, and what its function was told. */
+  async function ask(resources: Parameters<typeof read>[0], { path, rights = {}, isChecked = false }: Asked = {}) {
+    const [said, events]: [string[], string[]] = [[], []];
+    const gateway = await openGateway(0, (line) => said.push(line), isChecked ? { credentials: CREDENTIALS } : {});
+    onTestFinished(() => gateway.close());
+    const { resources: list, context } = read({ ...route, ...resources });
+    gateway.serve(httpRoutes(list, context), () => async (event) => (events.push(event), { text: '{}' }));
+    await gateway.setRights({ ...rightsOfApiGateway(list, context), ...rights });
+    const { status } = await fetch(`${gateway.url}${(await path?.(gateway.url)) ?? '/v1/trips/shards'}`);
+    return { status, said: said.join('\n'), events: events.map((event): unknown => JSON.parse(event)) };
+  }
 
+  const source = (path: string) => permission({ SourceArn: localArn('execute-api', path) });
+  const REFUSED = `GET /v1/{datastore}/shards: User: apigateway.amazonaws.com is not authorized to perform: lambda:InvokeFunction on resource: ${READ} with aws:SourceArn ${localArn('execute-api', 'api/$default/GET/v1/{datastore}/shards')} because no resource-based policy allows the lambda:InvokeFunction action`;
   it.each([
-    ['lets nobody call it', {}],
-    ['lets another function be called', permission({ FunctionName: arnOf('Write') })],
-    ['lets another API call it', permission({ SourceArn: localArn('execute-api', 'other/*/*/*') })],
-    ['lets another route call it', permission({ SourceArn: localArn('execute-api', 'api/*/*/v1/{datastore}/rows') })],
-    ['lets another method call it', permission({ SourceArn: localArn('execute-api', 'api/*/PUT/*') })],
-    ['lets another service call it', permission({ Principal: 'events.amazonaws.com' })],
-    ['lets its code be read', permission({ Action: 'lambda:GetFunction' })],
-  ])('is answered for a function that %s as if it had failed', async (_, resources) => {
-    const [status, said] = await ask(resources);
-    expect(status).toBe(500);
-    expect(said).toContain(
-      `GET /v1/{datastore}/shards: User: apigateway.amazonaws.com is not authorized to perform: lambda:InvokeFunction on resource: ${READ}`,
-    );
-    expect(said).toContain('because no resource-based policy allows the lambda:InvokeFunction action');
+    ['of the whole API', permission(), 200],
+    ['of this route', source('api/*/*/v1/{datastore}/shards'), 200],
+    ['of this method', source('api/$default/GET/*'), 200],
+    ['by the name of the function', permission({ FunctionName: { Ref: 'Read' } }), 200],
+    ['without a source', permission({ SourceArn: undefined }), 200],
+    ['that is not there', {}, 500],
+    ['of another function', permission({ FunctionName: arnOf('Write') }), 500],
+    ['of another API', source('other/*/*/*'), 500],
+    ['of another route', source('api/*/*/v1/{datastore}/rows'), 500],
+    ['of another method', source('api/*/PUT/*'), 500],
+    ['of another service', permission({ Principal: 'events.amazonaws.com' }), 500],
+    ['to read its code', permission({ Action: 'lambda:GetFunction' }), 500],
+  ])('calls a function by its permission %s, or answers as if it had failed', async (_, resources, status) => {
+    const answer = await ask(resources);
+    expect([answer.status, answer.events.length]).toEqual([status, status === 200 ? 1 : 0]);
+    expect(answer.said.replace(/^\S+ /u, '')).toBe(status === 200 ? '' : REFUSED);
   });
 
   it('has a permission refused that says more than is judged', async () => {
@@ -102,43 +93,29 @@ describe('API Gateway', () => {
     );
   });
 
-  describe.each([false, true])('asked by a function with a presigned request, signatures checked: %s', (isChecked) => {
+  it.each([false, true])('answers a presigned request by its role, signatures checked: %s', async (isChecked) => {
     const own = { ...CREDENTIALS, accessKeyId: accessKeyOf('fn') };
-    const path = async (url: string): Promise<string> => presignedPath(`${url}/v1/trips/shards`, own);
-    const rightsFor = (resource: string): RightsByKey => ({
-      [own.accessKeyId]: {
-        name: 'fn',
-        role: 'role',
-        statements: [
-          {
-            Effect: 'Allow',
-            Action: 'execute-api:Invoke',
-            Resource: localArn('execute-api', `api/$default/${resource}`),
-          },
-        ],
-      },
+    const path = (url: string): Promise<string> => presignedPath(`${url}/v1/trips/shards`, own);
+    const asked = (resource: string) => {
+      const Resource = localArn('execute-api', `api/$default/${resource}`);
+      const statements = [{ Effect: 'Allow', Action: 'execute-api:Invoke', Resource }];
+      return ask(permission(), {
+        path,
+        isChecked,
+        rights: { [own.accessKeyId]: { name: 'fn', role: 'role', statements } },
+      });
+    };
+    expect(await asked('GET/v1/trips/*')).toMatchObject({
+      status: 200,
+      said: '',
+      // Who signed is known where that is checked.
+      events: [{ requestContext: isChecked ? { authorizer: { iam: { accessKey: own.accessKeyId } } } : {} }],
     });
-
-    it('answers by the policies of its role', async () => {
-      const allowed = { path, isChecked, rights: rightsFor('GET/v1/trips/*') };
-      expect(await ask(permission(), allowed)).toEqual([200, '']);
-      const [status, said] = await ask(permission(), { path, isChecked, rights: rightsFor('GET/v1/others/*') });
-      expect([status, said]).toEqual([
-        403,
-        expect.stringContaining('/fn is not authorized to perform: execute-api:Invoke'),
-      ]);
+    expect(await asked('GET/v1/others/*')).toMatchObject({
+      status: 403,
+      said: expect.stringContaining('/fn is not authorized to perform: execute-api:Invoke'),
+      events: [],
     });
-  });
-
-  it('tells the function of a presigned request who signed it', async () => {
-    const events: string[] = [];
-    const gateway = await openGateway(0, () => undefined, { credentials: CREDENTIALS });
-    onTestFinished(() => gateway.close());
-    const { resources, context } = read({ ...route, ...permission() });
-    gateway.serve(httpRoutes(resources, context), () => async (event) => (events.push(event), { text: '{}' }));
-    await fetch(`${gateway.url}${await presignedPath(`${gateway.url}/v1/trips/shards`, CREDENTIALS)}`);
-    const [event = '{}'] = events;
-    expect(JSON.parse(event)).toMatchObject({ requestContext: { authorizer: { iam: { accessKey: 'owner' } } } });
   });
 });
 

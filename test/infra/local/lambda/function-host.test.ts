@@ -1,195 +1,190 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isRunning } from '../../../../infra/local/process-table.ts';
 import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** The message that a call fails with. */
-async function errorOf(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-  return 'no error';
+const TIMEOUT_MS = 1500;
+const IDLE_MS = 1000;
+/** Longer than any test: such a call ends with its instance. */
+const FOREVER = { sleep: '1000000' };
+const EVERYTHING = [10, 20_000, 300_000].flatMap((times) => ['x', '€', '\ufeff', '𝄞', ''].map((text) => [text, times]));
+
+interface Host extends StandInHost {
+  /** What a function answers, with its body parsed. */
+  readonly invoke: (title: string, query?: Record<string, string>) => Promise<{ readonly body: Body }>;
+  readonly answered: (title: string, query: Record<string, string>) => Promise<Record<string, unknown>>;
+  readonly pidsOf: (title: string) => readonly number[];
+  readonly stop: () => Promise<void>;
 }
 
-describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
-  const folder = temporaryFolder();
-  let host: StandInHost;
-  beforeAll(() => {
-    host = startStandIns(folder.path, mode, 1500);
-  });
-  afterAll(async () => {
-    await host.functions.stop();
-    await host.log.close();
-    folder[Symbol.dispose]();
-  });
+interface Body {
+  readonly answered: number;
+  readonly environment: Readonly<Record<string, string>>;
+}
 
-  const answered = async (title: string, query: Record<string, string>) =>
-    JSON.parse(await host.functions.invoke(title, JSON.stringify({ queryStringParameters: query })));
-  const invoke = async (title: string, query: Record<string, string>) => {
-    const answer = await answered(title, query);
-    return { ...answer, body: answer.body === undefined ? undefined : JSON.parse(answer.body) };
+function open(mode: 'threads' | 'process', idleMs = 0): Host {
+  const folder = temporaryFolder();
+  const host = startStandIns(folder.path, mode, TIMEOUT_MS, idleMs);
+  const { functions, log } = host;
+  const answered: Host['answered'] = async (title, query) =>
+    JSON.parse(await functions.invoke(title, JSON.stringify({ queryStringParameters: query })));
+  return {
+    ...host,
+    answered,
+    invoke: async (title, query = {}) => {
+      const answer = await answered(title, query);
+      return { ...answer, body: JSON.parse(String(answer['body'])) };
+    },
+    pidsOf: (title) =>
+      functions
+        .status()
+        .find((status) => status.title === title)
+        ?.instances.map(({ pid }) => pid) ?? [],
+    async stop() {
+      await functions.stop();
+      await log.close();
+      folder[Symbol.dispose]();
+    },
   };
-  const pidsOf = (title: string) =>
-    host.functions
-      .status()
-      .find((status) => status.title === title)
-      ?.instances.map(({ pid }) => pid) ?? [];
+}
+
+/** The message that a call fails with. */
+const errorOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'no error',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+
+describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
+  const host = open(mode);
+  afterAll(() => host.stop());
 
   it('have an environment of their own, and nothing of ours', async () => {
-    const { body } = await invoke('shared', {});
-    expect(body.environment).toMatchObject({
+    const { environment } = (await host.invoke('shared')).body;
+    expect(environment).toMatchObject({
       GREETING: 'hello',
       AWS_LAMBDA_FUNCTION_NAME: 'stack-shared',
       AWS_REGION: 'us-east-1',
       AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1',
       AWS_CONFIG_FILE: '/dev/null',
     });
-    expect(body.environment).not.toHaveProperty('HOME');
+    expect(environment).not.toHaveProperty('HOME');
     expect(process.env).not.toHaveProperty('GREETING');
   });
 
-  it('are taken over by others: calls under way are answered by those before, next ones by those after', async () => {
-    const greeting = async (): Promise<string> => (await invoke('alone', { sleep: '300' })).body.environment.GREETING;
-    const before = greeting();
-    await expect.poll(() => pidsOf('alone').length).toBe(1);
+  it('give large answers and small ones whole, of any characters, many at once', async () => {
+    const isWhole = async ([text = '', times = 0]: (string | number)[]): Promise<boolean> =>
+      (await host.answered('shared', { text: String(text), times: String(times) }))['body'] ===
+      String(text).repeat(Number(times));
+    expect(await Promise.all(EVERYTHING.map(isWhole))).toEqual(EVERYTHING.map(() => true));
+  });
+
+  it('give answers of bytes as the base64 that they are, whatever their size', async () => {
+    const sizes = [0, 1, 2, 3, 1000, 100_000];
+    const wanted = (size: number): string => Buffer.alloc(size, Uint8Array.of(0xff, 0x00, 0x80)).toString('base64');
+    expect(await Promise.all(sizes.map((size) => host.answered('shared', { binary: String(size) })))).toEqual(
+      sizes.map((size) => ({ statusCode: 200, body: wanted(size), isBase64Encoded: true })),
+    );
+    const event = JSON.stringify({ queryStringParameters: { binary: '1000' } });
+    const { body, decoded = false } = await host.functions.caller('shared')(event);
+    // A thread decodes them where it runs.
+    expect([decoded, typeof body]).toEqual(mode === 'threads' ? [true, 'object'] : [false, 'string']);
+  });
+
+  it('fail the call that throws, and write why into the log', async () => {
+    await expect(host.invoke('shared', { throw: 'a reason' })).rejects.toThrow('shared threw Error: a reason');
+    await expect(host.invoke('broken')).rejects.toThrow(
+      /broken threw Error: .*wanted an exported function nothing, got undefined/u,
+    );
+    await expect.poll(() => readFileSync(host.log.path, 'utf8')).toMatch(/^\S+ shared \S+ Error: a reason$/mu);
+  });
+
+  it('fail what runs when they end or are killed, and start again at the next call', async () => {
+    await expect(host.invoke('shared', { exit: '1' })).rejects.toThrow(/^shared ended before it answered/u);
+    expect((await host.invoke('shared')).body.answered).toBe(1);
+    const pids = host.pidsOf('shared').filter((pid) => pid !== process.pid);
+    expect(pids).toHaveLength(mode === 'process' ? 1 : 0);
+    const running = errorOf(host.invoke('shared', FOREVER));
+    await host.functions.kill('shared');
+    expect(await running).toMatch(/^shared ended before it answered/u);
+    expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
+    expect((await host.invoke('shared')).body.answered).toBe(1);
+    await expect(host.functions.kill('other')).rejects.toThrow(
+      'other: wanted one of the functions shared, alone, broken',
+    );
+  });
+});
+
+describe('instances', () => {
+  let host: Host;
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    host = open('threads', IDLE_MS);
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await host.stop();
+  });
+
+  it('are replaced by others: they answer the calls under way, the others all that come later', async () => {
+    const greeting = async (query = {}): Promise<unknown> =>
+      (await host.invoke('alone', query)).body.environment['GREETING'];
+    const before = greeting({ sleep: '200' });
     const made = host.functions.make(host.wanted('good day'));
     expect(made.changed.map(({ title }) => title)).toEqual(['shared', 'alone', 'broken']);
     made.takeOver();
     expect(await greeting()).toBe('good day');
     expect(await before).toBe('hello');
     expect(host.functions.make(host.wanted('good day')).changed).toEqual([]);
-    host.functions.make(host.wanted('hello')).takeOver();
   });
 
-  it('answer many calls at once in one instance when shared, else in one each', async () => {
-    await Promise.all(Array.from({ length: 5 }, () => invoke('shared', { sleep: '50' })));
-    expect(pidsOf('shared')).toHaveLength(1);
-    await Promise.all(Array.from({ length: 3 }, () => invoke('alone', { sleep: '100' })));
-    expect(pidsOf('alone')).toHaveLength(3);
-    await invoke('alone', {});
-    expect(pidsOf('alone')).toHaveLength(3);
+  it('answer many calls at once when shared, else one each', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => host.invoke('shared', { sleep: '50' })));
+    expect(host.pidsOf('shared')).toHaveLength(1);
+    await Promise.all(Array.from({ length: 3 }, () => host.invoke('alone', { sleep: '50' })));
+    expect(host.pidsOf('alone')).toHaveLength(3);
+    await host.invoke('alone');
+    expect(host.pidsOf('alone')).toHaveLength(3);
   });
 
-  it('give large answers and small ones whole, of any characters, many at once', async () => {
-    const texts = ['x', '€', '\ufeff', '𝄞', ''];
-    const isWhole = async (text: string, times: number): Promise<boolean> =>
-      (await answered('shared', { text, times: String(times) })).body === text.repeat(times);
-    const whole = [10, 20_000, 300_000].flatMap((times) => texts.map((text) => isWhole(text, times)));
-    expect(await Promise.all(whole)).toEqual(whole.map(() => true));
-  });
-
-  it('give answers of bytes as the base64 that they are, whatever their size', async () => {
-    const sizes = [0, 1, 2, 3, 1000, 100_000];
-    expect(await Promise.all(sizes.map((size) => answered('shared', { binary: String(size) })))).toEqual(
-      sizes.map((size) => ({
-        statusCode: 200,
-        body: Buffer.alloc(size, Uint8Array.of(0xff, 0x00, 0x80)).toString('base64'),
-        isBase64Encoded: true,
-      })),
-    );
-  });
-
-  it('decode answers of bytes where they run, if that is a thread', async () => {
-    const event = JSON.stringify({ queryStringParameters: { binary: '1000' } });
-    const { body, decoded = false } = await host.functions.caller('shared')(event);
-    expect(decoded).toBe(mode === 'threads');
-    expect(typeof body).toBe(mode === 'threads' ? 'object' : 'string');
-  });
-
-  it('fail the call that throws, and write why into the log', async () => {
-    await expect(invoke('shared', { throw: 'a reason' })).rejects.toThrow('shared threw Error: a reason');
-    await expect(invoke('broken', {})).rejects.toThrow(
-      /broken threw Error: .*wanted an exported function nothing, got undefined/u,
-    );
-    await expect.poll(() => readFileSync(host.log.path, 'utf8')).toMatch(/^\S+ shared \S+ Error: a reason$/mu);
-  });
-
-  it('fail a call that runs over its time, and are replaced without harm to others', async () => {
-    const { body: before } = await invoke('shared', {});
-    const slow = errorOf(invoke('shared', { sleep: '3000' }));
-    await sleep(1000);
-    const other = invoke('shared', { sleep: '800' });
+  it('go when a call runs over its time, once their other calls are answered', async () => {
+    await host.invoke('shared');
+    const slow = errorOf(host.invoke('shared', FOREVER));
+    vi.advanceTimersByTime(TIMEOUT_MS - 1);
+    const other = host.invoke('shared', { sleep: '200' });
+    vi.advanceTimersByTime(1);
     expect(await slow).toBe('shared timed out after 1.5 seconds');
-    const { body: after } = await invoke('shared', {});
-    expect(before.answered).toBeGreaterThan(1);
-    expect(after.answered).toBe(1);
-    await expect(other).resolves.toMatchObject({ statusCode: 201 });
-    await expect.poll(() => pidsOf('shared').length).toBe(1);
+    expect((await host.invoke('shared')).body.answered).toBe(1);
+    expect((await other).body.answered).toBe(2);
+    await expect.poll(() => host.pidsOf('shared').length).toBe(1);
   });
 
-  it('fail what runs when they end or are killed, and start again at the next call', async () => {
-    await expect(invoke('shared', { exit: '1' })).rejects.toThrow(/^shared ended before it answered/u);
-    await expect(invoke('shared', {})).resolves.toMatchObject({ body: { answered: 1 } });
-    const pids = pidsOf('shared').filter((pid) => pid !== process.pid);
-    expect(pids).toHaveLength(mode === 'process' ? 1 : 0);
-    const running = errorOf(invoke('shared', { sleep: '500' }));
-    await sleep(50);
-    await host.functions.kill('shared');
-    expect(await running).toMatch(/^shared ended before it answered/u);
-    expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
-    await expect(invoke('shared', {})).resolves.toMatchObject({ body: { answered: 1 } });
-    await expect(host.functions.kill('other')).rejects.toThrow(
-      'other: wanted one of the functions shared, alone, broken',
-    );
+  it('are let go when nobody called them for a while, one by one, and start again at the next call', async () => {
+    await Promise.all(['shared', 'alone', 'alone'].map((title) => host.invoke(title)));
+    expect(host.pidsOf('alone')).toHaveLength(2);
+    vi.advanceTimersByTime(IDLE_MS - 1);
+    await Promise.all(['shared', 'alone'].map((title) => host.invoke(title)));
+    vi.advanceTimersByTime(1);
+    await expect.poll(() => host.pidsOf('alone').length).toBe(1);
+    expect((await host.invoke('shared')).body.answered).toBe(3);
+    vi.advanceTimersByTime(IDLE_MS);
+    await expect.poll(() => [...host.pidsOf('alone'), ...host.pidsOf('shared')]).toEqual([]);
+    expect((await host.invoke('shared')).body.answered).toBe(1);
   });
 
   it('count their calls, and those that failed, in whatever way', async () => {
-    const countsOf = () => {
-      const { calls = 0, failed = 0 } = host.functions.status().find(({ title }) => title === 'alone') ?? {};
-      return { calls, failed };
-    };
-    const before = countsOf();
-    await invoke('alone', {});
-    await errorOf(invoke('alone', { throw: 'a reason' }));
-    await errorOf(invoke('alone', { exit: '1' }));
-    await errorOf(invoke('alone', { sleep: '3000' }));
-    const running = errorOf(invoke('alone', { sleep: '500' }));
-    expect(countsOf()).toEqual({ calls: before.calls + 5, failed: before.failed + 3 });
+    const counts = () => host.functions.status().find(({ title }) => title === 'alone');
+    await host.invoke('alone');
+    await errorOf(host.invoke('alone', { throw: 'a reason' }));
+    const late = errorOf(host.invoke('alone', FOREVER));
+    vi.advanceTimersByTime(TIMEOUT_MS);
+    await late;
+    await errorOf(host.invoke('alone', { exit: '1' }));
+    const running = errorOf(host.invoke('alone', FOREVER));
+    expect(counts()).toMatchObject({ calls: 5, failed: 3 });
     await host.functions.kill('alone');
     await running;
-    expect(countsOf()).toEqual({ calls: before.calls + 5, failed: before.failed + 4 });
-  });
-});
-
-describe.each(['threads', 'process'] as const)('idle functions in %s', (mode) => {
-  it('are let go, one by one, and start again at the next call', async () => {
-    using folder = temporaryFolder();
-    const { functions, log } = startStandIns(folder.path, mode, 5000, 1000);
-    const instances = (title: string) => functions.status().find((one) => one.title === title)?.instances.length;
-    const invoke = async (title: string, query: Record<string, string>) =>
-      JSON.parse(JSON.parse(await functions.invoke(title, JSON.stringify({ queryStringParameters: query }))).body) as {
-        readonly answered: number;
-      };
-    try {
-      await Promise.all([invoke('alone', { sleep: '10' }), invoke('alone', { sleep: '2500' })]);
-      // The one that slept has just ended, the other had nothing to do for longer than it may.
-      expect(instances('alone')).toBe(1);
-      await expect.poll(() => instances('alone')).toBe(0);
-      await expect.poll(() => instances('shared')).toBe(0);
-      expect(await invoke('shared', {})).toMatchObject({ answered: 1 });
-      expect(instances('shared')).toBe(1);
-    } finally {
-      await functions.stop();
-      await log.close();
-    }
-  });
-
-  it('that are called again in time stay', async () => {
-    using folder = temporaryFolder();
-    const { functions, log } = startStandIns(folder.path, mode, 5000, 1500);
-    try {
-      for (let call = 1; call <= 4; call += 1) {
-        const { body } = JSON.parse(await functions.invoke('shared', JSON.stringify({ queryStringParameters: {} })));
-        expect(JSON.parse(body)).toMatchObject({ answered: call });
-        await sleep(600);
-      }
-    } finally {
-      await functions.stop();
-      await log.close();
-    }
+    expect(counts()).toMatchObject({ calls: 5, failed: 4 });
   });
 });

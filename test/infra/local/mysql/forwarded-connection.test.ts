@@ -10,6 +10,7 @@ afterEach(() => vi.restoreAllMocks());
 
 it('an answer that comes in pieces keeps their order, whatever the time', async () => {
   // When milliseconds come to another power of two, what is added to a time and taken off again is not quite the same.
+  // Clock: time passes as ever, from another start; nothing is judged by it.
   const [now, began] = [performance.now.bind(performance), performance.now()];
   vi.spyOn(performance, 'now').mockImplementation(() => 2 ** 16 - 55 + now() - began);
   await using database = await listen(async (socket) => {

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Connection, createConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { ask, firstGroup, withShardGroups } from './with-shard-groups.ts';
-import type { ShardGroup } from '../../../../infra/local/mysql/shard-groups.ts';
+import { ask, connectTo, firstGroup, withShardGroups } from './with-shard-groups.ts';
 
 describe('forwarder faults, as a MySQL client sees them', () => {
-  it('delays, refuses, swallows, cuts and drops, and recovers from each', async () => {
+  // Those that are no matter of MySQL's packets are seen in forwarders-apart.test.ts.
+  it('delays, cuts and drops answers, and recovers from each', async () => {
     await withShardGroups({ groups: [{ name: 'group-1', readers: 0 }] }, async ({ groups }) => {
       const group = firstGroup(groups);
       const endpoint = group.writerEndpoint;
@@ -14,23 +12,9 @@ describe('forwarder faults, as a MySQL client sees them', () => {
       const connection = await connectTo(group);
 
       endpoint.setFault({ kind: 'delay', milliseconds: 120 });
-      const before = performance.now();
+      const before = performance.now(); // Clock: no less than the delay, however slow the machine.
       await connection.query('SELECT 1');
-      expect(performance.now() - before).toBeGreaterThan(115);
-
-      endpoint.setFault({ kind: 'blackhole' });
-      const held = connection.query('SELECT 2 AS two');
-      const late = ask(group, endpoint, 'SELECT 3 AS three');
-      expect(await Promise.race([held, late, sleep(200, 'silence')])).toBe('silence');
-      endpoint.setFault(undefined);
-      expect((await held)[0]).toEqual([{ two: 2 }]);
-      expect(await late).toEqual([{ three: 3 }]);
-
-      endpoint.setFault({ kind: 'refuse' });
-      await expect(connection.query('SELECT 1')).rejects.toThrow(/./);
-      await expect(ask(group, endpoint, 'SELECT 1')).rejects.toThrow(/./);
-      endpoint.setFault(undefined);
-      await ask(group, endpoint, 'SELECT 1');
+      expect(performance.now() - before).toBeGreaterThan(115); // Clock: as above.
 
       // The server did both; the client learns of neither.
       endpoint.setFault({ kind: 'cut-answers', share: 1 });
@@ -45,20 +29,10 @@ describe('forwarder faults, as a MySQL client sees them', () => {
         .poll(() => ask(group, endpoint, 'SELECT GROUP_CONCAT(id ORDER BY id) AS ids FROM d.t'))
         .toEqual([{ ids: '1,2' }]);
 
-      const forgotten = await connectTo(group);
-      endpoint.forgetConnections();
-      const known = await connectTo(group);
-      await sleep(50);
-      await known.query('SELECT 1');
-      await expect(forgotten.query('SELECT 1')).rejects.toThrow(/./);
-
       endpoint.setFault({ kind: 'cut-answers', share: 0.5 });
-      const ends = await Promise.allSettled(
-        Array.from({ length: 60 }, async () => await ask(group, endpoint, 'SELECT 1')),
-      );
-      const cut = ends.filter((end) => end.status === 'rejected').length;
-      expect(cut).toBeGreaterThan(10);
-      expect(cut).toBeLessThan(50);
+      const asked = Array.from({ length: 60 }, async () => await ask(group, endpoint, 'SELECT 1'));
+      const cut = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected').length;
+      expect(Math.abs(cut - 30)).toBeLessThan(20);
       endpoint.setFault(undefined);
       const [large] = await ask(group, endpoint, "SELECT REPEAT('x', 20000000) AS text");
       expect(large?.['text']).toHaveLength(20_000_000);
@@ -72,10 +46,3 @@ describe('forwarder faults, as a MySQL client sees them', () => {
     });
   });
 });
-
-async function connectTo(group: ShardGroup): Promise<Connection> {
-  const { host, port } = group.writerEndpoint;
-  const connection = await createConnection({ host, port, user: group.user, password: group.password });
-  connection.on('error', () => {});
-  return connection;
-}

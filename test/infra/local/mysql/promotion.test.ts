@@ -1,9 +1,16 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import type { ShardGroup, ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
-import { ask, eventually, eventuallyValue, firstGroup, nodeNamed, withShardGroups } from './with-shard-groups.ts';
+import {
+  ask,
+  connectTo,
+  eventuallyValue,
+  firstGroup,
+  nodeNamed,
+  settled,
+  withShardGroups,
+} from './with-shard-groups.ts';
 
 const IDS = 'SELECT GROUP_CONCAT(id ORDER BY id) FROM d.t';
 
@@ -23,13 +30,7 @@ describe('promotion', () => {
       await ask(group, nodeNamed(groups, 'group-1-c'), receiving(groups, 'STOP'));
       for (const id of [2, 3, 4]) await insert(group, id);
 
-      const open = await createConnection({
-        host: group.writerEndpoint.host,
-        port: group.writerEndpoint.port,
-        user: group.user,
-        password: group.password,
-      });
-      open.on('error', () => {});
+      const open = await connectTo(group);
       await groups.promote('group-1');
       await expect(open.query('SELECT 1')).rejects.toThrow(/./);
       expect(nodeNamed(groups, 'group-1-c').role).toBe('writer');
@@ -96,10 +97,6 @@ async function insert(group: ShardGroup, id: number): Promise<void> {
 /** The statement that stops or starts a reader's receiving of the writer's log. */
 function receiving(groups: ShardGroups, what: 'STOP' | 'START'): string {
   return `${what} ${groups.engine.kind === 'mysql' ? 'REPLICA' : 'SLAVE'} IO_THREAD`;
-}
-
-async function settled(groups: ShardGroups): Promise<void> {
-  await eventually('all nodes run', () => groups.status().every((node) => node.state === 'running'));
 }
 
 async function caughtUp(groups: ShardGroups, group: ShardGroup, ids: string): Promise<void> {

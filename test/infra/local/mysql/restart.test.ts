@@ -7,11 +7,12 @@ import { describe, expect, it } from 'vitest';
 import { startShardGroups, type ShardGroupsOptions } from '../../../../infra/local/mysql/shard-groups.ts';
 import {
   ask,
-  eventually,
   eventuallyValue,
   firstGroup,
+  killServersOn,
   nodeNamed,
   serversOn,
+  settled,
   smallGroups,
   withFolder,
 } from './with-shard-groups.ts';
@@ -40,8 +41,7 @@ describe('a data folder, used again', () => {
       for (const node of group.nodes) await eventuallyValue(group, node, 'SELECT COUNT(*) FROM d.t', 1);
 
       // Everything dies at once.
-      for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
-      await eventually('all is dead', () => serversOn(dataDir).length === 0);
+      await killServersOn(dataDir);
       await groups.stop();
       const readers = (first: number): Partial<ShardGroupsOptions> => ({
         groups: [
@@ -56,7 +56,7 @@ describe('a data folder, used again', () => {
         expect(back.writerEndpoint.host).toBe(group.writerEndpoint.host);
         await ask(back, back.writerEndpoint, 'INSERT INTO d.t VALUES (2)');
         for (const node of back.nodes) await eventuallyValue(back, node, 'SELECT COUNT(*) FROM d.t', 2);
-        await eventually('the added reader serves', () => nodeNamed(again, 'group-1-c').state === 'running');
+        await settled(again);
       } finally {
         await again.stop();
       }

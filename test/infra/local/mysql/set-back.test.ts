@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask, eventually, eventuallyValue, firstGroup, nodeNamed, withShardGroups } from './with-shard-groups.ts';
+import { ask, eventuallyValue, firstGroup, nodeNamed, settled, withShardGroups } from './with-shard-groups.ts';
 
 const IDS = 'SELECT GROUP_CONCAT(id ORDER BY id) FROM d.t';
 const TABLE = 'CREATE TABLE d.t (id INT PRIMARY KEY) ENGINE=InnoDB';
@@ -10,8 +10,6 @@ describe('a group that is set back', () => {
     await withShardGroups({ groups: [{ name: 'group-1', readers: 2 }] }, async ({ groups, lines }) => {
       const group = firstGroup(groups);
       const insert = (id: number) => ask(group, group.writerEndpoint, `INSERT INTO d.t VALUES (${id})`);
-      const settled = () =>
-        eventually('every node runs', () => groups.status().every(({ state }) => state === 'running'));
       await ask(group, group.writerEndpoint, 'CREATE DATABASE d');
       await ask(group, group.writerEndpoint, TABLE);
       await insert(1);
@@ -22,22 +20,22 @@ describe('a group that is set back', () => {
       await insert(2);
       const first = (await groups.positions()).get('group-1') ?? '';
       for (const id of [3, 4, 5]) await insert(id);
-      await settled();
+      await settled(groups);
 
       await groups.setBack('group-1', first, MARK);
       await eventuallyValue(group, group.writerEndpoint, IDS, '1,2,99');
       await insert(6);
-      await settled();
+      await settled(groups);
       for (const { node } of groups.status()) await eventuallyValue(group, nodeNamed(groups, node), IDS, '1,2,6,99');
       await eventuallyValue(group, group.readerEndpoint, IDS, '1,2,6,99');
       expect(lines.filter((line) => line.includes('holds transactions')).length).toBeGreaterThan(0);
 
       const second = (await groups.positions()).get('group-1') ?? '';
       await insert(7);
-      await settled();
+      await settled(groups);
       await groups.setBack('group-1', second, 'DELETE FROM d.t WHERE id = 99');
       await insert(8);
-      await settled();
+      await settled(groups);
       for (const { node } of groups.status()) await eventuallyValue(group, nodeNamed(groups, node), IDS, '1,2,6,8');
     });
   });

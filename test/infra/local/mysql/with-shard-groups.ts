@@ -1,8 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { processesWithArgument } from '../../../../infra/local/process-table.ts';
 import {
   type NodeStatus,
@@ -11,7 +10,7 @@ import {
   type ShardGroupsOptions,
   startShardGroups,
 } from '../../../../infra/local/mysql/shard-groups.ts';
-import { PATIENCE_MS } from '../../../support/until.ts';
+import { until } from '../../../support/until.ts';
 import { wishedEngine } from '../../../../infra/setup/engine.mjs';
 
 /** Of real servers on a machine that may have much else to do. */
@@ -62,8 +61,7 @@ export async function withFolder(work: (dataDir: string) => Promise<void>): Prom
     if (left.length > 0) throw new Error(`servers left behind: ${left.join(', ')}`);
   } finally {
     for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
-    await sleep(20);
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }
 
@@ -72,6 +70,24 @@ export function serversOn(dataDir: string): readonly number[] {
   return ['group-1-a', 'group-1-b', 'group-1-c', 'group-2-a', 'group-2-b'].flatMap((node) =>
     processesWithArgument(`--datadir=${join(dataDir, 'groups', node, 'data')}`),
   );
+}
+
+/** Ends every server of a folder at once, as when a machine fails. */
+export async function killServersOn(dataDir: string): Promise<void> {
+  for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
+  await until('all servers have ended', () => serversOn(dataDir).length === 0);
+}
+
+/** Every node runs. */
+export async function settled(groups: ShardGroups): Promise<void> {
+  await until('every node runs', () => groups.status().every(({ state }) => state === 'running'));
+}
+
+/** A connection of the application that stays, whatever becomes of it. */
+export async function connectTo({ writerEndpoint, user, password }: ShardGroup): Promise<Connection> {
+  const connection = await createConnection({ host: writerEndpoint.host, port: writerEndpoint.port, user, password });
+  connection.on('error', () => {});
+  return connection;
 }
 
 export function firstGroup(groups: ShardGroups): ShardGroup {
@@ -112,21 +128,6 @@ export async function ask(
   }
 }
 
-/** Tries until it neither throws nor is false; throws what it threw last after `PATIENCE_MS`. */
-export async function eventually(what: string, check: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  let last: unknown = new Error('it never was');
-  while (performance.now() < deadline) {
-    try {
-      if (await check()) return;
-    } catch (error) {
-      last = error;
-    }
-    await sleep(50);
-  }
-  throw new Error(`${what}: not within ${PATIENCE_MS / 1000} s`, { cause: last });
-}
-
 /** Waits until a statement at this place gives exactly one value, `wanted`. */
 export async function eventuallyValue(
   group: ShardGroup,
@@ -134,8 +135,8 @@ export async function eventuallyValue(
   sql: string,
   wanted: unknown,
 ): Promise<void> {
-  await eventually(`${sql} = ${String(wanted)}`, async () => {
-    const [row] = await ask(group, at, sql);
+  await until(`${sql} = ${String(wanted)}`, async () => {
+    const [row] = await ask(group, at, sql).catch(() => []);
     return Object.values(row ?? {})[0] === wanted;
   });
 }

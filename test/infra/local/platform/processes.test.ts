@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { linuxProcesses } from '../../../../infra/local/platform/linux-processes.ts';
 import { posixProcesses } from '../../../../infra/local/platform/posix-processes.ts';
 
-const MARK = `--mark=${process.pid}-${Date.now()}`;
-// It says that it runs, and uses some time of a processor.
-const BUSY = `for (const end = process.cpuUsage().user + 1_500_000; process.cpuUsage().user < end;); console.log('up'); setInterval(() => {}, 1e6);`;
+const MARK = `--mark=${randomUUID()}`;
+// It uses some time of a processor, says that it runs, and goes on.
+const BUSY = `for (const end = process.cpuUsage().user + 400_000; process.cpuUsage().user < end;); console.log('up'); require('net').createServer().listen(0);`;
 const child = spawn(process.execPath, ['-e', BUSY, '--', MARK, 'with spaces'], { stdio: ['ignore', 'pipe', 'ignore'] });
 const pid = child.pid ?? 0;
 
@@ -27,7 +28,7 @@ describe.each(here)('processes by %s', (_name, table) => {
     expect(bytes).toBeLessThan(1024 ** 3);
     expect(table.proportionalBytes(pid)).toBeGreaterThan(5 * 1024 * 1024);
     const ticks = [...table.cpuTicks(pid).values()].reduce((sum, one) => sum + one.ticks, 0);
-    expect(ticks).toBeGreaterThanOrEqual(100);
+    expect(ticks).toBeGreaterThanOrEqual(30);
     expect(ticks).toBeLessThan(6000);
   });
 

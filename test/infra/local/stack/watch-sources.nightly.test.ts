@@ -1,20 +1,18 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
-import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 import { watchSources, type WatchedSources } from '../../../../infra/local/stack/watch-sources.ts';
+import { localStack } from '../../../support/local-stack.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { writeFiles } from '../../support/write-files.ts';
 
 /** A whole stack, synthesized several times, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 240_000 });
-const SAID = { timeout: 120_000, interval: 50 };
+vi.setConfig({ testTimeout: 900_000 });
+const SAID = { timeout: 400_000, interval: 50 };
 const folder = temporaryFolder();
 const lines: string[] = [];
-let stack: LocalStack;
 let watched: WatchedSources;
 
 const FILES = {
@@ -35,35 +33,24 @@ export const handler = triggerHandler('confirm', async (rowKey, _message, schema
 `;
 }
 
+const index = (table: string, field: string): string =>
+  `table: ${table}\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: ${field}, type: string }\n`;
+
 /** As most editors do: another file is put in its place. */
 function save(file: string, text: string): void {
-  const path = join(folder.path, file);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.tmp~`, text);
-  renameSync(`${path}.tmp~`, path);
+  writeFiles(folder.path, { [`${file}.tmp~`]: text });
+  renameSync(join(folder.path, `${file}.tmp~`), join(folder.path, file));
 }
 
-beforeAll(async () => {
-  for (const [file, text] of Object.entries(FILES)) save(file, text);
-  stack = await startLocalStack({
-    port: 0,
-    data: join(folder.path, 'data'),
-    groups: 1,
-    readers: 0,
-    engine: inject('servers').engine.kind,
-    access: inject('servers').access,
-    datastores: join(folder.path, 'datastores'),
-    projectFolder: folder.path,
-  });
-  watched = await watchSources(stack, (line) => lines.push(line));
-});
-afterAll(async () => {
-  await watched?.close();
-  await stack?.stop();
-  folder[Symbol.dispose]();
-});
+writeFiles(folder.path, FILES);
+const stack = localStack(folder, { datastores: join(folder.path, 'datastores'), projectFolder: folder.path }, false);
+const watch = async (since?: number) => {
+  watched = await watchSources(stack(), (line) => lines.push(line), since);
+};
+beforeAll(() => watch());
+afterAll(() => watched?.close());
 
-const called = (path: string, init?: RequestInit): Promise<Response> => fetch(`${stack.url}/v1/shop/${path}`, init);
+const called = (path: string, init?: RequestInit): Promise<Response> => fetch(`${stack().url}/v1/shop/${path}`, init);
 
 async function order(body: object = {}): Promise<string> {
   const row = randomUUID();
@@ -79,10 +66,14 @@ async function confirmationOf(row: string): Promise<string> {
   return Object(await (await read()).json()).body.said;
 }
 
+const lineWith = (what: RegExp): Promise<string> => vi.waitUntil(() => lines.find((line) => what.test(line)), SAID);
 const saidOf = (file: string, what: RegExp): Promise<string> =>
-  vi.waitUntil(() => lines.find((line) => line.includes(`changed `) && line.includes(file) && what.test(line)), SAID);
+  lineWith(new RegExp(`changed .*${file}.*${what.source}`, 'u'));
 
-const pids = (): readonly number[] => stack.groups.status().map(({ pid }) => pid);
+const pids = (): readonly number[] =>
+  stack()
+    .groups.status()
+    .map(({ pid }) => pid);
 
 describe('a stack that is watched', () => {
   it('has new calls answered by what a function is now, and by what it imports', async () => {
@@ -94,13 +85,17 @@ describe('a stack that is watched', () => {
     );
     expect(await confirmationOf(await order())).toBe('many thanks');
     expect(pids()).toEqual(servers);
-    expect(stack.functions.modules().filter((path) => !readFileSync(path, 'utf8'))).toEqual([]);
+    expect(
+      stack()
+        .functions.modules()
+        .filter((path) => !readFileSync(path, 'utf8')),
+    ).toEqual([]);
   });
 
   it('goes on with what ran before when a function cannot be bundled, and says where, until it can', async () => {
     save('functions/confirm.ts', confirming("import { SAID } from '../lib/gone.ts';"));
     await saidOf('functions/confirm.ts', /not taken over, what ran before goes on/u);
-    const complaint = await vi.waitUntil(() => lines.find((line) => line.includes('lib/gone.ts')), SAID);
+    const complaint = await lineWith(/lib\/gone\.ts/u);
     expect(complaint).toMatch(/Could not resolve "\.\.\/lib\/gone\.ts"\s+\S*functions\/confirm\.ts:1:/u);
     expect(complaint).not.toMatch(/^\s+at /mu);
     expect(await confirmationOf(await order())).toBe('many thanks');
@@ -114,10 +109,7 @@ describe('a stack that is watched', () => {
   it('makes an index that is added, and answers queries by it', async () => {
     const shown = await (await called('indexes')).json();
     expect(Object(shown).indexes).toEqual([]);
-    save(
-      'datastores/shop/indexes/by_customer.yaml',
-      'table: by_customer\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: customer, type: string }\n',
-    );
+    save('datastores/shop/indexes/by_customer.yaml', index('by_customer', 'customer'));
     expect(await saidOf('by_customer.yaml', /taken over/u)).toMatch(/index by_customer of shop added/u);
     const row = await order({ customer: 'c-1' });
     const found = async (): Promise<unknown> => {
@@ -130,13 +122,10 @@ describe('a stack that is watched', () => {
   it('goes on with the definitions before when YAML is wrong, and names file and line', async () => {
     save('datastores/shop/datastore.yaml', 'datastore: shop\nshards: four\n');
     await saidOf('datastore.yaml', /not taken over/u);
-    await vi.waitUntil(() => lines.find((line) => /shop\/datastore\.yaml:2: /u.test(line)), SAID);
+    await lineWith(/shop\/datastore\.yaml:2: /u);
     expect((await called('shards')).status).toBe(200);
     save('datastores/shop/datastore.yaml', 'datastore: shop\nshards: 8\n');
-    await vi.waitUntil(
-      () => lines.find((line) => /shop\/datastore\.yaml:2: shards: wanted 4.*got 8/u.test(line)),
-      SAID,
-    );
+    await lineWith(/shop\/datastore\.yaml:2: shards: wanted 4.*got 8/u);
     save('datastores/shop/datastore.yaml', FILES['datastores/shop/datastore.yaml']);
     await saidOf('datastore.yaml', /nothing to take over/u);
   });
@@ -149,11 +138,11 @@ describe('a stack that is watched', () => {
     await saidOf('ship.yaml', /not taken over/u);
     save('functions/ship.ts', "export const handler = () => {};\nthrow new Error('no ships');\n");
     await saidOf('functions/ship.ts', /trigger ship of shop added/u);
-    await vi.waitUntil(
-      () => lines.find((line) => /^trigger ship of shop fails for every cell: .*no ships/u.test(line)),
-      SAID,
-    );
-    const queues = (): readonly (string | undefined)[] => stack.queues().map(({ calls }) => calls);
+    await lineWith(/^trigger ship of shop fails for every cell: .*no ships/u);
+    const queues = (): readonly (string | undefined)[] =>
+      stack()
+        .queues()
+        .map(({ calls }) => calls);
     expect(queues()).toContain('trigger-shop-ship');
     rmSync(join(folder.path, 'datastores/shop/triggers/ship.yaml'));
     await saidOf('ship.yaml', /trigger ship of shop gone/u);
@@ -162,16 +151,11 @@ describe('a stack that is watched', () => {
 
   it('takes over what was saved before it was watched, as while it starts', async () => {
     await watched.close();
-    const since = Date.now();
-    // Time stamps of files may be older than the clock by the kernel's tick.
-    await sleep(100);
     save('functions/confirm.ts', confirming("const SAID = 'saved early';"));
-    save(
-      'datastores/shop/indexes/by_table.yaml',
-      'table: by_table\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: seat, type: string }\n',
-    );
+    const since = statSync(join(folder.path, 'functions/confirm.ts')).mtimeMs;
+    save('datastores/shop/indexes/by_table.yaml', index('by_table', 'seat'));
     const before = lines.length;
-    watched = await watchSources(stack, (line) => lines.push(line), since);
+    await watch(since);
     await expect.poll(() => lines.slice(before).join('\n'), SAID).toMatch(/confirm\.ts.*taken over/u);
     expect(lines.slice(before).join('\n')).toContain('by_table of shop added');
     expect(await confirmationOf(await order())).toBe('saved early');

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { Duration } from 'aws-cdk-lib';
@@ -34,6 +34,7 @@ import type { ServiceStack } from '../../../../infra/stacks/service-stack.ts';
 import { sqsClient } from '../../support/fifo-queue.ts';
 import { synthesized } from '../../support/synthesized.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { writeFiles } from '../../support/write-files.ts';
 
 /** Says in the log what called it. */
 const CODE = `export async function handler(event) {
@@ -52,8 +53,7 @@ let logPath: string;
 /** What an owner of the app writes, and nothing else: no list of the local stack knows of it. */
 function addParts(service: ServiceStack): void {
   const code = join(folder.path, 'added');
-  mkdirSync(code);
-  writeFileSync(join(code, 'index.mjs'), CODE);
+  writeFiles(code, { 'index.mjs': CODE });
   const added = (id: string): LambdaFunction =>
     new LambdaFunction(service, id, {
       runtime: Runtime.NODEJS_24_X,
@@ -77,26 +77,17 @@ function addParts(service: ServiceStack): void {
   ).toBeDefined();
 }
 
-/** Groups that nobody asks, since all functions are stand-ins. */
-function silentGroups(...names: readonly string[]): readonly ShardGroup[] {
-  const endpoint: Forwarder = {
-    host: '127.0.0.1',
-    port: 1,
-    setFault: () => undefined,
-    dropConnections: () => undefined,
-    forgetConnections: () => undefined,
-    close: async () => undefined,
-  };
-  return names.map((name) => ({
-    name,
-    user: 'nobody',
-    password: 'none',
-    writerEndpoint: endpoint,
-    readerEndpoint: endpoint,
-    instanceEndpoints: [endpoint],
-    nodes: [],
-  }));
-}
+/** A group that nobody asks, since all functions are stand-ins. */
+const endpoint = { host: '127.0.0.1', port: 1 } as Forwarder;
+const silentGroup: ShardGroup = {
+  name: 'group-1',
+  user: 'nobody',
+  password: 'none',
+  writerEndpoint: endpoint,
+  readerEndpoint: endpoint,
+  instanceEndpoints: [endpoint],
+  nodes: [],
+};
 
 beforeAll(async () => {
   const stacks = synthesized(
@@ -111,13 +102,8 @@ beforeAll(async () => {
   const dynamodb = parts.adopt(await startService('dynamodb', data.dynamodb), (one) => one.close());
   const sqs = parts.adopt(await startService('sqs', data.sqs), (one) => one.close());
   const secretsManager = parts.adopt(await startSecretsManager(), (one) => one.close());
-  local = localResources(stacks, { groups: silentGroups('group-1'), httpUrl: gateway.url, sqsUrl: sqs.url });
-  const services = {
-    dynamodb: dynamodb.url,
-    sqs: sqs.url,
-    secretsManager: secretsManager.url,
-    rdsData: 'http://127.0.0.1:1',
-  };
+  local = localResources(stacks, { groups: [silentGroup], httpUrl: gateway.url, sqsUrl: sqs.url });
+  const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: '' };
   running = parts.adopt(
     runTemplate({
       options: DEFAULT_OPTIONS,

@@ -46,18 +46,16 @@ it('a custom resource is created once and then updated, until its work is comple
   });
 });
 
-it('a custom resource that fails is named', async () => {
+it.each([
+  ['fails', () => Promise.reject(new Error('no rights')), 'Migration (Custom::Migration) of service failed: no rights'],
+  [
+    'never completes',
+    async (arn: string) =>
+      JSON.stringify(arn === 'on-event' ? { PhysicalResourceId: 'constant' } : { IsComplete: false }),
+    'not complete after 3 looks, see the log of its functions',
+  ],
+])('a custom resource that %s ends the start, which says where to look', async (_, invoke, message) => {
   using folder = temporaryFolder();
-  const failing = runCustomResources([definition], 'all', join(folder.path, 'made.json'), async () => {
-    throw new Error('no rights');
-  });
-  await expect(failing).rejects.toThrow('Migration (Custom::Migration) of service failed: no rights');
-});
-
-it('a custom resource that never completes ends the start, and says where to look', async () => {
-  using folder = temporaryFolder();
-  const invoke = async (arn: string): Promise<string> =>
-    JSON.stringify(arn === 'on-event' ? { PhysicalResourceId: 'constant' } : { IsComplete: false });
-  const never = runCustomResources([definition], 'all', join(folder.path, 'made.json'), invoke, 3);
-  await expect(never).rejects.toThrow('not complete after 3 looks, see the log of its functions');
+  const running = runCustomResources([definition], 'all', join(folder.path, 'made.json'), invoke, 3);
+  await expect(running).rejects.toThrow(message);
 });

@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runSchedules, type RunningSchedules } from '../../../../infra/local/template/run-schedules.ts';
 import type { ScheduleDefinition } from '../../../../infra/local/template/resources/schedule.ts';
 
+const EVERY_MS = 60_000;
 const schedule = (name: string, slot?: number): ScheduleDefinition => ({
   name,
-  everyMs: 40,
+  everyMs: EVERY_MS,
   functionArn: slot === undefined ? 'drain' : 'tail',
   roleArn: 'role',
   input: slot === undefined ? undefined : JSON.stringify({ slot }),
@@ -14,75 +14,76 @@ const schedule = (name: string, slot?: number): ScheduleDefinition => ({
 
 const SCHEDULES = [schedule('drain'), schedule('tail-0', 0), schedule('tail-1', 1)];
 
-function started(slots?: number): { readonly running: RunningSchedules; readonly calls: string[] } {
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+afterEach(() => void vi.useRealTimers());
+const minutes = (count: number) => vi.advanceTimersByTimeAsync(count * EVERY_MS);
+
+interface Started {
+  readonly running: RunningSchedules;
+  /** What was called since it was asked last. */
+  readonly calls: () => readonly string[];
+}
+
+function started(slots?: number): Started {
   const calls: string[] = [];
   const running = runSchedules({
-    async invoke(arn, event) {
-      calls.push(arn === 'tail' ? event : arn);
-      return 'null';
-    },
+    invoke: async (arn, event) => (calls.push(arn === 'tail' ? event : arn), 'null'),
     onError: () => {},
   });
+  onTestFinished(() => running.stop());
   running.take({ schedules: SCHEDULES, slots });
-  return { running, calls };
+  return { running, calls: () => calls.splice(0) };
 }
 
 describe('schedules', () => {
   it('call a function that does not end twice, and no third time, and say so once', async () => {
     const told: string[] = [];
-    const ends: (() => void)[] = [];
-    let calls = 0;
+    const ends: ((answer: string) => void)[] = [];
     const running = runSchedules({
-      invoke() {
-        calls += 1;
-        return new Promise((resolve) => ends.push(() => resolve('null')));
-      },
+      invoke: () => new Promise((resolve) => ends.push(resolve)),
       onError: (message) => told.push(message),
     });
     running.take({ schedules: [schedule('drain')] });
-    await expect.poll(() => told).toEqual(['drain: not called, since 2 calls of it have not ended']);
-    await sleep(200);
-    expect([calls, told.length]).toEqual([2, 1]);
-    ends.shift()?.();
-    await expect.poll(() => calls).toBe(3);
+    await minutes(5);
+    expect(told).toEqual(['drain: not called, since 2 calls of it have not ended']);
+    expect(ends).toHaveLength(2);
+    ends[0]?.('null');
+    await minutes(2);
+    expect(ends).toHaveLength(3);
     running.stop();
   });
 
   it('start all at once, and again at their rate until they are stopped', async () => {
     const { running, calls } = started();
-    expect(calls).toEqual(['drain', '{"slot":0}', '{"slot":1}']);
-    await expect.poll(() => calls.filter((call) => call === 'drain').length).toBeGreaterThan(2);
+    const all = ['drain', '{"slot":0}', '{"slot":1}'];
+    expect(calls()).toEqual(all);
+    await minutes(2);
+    expect(calls()).toEqual([...all, ...all]);
     running.stop();
-    const made = calls.length;
-    await sleep(100);
-    expect(calls).toHaveLength(made);
+    await minutes(2);
+    expect(calls()).toEqual([]);
   });
 
-  it('run as many slots as are wished for, from the start on or later, and leave others alone', async () => {
+  it('run as many slots as are wanted, from the start on or later, and leave others alone', async () => {
     const { running, calls } = started(1);
-    expect(calls).toEqual(['drain', '{"slot":0}']);
+    expect(calls()).toEqual(['drain', '{"slot":0}']);
     running.setSlots(3);
-    expect(running.slots).toBe(3);
-    expect(calls).toEqual(['drain', '{"slot":0}', '{"slot":1}', '{"slot":2}']);
+    expect([running.slots, calls()]).toEqual([3, ['{"slot":1}', '{"slot":2}']]);
     running.setSlots(1);
-    expect(running.slots).toBe(1);
-    calls.length = 0;
-    await expect.poll(() => calls.length).toBeGreaterThan(3);
-    expect(new Set(calls)).toEqual(new Set(['drain', '{"slot":0}']));
-    running.stop();
+    await minutes(1);
+    expect([running.slots, calls()]).toEqual([1, ['drain', '{"slot":0}']]);
   });
 
-  it('go on in their time when others are taken over, but for those of functions that have changed', () => {
+  it('keep their time when others are applied, but for those of functions that have changed', () => {
     const { running, calls } = started();
-    calls.length = 0;
+    calls();
     running.take({ schedules: SCHEDULES, slots: 2 });
-    expect(calls).toEqual([]);
+    expect(calls()).toEqual([]);
     running.take({ schedules: SCHEDULES, slots: 2, changed: new Set(['drain']) });
-    expect(calls).toEqual(['drain']);
+    expect(calls()).toEqual(['drain']);
     running.take({ schedules: [schedule('repair'), ...SCHEDULES.slice(1)], slots: 2 });
-    expect(calls).toEqual(['drain', 'drain']);
+    expect(calls()).toEqual(['drain']);
     running.take({ schedules: [schedule('repair')] });
     expect(running.slots).toBe(0);
-    running.stop();
   });
 });

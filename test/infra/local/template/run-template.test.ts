@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, ListQueuesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -13,7 +12,8 @@ import { DEFAULT_OPTIONS } from '../../../../infra/local/stack/local-stack-optio
 import { localResources, type LocalResources } from '../../../../infra/local/template/resources/local-resources.ts';
 import { runTemplate, type RunningTemplate } from '../../../../infra/local/template/run-template.ts';
 import { sqsClient } from '../../support/fifo-queue.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { writeFiles } from '../../support/write-files.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -25,7 +25,7 @@ const MIGRATE = `export async function handler() {
 }`;
 const ANSWER = 'export const handler = async () => process.env.GREETING;';
 
-const folder = temporaryFolder();
+const folder = folderOfTests();
 const parts = new AsyncDisposableStack();
 const lines: string[] = [];
 let sqs: Service;
@@ -37,11 +37,7 @@ let testUrl: string;
 let migrating: () => Promise<'done' | 'refused'>;
 
 beforeAll(async () => {
-  parts.defer(() => folder[Symbol.dispose]());
-  for (const [name, code] of Object.entries({ migrate: MIGRATE, answer: ANSWER })) {
-    mkdirSync(join(folder.path, name));
-    writeFileSync(join(folder.path, name, 'index.mjs'), code);
-  }
+  writeFiles(folder.path, { 'migrate/index.mjs': MIGRATE, 'answer/index.mjs': ANSWER });
   const data = makeDataFolder(join(folder.path, 'data'));
   sqs = await startService('sqs', data.sqs);
   parts.defer(() => sqs.close());

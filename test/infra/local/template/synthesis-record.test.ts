@@ -1,105 +1,104 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, afterEach, describe, expect, it, vi } from 'vitest';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { recordSynthesis, synthesizedFrom } from '../../../../infra/local/template/synthesis-record.ts';
 import type { SynthesisOrder } from '../../../../infra/local/template/synthesis-order.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderOfTests } from '../../support/folder-of-tests.ts';
+import { writeFiles } from '../../support/write-files.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+const folder = folderOfTests();
+const at = (file: string): string => join(folder.path, file);
+const context = { environment: 'local', shards: 16, datastores: at('datastores') };
+const order: SynthesisOrder = { app: '/app.ts', context, folder: at('out') };
+const READ = ['app/functions/one.ts', 'lib/node_modules/two/two.js'].map(at);
+/** All that was written is older. */
+const LATER = Date.parse('2999-01-01');
+const isSynthesized = (wanted = order): boolean => synthesizedFrom(wanted) !== undefined;
+
+// What an assembly was made of, and the assembly.
+writeFiles(folder.path, {
+  'datastores/package.json': '{}',
+  'datastores/shop/datastore.yaml': 'datastore: shop\nshards: 4\n',
+  'app/functions/one.ts': 'export const one = 1;\n',
+  'lib/node_modules/two/two.js': '2;',
+  'out/template.json': '{}',
+});
+recordSynthesis(order, READ, LATER);
+
+let undo: (() => void)[] = [];
 beforeEach(() => {
-  folder = temporaryFolder();
+  undo = [];
 });
 afterEach(() => {
+  for (const one of undo) one();
   vi.unstubAllEnvs();
-  folder[Symbol.dispose]();
+  vi.restoreAllMocks();
 });
 
-function write(file: string, text: string): string {
-  const path = join(folder.path, file);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-  return path;
+/** Changes a file until the test ends; without a text it is removed. */
+function change(file: string, text?: string): void {
+  const made = file.split('/').map((_, depth, parts) => at(parts.slice(0, depth + 1).join('/')));
+  const first = made.find((path) => !existsSync(path));
+  const before = first === undefined ? readFileSync(at(file)) : undefined;
+  undo.push(() => (before === undefined ? rmSync(first ?? '', { recursive: true }) : writeFileSync(at(file), before)));
+  if (text === undefined) rmSync(at(file));
+  else writeFiles(folder.path, { [file]: text });
 }
 
-function order(): SynthesisOrder {
-  const context = { environment: 'local', shards: 16, datastores: join(folder.path, 'datastores') };
-  return { app: '/app.ts', context, folder: join(folder.path, 'out') };
-}
-
-const isSynthesized = (wanted: SynthesisOrder): boolean => synthesizedFrom(wanted) !== undefined;
-
-/** What an assembly was made of, and the assembly; some time ago. */
-async function synthesized(read: readonly string[] = []): Promise<void> {
-  write('datastores/shop/datastore.yaml', 'datastore: shop\nshards: 4\n');
-  write('out/template.json', '{}');
-  const files = [write('app/functions/one.ts', 'export const one = 1;\n'), write('lib/node_modules/two/two.js', '2;')];
-  await sleep(100);
-  recordSynthesis(order(), [...files, ...read], Date.now());
-}
-
-it('what was made of the same is taken again', async () => {
-  await synthesized();
-  expect(isSynthesized(order())).toBe(true);
+it('what was made of the same is taken again, whatever is built of a package of the project meanwhile', () => {
+  expect(isSynthesized()).toBe(true);
+  change('datastores/dist/built.js', '');
+  expect(isSynthesized()).toBe(true);
 });
 
-it('what is built of a package of the project meanwhile is no source', async () => {
-  write('datastores/package.json', '{}');
-  await synthesized();
-  write('datastores/dist/built.js', '');
-  expect(isSynthesized(order())).toBe(true);
-  write('datastores/dist/built.js', 'again');
-  expect(isSynthesized(order())).toBe(true);
+it.each<[string, string, string?]>([
+  ['a source is changed', 'app/functions/one.ts', 'export const one = 2;\n'],
+  ['a source goes', 'app/functions/one.ts'],
+  ['a file next to a source may take its place', 'app/functions/one.js', ''],
+  ['a file of a package is changed by hand', 'lib/node_modules/two/two.js', '3;'],
+  ['a folder above a source says what its modules are', 'app/package.json', '{}'],
+  ['a folder above a source says how it is compiled', 'app/tsconfig.json', '{}'],
+  ['a package comes into a folder above a source', 'app/node_modules/new/index.js', ''],
+  ['one of a scope does', 'lib/node_modules/@scope/new/index.js', ''],
+  ['a definition is changed', 'datastores/shop/datastore.yaml', 'datastore: shop\nshards: 8\n'],
+  ['a definition is added', 'datastores/shop/triggers/new.yaml', ''],
+  ['something of it is gone', 'out/template.json'],
+  ['something of it was cut off', 'out/template.json', ''],
+  ['its record is gone', 'out/synthesis.json'],
+  ['its record cannot be read', 'out/synthesis.json', '{'],
+])('is made again when %s', (_when, file, text) => {
+  change(file, text);
+  expect(isSynthesized()).toBe(false);
 });
 
-describe('it is made anew', () => {
-  it.each([
-    ['when a source is changed', () => write('app/functions/one.ts', 'export const one = 2;\n')],
-    ['when a source goes', () => rmSync(join(folder.path, 'app/functions/one.ts'))],
-    ['when a file beside a source may take its place', () => write('app/functions/one.js', '')],
-    ['when a file of a package is changed by hand', () => write('lib/node_modules/two/two.js', '3;')],
-    ['when a folder above a source says what its modules are', () => write('app/package.json', '{}')],
-    ['when a folder above a source says how it is compiled', () => write('app/tsconfig.json', '{}')],
-    ['when a package comes into a folder above a source', () => write('app/node_modules/new/index.js', '')],
-    ['when one of a scope does', () => write('lib/node_modules/@scope/new/index.js', '')],
-    ['when a definition is changed', () => write('datastores/shop/datastore.yaml', 'datastore: shop\nshards: 8\n')],
-    ['when one of a datastore called dist is', () => write('datastores/dist/datastore.yaml', 'datastore: dist\n')],
-    ['when a definition is added', () => write('datastores/shop/triggers/new.yaml', '')],
-    ['when something of it is gone', () => rmSync(join(folder.path, 'out/template.json'))],
-    ['when something of it was cut off', () => write('out/template.json', '')],
-    ['when there is nothing', () => rmSync(join(folder.path, 'out'), { recursive: true })],
-    ['when its record cannot be read', () => write('out/synthesis.json', '{')],
-    ['when the bundler is told otherwise', () => vi.stubEnv('NODE_PATH', '/elsewhere')],
-    ['when Node is another', () => vi.spyOn(process, 'version', 'get').mockReturnValue('v24.99.0')],
-  ])('%s', async (_when, change) => {
-    await synthesized();
-    expect(isSynthesized(order())).toBe(true);
-    change();
-    expect(isSynthesized(order())).toBe(false);
-    vi.restoreAllMocks();
-  });
-
-  it('for another app, or with another flag', async () => {
-    await synthesized();
-    expect(isSynthesized({ ...order(), app: '/other.ts' })).toBe(false);
-    expect(isSynthesized({ ...order(), context: { ...order().context, shards: 17 } })).toBe(false);
-  });
-
-  it('when a file was changed while it was made', async () => {
-    await synthesized();
-    rmSync(join(folder.path, 'out/synthesis.json'));
-    const startedAt = Date.now();
-    const late = write('app/functions/late.ts', '');
-    recordSynthesis(order(), [late], startedAt);
-    expect(isSynthesized(order())).toBe(false);
-    await sleep(100);
-    recordSynthesis(order(), [late], Date.now());
-    expect(isSynthesized(order())).toBe(true);
-  });
-
-  it('always, when settings of the compiler come from a file that is not looked at', async () => {
-    write('app/tsconfig.json', '{ "extends": "../base.json" }');
-    await synthesized();
-    expect(isSynthesized(order())).toBe(false);
-  });
+it('is made again when a definition of a datastore called dist is added', () => {
+  change('datastores/package.json');
+  recordSynthesis(order, READ, LATER);
+  change('datastores/dist/datastore.yaml', 'datastore: dist\n');
+  expect(isSynthesized()).toBe(false);
+  for (const one of undo.splice(0).reverse()) one();
+  recordSynthesis(order, READ, LATER);
 });
+
+it('is made again for another app, another flag, another Node, or a bundler that is told otherwise', () => {
+  expect(isSynthesized({ ...order, app: '/other.ts' })).toBe(false);
+  expect(isSynthesized({ ...order, context: { ...context, shards: 17 } })).toBe(false);
+  vi.stubEnv('NODE_PATH', '/elsewhere');
+  expect(isSynthesized()).toBe(false);
+  vi.unstubAllEnvs();
+  vi.spyOn(process, 'version', 'get').mockReturnValue('v24.99.0');
+  expect(isSynthesized()).toBe(false);
+});
+
+it.each([
+  ['a file was changed while it was made', 'app/functions/late.ts', '', 0],
+  ['settings of the compiler come from a file that is not looked at', 'app/tsconfig.json', '{"extends":"a"}', LATER],
+])('is not recorded when %s', (_when, file, text, startedAt) => {
+  const elsewhere = { ...order, folder: at('elsewhere') };
+  change('elsewhere/template.json', '{}');
+  change(file, text);
+  recordSynthesis(elsewhere, [...READ, at(file)], startedAt);
+  expect(isSynthesized(elsewhere)).toBe(false);
+});
+
+it('is taken again when each of these changes is undone', () => expect(isSynthesized()).toBe(true));

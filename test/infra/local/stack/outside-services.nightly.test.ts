@@ -3,16 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DynamoDBClient, paginateListTables, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { paginateListTables, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { schemalessClient } from '../../../shared/client/client.ts';
-import { localStack } from '../../support/local-stack.ts';
-import '../../support/skip-without-aws.ts';
-import { sqsClient } from '../support/fifo-queue.ts';
-import { STAND_IN_PROJECT } from '../support/synthesized.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { writeFiles } from '../support/write-files.ts';
+import { schemalessClient } from '../../../../shared/client/client.ts';
+import { dynamoClient } from '../../../support/dynamo.ts';
+import { localStack } from '../../../support/local-stack.ts';
+import '../../../support/skip-without-aws.ts';
+import { sqsClient } from '../../support/fifo-queue.ts';
+import { STAND_IN_PROJECT } from '../../support/synthesized.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { writeFiles } from '../../support/write-files.ts';
 
 const FILES = {
   'trips/datastore.yaml': 'datastore: trips\nshards: 4\n',
@@ -28,7 +29,7 @@ let serving: ChildProcess | undefined;
 
 /** Services that were there before the stack, in a process that is not its own. */
 async function serve(): Promise<typeof outside> {
-  serving = spawn(process.execPath, [join(import.meta.dirname, '../support/serve-aws.ts'), folder.path], {
+  serving = spawn(process.execPath, [join(import.meta.dirname, '../../support/serve-aws.ts'), folder.path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(serving.stdout ?? serving, 'data');
@@ -60,20 +61,14 @@ describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
 
   it('has its queues and tables there, named after its data, and nothing in emulators of its own', async () => {
     const id = readFileSync(join(data, 'stack-id'), 'utf8');
-    expect(said).toEqual(
-      expect.arrayContaining([
-        `SQS is at ${outside.sqs}, as AWS_ENDPOINT_URL_SQS says; what this stack has there ends with -${id}`,
-        `DynamoDB is at ${outside.dynamodb}, as AWS_ENDPOINT_URL_DYNAMODB says; what this stack has there ends with -${id}`,
-      ]),
-    );
-    const [sqs, dynamodb] = [
-      sqsClient(outside.sqs),
-      new DynamoDBClient({
-        endpoint: outside.dynamodb,
-        region: 'us-east-1',
-        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-      }),
-    ];
+    for (const [name, url] of [
+      ['SQS', outside.sqs],
+      ['DynamoDB', outside.dynamodb],
+    ] as const)
+      expect(said).toContain(
+        `${name} is at ${url}, as AWS_ENDPOINT_URL_${name.toUpperCase()} says; what this stack has there ends with -${id}`,
+      );
+    const [sqs, dynamodb] = [sqsClient(outside.sqs), dynamoClient(outside.dynamodb)];
     onTestFinished(async () => {
       sqs.destroy();
       dynamodb.destroy();

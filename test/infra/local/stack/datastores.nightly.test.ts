@@ -1,0 +1,303 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, it, vi } from 'vitest';
+import { applyFolder } from '../../../../infra/cli/commands/apply.ts';
+import { takeSnapshot } from '../../../../infra/local/snapshots/take-snapshot.ts';
+import { awsLogin } from '../../../../infra/local/stack/aws-login.ts';
+import type { Json, NewCell } from '../../../../shared/cell.ts';
+import { schemalessClient } from '../../../../shared/client/client.ts';
+import { definitionsClient } from '../../../../shared/client/definitions-client.ts';
+import { erasuresClient } from '../../../../shared/client/erasures-client.ts';
+import { verifyReceipt } from '../../../../shared/client/receipts.ts';
+import { retentionClient } from '../../../../shared/client/retention-client.ts';
+import { subjectsClient } from '../../../../shared/client/subjects-client.ts';
+import { METRICS } from '../../../../shared/metrics.ts';
+import { appliedQueueName } from '../../../../shared/migrate/applied-queues.ts';
+import { errorOf } from '../../../support/datastore-conformance.ts';
+import { localStack } from '../../../support/local-stack.ts';
+import { linesOf, runCommand, type Ran } from '../../cli/run-command.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { writeFiles } from '../../support/write-files.ts';
+
+/** A whole stack, and a process for each command, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 200_000 } } });
+const BUYER = '5d2c8a17-9e4b-4f36-a1d8-7c0e6b3f2a94';
+const KEPT = 3;
+const indexOn = (datastore: string, table: string, column: string, field: string): string =>
+  `table: ${table}\ndatastore: ${datastore}\ncolumn_defs:\n  - column_key: ${column}\n    fields:\n      - ${field}\n`;
+const folder = temporaryFolder();
+const data = join(folder.path, 'data');
+const deployed = writeFiles(join(folder.path, 'deployed'), {
+  'base/datastore.yaml': 'datastore: base\nshards: 4\n',
+  'kept/datastore.yaml': `datastore: kept\nshards: 4\nretention:\n  - { column: STATUS, keep_versions: ${KEPT} }\n`,
+  'clinic/datastore.yaml':
+    'datastore: clinic\nshards: 4\nsealed:\n  - { column: VISIT, subject: patient, fields: [name, contact.mail] }\n',
+  'clinic/indexes/mail_index.yaml': indexOn('clinic', 'mail_index', 'VISIT', '{ field: contact.mail, type: string }'),
+  'clinic/triggers/remind.yaml': 'trigger: remind\ndatastore: clinic\ncolumns: [VISIT]\n',
+});
+const SHOP = {
+  'shop/datastore.yaml': 'datastore: shop\nshards: 4096\n',
+  'shop/indexes/buyer_index.yaml': indexOn('shop', 'buyer_index', 'ORDER', '{ field: buyer, type: UUID }'),
+  'shop/triggers/send.yaml': 'trigger: send\ndatastore: shop\ncolumns: [ORDER]\n',
+};
+const stack = localStack(folder, { data, datastores: deployed });
+
+const of = (datastore: string) => ({ url: stack().url, datastore, retryBudget: false as const });
+const definitions = () => definitionsClient({ url: stack().url });
+
+/** The next messages on a queue. */
+async function messagesOf(QueueUrl: string | undefined): Promise<string> {
+  const client = new SQSClient({ endpoint: stack().endpoints.sqs, useQueueUrlAsEndpoint: false, ...awsLogin() });
+  try {
+    for (;;) {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20, MaxNumberOfMessages: 10 }),
+      );
+      if (Messages.length > 0) return Messages.map(({ Body }) => Body).join('\n');
+    }
+  } finally {
+    client.destroy();
+  }
+}
+
+describe('a datastore that a running stack is given', () => {
+  const shop = () => schemalessClient(of('shop'));
+  const order = () => ({ row_key: randomUUID(), column_name: 'ORDER', ref_key: 1, body: { buyer: BUYER } });
+  const where = [{ field: 'buyer', operator: 'eq', values: [BUYER] }] as const;
+
+  it('is served with its index and its trigger', async () => {
+    expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
+    const outcome = await applyFolder(definitions(), writeFiles(join(folder.path, 'defined'), SHOP));
+    expect(outcome).toMatchObject({ done: true, dry_run: false, warnings: [] });
+    expect(outcome.changes.map(({ name, change, shards }) => [name, change, shards])).toEqual([
+      // As many as any datastore gets here.
+      ['shop', 'create', 4],
+      ['buyer_index', 'create', undefined],
+      ['send', 'create', undefined],
+    ]);
+    const cell = order();
+    // A function that looked for it just before looks again a second later.
+    const put = () =>
+      shop()
+        .put(cell)
+        .catch(({ code }) => code);
+    await expect.poll(put).toMatchObject({ outcome: 'stored', added_id: 1 });
+    expect((await shop().query({ index: 'buyer_index', where })).entries).toMatchObject([{ row_key: cell.row_key }]);
+    const queue = `${stack().endpoints.sqs}/000000000000/${appliedQueueName('local', 'shop', 'send', '')}`;
+    expect(JSON.parse(await messagesOf(queue))).toMatchObject({ datastore: 'shop', row_key: cell.row_key });
+    expect(await shop().trigger('send')).toMatchObject({ state: 'running', function: null });
+  });
+
+  it('is refused where it is wrong, with file and line, or belongs to a deployment', async () => {
+    expect(
+      await errorOf(() => definitions().apply({ ...SHOP, 'shop/indexes/bad.yaml': 'table: bad\n' })),
+    ).toMatchObject({
+      code: 'invalid_definition',
+      details: {
+        more: { problems: expect.arrayContaining([expect.objectContaining({ file: 'shop/indexes/bad.yaml' })]) },
+      },
+    });
+    const called = { trigger: 'call', datastore: 'shop', columns: '*', function: 'functions/call.ts' };
+    expect(await errorOf(() => definitions().apply({ ...SHOP, 'shop/triggers/call.yaml': called }))).toMatchObject({
+      code: 'fixed_definition',
+      message: expect.stringContaining('a function is bundled by a deployment'),
+    });
+    expect(await errorOf(() => definitions().deleteDatastore('base', { confirm: 'base' }))).toMatchObject({
+      code: 'still_defined',
+    });
+  });
+
+  it('is deleted for good, and every function knows', async () => {
+    const remove = (force = false) => definitions().deleteDatastore('shop', { confirm: 'shop', force });
+    expect(await errorOf(() => remove())).toMatchObject({ code: 'would_lose' });
+    expect(await remove(true)).toMatchObject({ done: true });
+    expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
+    // A function that reads by what it knew finds nothing, and knows within a minute why.
+    const once = schemalessClient({ ...of('shop'), attempts: 1 });
+    await expect
+      .poll(async () => (await errorOf(() => once.query({ index: 'buyer_index', where }))).code)
+      .toBe('unknown_datastore');
+    expect(await errorOf(() => remove())).toMatchObject({ code: 'unknown_datastore' });
+  });
+
+  it('comes back with another number of shards once it was deleted, and not before', async () => {
+    const define = (shards: number) =>
+      writeFiles(deployed, { 'inn/datastore.yaml': `datastore: inn\nshards: ${shards}\n` });
+    define(2);
+    await stack().takeOver();
+    rmSync(join(deployed, 'inn'), { recursive: true });
+    await stack().takeOver();
+    define(3);
+    await expect(stack().takeOver()).rejects.toThrow(
+      `${join(deployed, 'inn/datastore.yaml')}:2: shards: wanted 2, with which the datastore inn was created, got 3`,
+    );
+    await definitions().deleteDatastore('inn', { confirm: 'inn' });
+    // As if the deletion were so long ago that no function remembers what was there.
+    const { dynamodb, tables } = stack().endpoints;
+    const client = new DynamoDBClient({ endpoint: dynamodb, ...awsLogin() });
+    await client.send(
+      new UpdateItemCommand({
+        TableName: tables.find((name) => name.includes('topology')),
+        Key: { pk: { S: 'deleted#inn' } },
+        UpdateExpression: 'SET #at = :at',
+        ExpressionAttributeNames: { '#at': 'at' },
+        ExpressionAttributeValues: { ':at': { S: '2020-01-01T00:00:00.000Z' } },
+      }),
+    );
+    client.destroy();
+    await stack().takeOver();
+    expect(stack().datastores.map(({ name, shards }) => [name, shards])).toContainEqual(['inn', 3]);
+  });
+});
+
+describe('a datastore with retention rules', () => {
+  it('hides at once what it does not keep, and has it erased by the functions, unless it is held', async () => {
+    const kept = schemalessClient(of('kept'));
+    const retention = retentionClient(of('kept'));
+    const [free, held] = [randomUUID(), randomUUID()];
+    await retention.putHold({ hold: 'case-17', row_key: held, reason: 'evidence' });
+    for (const row_key of [free, held])
+      await kept.batchPut(
+        Array.from({ length: 20 }, (_, ref_key) => ({ row_key, column_name: 'STATUS', ref_key, body: { ref_key } })),
+      );
+    const status = (row_key: string, ref_key: number) => kept.get({ row_key, column_name: 'STATUS', ref_key });
+    const { cells } = await kept.versions({ row_key: free, column_name: 'STATUS' });
+    expect(cells.map(({ ref_key }) => ref_key)).toEqual([19, 18, 17]);
+    const hidden = { cell: { erased: true }, why: 'retention', rule: { keep_versions: KEPT } };
+    expect(await status(free, 0)).toMatchObject(hidden);
+
+    await expect.poll(async () => (await status(free, 16)).erasure).toBeDefined();
+    expect((await status(held, 16)).erasure).toBeUndefined();
+    const told = async () => (await retention.retention()).columns.flatMap(({ days }) => days.map((day) => day.cells));
+    await expect.poll(told).toContain(20 - KEPT);
+
+    const erase = () => erasuresClient(of('kept')).erase({ row_key: held, reason: 'request 4711' });
+    expect(await errorOf(erase)).toMatchObject({ code: 'held', status: 409 });
+    await retention.releaseHold({ hold: 'case-17', row_key: held });
+    expect((await erase()).state).toBe('erased');
+  });
+
+  it('is purged by the functions, which count answers while an index is built', async () => {
+    const retention = retentionClient(of('kept'));
+    await retention.purge();
+    await expect.poll(async () => (await retention.retention()).purge?.state).toBe('purged');
+    const { purge } = await retention.retention();
+    // The functions' user may have the servers write over their logs.
+    expect(purge).toMatchObject({ waits_for: null, logs_left: null, requested_by: expect.any(String) });
+    expect(purge?.tables).toBeGreaterThanOrEqual(4);
+    // The alarm on server errors subtracts it.
+    const metrics = join(dirname(stack().functionLog), 'metrics.log');
+    await expect
+      .poll(() => existsSync(metrics) && readFileSync(metrics, 'utf8'))
+      .toContain(`"${METRICS.answeredIndexBuilding}":0`);
+  });
+});
+
+describe('a datastore with sealed fields', () => {
+  const mark = (what: string): string => `${what}-${randomUUID()}`;
+  const visit = (patient: string = randomUUID()) => {
+    const body = { patient, name: mark('name'), contact: { mail: mark('mail') }, room: mark('room') };
+    return { row_key: randomUUID(), column_name: 'VISIT', ref_key: 1, body } satisfies NewCell & { body: Json };
+  };
+  const clinic = () => schemalessClient(of('clinic'));
+  const cli = (...parameters: string[]): Promise<Ran> => runCommand(parameters, { folder: folder.path });
+  const run = (...parameters: string[]): Promise<Ran> => cli(...parameters, '-d', 'clinic', '--url', stack().url);
+  const exportTo = async (to: string, ...flags: string[]): Promise<void> =>
+    expect(await run('export', to, '--compression', 'none', ...flags)).toMatchObject({ code: 0 });
+
+  /** The files that have a text: tables, redo and binary logs, logs of functions, queues. */
+  const filesWith = (text: string, under = data): string[] =>
+    readdirSync(under, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(under, name))
+      .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+      .filter((path) => readFileSync(path).includes(text));
+
+  it('answers what was put, and has it on no disk, in no message and in no export', async () => {
+    const one = visit();
+    expect((await clinic().put(one)).outcome).toBe('stored');
+    expect((await clinic().put(one)).outcome).toBe('stored_before');
+    expect((await clinic().get(one)).cell?.body).toEqual(one.body);
+    const kept = (await clinic().get(one, { sealed: true })).cell?.body;
+    expect(kept).toMatchObject({ name: { $sealed: expect.any(String) }, room: one.body.room });
+    const by = (operator: 'eq' | 'gte', value: string) => [{ field: 'contact.mail', operator, values: [value] }];
+    const found = async () =>
+      (await clinic().query({ index: 'mail_index', where: by('eq', one.body.contact.mail), columns: ['VISIT'] }))
+        .entries;
+    await expect
+      .poll(found)
+      .toMatchObject([{ row_key: one.row_key, fields: { 'contact.mail': null }, cells: [{ body: one.body }] }]);
+    await expect(clinic().query({ index: 'mail_index', where: by('gte', 'a') })).rejects.toMatchObject({
+      code: 'invalid_field',
+    });
+
+    const said = await messagesOf(
+      stack()
+        .queues()
+        .find(({ name }) => name.includes('clinicremindqueue'))?.url,
+    );
+    expect(said).toContain(one.row_key);
+    const [exported, opened] = [join(folder.path, 'exported'), join(folder.path, 'opened')];
+    await exportTo(exported);
+    for (const secret of [one.body.name, one.body.contact.mail]) {
+      expect(said).not.toContain(secret);
+      expect([...filesWith(secret), ...filesWith(secret, exported)]).toEqual([]);
+    }
+    // The search would find them: short bodies are not compressed.
+    const plain = { ...visit(), column_name: 'ROOM', body: { room: mark('room') } };
+    await clinic().put(plain);
+    expect(filesWith(plain.body.room).length).toBeGreaterThan(0);
+    await exportTo(exported, '--since-last');
+    expect(filesWith(plain.body.room, exported).length).toBe(1);
+
+    // An export goes in again where it came from, and is the same there.
+    expect((await run('import', exported)).code).toBe(0);
+    expect((await run('compare', exported)).code).toBe(0);
+    await exportTo(opened, '--opened');
+    expect(filesWith(one.body.name, opened).length).toBe(1);
+    expect((await run('compare', opened)).code).toBe(0);
+  });
+
+  it('forgets a subject by the command line, everywhere, and signs the records of it', async () => {
+    const one = visit();
+    await clinic().put(one);
+    const ran = await run('forget', '--subject', one.body.patient, '--reason', 'request 4711', '--yes');
+    const [record] = linesOf(ran);
+    expect(record).toMatchObject({ reason: 'request 4711', requested_by: expect.any(String), signature: {} });
+    await expect
+      .poll(async () => (await clinic().get(one)).cell)
+      .toMatchObject({
+        body: { name: null, contact: { mail: null }, room: one.body.room },
+        forgotten: ['name', 'contact.mail'],
+      });
+    const refused = { outcome: 'subject_forgotten', field: 'body.patient' };
+    await expect.poll(() => clinic().put(visit(one.body.patient))).toMatchObject(refused);
+    const outcomes = await clinic().batchPut([visit(one.body.patient), visit()]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['subject_forgotten', 'stored']);
+    // A moment that the stack is set back to has no key in it.
+    expect(Object.keys((await takeSnapshot(stack())).tables).filter((table) => table.includes('keys'))).toEqual([]);
+
+    const erased = await erasuresClient(of('clinic')).erase({ row_key: one.row_key, reason: 'request 4712' });
+    expect(verifyReceipt(erased, await subjectsClient(of('clinic')).receiptKey())).toBe('right');
+    const [records, keyFile] = [join(folder.path, 'records.ndjson'), join(folder.path, 'key.json')];
+    const forgotten = linesOf(await run('forgotten'));
+    expect(forgotten.map((each) => each['subject_name'])).toContain(record?.['subject_name']);
+    const lines = [...linesOf(await run('erasures')), ...forgotten].map((line) => JSON.stringify(line));
+    writeFileSync(keyFile, JSON.stringify(linesOf(await run('erasures', 'key'))[0]));
+    const verify = async (text: string) => {
+      writeFileSync(records, text);
+      const verified = await cli('erasures', 'verify', records, '--key', keyFile, '--url', 'http://127.0.0.1:1');
+      return { code: verified.code, ...linesOf(verified)[0] };
+    };
+    const right = { right: lines.length, wrong: 0, unsigned: 0 };
+    expect(await verify(lines.join('\n'))).toMatchObject({ code: 0, ...right });
+    expect(await verify(lines.join('\n').replace('request 4712', 'request 4713'))).toMatchObject({
+      code: 8,
+      right: lines.length - 1,
+      wrong: 1,
+      lines: [{ line: expect.any(Number) }],
+    });
+  });
+});
