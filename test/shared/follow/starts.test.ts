@@ -50,7 +50,8 @@ describe('where a follower begins', () => {
     worker.gate.state = 'no-commits';
     const [before] = await Promise.all([headOf(0), until('it tried', () => deeds.eventsOf('state_failed').length > 0)]);
     await followed.write(0, 5);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const { refused } = worker.gate;
+    await until('it tried again', () => worker.gate.refused > refused + 2);
     expect([deeds.handled, await followed.offsets(deeds)]).toEqual([[], [undefined, undefined, undefined]]);
     worker.gate.state = 'open';
     await until('it begins where it had looked first', () => deeds.handled.length === 5);

@@ -136,6 +136,16 @@ export const nameOf = ({
 }: Pick<LogEntry, 'shard' | 'added_id' | 'row_key' | 'ref_key'>): string =>
   `${shard}/${added_id}/${row_key}/${ref_key}`;
 
+/** The clock of this process, which a test can move on. */
+export function movedClock() {
+  let byMs = 0;
+  return {
+    // Clock: a worker's own time, of which tests assert only what they moved it by.
+    now: () => performance.now() + byMs,
+    pass: (milliseconds: number): void => void (byMs += milliseconds),
+  };
+}
+
 /** What all workers of a follower did, as seen from outside. */
 export interface Deeds {
   /** Of the follower: each has offsets of its own. */
@@ -229,7 +239,7 @@ export function startWorker(
     context: gated,
     topologyTable: followed.store.topologyTable,
     stateTable: gate.table(followed.stateTable),
-    deadline: Date.now() + 60_000,
+    deadline: Number.POSITIVE_INFINITY,
     signal: stopping.signal,
     read: 'reader',
     pageCells: 10,
