@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  CreateQueueCommand,
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  SendMessageCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, inject } from 'vitest';
 import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
 import type { BatchLimits } from '../../../../../shared/triggers/consume/batch.ts';
@@ -16,7 +10,6 @@ import {
   type ConsumeSettings,
 } from '../../../../../shared/triggers/consume/consumer.ts';
 import type { ConsumerQueue, QueueRecord } from '../../../../../shared/triggers/consume/queue-record.ts';
-import { sqsQueue } from '../../../../../shared/triggers/consume/sqs-queue.ts';
 import type { TriggerFunction } from '../../../../../shared/triggers/consume/trigger-function.ts';
 import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
 import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
@@ -26,7 +19,7 @@ import type { TriggerMessage } from '../../../../../shared/triggers/state/messag
 import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
 import type { FailingCell, TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
-import { receiveRecords, startSqs } from '../../../../support/sqs.ts';
+import { startSqs } from '../../../../support/sqs.ts';
 
 export const DATASTORE = 'trips';
 export const TRIGGER = 'bill_rider';
@@ -126,6 +119,53 @@ export interface StageOptions {
   readonly url?: string;
 }
 
+/** A FIFO queue in memory, whose time passes only while somebody waits for messages. */
+function memoryQueue(visibilitySeconds: number) {
+  type Held = { -readonly [Key in keyof QueueRecord]: QueueRecord[Key] } & { visibleAt: number };
+  let messages: Held[] = [];
+  let seconds = 0;
+  let sent = 0;
+
+  /** A group of which a message is hidden gives none, as with SQS. */
+  const visible = (): Held[] => {
+    const blocked = new Set(messages.filter(({ visibleAt }) => visibleAt > seconds).map(({ groupId }) => groupId));
+    return messages.filter(({ groupId }) => !blocked.has(groupId)).slice(0, 10);
+  };
+  return {
+    send(body: string, groupId: string): void {
+      sent += 1;
+      const messageId = String(sent);
+      // Clock: a time as data.
+      messages.push({
+        messageId,
+        receiptHandle: messageId,
+        body,
+        groupId,
+        receipts: 0,
+        sentAt: Date.now(),
+        visibleAt: 0,
+      });
+    },
+    receive(waitSeconds: number): QueueRecord[] {
+      for (const end = seconds + waitSeconds; visible().length === 0 && seconds < end;) seconds += 1;
+      return visible().map((one) => {
+        one.receipts += 1;
+        one.visibleAt = seconds + visibilitySeconds;
+        return { ...one };
+      });
+    },
+    async setVisibility(records: readonly QueueRecord[], forSeconds: number): Promise<void> {
+      const ids = new Set(records.map(({ messageId }) => messageId));
+      for (const one of messages) if (ids.has(one.messageId)) one.visibleAt = seconds + forSeconds;
+    },
+    remove(done: readonly QueueRecord[]): void {
+      const ids = new Set(done.map(({ messageId }) => messageId));
+      messages = messages.filter(({ messageId }) => !ids.has(messageId));
+    },
+    depth: () => messages.length,
+  };
+}
+
 /** A trigger with a queue and a state table of its own, and a consumer of it. */
 export interface Stage {
   readonly consumer: Consumer;
@@ -135,17 +175,17 @@ export interface Stage {
   readonly events: ConsumeEvent[];
   /** For how many seconds messages were hidden: `{"17/3": [60, 1]}`. */
   readonly hidden: Map<string, number[]>;
-  send(...messages: readonly TriggerMessage[]): Promise<void>;
-  sendRetry(message: TriggerMessage): Promise<void>;
-  sendText(body: string, group: string): Promise<void>;
-  /** What one receive gives, without consuming it. */
-  receive(waitSeconds?: number): Promise<QueueRecord[]>;
+  send(...messages: readonly TriggerMessage[]): void;
+  sendRetry(message: TriggerMessage): void;
+  sendText(body: string, group: string): void;
+  /** What one receive gives, without consuming it. @param waitSeconds of the queue's own time @default 2 */
+  receive(waitSeconds?: number): QueueRecord[];
   /** Consumes what one receive gives, or these, and deletes what is done. Returns the cells that are not. */
   consume(records?: readonly QueueRecord[], limits?: BatchLimits): Promise<string[]>;
   /** Shows messages at once, as if their time were over. */
   show(records: readonly QueueRecord[]): Promise<void>;
-  /** Messages in the queue. */
-  depth(): Promise<number>;
+  /** Messages in the queue, being consumed or not. */
+  depth(): number;
   /** What is known of cells of a shard that failed. */
   failing(shard: number): Promise<readonly FailingCell[]>;
   parked(shard: number): Promise<readonly FailingCell[]>;
@@ -153,17 +193,16 @@ export interface Stage {
   hiddenFor(name: string): number | undefined;
 }
 
-/** Emulators for the tests of a file, which open stages of their own on them. */
+/** A table for the tests of a file, which open stages of their own with it. */
 export async function sharedStages(): Promise<(options?: StageOptions) => Promise<Stage>> {
-  const emulators = await startEmulators();
-  afterAll(() => emulators.stop());
-  return (options) => openStage(emulators, options);
+  const dynamoDb = dynamoClient(inject('servers').dynamo);
+  afterAll(() => dynamoDb.destroy());
+  return async (options) => openStage(await newTable(dynamoDb), options);
 }
 
-export async function openStage({ sqs, newTable }: Emulators, options: StageOptions = {}): Promise<Stage> {
-  const [table, queueUrl] = [await newTable(), await newQueue(sqs, options.visibilitySeconds)];
+async function openStage(table: DynamoTable, options: StageOptions = {}): Promise<Stage> {
   const store = triggerStore(table, { datastore: DATASTORE, trigger: TRIGGER });
-  const queue = sqsQueue(sqs, queueUrl);
+  const queue = memoryQueue(options.visibilitySeconds ?? 1000);
   const [called, events, hidden]: [string[], ConsumeEvent[], Map<string, number[]>] = [[], [], new Map()];
   const definition: TriggerDefinition = {
     name: TRIGGER,
@@ -195,7 +234,7 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
   });
 
   const failing = async (shard: number) => (await store.shards([shard])).flatMap(({ cells }) => cells);
-  const receive = (waitSeconds = 2): Promise<QueueRecord[]> => receiveRecords(sqs, queueUrl, waitSeconds);
+  const receive = (waitSeconds = 2): QueueRecord[] => queue.receive(waitSeconds);
 
   return {
     consumer,
@@ -204,25 +243,45 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
     events,
     hidden,
     receive,
-    async send(...messages) {
-      for (const message of messages) await sendTo(sqs, queueUrl, encodeMessage(message), groupId(message.shard));
+    send(...messages) {
+      for (const message of messages) queue.send(encodeMessage(message), groupId(message.shard));
     },
-    sendRetry: (message) =>
-      sendTo(sqs, queueUrl, encodeMessage({ ...message, replay: true }), retryGroupId(message.shard)),
-    sendText: (body, group) => sendTo(sqs, queueUrl, body, group),
-    async consume(records, limits) {
-      const received = records ?? (await receive());
-      const done = new Set(await consumeBatch(consumer, received, limits));
-      for (const { receiptHandle } of done)
-        await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle }));
-      return received.filter((record) => !done.has(record)).map(({ body }) => nameOf(body));
+    sendRetry: (message) => queue.send(encodeMessage({ ...message, replay: true }), retryGroupId(message.shard)),
+    sendText: queue.send,
+    async consume(records = receive(), limits) {
+      const done = new Set(await consumeBatch(consumer, records, limits));
+      queue.remove([...done]);
+      return records.filter((record) => !done.has(record)).map(({ body }) => nameOf(body));
     },
     show: (records) => queue.setVisibility(records, 0),
-    depth: () => depthOf(sqs, queueUrl),
+    depth: queue.depth,
     failing,
     parked: async (shard) => (await failing(shard)).filter(({ parked_at }) => parked_at !== undefined),
     hiddenFor: (name) => hidden.get(name)?.at(-1),
   };
+}
+
+export const decline = (): never => {
+  throw new Error('card declined');
+};
+/** A function that fails on these. */
+export const failOn =
+  (...cells: readonly string[]) =>
+  (_rowKey: string, message: TriggerMessage): void => {
+    if (cells.includes(cellOf(message))) decline();
+  };
+
+export const NEVER = new Promise<never>(() => undefined);
+/** Lets others go on. */
+export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Until all is done; what goes back is shown at once. */
+export async function consumeAll(stage: Stage): Promise<void> {
+  for (let round = 0; round < 30 && stage.depth() > 0; round += 1) {
+    const records = stage.receive();
+    await stage.consume(records);
+    await stage.show(records);
+  }
 }
 
 function nameOf(body: string): string {
