@@ -3,6 +3,7 @@ import type { SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { PermanentFailure, triggerHandler } from '../../../functions/triggers/trigger-handler.ts';
 import { cellOf, messageOf } from '../../shared/triggers/consume/support/stage.ts';
+import { until } from '../../support/until.ts';
 import { TriggerStage } from '../support/trigger-stage.ts';
 
 const stage = new TriggerStage();
@@ -97,7 +98,7 @@ describe("a trigger's Lambda handler", () => {
       'bill_rider',
       async () => {
         most = Math.max(most, (under += 1));
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await until('three are under way', () => most === 3);
         under -= 1;
       },
       { atOnce: 3 },

@@ -10,8 +10,10 @@ export interface Gate {
    * offsets.
    */
   state: 'open' | 'paused' | 'away' | 'no-commits';
-  /** Writes that it refused. */
+  /** Requests to DynamoDB that it refused. */
   refused: number;
+  /** How often each item was asked for, by its key. */
+  readonly asked: Map<string, number>;
   pass(): Promise<void>;
   table(table: DynamoTable): DynamoTable;
   sql(client: SqlClient): SqlClient;
@@ -24,19 +26,22 @@ export function openGate(committed: (key: string, offsets: Uint8Array) => void =
   const gate: Gate = {
     state: 'open',
     refused: 0,
+    asked: new Map(),
     async pass() {
       if (gate.state === 'paused') await comes(() => gate.state !== 'paused', { pollMs: 10 });
     },
     table({ client, table }) {
       const send = async (command: Command, options: unknown): Promise<unknown> => {
         await gate.pass();
+        const key = command.input.Key?.['pk']?.S ?? '';
+        gate.asked.set(key, (gate.asked.get(key) ?? 0) + 1);
         const offsets = command.input.ExpressionAttributeValues?.[':offsets']?.B;
         if (gate.state === 'away' || (gate.state === 'no-commits' && offsets)) {
           gate.refused += 1;
           throw new Error(`DynamoDB is ${gate.state}`);
         }
         const answer = await (client.send as (...given: unknown[]) => Promise<unknown>).call(client, command, options);
-        if (offsets) committed(command.input.Key?.['pk']?.S ?? '', offsets);
+        if (offsets) committed(key, offsets);
         await gate.pass();
         return answer;
       };

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TriggerStart } from '../../../../shared/definitions/definitions.ts';
+import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { select } from '../../../support/plain-sql.ts';
@@ -71,8 +71,10 @@ describe('a trigger whose log was cut', () => {
     await until('it fails on the first of the others', async () =>
       (await store.shards([SHARD])).some(({ cells }) => cells.length > 0),
     );
-    // How far it is is written down a while later.
-    await sleep(1000);
+    await until(
+      'how far it is is written down',
+      async () => (await store.consumed.read([SHARD])).get(SHARD)?.added_id === 30,
+    );
     await operations.pauseTrigger(NAME);
     await consumers.splice(0)[0]?.stop();
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
@@ -92,15 +94,14 @@ describe('a trigger whose log was cut', () => {
     const { deployed, store } = tailed.trigger(NAME);
     const queues = sqsTriggerQueues(sqs.client);
     const operations = await tailed.operations();
-    startTailer(sqs, tailed);
+    const tailer = startTailer(sqs, tailed);
     await until('it is known where it began', async () => (await store.consumed.read([SHARD])).has(SHARD));
     await tailed.write(SHARD, 10);
     await until('the cells after that are on the queue', async () => (await queues.depth(deployed.queueUrl)) === 10);
-    // Offsets are written a while later.
-    await sleep(1000);
+    const offsets = () => tailed.offsets({ name: triggerFollower(NAME) });
+    await until('its offset is written', async () => (await offsets())[SHARD] === 20);
     await operations.pauseTrigger(NAME);
-    // Until the tailer knows.
-    await sleep(1000);
+    await until('the tailer knows', () => tailer.events.some(({ kind }) => kind === 'held_back'));
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
     await cutAfter(5);
     const kept = new Set(await refKeys());

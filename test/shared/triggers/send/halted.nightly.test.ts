@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PurgeQueueCommand, ReceiveMessageCommand, DeleteMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { deployTriggers } from '../../../../shared/migrate/deployed-triggers.ts';
+import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
@@ -50,8 +51,8 @@ async function open({
     async queueTen() {
       for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 10);
       await until('all are on the queue', async () => (await depthOf(deployed.queueUrl)) >= 10 * SHARDS);
-      // Until the offsets are past them.
-      await sleep(500);
+      const offsets = () => tailed.offsets({ name: triggerFollower(NAME) });
+      await until('the offsets are past them', async () => (await offsets()).every((offset) => offset === 10));
     },
   };
 }
@@ -143,7 +144,7 @@ describe('a trigger that was halted', () => {
       ]);
       const consumer = consume({}, replaced);
       if (isHalted) {
-        await sleep(500);
+        await until('it has received some', () => consumer.events.some(({ kind }) => kind === 'returned'));
         expect(consumer.called).toEqual([]);
         await operations.resumeTrigger(NAME);
       }
@@ -152,14 +153,14 @@ describe('a trigger that was halted', () => {
   });
 
   it('repeats nothing when its queue can be trusted', async () => {
-    const { tailed, operations, consume, queueTen } = await open({ safeHaltMs: NEVER_MS });
+    const { tailed, deployed, operations, consume, queueTen } = await open({ safeHaltMs: NEVER_MS });
     startTailer(sqs, tailed);
     await queueTen();
     const consumer = consume();
     await operations.pauseTrigger(NAME);
     await operations.resumeTrigger(NAME);
     await until('all are called for', () => areIn(consumer, 10));
-    await sleep(500);
+    await until('none is left', async () => (await depthOf(deployed.queueUrl)) === 0);
     expect(consumer.called).toHaveLength(10 * SHARDS);
     expect(consumer.called.filter(({ replay }) => replay)).toEqual([]);
   });
@@ -241,6 +242,7 @@ describe('a trigger whose consumer was away', () => {
     startTailer(sqs, tailed);
     await queueTen();
     await expireHeads(deployed.queueUrl);
+    // Clock: a queue is trusted for so long.
     await sleep(4000);
     const consumer = consume({ settings: { safeHaltMs: 4000 } });
     expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));

@@ -51,7 +51,8 @@ function startAll(): Tailer[] {
   const options = {
     tailers: MAX_TAILERS,
     heartbeat: { heartbeatMs: 2000, silenceMs: 60_000 },
-    deadline: Date.now() + 400_000,
+    // Clock: later than any test lasts.
+    deadline: Date.now() + 3_600_000,
     settings,
   };
   return Array.from({ length: MAX_TAILERS }, (_, slot) => startTailer(sqs, tailed, { ...options, slot }));
@@ -71,6 +72,7 @@ async function writeToAll(): Promise<number> {
         () => false,
       ))
     )
+      // Clock: between two tries of a write.
       await sleep(200);
   }
   return (await tailed.stored()).length;

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
@@ -8,7 +7,7 @@ import { changeItem, pack } from '../../../../shared/dynamo/change-item.ts';
 import { forgetTrigger, malformedKey } from '../../../../shared/triggers/state/trigger-items.ts';
 import type { TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
 import { triggerMessage } from '../manage/support/trigger-message.ts';
-import { client, forEachTest, NAME } from './support/each-trigger.ts';
+import { client, forEachTest, NAME, nextMoment } from './support/each-trigger.ts';
 
 let table: DynamoTable;
 let store: TriggerStore;
@@ -46,13 +45,13 @@ describe('the state of a trigger', () => {
   it('says since when it does not run however often it is halted meanwhile', async () => {
     await store.setState('paused', 'the card service moves');
     const { changed_at } = await store.status();
-    await sleep(5);
+    await nextMoment();
     await store.setState('paused');
     expect(await store.status()).toMatchObject({ state: 'paused', reason: 'the card service moves', changed_at });
     await store.setState('stopped', '100 cells are parked');
     expect(await store.status()).toMatchObject({ state: 'stopped', reason: '100 cells are parked', changed_at });
     await store.resume();
-    await sleep(5);
+    await nextMoment();
     await store.setState('paused');
     expect((await store.status()).changed_at).not.toBe(changed_at);
   });

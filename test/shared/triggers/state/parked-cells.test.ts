@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -7,7 +6,7 @@ import { fits, troubledShards } from '../../../../shared/triggers/state/troubled
 import { stopRunning } from '../../../../shared/triggers/state/trigger-status.ts';
 import type { FailingCell, ParkEnd, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
 import { triggerMessage } from '../manage/support/trigger-message.ts';
-import { forEachTest, NAME } from './support/each-trigger.ts';
+import { forEachTest, NAME, nextMoment } from './support/each-trigger.ts';
 
 let table: DynamoTable;
 let store: TriggerStore;
@@ -33,7 +32,7 @@ describe('parking', () => {
     expect(await store.park(message, 'last', 100)).toBe('parked');
     const [cell] = await parked();
     expect(cell).toMatchObject({ message, attempts: 1, last_error: 'last', round: 0 });
-    await sleep(5);
+    await nextMoment();
     expect(await store.park(message, 'last', 100)).toBe('parked');
     expect((await parked()).map(({ attempts, parked_at }) => [attempts, parked_at])).toEqual([[1, cell?.parked_at]]);
   });
@@ -90,7 +89,7 @@ describe('parking', () => {
     const never = await store.status();
     await store.setState('stopped', 'as counted');
     const stopped = await store.status();
-    await sleep(5);
+    await nextMoment();
     await store.resume();
     for (const seen of [never, { ...stopped, state: 'running' as const }])
       await stopRunning(table, NAME, seen, 'counted before');

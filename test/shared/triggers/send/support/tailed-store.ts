@@ -17,6 +17,7 @@ import type { TailEvent } from '../../../../../shared/triggers/send/tail-work.ts
 import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
+import { statusKey } from '../../../../../shared/triggers/state/trigger-items.ts';
 import { parseMessage } from '../../../../../shared/triggers/state/queue-message.ts';
 import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { drainQueue, startSqs, type LocalSqs } from '../../../../support/sqs.ts';
@@ -162,6 +163,14 @@ export function heldBy(tailer: Tailer): number {
   return count('partition_taken') - count('partition_released') - count('partition_lost');
 }
 
+/** Waits until a worker knows what the state of a trigger was now, as it asks for that again and again. */
+export async function hasLooked({ gate }: Tailer, { datastore }: TailedStore, trigger: string): Promise<void> {
+  const asked = (): number => gate.asked.get(statusKey({ datastore, trigger })) ?? 0;
+  const before = asked();
+  // The second begins once the first has ended.
+  await until('it looked twice', () => asked() > before + 2);
+}
+
 /** How many cells it has sent, or sent again. */
 export function cellsOf({ events }: Tailer, kind: 'sent' | 'retried'): number {
   return events.reduce((sum, event) => sum + (event.kind === kind ? event.cells : 0), 0);
@@ -223,7 +232,8 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
     queues: wrapQueues(faultyQueues(sqsQueues(sqs.client), faults, gate)),
     owner: randomUUID(),
     slot: 0,
-    deadline: Date.now() + 120_000,
+    // Clock: later than any test lasts.
+    deadline: Date.now() + 3_600_000,
     signal: stopping.signal,
     heartbeat: { heartbeatMs: 100, silenceMs: 3000 },
     report: (event) => void events.push(event),
