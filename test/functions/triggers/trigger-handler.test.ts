@@ -51,16 +51,6 @@ describe("a trigger's Lambda handler", () => {
     expect(await stage.deployed.store.status()).toMatchObject({ troubled: [4, 17] });
   });
 
-  it('reports all of them when all go back, as while the trigger is paused', async () => {
-    const called: string[] = [];
-    const handler = triggerHandler('bill_rider', (_rowKey, message) => called.push(cellOf(message)));
-    await stage.deployed.store.setState('paused');
-    await send([17, 1], [4, 1]);
-    const event = await stage.nextEvent();
-    expect(await handler(event, LAMBDA)).toEqual({ batchItemFailures: idsOf(event, '17/1', '4/1') });
-    expect(called).toEqual([]);
-  });
-
   it('leaves to another call what its own time is too short for', async () => {
     let left = 60_000;
     const handler = triggerHandler('bill_rider', () => void (left = 9000));

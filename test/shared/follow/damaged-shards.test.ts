@@ -20,6 +20,7 @@ let damage: { readonly target: Target; readonly error: () => SqlError } | undefi
 let naming: string[] = [];
 const isOfPage = (sql: string): boolean => new Set(sql.match(/_\d{4}`\./gu)).size > 1;
 const followed = await sharedFollowed(SHARDS, damaged);
+const { headOf } = followed;
 const topology = await followed.store.topology.datastore(followed.datastore);
 const groupOf = (shard: number): string => topology?.homes[shard]?.group ?? '';
 const ofGroup = Array.from({ length: SHARDS }, (_, shard) => shard).filter(
@@ -45,11 +46,6 @@ function damaged(client: SqlClient): SqlClient {
 }
 
 const failedShards = (deeds: Deeds): number[] => deeds.eventsOf('shard_failed').map(({ shard }) => shard);
-async function headOf(shard: number): Promise<number> {
-  const [log] = await followed.trips.log([{ shard, after: 0 }], { limit: 1000 });
-  if (!log || log.error) throw new Error(`no log of ${shard}`);
-  return log.next;
-}
 
 async function writeToOthers(cells: number): Promise<void> {
   for (const shard of others) await followed.write(shard, cells);

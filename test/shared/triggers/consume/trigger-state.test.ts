@@ -123,6 +123,21 @@ describe('a trigger that does not run', () => {
     expect(stage.called).toEqual(['17/1', '17/1', '17/1']);
     expect(await stage.store.status()).toMatchObject({ troubled: [] });
   });
+
+  it('is taken for one that does not when its messages waited for longer than is safe, and all is wanted again', async () => {
+    const wanted: string[] = [];
+    const stage = await open({
+      settings: { statusMs: 0, safeHaltMs: 60_000 },
+      store: (store) => ({
+        status: async () => ({ ...(await store.status()), sound_at: '2020-01-01T00:00:00.000Z' }),
+        wantResend: async ({ why }) => void wanted.push(why),
+      }),
+    });
+    stage.send(messageOf(17, 1), messageOf(4, 1));
+    expect(await stage.consume()).toEqual(['17/1', '4/1']);
+    expect(stage.called).toEqual([]);
+    expect(wanted).toEqual(['its messages were not consumed for longer than is safe, since 2020-01-01T00:00:00.000Z']);
+  });
 });
 
 describe('a parked cell', () => {

@@ -1,11 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { PutResult } from '../../../../shared/cell.ts';
 import { callFunction } from '../../../../shared/triggers/consume/call-function.ts';
 import { triggeredClients } from '../../../../shared/triggers/consume/triggered-client.ts';
 import { fakeDeployment } from '../../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../../functions/support/gateway.ts';
+import { until } from '../../../support/until.ts';
 import { messageOf } from './support/stage.ts';
 
 const { row_key } = messageOf(17, 1);
@@ -109,6 +110,9 @@ it('a call whose time is up sends nothing any more, also what is under way, what
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', () => resolve()));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const after: unknown[] = [];
+  // The time of the call is up once its request has come, and not before.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const call = callFunction({
     async fn(_rowKey, _message, schemaless) {
       await schemaless.get(BASE).catch((error: unknown) => after.push(error));
@@ -119,8 +123,12 @@ it('a call whose time is up sends nothing any more, also what is under way, what
     attempt: 1,
     timeoutMs: 200,
   });
-  await expect(call).rejects.toThrow('it did not answer within 0.2 s');
-  await expect.poll(() => after.length).toBe(2);
+  const ended = expect(call).rejects.toThrow('it did not answer within 0.2 s');
+  await until('it is asked', () => requests.length === 1);
+  vi.advanceTimersByTime(200);
+  vi.useRealTimers();
+  await ended;
+  await until('the function is over', () => after.length === 2);
   await fetch(`${url}/`);
   expect(requests).toEqual([`GET /v1/trips/cells/${row_key}/BASE/1`, 'GET /']);
   expect(cutOff).toBe(1);

@@ -20,7 +20,7 @@ import { faults } from '../../../support/faulty-client.ts';
 import { openRealStore } from '../../../support/real-store.ts';
 import { change } from '../../../support/plain-sql.ts';
 import { nextMoment } from '../state/support/each-trigger.ts';
-import { triggerMessage } from './support/trigger-message.ts';
+import { messageOf as triggerMessage } from '../consume/support/stage.ts';
 import { triggerNamed } from '../../../support/trigger-named.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
@@ -122,7 +122,7 @@ const consume = (ids: Readonly<Record<number, number>>) =>
   );
 
 const messageOf = (shard: number, addedId: number): TriggerMessage =>
-  triggerMessage(shard, addedId, { datastore, row_key: ROW });
+  triggerMessage(shard, addedId, { datastore, row_key: ROW, created_at: since });
 
 async function park(shard: number, added_id: number): Promise<void> {
   await state.failed(messageOf(shard, added_id), 'Error: no money', false);

@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, inject } from 'vitest';
 import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
 import type { BatchLimits } from '../../../../../shared/triggers/consume/batch.ts';
 import {
   openConsumer,
   type ConsumeEvent,
-  type Consumer,
   type ConsumeSettings,
 } from '../../../../../shared/triggers/consume/consumer.ts';
 import type { ConsumerQueue, QueueRecord } from '../../../../../shared/triggers/consume/queue-record.ts';
@@ -17,73 +14,11 @@ import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
 import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
-import type { FailingCell, TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
+import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
-import { startSqs } from '../../../../support/sqs.ts';
 
 export const DATASTORE = 'trips';
 export const TRIGGER = 'bill_rider';
-
-/** DynamoDB and SQS, over their wire protocols. */
-export interface Emulators {
-  readonly dynamoUrl: string;
-  readonly sqsUrl: string;
-  readonly sqs: SQSClient;
-  newTable(): Promise<DynamoTable>;
-  stop(): Promise<void>;
-}
-
-export async function startEmulators(): Promise<Emulators> {
-  const dynamoUrl = inject('servers').dynamo;
-  const sqs = await startSqs();
-  const dynamoDb = dynamoClient(dynamoUrl);
-  return {
-    dynamoUrl,
-    sqsUrl: sqs.url,
-    sqs: sqs.client,
-    newTable: () => newTable(dynamoDb),
-    async stop() {
-      dynamoDb.destroy();
-      await sqs.stop();
-    },
-  };
-}
-
-/** A FIFO queue as triggers have them. @returns its URL */
-export async function newQueue(sqs: SQSClient, visibilitySeconds = 1000): Promise<string> {
-  const Attributes = {
-    FifoQueue: 'true',
-    DeduplicationScope: 'messageGroup',
-    FifoThroughputLimit: 'perMessageGroupId',
-    VisibilityTimeout: String(visibilitySeconds),
-  };
-  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: `${randomUUID()}.fifo`, Attributes }));
-  return QueueUrl;
-}
-
-export async function sendTo(sqs: SQSClient, queueUrl: string, body: string, group: string): Promise<void> {
-  await sqs.send(
-    new SendMessageCommand({
-      QueueUrl: queueUrl,
-      MessageBody: body,
-      MessageGroupId: group,
-      MessageDeduplicationId: randomUUID(),
-    }),
-  );
-}
-
-/** Messages in the queue, being consumed or not. */
-export async function depthOf(sqs: SQSClient, queueUrl: string): Promise<number> {
-  const { Attributes } = await sqs.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: queueUrl,
-      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-    }),
-  );
-  return (
-    Number(Attributes?.['ApproximateNumberOfMessages']) + Number(Attributes?.['ApproximateNumberOfMessagesNotVisible'])
-  );
-}
 
 export function messageOf(shard: number, added_id: number, changes: Partial<TriggerMessage> = {}): TriggerMessage {
   return {
@@ -135,14 +70,13 @@ function memoryQueue(visibilitySeconds: number) {
     send(body: string, groupId: string): void {
       sent += 1;
       const messageId = String(sent);
-      // Clock: a time as data.
       messages.push({
         messageId,
         receiptHandle: messageId,
         body,
         groupId,
         receipts: 0,
-        sentAt: Date.now(),
+        sentAt: new Date().getTime(),
         visibleAt: 0,
       });
     },
@@ -166,44 +100,22 @@ function memoryQueue(visibilitySeconds: number) {
   };
 }
 
-/** A trigger with a queue and a state table of its own, and a consumer of it. */
-export interface Stage {
-  readonly consumer: Consumer;
-  readonly store: TriggerStore;
-  /** Of each call of the function, in order. */
-  readonly called: string[];
-  readonly events: ConsumeEvent[];
-  /** For how many seconds messages were hidden: `{"17/3": [60, 1]}`. */
-  readonly hidden: Map<string, number[]>;
-  send(...messages: readonly TriggerMessage[]): void;
-  sendRetry(message: TriggerMessage): void;
-  sendText(body: string, group: string): void;
-  /** What one receive gives, without consuming it. @param waitSeconds of the queue's own time @default 2 */
-  receive(waitSeconds?: number): QueueRecord[];
-  /** Consumes what one receive gives, or these, and deletes what is done. Returns the cells that are not. */
-  consume(records?: readonly QueueRecord[], limits?: BatchLimits): Promise<string[]>;
-  /** Shows messages at once, as if their time were over. */
-  show(records: readonly QueueRecord[]): Promise<void>;
-  /** Messages in the queue, being consumed or not. */
-  depth(): number;
-  /** What is known of cells of a shard that failed. */
-  failing(shard: number): Promise<readonly FailingCell[]>;
-  parked(shard: number): Promise<readonly FailingCell[]>;
-  /** For how many seconds a message was hidden last. */
-  hiddenFor(name: string): number | undefined;
-}
-
 /** A table for the tests of a file, which open stages of their own with it. */
-export async function sharedStages(): Promise<(options?: StageOptions) => Promise<Stage>> {
+export async function sharedStages() {
   const dynamoDb = dynamoClient(inject('servers').dynamo);
   afterAll(() => dynamoDb.destroy());
-  return async (options) => openStage(await newTable(dynamoDb), options);
+  return async (options?: StageOptions): Promise<Stage> => openStage(await newTable(dynamoDb), options);
 }
 
-async function openStage(table: DynamoTable, options: StageOptions = {}): Promise<Stage> {
+/** A trigger with a queue and a state table of its own, and a consumer of it. */
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+async function openStage(table: DynamoTable, options: StageOptions = {}) {
   const store = triggerStore(table, { datastore: DATASTORE, trigger: TRIGGER });
   const queue = memoryQueue(options.visibilitySeconds ?? 1000);
-  const [called, events, hidden]: [string[], ConsumeEvent[], Map<string, number[]>] = [[], [], new Map()];
+  const [called, events]: [string[], ConsumeEvent[]] = [[], []];
+  /** For how many seconds messages were hidden: `{"17/3": [60, 1]}`. */
+  const hidden = new Map<string, number[]>();
   const definition: TriggerDefinition = {
     name: TRIGGER,
     start: 'start',
@@ -233,31 +145,36 @@ async function openStage(table: DynamoTable, options: StageOptions = {}): Promis
     ...(options.settings && { settings: options.settings }),
   });
 
+  /** What is known of cells of a shard that failed. */
   const failing = async (shard: number) => (await store.shards([shard])).flatMap(({ cells }) => cells);
+  /** What one receive gives, without consuming it. @param waitSeconds of the queue's own time */
   const receive = (waitSeconds = 2): QueueRecord[] => queue.receive(waitSeconds);
 
   return {
-    consumer,
     store,
     called,
     events,
     hidden,
     receive,
-    send(...messages) {
+    send(...messages: readonly TriggerMessage[]): void {
       for (const message of messages) queue.send(encodeMessage(message), groupId(message.shard));
     },
-    sendRetry: (message) => queue.send(encodeMessage({ ...message, replay: true }), retryGroupId(message.shard)),
+    sendRetry: (message: TriggerMessage): void =>
+      queue.send(encodeMessage({ ...message, replay: true }), retryGroupId(message.shard)),
     sendText: queue.send,
-    async consume(records = receive(), limits) {
+    /** Consumes what one receive gives, or these, and deletes what is done. Returns the cells that are not. */
+    async consume(records: readonly QueueRecord[] = receive(), limits?: BatchLimits): Promise<string[]> {
       const done = new Set(await consumeBatch(consumer, records, limits));
       queue.remove([...done]);
       return records.filter((record) => !done.has(record)).map(({ body }) => nameOf(body));
     },
-    show: (records) => queue.setVisibility(records, 0),
+    /** Shows messages at once, as if their time were over. */
+    show: (records: readonly QueueRecord[]) => queue.setVisibility(records, 0),
     depth: queue.depth,
     failing,
-    parked: async (shard) => (await failing(shard)).filter(({ parked_at }) => parked_at !== undefined),
-    hiddenFor: (name) => hidden.get(name)?.at(-1),
+    parked: async (shard: number) => (await failing(shard)).filter(({ parked_at }) => parked_at !== undefined),
+    /** For how many seconds a message was hidden last. */
+    hiddenFor: (name: string) => hidden.get(name)?.at(-1),
   };
 }
 

@@ -73,6 +73,7 @@ export function startConsuming(
     async stop() {
       stopping.abort();
       await ended;
+      await consumer.notes.flush();
     },
   };
 }
