@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { writeTailerCount } from '../../../../shared/triggers/send/tailer-count.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
@@ -29,6 +30,8 @@ function startWriting(tailed: TailedStore) {
     for (let turn = 0; state.going; turn += 1) {
       // On a busy machine a write may be refused; what is in the logs counts.
       await tailed.write(turn % SHARDS, 1).catch(() => undefined);
+      // Clock: it leaves the tailers their turn.
+      await sleep(20);
     }
   })();
   return async (): Promise<number> => {
