@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoTable } from '../dynamo/table.ts';
+import { pauseFor } from '../pause-for.ts';
 import { attributeOf, SeenWorkers, textOf } from './seen-workers.ts';
 import { shareOf, type Share } from './share.ts';
 import { updateState, readState } from '../dynamo/state-table.ts';
@@ -20,6 +20,8 @@ export interface WorkersOptions {
   readonly silenceMs?: number;
   /** Milliseconds that only go forward. @default those of this process */
   readonly now?: () => number;
+  /** Waits between two beats, or until the signal. @default `pauseFor` */
+  readonly pause?: typeof pauseFor;
   readonly onError?: (error: unknown) => void;
 }
 
@@ -57,6 +59,7 @@ class JoinedWorker implements Workers {
   readonly #slot: string;
   readonly #heartbeatMs: number;
   readonly #silenceMs: number;
+  readonly #pause: typeof pauseFor;
   readonly #onError: (error: unknown) => void;
   readonly #table: DynamoTable;
   readonly #key: string;
@@ -77,6 +80,7 @@ class JoinedWorker implements Workers {
     this.#slot = slot;
     this.#heartbeatMs = heartbeatMs;
     this.#silenceMs = silenceMs;
+    this.#pause = options.pause ?? pauseFor;
     this.#onError = (error) => options.onError?.(error);
     this.#table = options.stateTable;
     this.#key = `workers#${options.crew}`;
@@ -112,7 +116,7 @@ class JoinedWorker implements Workers {
       await this.#ask(() => this.#beat())
         .then(() => this.#removeDead())
         .catch(this.#onError);
-      await sleep(this.#pauseMs(), undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      await this.#pause(this.#pauseMs(), this.#stop.signal);
     }
   }
 

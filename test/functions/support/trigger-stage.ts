@@ -1,23 +1,18 @@
 import './quiet.ts';
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { randomUUID } from 'node:crypto';
+import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
-import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
 import type { TriggerStore } from '../../../shared/triggers/state/trigger-store.ts';
-import {
-  DATASTORE,
-  depthOf,
-  messageOf,
-  newQueue,
-  sendTo,
-  startEmulators,
-  TRIGGER,
-  type Emulators,
-} from '../../shared/triggers/consume/support/stage.ts';
+import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { DATASTORE, messageOf, TRIGGER } from '../../shared/triggers/consume/support/stage.ts';
+import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { startSqs, type LocalSqs } from '../../support/sqs.ts';
 import { stubEnvironment } from '../../support/stub-environment.ts';
 import { fakeDeployment, type FakeDeployment } from './fake-deployment.ts';
 import { serveGateway } from './gateway.ts';
@@ -42,13 +37,13 @@ const DEFINITION: TriggerDefinition = {
 
 /** A trigger that is deployed for the tests of a file, on emulators of its own. */
 export class TriggerStage {
-  #emulators?: Emulators;
+  #sqs?: LocalSqs;
   #deployed?: Deployed;
 
   /** Has the tests of the file start and stop it; what they stub ends with each. */
   constructor() {
     beforeAll(async () => {
-      this.#emulators = await startEmulators();
+      this.#sqs = await startSqs();
       await this.#deploy();
     });
     afterEach(() => {
@@ -57,13 +52,13 @@ export class TriggerStage {
     });
     afterAll(async () => {
       this.#deployed?.close();
-      await this.#emulators?.stop();
+      await this.#sqs?.stop();
     });
   }
 
-  get emulators(): Emulators {
-    if (!this.#emulators) throw new Error('the emulators are not there before the tests begin');
-    return this.#emulators;
+  get sqs(): LocalSqs {
+    if (!this.#sqs) throw new Error('the queues are not there before the tests begin');
+    return this.#sqs;
   }
 
   get deployed(): Deployed {
@@ -73,7 +68,7 @@ export class TriggerStage {
 
   async #deploy(): Promise<void> {
     this.#deployed?.close();
-    this.#deployed = await deployTrigger(this.emulators);
+    this.#deployed = await deployTrigger(this.sqs);
   }
 
   /** Deploys it anew, with nothing sent or counted, and gives a test its environment. */
@@ -89,7 +84,7 @@ export class TriggerStage {
 
   /** The trigger has another queue from now on. @returns its URL */
   async deployNextQueue(): Promise<string> {
-    const queueUrl = await newQueue(this.emulators.sqs);
+    const queueUrl = await newQueue(this.sqs);
     await writeTrigger(this.deployed.topologyTable, DATASTORE, {
       definition: DEFINITION,
       queueUrl,
@@ -99,16 +94,23 @@ export class TriggerStage {
   }
 
   async send(shard: number, addedId: number, queueUrl = this.deployed.queueUrl): Promise<void> {
-    await sendTo(this.emulators.sqs, queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
+    await this.sqs.client.send(
+      new SendMessageCommand({
+        QueueUrl: queueUrl,
+        MessageBody: encodeMessage(messageOf(shard, addedId)),
+        MessageGroupId: String(shard),
+        MessageDeduplicationId: randomUUID(),
+      }),
+    );
   }
 
   depth(queueUrl = this.deployed.queueUrl): Promise<number> {
-    return depthOf(this.emulators.sqs, queueUrl);
+    return sqsTriggerQueues(this.sqs.client).depth(queueUrl);
   }
 
   /** The event that Lambda makes of one receive. */
   async nextEvent(): Promise<SQSEvent> {
-    const { Messages = [] } = await this.emulators.sqs.send(
+    const { Messages = [] } = await this.sqs.client.send(
       new ReceiveMessageCommand({
         QueueUrl: this.deployed.queueUrl,
         MaxNumberOfMessages: 10,
@@ -132,10 +134,14 @@ export class TriggerStage {
   }
 }
 
-async function deployTrigger(emulators: Emulators): Promise<Deployed> {
-  const topologyTable = await emulators.newTable();
-  const stateTable = await emulators.newTable();
-  const queueUrl = await newQueue(emulators.sqs);
+/** Hides messages for longer than a test lasts. */
+const newQueue = (sqs: LocalSqs): Promise<string> => sqs.newQueue({ VisibilityTimeout: '1000' });
+
+async function deployTrigger(sqs: LocalSqs): Promise<Deployed> {
+  const { dynamo } = inject('servers');
+  const dynamoDb = dynamoClient(dynamo);
+  const [topologyTable, stateTable] = [await newTable(dynamoDb), await newTable(dynamoDb)];
+  const queueUrl = await newQueue(sqs);
   await writeTrigger(topologyTable, DATASTORE, { definition: DEFINITION, queueUrl, parkedQueueUrl: queueUrl });
   const deployment = fakeDeployment();
   const api = await serveGateway(deployment);
@@ -146,8 +152,8 @@ async function deployTrigger(emulators: Emulators): Promise<Deployed> {
       SCHEMALESS_STATE_TABLE: stateTable.table,
       SCHEMALESS_API_URL: api.url,
       SCHEMALESS_DATASTORE: DATASTORE,
-      AWS_ENDPOINT_URL_DYNAMODB: emulators.dynamoUrl,
-      AWS_ENDPOINT_URL_SQS: emulators.sqsUrl,
+      AWS_ENDPOINT_URL_DYNAMODB: dynamo,
+      AWS_ENDPOINT_URL_SQS: sqs.url,
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
@@ -156,6 +162,9 @@ async function deployTrigger(emulators: Emulators): Promise<Deployed> {
     topologyTable,
     store: triggerStore(stateTable, { datastore: DATASTORE, trigger: TRIGGER }),
     deployment,
-    close: api.close,
+    close() {
+      dynamoDb.destroy();
+      api.close();
+    },
   };
 }

@@ -15,7 +15,7 @@ it('a consumer is kept for as long as its trigger is deployed as it is, and what
     trigger: TRIGGER,
     fn: () => undefined,
     atOnce: 1,
-    sqs: stage.emulators.sqs,
+    sqs: stage.sqs.client,
     report: () => undefined,
   });
   const first = await open();

@@ -3,6 +3,7 @@ import type { SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { PermanentFailure, triggerHandler } from '../../../functions/triggers/trigger-handler.ts';
 import { cellOf, messageOf } from '../../shared/triggers/consume/support/stage.ts';
+import { until } from '../../support/until.ts';
 import { TriggerStage } from '../support/trigger-stage.ts';
 
 const stage = new TriggerStage();
@@ -50,16 +51,6 @@ describe("a trigger's Lambda handler", () => {
     expect(await stage.deployed.store.status()).toMatchObject({ troubled: [4, 17] });
   });
 
-  it('reports all of them when all go back, as while the trigger is paused', async () => {
-    const called: string[] = [];
-    const handler = triggerHandler('bill_rider', (_rowKey, message) => called.push(cellOf(message)));
-    await stage.deployed.store.setState('paused');
-    await send([17, 1], [4, 1]);
-    const event = await stage.nextEvent();
-    expect(await handler(event, LAMBDA)).toEqual({ batchItemFailures: idsOf(event, '17/1', '4/1') });
-    expect(called).toEqual([]);
-  });
-
   it('leaves to another call what its own time is too short for', async () => {
     let left = 60_000;
     const handler = triggerHandler('bill_rider', () => void (left = 9000));
@@ -97,7 +88,7 @@ describe("a trigger's Lambda handler", () => {
       'bill_rider',
       async () => {
         most = Math.max(most, (under += 1));
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await until('three are under way', () => most === 3);
         under -= 1;
       },
       { atOnce: 3 },

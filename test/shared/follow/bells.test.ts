@@ -1,11 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { bellTower, type BellTower } from '../../../shared/follow/bells.ts';
 import type { Pauses } from '../../../shared/follow/pace.ts';
-import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
-import { shareFetches } from '../../../shared/follow/share-fetches.ts';
-import { slowLooksOf } from '../../../shared/follow/slow-looks.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
 import { erasureAddress, type ErasureTarget } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
@@ -15,19 +11,21 @@ import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { newDeeds, sharedFollowed, startWorker, type Deeds } from './support/followed-store.ts';
-import { TIMED } from '../../support/timed.ts';
 import { until } from '../../support/until.ts';
 import { triggerNamed } from '../../support/trigger-named.ts';
 
 const SHARDS = 24;
 const PAUSES: Pauses = { leastMs: 5, mostMs: 100 };
-/** Longer than a look at the bells on a busy machine, and shorter than until a shard that did not ring is looked at. */
-const SOON_MS = 6000;
-/** The same, where nothing is to come. */
-const NOTHING_MS = 3000;
+/** Between two slow polls of a shard. */
+const SLOW_MS = 10_000;
+/** Less than a slow poll away, and more than a worker expects of a shard that rang. */
+const SOON_MS = 5000;
 let bells: BellTower;
-/** What followers ask the groups. */
-let asked: string[] = [];
+/** The clock of the workers and of the bells, which moves only as a test lets it. */
+let clockMs = 0;
+const now = (): number => clockMs;
+/** Reads of logs, once they are answered. */
+let read: string[] = [];
 /** No ring arrives. */
 let isMute = false;
 
@@ -37,7 +35,11 @@ function watched(client: SqlClient): SqlClient {
   const { transactions } = client;
   return {
     ...client,
-    select: (statement, target) => (asked.push(statement.sql), client.select(statement, target)),
+    async select(statement, target) {
+      const rows = await client.select(statement, target);
+      if (statement.sql.includes(' AS epoch, added_id, ')) read.push(statement.sql);
+      return rows;
+    },
     change: (statement) =>
       isMute && isRing(statement.sql) ? Promise.reject(new Error('mute')) : client.change(statement),
     ...(transactions && {
@@ -62,26 +64,49 @@ const followed = await sharedFollowed(SHARDS, watched, [
     parkedQueueUrl: 'http://127.0.0.1:1/parked',
   },
 ]);
+const GROUPS = inject('servers').groups.length;
 beforeEach(() => {
   isMute = false;
-  bells = bellTower(followed.store.context, { read: () => 'reader' });
+  bells = bellTower(followed.store.context, { read: () => 'reader', now });
 });
 
-/** A worker that has read all shards, so that nothing but a ring, or the slow look, makes it read one again. */
-async function heardBy(run: Partial<Pick<FollowerRun, 'bells'>>): Promise<{ deeds: Deeds; stop: () => Promise<void> }> {
-  const deeds = newDeeds();
-  const worker = startWorker(followed, deeds, { ...run, pauses: PAUSES });
-  await until('all that is there is handled', async () => deeds.names().size === (await followed.stored()).length);
-  await sleep(2000);
-  return { deeds, stop: () => worker.stop() };
+/** Waits, and lets a little of the workers' time pass meanwhile: no more than `mostMs` of it. */
+function whilePassing(what: string, isSo: () => boolean | Promise<boolean>, mostMs = SOON_MS): Promise<void> {
+  const end = clockMs + mostMs;
+  return until(what, async () => {
+    if (await isSo()) return true;
+    clockMs = Math.min(end, clockMs + (mostMs > SOON_MS ? 200 : 50));
+    return false;
+  });
 }
 
-/** Until all shards were looked at a moment ago, which is done again in ten seconds. */
-async function lookedAt(pauses: Pauses = PAUSES): Promise<void> {
-  const lookAt = slowLooksOf(pauses);
-  // Of so few it is the same moment for all.
-  const since = (): number => performance.now() - lookAt(0, SHARDS, performance.now());
-  while (since() < 300 || since() > 1000) await sleep(50);
+/**
+ * Moves the clock to where all shards are due for a slow poll, and no more is expected of those that rang, and waits
+ * until they were read.
+ */
+async function slowPoll(): Promise<void> {
+  read = [];
+  clockMs = Math.ceil((clockMs + 3000) / SLOW_MS) * SLOW_MS;
+  await until('all groups are read', () => read.length >= GROUPS);
+}
+
+/** A worker that hears all groups and has just read all shards, so that only a ring makes it read one soon. */
+async function heardBy(deeds: Deeds): Promise<() => Promise<void>> {
+  const listening = Array.from({ length: GROUPS }, (_, group) =>
+    bells.of(`group-${group + 1}`).listen(followed.datastore, () => undefined),
+  );
+  await until('the bells are heard', () => listening.every((one) => one.since() !== undefined));
+  const worker = startWorker(followed, deeds, { bells, pauses: PAUSES, now });
+  await whilePassing(
+    'all that is there is handled',
+    async () => deeds.names().size === (await followed.stored()).length,
+    Number.POSITIVE_INFINITY,
+  );
+  await slowPoll();
+  return async () => {
+    for (const one of listening) one.stop();
+    await worker.stop();
+  };
 }
 
 describe('what is heard of bells', () => {
@@ -99,7 +124,7 @@ describe('what is heard of bells', () => {
     };
     const client = { abilities: { hasBells: true, readsFromReaders: true }, nodes: 2, select } as unknown as SqlClient;
     const context = { groups: { client: async () => client } } as unknown as StoreContext;
-    const listening = bellTower(context, { read: () => 'reader', pauses: { leastMs: 1, mostMs: 1 } })
+    const listening = bellTower(context, { read: () => 'reader', pauses: { leastMs: 1, mostMs: 1 }, now: () => 0 })
       .of('group-1')
       .listen('trips', (shards) => heard.push(...shards));
     await until('all looks are over', () => look > looks.length + 3);
@@ -122,56 +147,34 @@ describe('what is heard of bells', () => {
 });
 
 describe.skipIf(WRITER_ONLY)('bells', () => {
-  it(
-    'bring cells of shards at rest at once, of single puts, batches, and appends that go by themselves',
-    TIMED,
-    async () => {
-      const { deeds, stop } = await heardBy({ bells });
-      await lookedAt();
-      const before = deeds.handled.length;
-      await followed.write(3, 1);
-      await until('the first is there', () => deeds.handled.length === before + 1, { patienceMs: SOON_MS });
-      await Promise.all(Array.from({ length: SHARDS }, (_, shard) => followed.write(shard, 20)));
-      await until('all are there', () => deeds.handled.length >= before + 1 + 20 * SHARDS, { patienceMs: SOON_MS });
-      expect(deeds.names().size, 'each once').toBe(deeds.handled.length);
-      // Too large to share a transaction, and so to ring in one.
-      const handled = deeds.handled.length;
-      await sleep(3000);
-      const [row_key = ''] = rowsOfShard(7, SHARDS, 1);
-      await followed.trips.put(cellOf({ row_key, ref_key: 1_000_000, body: randomBytes(400 * 1024).toString('hex') }));
-      await until('the large one is there', () => deeds.handled.length === handled + 1, { patienceMs: SOON_MS });
-      await stop();
-    },
-  );
-
-  it('bring them between two passes, however far apart those are', TIMED, async () => {
-    await followed.write(0, 1);
+  it('bring cells of idle shards before any slow poll: of single puts, batches, and large appends', async () => {
     const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { bells, pauses: { leastMs: 15_000, mostMs: 15_000 } });
-    await until('a pass has read all', async () => deeds.names().size === (await followed.stored()).length);
-    const before = deeds.names().size;
+    const stop = await heardBy(deeds);
+    const before = deeds.handled.length;
     await followed.write(3, 1);
-    await followed.write(SHARDS - 1, 1);
-    await until('both are handled', () => deeds.names().size === before + 2, { patienceMs: SOON_MS });
-    expect(deeds.handled.length, 'each once').toBe(deeds.names().size);
-    await worker.stop();
+    await whilePassing('the first is there', () => deeds.handled.length === before + 1);
+    await slowPoll();
+    await Promise.all(Array.from({ length: SHARDS }, (_, shard) => followed.write(shard, 20)));
+    await whilePassing('all are there', () => deeds.handled.length >= before + 1 + 20 * SHARDS);
+    expect(deeds.names().size, 'each once').toBe(deeds.handled.length);
+    // Too large to share a transaction, and so to ring in one.
+    const handled = deeds.handled.length;
+    await slowPoll();
+    const [row_key = ''] = rowsOfShard(7, SHARDS, 1);
+    await followed.trips.put(cellOf({ row_key, ref_key: 1_000_000, body: randomBytes(400 * 1024).toString('hex') }));
+    await whilePassing('the large one is there', () => deeds.handled.length === handled + 1);
+    await stop();
   });
 
   it('ring for the columns that a trigger wants, and for what is erased of them', async () => {
     const client = await followed.groupOf(5);
     const [row_key = ''] = rowsOfShard(5, SHARDS, 1);
+    const newest = async (): Promise<number> => {
+      const sql = 'SELECT COALESCE(MAX(id), 0) FROM schemaless.bell WHERE datastore = ?';
+      return Number((await select(client, sql, followed.datastore))[0]?.[0]);
+    };
     /** Whether it rings. */
     const rings = async (append: () => Promise<unknown>): Promise<boolean> => {
-      const newest = async (): Promise<number> =>
-        Number(
-          (
-            await select(
-              client,
-              'SELECT COALESCE(MAX(id), 0) FROM schemaless.bell WHERE datastore = ?',
-              followed.datastore,
-            )
-          )[0]?.[0],
-        );
       const before = await newest();
       await append();
       return (await newest()) > before;
@@ -191,99 +194,37 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     expect(await rings(() => erase({ column_name: 'BASE', ref_key: 2_000_001 }))).toBe(true);
   });
 
-  it('do not ring for other columns, which the slow look finds', async () => {
-    const { deeds, stop } = await heardBy({ bells });
-    await lookedAt();
-    const before = deeds.handled.length;
-    await followed.write(5, 3, 'NOTES');
-    await sleep(NOTHING_MS);
-    expect(deeds.handled.length, 'nobody heard of it').toBe(before);
-    await until('they are found', () => deeds.handled.length === before + 3);
-    await stop();
-  });
-
-  it('leave a shard at rest that others write to all the time: who wants other columns passes over its cells', async () => {
+  it.each([
+    ['of other columns', false, 'NOTES'],
+    ['whose ring was lost', true, 'BASE'],
+  ])('leave cells %s to a slow poll, which finds them', async (_which, mute, column) => {
     const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, {
-      bells,
-      pauses: PAUSES,
-      follower: { columns: ['BASE'], start: 'now' },
-    });
-    const written = (async () => {
-      for (let cell = 0; cell < 160; cell += 1) {
-        await followed.write(5, 1, 'NOTES');
-        await sleep(100);
-      }
-    })();
-    // Until a slow look has found some, which is no reason to look again soon.
-    await sleep(11_000);
-    asked = [];
-    await sleep(5000);
-    expect(asked.filter((sql) => sql.includes('entity')).length).toBeLessThan(40);
-    await written;
-    // It did pass over them.
-    const passed = deeds.commits.filter(({ key }) => key.endsWith('#5')).map(({ offsets: [offset = 0] }) => offset);
-    expect(Math.max(...passed)).toBeGreaterThan(Math.min(...passed) + 20);
-    await worker.stop();
-  });
-
-  it('that are lost cost a slow look at the log, and no cell', async () => {
-    const { deeds, stop } = await heardBy({ bells });
-    await lookedAt();
-    const before = deeds.handled.length;
-    isMute = true;
-    await followed.write(5, 1);
-    await sleep(NOTHING_MS);
-    expect(deeds.handled.length, 'nobody heard of it').toBe(before);
-    await until('it is found', () => deeds.handled.length === before + 1);
+    const stop = await heardBy(deeds);
+    const known = deeds.idsOf(5);
+    isMute = mute;
+    await followed.write(5, 3, column);
+    isMute = false;
+    // All that rings reaches the worker, and time passes.
+    await followed.write(6, 1);
+    const handled = deeds.handled.length;
+    await whilePassing('another shard that rang is handled', () => deeds.handled.length === handled + 1);
+    clockMs += 1000;
+    await followed.write(6, 1);
+    await whilePassing('it is handled again', () => deeds.handled.length === handled + 2);
+    expect(deeds.idsOf(5), 'nobody read it').toEqual(known);
+    await slowPoll();
+    await whilePassing('they are found', () => deeds.handled.length === handled + 5, Number.POSITIVE_INFINITY);
     await stop();
-  });
-
-  it('let a store at rest be: a tenth of the statements that looking takes', async () => {
-    /** Until there were so many, or for as long as that took without bells. */
-    const countOf = async (run: Partial<Pick<FollowerRun, 'bells'>>, isOver: (count: number) => boolean) => {
-      const { stop } = await heardBy(run);
-      asked = [];
-      const begun = performance.now();
-      const count = (): number => asked.filter((sql) => sql.includes('entity')).length;
-      await until('it was counted for long enough', () => isOver(count()));
-      const counted = { count: count(), ms: performance.now() - begun };
-      await stop();
-      return counted;
-    };
-    const { count: without, ms } = await countOf({}, (count) => count >= 120);
-    const end = { at: Number.POSITIVE_INFINITY };
-    const { count } = await countOf({ bells }, () => {
-      end.at = Math.min(end.at, performance.now() + ms);
-      return performance.now() >= end.at;
-    });
-    expect(count).toBeLessThan(without / 10);
-  });
-
-  it('let followers that are equally far share the slow looks, too', async () => {
-    const fetch = shareFetches();
-    const pauses = { leastMs: 50, mostMs: 400, aligned: true };
-    const followers = [newDeeds(), newDeeds()].map((deeds) => ({
-      deeds,
-      worker: startWorker(followed, deeds, { bells, fetch, pauses }),
-    }));
-    for (const { deeds } of followers) await followed.caughtUp(deeds);
-    await sleep(2000);
-    await lookedAt(pauses);
-    asked = [];
-    await sleep(10_500);
-    // A statement for each group; for each follower by itself it would be twice as many.
-    expect(asked.filter((sql) => sql.includes(' AS epoch, added_id, '))).toHaveLength(inject('servers').groups.length);
-    await Promise.all(followers.map(({ worker }) => worker.stop()));
   });
 
   it('are few: old rings are taken away', async () => {
     const client = await followed.groupOf(0);
     const rows = async (): Promise<number> =>
       Number((await select(client, 'SELECT COUNT(*) FROM schemaless.bell'))[0]?.[0]);
+    const numbers = (count: number): string => `(${'SELECT 1 UNION ALL '.repeat(count - 1)}SELECT 1)`;
     await change(
       client,
-      `INSERT INTO schemaless.bell (datastore, shards) SELECT 'none', X'0000' FROM (${'SELECT 1 UNION ALL '.repeat(99)}SELECT 1) AS a CROSS JOIN (${'SELECT 1 UNION ALL '.repeat(199)}SELECT 1) AS b`,
+      `INSERT INTO schemaless.bell (datastore, shards) SELECT 'none', X'0000' FROM ${numbers(100)} AS a CROSS JOIN ${numbers(200)} AS b`,
     );
     const before = await rows();
     expect(before).toBeGreaterThan(15_000);

@@ -8,16 +8,10 @@ import { select } from '../../support/plain-sql.ts';
 
 const SHARDS = 6;
 const followed = await sharedFollowed(SHARDS);
-const { datastore, caughtUp } = followed;
-const FORGET_END = 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ? AND shard = ?';
+const { datastore, caughtUp, cutAfter } = followed;
 const { topologyTable, context, topology } = followed.store;
 
-/** What a promotion of a replica without the last cells does to a log. */
-async function cutAfter(shard: number, addedId: number): Promise<void> {
-  await followed.change(shard, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
-  await followed.change(shard, FORGET_END, datastore, shard);
-}
-/** And to a shard's row that was written last. */
+/** What a promotion of a replica without the last writes does to a shard's row. */
 const forgetEpoch = (shard: number) =>
   followed.change(shard, 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = ?', datastore, shard);
 const raising = (shard: number) => ({ table: topologyTable, groups: context.groups, datastore, shard });

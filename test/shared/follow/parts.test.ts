@@ -6,10 +6,17 @@ import {
   decodeOffsets,
   encodeCheckpoints,
   encodeOffsets,
+  type ShardOffset,
 } from '../../../shared/follow/encode-offsets.ts';
 import { fingerprintOf } from '../../../shared/follow/fingerprint.ts';
 import { erasureAddress, type ErasureTarget } from '../../../shared/address.ts';
+import { followShards, type FollowWork } from '../../../shared/follow/follow-shards.ts';
+import type { Follower } from '../../../shared/follow/follower.ts';
 import { giveCells } from '../../../shared/follow/give-cells.ts';
+import type { HeldPartition } from '../../../shared/follow/held-partition.ts';
+import { heldShard } from '../../../shared/follow/held-shard.ts';
+import { unread } from '../../../shared/follow/start-offsets.ts';
+import type { StoredLogEntry } from '../../../shared/sql/statements/select-log-entries.ts';
 import { adaptivePause, type PassEnd, type Pauses } from '../../../shared/follow/pace.ts';
 import { shareOf, type Worker } from '../../../shared/follow/share.ts';
 
@@ -171,26 +178,26 @@ describe('the pause', () => {
 });
 
 describe('giving cells', () => {
+  const row_key = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
   const entry = (added_id: number, column_name: string) => ({
     added_id,
     column_name,
-    row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
+    row_key,
     ref_key: added_id,
     created_at: '2026-01-01T00:00:00.000001Z',
   });
   const entries = [entry(4, 'NOTES'), entry(5, 'BASE'), entry(6, 'NOTES'), entry(7, 'BASE'), entry(8, 'NOTES')];
+  const follower = (handle: Follower['handle'], columns = ['BASE']): Follower => ({
+    name: 'f',
+    datastore: 'd',
+    start: 'start',
+    columns,
+    handle,
+  });
+  const giveTo = (to: Follower, some: readonly StoredLogEntry[] = entries) =>
+    giveCells(to, 'group-1', [{ shard: 3, generation: 0, entries: some }]);
   const give = (done: number | undefined) =>
-    giveCells(
-      {
-        name: 'f',
-        datastore: 'd',
-        start: 'start',
-        columns: ['BASE'],
-        handle: async () => new Map(done === undefined ? [] : [[3, done]]),
-      },
-      'group-1',
-      [{ shard: 3, generation: 0, entries }],
-    );
+    giveTo(follower(async () => new Map(done === undefined ? [] : [[3, done]])));
 
   it('moves the offset over cells of other columns, up to the first wanted one that is not done', async () => {
     expect(await give(7)).toEqual([{ count: 5, given: 7 }]);
@@ -199,35 +206,22 @@ describe('giving cells', () => {
   });
 
   it('gives what is erased of the columns that are wanted, of rows too, in its place', async () => {
-    const erasure = (added_id: number, target: Omit<ErasureTarget, 'row_key'>) => {
-      const { row_key } = entry(0, '');
-      return { ...entry(added_id, ''), ...erasureAddress({ row_key, ...target }) };
-    };
+    const erasure = (added_id: number, target: Omit<ErasureTarget, 'row_key'>) => ({
+      ...entry(added_id, ''),
+      ...erasureAddress({ row_key, ...target }),
+    });
     const given: number[] = [];
-    await giveCells(
-      {
-        name: 'f',
-        datastore: 'd',
-        start: 'start',
-        columns: ['BASE'],
-        handle: async (_group, cells) => {
-          given.push(...cells.map(({ added_id }) => added_id));
-          return new Map();
-        },
-      },
-      'group-1',
+    await giveTo(
+      follower(async (_group, cells) => {
+        given.push(...cells.map(({ added_id }) => added_id));
+        return new Map();
+      }),
       [
-        {
-          shard: 3,
-          generation: 0,
-          entries: [
-            erasure(4, {}),
-            entry(5, 'BASE'),
-            erasure(6, { column_name: 'NOTES' }),
-            erasure(7, { column_name: 'BASE', up_to: 5 }),
-            erasure(8, { column_name: 'BASE', ref_key: 1 }),
-          ],
-        },
+        erasure(4, {}),
+        entry(5, 'BASE'),
+        erasure(6, { column_name: 'NOTES' }),
+        erasure(7, { column_name: 'BASE', up_to: 5 }),
+        erasure(8, { column_name: 'BASE', ref_key: 1 }),
       ],
     );
     expect(given).toEqual([4, 5, 7, 8]);
@@ -238,13 +232,32 @@ describe('giving cells', () => {
   });
 
   it('asks nobody about cells that nobody wants', async () => {
-    const handle = async (): Promise<never> => {
-      throw new Error('asked');
-    };
-    expect(
-      await giveCells({ name: 'f', datastore: 'd', start: 'start', columns: ['STATUS'], handle }, 'group-1', [
-        { shard: 3, generation: 0, entries },
-      ]),
-    ).toEqual([{ count: 5, given: undefined }]);
+    const handle = (): Promise<never> => Promise.reject(new Error('asked'));
+    expect(await giveTo(follower(handle, ['STATUS']))).toEqual([{ count: 5, given: undefined }]);
+  });
+
+  it.each([
+    ['a cell of its columns', 'BASE', 1300],
+    ['cells of other columns, which do not keep it awake', 'NOTES', Number.NEGATIVE_INFINITY],
+  ])('expects more of a shard for a while behind %s', async (_what, column, busyUntil) => {
+    const held = heldShard(0, unread(0));
+    const moved: (number | undefined)[] = [];
+    const partition = {
+      move: (_held: unknown, { added_id }: ShardOffset) => void moved.push(added_id),
+      tenure: () => ({ token: 1, generation: 0 }),
+    } as unknown as HeldPartition;
+    const homes = [{ group: 'group-1', epoch: 1 }];
+    const work = {
+      follower: follower(async (_group, cells) => new Map(cells.map(({ shard, added_id }) => [shard, added_id]))),
+      context: { topology: { datastore: async () => ({ datastore: 'd', shards: 1, homes }) } },
+      readOf: () => 'writer',
+      behindMs: 0,
+      pageCells: 10,
+      fetch: async () => ({ role: 'writer', found: [{ entries: [entry(1, column)], epoch: 1 }] }),
+      now: () => 1000,
+      report: () => undefined,
+    } as unknown as FollowWork;
+    expect(await followShards(work, 'group-1', [{ partition, held, tenure: partition.tenure() }])).toBe('some');
+    expect([moved, held.busyUntil, held.readAt]).toEqual([[1], busyUntil, 1000]);
   });
 });

@@ -1,10 +1,11 @@
 import type { Connection } from 'mysql2/promise';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { bellTower } from '../../../shared/follow/bells.ts';
 import { readerWatch, type ReaderWatch } from '../../../shared/follow/reader-watch.ts';
 import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
 import type { SqlClient, SqlRow } from '../../../shared/sql/client.ts';
 import { connectionTo } from '../../support/connection-to.ts';
+import { readersOf } from '../../support/readers-caught-up.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
 import { until } from '../../support/until.ts';
@@ -86,6 +87,7 @@ describe.skipIf(WRITER_ONLY)('a group whose readers answer, but get nothing new 
 
 describe.skipIf(WRITER_ONLY)('readers that keep up', () => {
   it('are asked by two statements at a time, however many follow, and the writer is not read', async () => {
+    await using nodes = await readersOf(inject('servers').groups.filter(({ name }) => name === GROUP));
     const asked: string[] = [];
     const events: string[] = [];
     const { context } = followed.store;
@@ -107,7 +109,7 @@ describe.skipIf(WRITER_ONLY)('readers that keep up', () => {
     for (const _ of [1, 2, 3]) readers.roleOf(GROUP);
     await until('the writer is asked', () => asked.length === 1);
     await followed.write(0, 1);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await nodes.caughtUp();
     now += 10_000;
     for (const _ of [1, 2, 3]) expect(readers.roleOf(GROUP)).toBe('reader');
     await until('both are asked', () => asked.length === 3);

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { untilMultiple } from '../../../shared/follow/pace.ts';
 import type { FetchLogEntries } from '../../../shared/follow/read-log-entries.ts';
 import { shareFetches } from '../../../shared/follow/share-fetches.ts';
@@ -20,7 +19,7 @@ function fakeFetch() {
   const asked: string[] = [];
   const fetch: FetchLogEntries = async (_context, group, { read }, ranges) => {
     asked.push(`${group}/${read}: ${ranges.map(({ shard, at }) => `${shard}@${at}`).join(' ')}`);
-    await sleep(5);
+    await Promise.resolve();
     if (group === 'away') throw new Error('away');
     return { role: read, found: ranges.map(({ shard, at }) => ({ entries: [entry(shard, at)], epoch: shard })) };
   };
@@ -30,6 +29,9 @@ function fakeFetch() {
 const ranges = (...at: readonly number[]) => at.map((id, shard) => ({ shard, at: id }));
 
 describe('shared fetches', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
   it('ask once for what several want in the same moment, and answer each in its order', async () => {
     const { asked, fetch } = fakeFetch();
     const shared = shareFetches(fetch);
@@ -54,7 +56,7 @@ describe('shared fetches', () => {
       shared(context, 'one', { ...from, read: 'writer' }, want),
     ]);
     expect(new Set(asked)).toEqual(new Set(['one/reader: 0@1', 'other/reader: 0@1', 'one/writer: 0@1']));
-    await sleep(20);
+    await vi.advanceTimersByTimeAsync(6);
     await shared(context, 'one', from, want);
     expect(asked).toHaveLength(4);
     const failed = await Promise.allSettled([shared(context, 'away', from, want), shared(context, 'away', from, want)]);

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { PutItemCommand, type UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { joinWorkers } from '../../../shared/follow/workers.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { openGate } from './support/gate.ts';
 import { newDeeds, nameOf, sharedFollowed, startWorker } from './support/followed-store.ts';
-import { TIMED } from '../../support/timed.ts';
 import { until } from '../../support/until.ts';
 
 const SHARDS = 12;
@@ -19,7 +17,6 @@ function startWriters(writers: number) {
     Array.from({ length: writers }, async (_, writer) => {
       for (let round = writer; state.going; round += writers) {
         await followed.write(round % SHARDS, 1 + (round % 3));
-        await sleep(5);
       }
     }),
   );
@@ -47,7 +44,6 @@ describe('workers of a follower', () => {
       const since = deeds.handled.slice(pausedAt).filter(({ owner }) => owner !== second?.owner);
       return new Set(since.map(({ shard }) => shard)).size === SHARDS;
     });
-    await sleep(300);
     if (second) second.gate.state = 'open';
     const resumedAt = deeds.handled.length;
     await until('the second works again', () => handlers(resumedAt).has(second?.owner ?? ''));
@@ -124,67 +120,61 @@ describe('workers of a follower', () => {
   });
 });
 
-it('a worker that was taken for dead comes back as the predecessor that it was', async () => {
-  const crew = randomUUID();
-  const gate = openGate();
-  const join = (stateTable: DynamoTable, owner: string) =>
-    joinWorkers({ stateTable, crew, owner, slot: 'only', heartbeatMs: 50, silenceMs: 500 });
-  const paused = join(gate.table(followed.stateTable), 'paused');
-  await until('it is announced', () => paused.share(1).mine.length === 1);
-  const next = join(followed.stateTable, 'next');
-  await until('it is succeeded', () => paused.share(1).successor?.owner === 'next');
-  gate.state = 'paused';
-  await until('it is taken for dead', () => next.share(1).others.length === 0);
-  gate.state = 'open';
-  await until('it is back', () => paused.lives() === 2 && next.share(1).others.length === 1);
-  expect([next.share(1).successor, paused.share(1).successor?.owner]).toEqual([undefined, 'next']);
-  await Promise.all([paused.leave(), next.leave()]);
-});
+describe('the announcement of a worker', () => {
+  /** Whose clock moves by its pauses, which take no time. */
+  const join = (stateTable: DynamoTable, crew: string, owner: string, paused: (milliseconds: number) => void) => {
+    let clockMs = 0;
+    return joinWorkers({
+      stateTable,
+      crew,
+      owner,
+      slot: 'only',
+      heartbeatMs: 200,
+      silenceMs: 60_000,
+      now: () => clockMs,
+      async pause(milliseconds) {
+        clockMs += milliseconds;
+        paused(milliseconds);
+        await new Promise((resolve) => void setImmediate(resolve));
+      },
+    });
+  };
 
-describe('a crew of many workers', () => {
-  it('beats so slowly that DynamoDB takes all of it: 128 as 64 are while they hand over', TIMED, async () => {
+  it('returns after others took it for dead, as the predecessor that it was', async () => {
+    const [crew, gate] = [randomUUID(), openGate()];
+    const paused = join(gate.table(followed.stateTable), crew, 'paused', () => undefined);
+    await until('it is announced', () => paused.share(1).mine.length === 1);
+    const next = join(followed.stateTable, crew, 'next', () => undefined);
+    await until('it is succeeded', () => paused.share(1).successor?.owner === 'next');
+    gate.state = 'paused';
+    await until('it is taken for dead', () => next.share(1).others.length === 0);
+    gate.state = 'open';
+    await until('it is back', () => paused.lives() === 2 && next.share(1).others.length === 1);
+    expect([next.share(1).successor, paused.share(1).successor?.owner]).toEqual([undefined, 'next']);
+    await Promise.all([paused.leave(), next.leave()]);
+  });
+
+  it('is made so rarely that DynamoDB takes all of them: of 128 workers, as 64 are while they hand over', async () => {
     const { client, table } = followed.stateTable;
     const crew = randomUUID();
     const others = Array.from(
       { length: 127 },
       (_, n) => [`worker/${randomUUID()}`, JSON.stringify([String(n % 64), 1_000_000 + n, 12, true])] as const,
     );
-    await client.send(
-      new PutItemCommand({
-        TableName: table,
-        Item: {
-          pk: { S: `workers#${crew}` },
-          ...Object.fromEntries(others.map(([name, text]) => [name, { S: text }])),
-        },
-      }),
-    );
-    const kilobytes = Math.ceil(
-      (others.reduce((sum, [name, text]) => sum + name.length + text.length, 0) * 128) / 127 / 1024,
-    );
-    const beats: number[] = [];
-    const send = (command: UpdateItemCommand): Promise<unknown> => {
-      if (command.input.ConditionExpression === 'attribute_exists(#me)') beats.push(performance.now());
-      return client.send(command);
+    const Item = Object.fromEntries(others.map(([name, text]) => [name, { S: text }]));
+    await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: `workers#${crew}` }, ...Item } }));
+    const bytes = others.reduce((sum, [name, text]) => sum + name.length + text.length, 0);
+    const kilobytes = Math.ceil((bytes * 128) / 127 / 1024);
+    const pausesOf = async (name: string): Promise<readonly number[]> => {
+      const pauses: number[] = [];
+      const workers = join(followed.stateTable, name, randomUUID(), (milliseconds) => pauses.push(milliseconds));
+      await until('it was announced again and again', () => pauses.length > 3);
+      await workers.leave();
+      return pauses;
     };
-    const join = (name: string) =>
-      joinWorkers({
-        stateTable: { table, client: { send } as unknown as DynamoTable['client'] },
-        crew: name,
-        owner: randomUUID(),
-        heartbeatMs: 200,
-        silenceMs: 60_000,
-      });
-    const workers = join(crew);
-    await sleep(5000);
-    await workers.leave();
-    const shortest = Math.min(...beats.slice(1).map((at, n) => at - (beats[n] ?? 0)));
     // Units that all of them write in a second.
-    expect((128 * kilobytes * 1000) / shortest).toBeLessThan(1000);
-    // Alone it is as quick as it was asked to be.
-    beats.length = 0;
-    const alone = join(randomUUID());
-    await until('it beats', () => beats.length > 3, { patienceMs: 3000 });
-    await alone.leave();
+    expect((128 * kilobytes * 1000) / Math.min(...(await pausesOf(crew)))).toBeLessThan(1000);
+    expect(new Set(await pausesOf(randomUUID())), 'alone it is as quick as it was asked to be').toEqual(new Set([200]));
   });
 });
 

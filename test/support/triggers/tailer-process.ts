@@ -79,6 +79,7 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
       queues,
       owner: randomUUID(),
       slot,
+      // Clock: longer than any run lasts.
       deadline: Date.now() + RUN_MS,
       signal: AbortSignal.any([control.signal, giveUp.signal]),
       report,
@@ -90,11 +91,13 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
 
   await control.ready();
   const say = (): Promise<void> => control.say({ ...progress, cpuMs: cpuMs() });
+  // Clock: how often it tells how far it is.
   const saying = setInterval(() => void say(), SAY_MS);
   await Promise.all(
     slots.map(async (slot) => {
       do {
         // A run that cannot begin, since DynamoDB is away, is followed by the next one.
+        // Clock: between two tries.
         await run(slot).catch(() => sleep(RETRY_MS));
       } while (!input.once && !control.signal.aborted);
     }),

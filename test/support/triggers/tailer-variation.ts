@@ -1,5 +1,4 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import type { QueueClient } from '../../../shared/triggers/send/queue-client.ts';
@@ -127,7 +126,7 @@ function withoutItsCare(queues: QueueClient, { waitsForQueue, resendsFromRefused
 async function die(): Promise<void> {
   process.kill(process.pid, 'SIGKILL');
   // It comes, but perhaps not before the next line.
-  await sleep(60_000);
+  await new Promise(() => undefined);
 }
 
 function withoutGeneration(deduplicationId: string): string {
@@ -138,6 +137,7 @@ function withoutGeneration(deduplicationId: string): string {
 export function setClockAhead(milliseconds: number): void {
   if (milliseconds === 0) return;
   const RealDate = Date;
+  // Clock: a clock that is ahead.
   const now = (): number => RealDate.now() + milliseconds;
   globalThis.Date = new Proxy(RealDate, {
     construct: (target, given: []) => Reflect.construct(target, given.length === 0 ? [now()] : given) as Date,

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CreateQueueCommand, GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import type { Service } from '../../../infra/local/emulators/emulator.ts';
 import { startService } from '../../../infra/local/emulators/start-service.ts';
-import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
@@ -14,22 +12,7 @@ import { groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
 import { sqsClient, type TriggeredAccess } from './triggered-access.ts';
 
 /** Real servers, a DynamoDB and an SQS that can be away, for several datastores with a trigger each. */
-export interface TriggerStage extends AsyncDisposable {
-  readonly servers: ShardGroups;
-  /** Reached straight. */
-  readonly groups: readonly GroupAccess[];
-  readonly dynamo: Service;
-  readonly sqs: Service;
-  /** "MariaDB 10.11.6" */
-  readonly engine: string;
-  readonly folder: string;
-  /** Of each datastore. */
-  readonly shards: number;
-  /**
-   * Makes a datastore with a trigger, and tables of its own for topology and state: workers of others do not see it.
-   */
-  define(datastore: string, wish?: TriggeredWish): Promise<TriggeredAccess>;
-}
+export type TriggerStage = Awaited<ReturnType<typeof startTriggerStage>>;
 
 export interface TriggeredWish {
   /** Names of its triggers; the first is the one that is worked with. @default one */
@@ -67,7 +50,7 @@ const DEFAULTS: Omit<TriggerDefinition, 'name'> = {
 export async function startTriggerStage(
   { folder, engine: wish }: Pick<RunWorld, 'folder' | 'engine'>,
   { groups, readers, shards }: TriggerStageOptions,
-): Promise<TriggerStage> {
+) {
   await using parts = new AsyncDisposableStack();
   const {
     servers,
@@ -84,13 +67,20 @@ export async function startTriggerStage(
   const kept = parts.move();
   return {
     servers,
-    groups: direct,
+    /** Reached straight. */
+    groups: direct as readonly GroupAccess[],
     dynamo,
     sqs,
     engine,
     folder,
     shards,
-    async define(datastore, { definition: wished, receipts, promotes = false, triggers: names = [TRIGGER] } = {}) {
+    /**
+     * Makes a datastore with a trigger, and tables of its own for topology and state: workers of others do not see it.
+     */
+    async define(
+      datastore: string,
+      { definition: wished, receipts, promotes = false, triggers: names = [TRIGGER] }: TriggeredWish = {},
+    ): Promise<TriggeredAccess> {
       const access = {
         groups: promotes ? throughEndpoints(servers) : direct,
         dynamo: dynamo.url,
@@ -139,7 +129,7 @@ export async function startTriggerStage(
         parkedQueueUrl: first.parkedQueueUrl,
       };
     },
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: (): Promise<void> => kept.disposeAsync(),
   };
 }
 

@@ -8,43 +8,17 @@ import type { Follower, FollowEvent, LogEntry } from '../../../../shared/follow/
 import { runFollower, type FollowerRun } from '../../../../shared/follow/run-follower.ts';
 import type { SqlChange, SqlClient, SqlParameter } from '../../../../shared/sql/client.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
-import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import type { StoreContext } from '../../../../shared/access/context.ts';
-import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
 import { cellOf, rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { change } from '../../../support/plain-sql.ts';
-import { openRealStore, type RealStore } from '../../../support/real-store.ts';
+import { openRealStore } from '../../../support/real-store.ts';
 import { openGate, type Gate } from './gate.ts';
 import { until } from '../../../support/until.ts';
 
-export interface FollowedStore {
-  readonly store: RealStore;
-  readonly datastore: string;
-  readonly trips: Datastore;
-  readonly shards: number;
-  readonly stateTable: DynamoTable;
-  /** Appends cells to a shard, one after another. */
-  write(shard: number, cells: number, column?: string): Promise<void>;
-  /** Every cell that is in the logs: `shard/added id/row key/ref key`. */
-  stored(): Promise<string[]>;
-  groupOf(shard: number): Promise<SqlClient>;
-  /** Plain SQL to the shard's group, in which `ENTITY` is the shard's table of cells. */
-  change(shard: number, text: string, ...parameters: readonly SqlParameter[]): Promise<SqlChange>;
-  /** Whose deeds these are, as the state table knows it. */
-  idOf(deeds: Pick<Deeds, 'name'>): FollowerName;
-  /** What it has committed, by shard; undefined where it does not know yet where it begins. */
-  offsets(deeds: Pick<Deeds, 'name'>): Promise<(number | undefined)[]>;
-  lag(deeds: Pick<Deeds, 'name'>): ReturnType<typeof followerLag>;
-  /** Its partitions, of which there is one for each shard. */
-  items(deeds: Pick<Deeds, 'name'>): ReturnType<typeof offsetItems>;
-  /** Waits until it knows where it begins in every shard. */
-  begun(deeds: Pick<Deeds, 'name'>): Promise<void>;
-  /** Waits until it has handled all that is there. */
-  caughtUp(deeds: Deeds): Promise<void>;
-  close(): Promise<void>;
-}
+/** A store whose logs are followed, and a state table. */
+export type FollowedStore = Awaited<ReturnType<typeof openFollowedStore>>;
 
 /** A store that the tests of a file share, after which it is closed. */
 export async function sharedFollowed(...given: Parameters<typeof openFollowedStore>): Promise<FollowedStore> {
@@ -57,7 +31,7 @@ export async function openFollowedStore(
   shards: number,
   wrap?: (client: SqlClient, group: string) => SqlClient,
   triggers: readonly DeployedTrigger[] = [],
-): Promise<FollowedStore> {
+) {
   const store = await openRealStore({
     datastores: { trips: shards },
     triggers: { trips: triggers },
@@ -71,14 +45,41 @@ export async function openFollowedStore(
   let ref_key = 0;
   const groupOf = async (shard: number): Promise<SqlClient> =>
     store.client((await store.topology.datastore(datastore))?.homes[shard]?.group ?? '');
+  /** Whose deeds these are, as the state table knows it. */
   const idOf = ({ name }: Pick<Deeds, 'name'>): FollowerName => ({ name, datastore });
-  const followed: FollowedStore = {
+  /** Plain SQL to the shard's group, in which `ENTITY` is the shard's table of cells. */
+  const changeShard = async (shard: number, text: string, ...parameters: readonly SqlParameter[]): Promise<SqlChange> =>
+    change(await groupOf(shard), text.replace('ENTITY', entityTable(datastore, shard)), ...parameters);
+  const logOf = async (shard: number, after: number) => {
+    const [log] = await trips.log([{ shard, after }], { limit: 1000 });
+    if (!log || log.error) throw new Error(`no log of ${shard}`);
+    return log;
+  };
+  /** Every cell that is in the logs: `shard/added id/row key/ref key`. */
+  const stored = async (): Promise<string[]> => {
+    const found: string[] = [];
+    for (let shard = 0; shard < shards; shard += 1) {
+      for (let log = await logOf(shard, 0); log.cells.length > 0; log = await logOf(shard, log.next))
+        found.push(...log.cells.map((cell) => nameOf({ ...cell, shard })));
+    }
+    return found;
+  };
+  /** What it has committed, by shard; undefined where it does not know yet where it begins. */
+  const offsets = (deeds: Pick<Deeds, 'name'>): Promise<(number | undefined)[]> =>
+    committedOffsets(stateTable, idOf(deeds), shards);
+  return {
     store,
     datastore,
     trips,
     shards,
     stateTable,
-    async write(shard, cells, column_name = 'BASE') {
+    groupOf,
+    idOf,
+    offsets,
+    stored,
+    change: changeShard,
+    /** Appends cells to a shard, one after another. */
+    async write(shard: number, cells: number, column_name = 'BASE'): Promise<void> {
       for (let rest = cells; rest > 0; rest -= 100) {
         const results = await trips.batchPut(
           Array.from({ length: Math.min(rest, 100) }, () =>
@@ -89,38 +90,28 @@ export async function openFollowedStore(
         if (failed) throw new Error(JSON.stringify(failed));
       }
     },
-    async stored() {
-      const found: string[] = [];
-      for (let shard = 0; shard < shards; shard += 1) {
-        for (let after = 0; ;) {
-          const [log] = await trips.log([{ shard, after }], { limit: 1000 });
-          if (!log || log.error) throw new Error(`no log of ${shard}`);
-          if (log.cells.length === 0) break;
-          found.push(...log.cells.map((cell) => nameOf({ ...cell, shard })));
-          after = log.next;
-        }
-      }
-      return found;
+    /** What a promotion of a replica without the last cells does to a log. */
+    async cutAfter(shard: number, addedId: number): Promise<void> {
+      await changeShard(shard, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
+      const forgetEnd = 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ? AND shard = ?';
+      await changeShard(shard, forgetEnd, datastore, shard);
     },
-    groupOf,
-    change: async (shard, text, ...parameters) =>
-      change(await groupOf(shard), text.replace('ENTITY', entityTable(datastore, shard)), ...parameters),
-    idOf,
-    offsets: (deeds) => committedOffsets(stateTable, idOf(deeds), shards),
-    lag: (deeds) => followerLag(stateTable, store.context, idOf(deeds)),
-    items: (deeds) => offsetItems(stateTable, { ...idOf(deeds), shards, partitions: shards }),
-    begun: (deeds) =>
-      until('it has begun everywhere', async () =>
-        (await followed.offsets(deeds)).every((offset) => offset !== undefined),
-      ),
-    caughtUp: (deeds) =>
-      until('everything is handled', async () => (await followed.stored()).every((cell) => deeds.names().has(cell))),
-    async close() {
+    /** How far the log of a shard goes; of a thousand cells at most. */
+    headOf: async (shard: number): Promise<number> => (await logOf(shard, 0)).next,
+    lag: (deeds: Pick<Deeds, 'name'>) => followerLag(stateTable, store.context, idOf(deeds)),
+    /** Its partitions, of which there is one for each shard. */
+    items: (deeds: Pick<Deeds, 'name'>) => offsetItems(stateTable, { ...idOf(deeds), shards, partitions: shards }),
+    /** Waits until it knows where it begins in every shard. */
+    begun: (deeds: Pick<Deeds, 'name'>): Promise<void> =>
+      until('it has begun everywhere', async () => (await offsets(deeds)).every((offset) => offset !== undefined)),
+    /** Waits until it has handled all that is there. */
+    caughtUp: (deeds: Deeds): Promise<void> =>
+      until('everything is handled', async () => (await stored()).every((cell) => deeds.names().has(cell))),
+    async close(): Promise<void> {
       stateTable.client.destroy();
       await store.close();
     },
   };
-  return followed;
 }
 
 /** What a handler answers that has done all that it was given. */
@@ -136,39 +127,43 @@ export const nameOf = ({
 }: Pick<LogEntry, 'shard' | 'added_id' | 'row_key' | 'ref_key'>): string =>
   `${shard}/${added_id}/${row_key}/${ref_key}`;
 
-/** What all workers of a follower did, as seen from outside. */
-export interface Deeds {
-  /** Of the follower: each has offsets of its own. */
-  readonly name: string;
-  readonly handled: (LogEntry & { readonly owner: string })[];
-  /** Offsets as they were written, in order. */
-  readonly commits: { readonly key: string; readonly offsets: readonly (number | undefined)[] }[];
-  readonly events: FollowEvent[];
-  names(): Set<string>;
-  /** The added ids that were handled of a shard, in order. @param by one worker @default all of them */
-  idsOf(shard: number, by?: string): number[];
-  eventsOf<Kind extends FollowEvent['kind']>(kind: Kind): Extract<FollowEvent, { kind: Kind }>[];
-  /** Commits that set a shard back. */
-  backwards(): number;
+/** The clock of this process, which a test can move on. */
+export function movedClock() {
+  let byMs = 0;
+  return {
+    // Clock: a worker's own time, of which tests assert only what they moved it by.
+    now: () => performance.now() + byMs,
+    pass: (milliseconds: number): void => void (byMs += milliseconds),
+  };
 }
 
-export function newDeeds(): Deeds {
-  const deeds: Deeds = {
+/** What all workers of a follower did, as seen from outside. */
+export type Deeds = ReturnType<typeof newDeeds>;
+
+export function newDeeds() {
+  const handled: (LogEntry & { readonly owner: string })[] = [];
+  /** Offsets as they were written, in order. */
+  const commits: { readonly key: string; readonly offsets: readonly (number | undefined)[] }[] = [];
+  const events: FollowEvent[] = [];
+  return {
+    /** Of the follower: each has offsets of its own. */
     name: `test-${randomUUID().slice(0, 8)}`,
-    handled: [],
-    commits: [],
-    events: [],
-    names: () => new Set(deeds.handled.map(nameOf)),
-    idsOf: (shard, by) =>
-      deeds.handled
+    handled,
+    commits,
+    events,
+    names: () => new Set(handled.map(nameOf)),
+    /** The added ids that were handled of a shard, in order. @param by one worker @default all of them */
+    idsOf: (shard: number, by?: string): number[] =>
+      handled
         .filter((cell) => cell.shard === shard && (by === undefined || cell.owner === by))
         .map(({ added_id }) => added_id),
     eventsOf: <Kind extends FollowEvent['kind']>(kind: Kind) =>
-      deeds.events.filter((event): event is Extract<FollowEvent, { kind: Kind }> => event.kind === kind),
-    backwards() {
+      events.filter((event): event is Extract<FollowEvent, { kind: Kind }> => event.kind === kind),
+    /** Commits that set a shard back. */
+    backwards(): number {
       const last = new Map<string, number>();
       let back = 0;
-      for (const { key, offsets } of deeds.commits) {
+      for (const { key, offsets } of commits) {
         for (const [position, offset = 0] of offsets.entries()) {
           if (offset < (last.get(`${key}/${position}`) ?? 0)) back += 1;
           last.set(`${key}/${position}`, offset);
@@ -177,14 +172,6 @@ export function newDeeds(): Deeds {
       return back;
     },
   };
-  return deeds;
-}
-
-export interface TestWorker {
-  readonly owner: string;
-  readonly gate: Gate;
-  readonly ended: Promise<void>;
-  stop(): Promise<void>;
 }
 
 /**
@@ -200,7 +187,7 @@ export function startWorker(
     readonly gate?: Gate;
     readonly wrap?: (client: SqlClient) => SqlClient;
   } = {},
-): TestWorker {
+): { readonly owner: string; readonly gate: Gate; readonly ended: Promise<void>; stop(): Promise<void> } {
   const {
     follower,
     gate = openGate((key, bytes) =>
@@ -229,7 +216,7 @@ export function startWorker(
     context: gated,
     topologyTable: followed.store.topologyTable,
     stateTable: gate.table(followed.stateTable),
-    deadline: Date.now() + 60_000,
+    deadline: Number.POSITIVE_INFINITY,
     signal: stopping.signal,
     read: 'reader',
     pageCells: 10,

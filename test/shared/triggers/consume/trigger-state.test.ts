@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
 import { messageOf, sharedStages, type Stage } from './support/stage.ts';
@@ -19,7 +18,7 @@ async function openWithParked(fn: () => unknown = () => undefined): Promise<Stag
     settings: { statusMs: 0 },
     fn: () => answer(),
   });
-  await stage.send(messageOf(17, 1));
+  stage.send(messageOf(17, 1));
   await stage.consume();
   answer = fn;
   stage.called.length = 0;
@@ -30,12 +29,12 @@ async function openWithParked(fn: () => unknown = () => undefined): Promise<Stag
 describe('a trigger that does not run', () => {
   it('calls nothing and parks nothing: messages go back for longer each time, and are consumed in order once it is resumed', async () => {
     const stage = await open({ settings: { statusMs: 0, longestPauseSeconds: 4 } });
-    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
-    await stage.sendText('no JSON', '4');
+    stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
+    stage.sendText('no JSON', '4');
     await stage.store.setState('paused', 'card service away');
     const seconds: (number | undefined)[] = [];
     for (let receipt = 1; receipt <= 3; receipt += 1) {
-      const records = await stage.receive();
+      const records = stage.receive();
       expect(await stage.consume(records)).toEqual(['17/1', '17/2', '4/1', 'no JSON']);
       seconds.push(stage.hiddenFor('17/2'));
       await stage.show(records);
@@ -51,8 +50,8 @@ describe('a trigger that does not run', () => {
 
   it('is stopped by so many parked cells, and consumes nothing more of the batch, nor of the next', async () => {
     const stage = await open({ definition: { maxAttempts: 1, stopAfterParked: 2 }, fn: fail });
-    await stage.send(messageOf(17, 1), messageOf(4, 1), messageOf(17, 2), messageOf(9, 1));
-    const records = await stage.receive();
+    stage.send(messageOf(17, 1), messageOf(4, 1), messageOf(17, 2), messageOf(9, 1));
+    const records = stage.receive();
     expect(await stage.consume(records)).toHaveLength(2);
     expect(await stateOf(stage)).toBe('stopped');
     expect(stage.events).toContainEqual({ kind: 'stopped' });
@@ -73,7 +72,7 @@ describe('a trigger that does not run', () => {
         },
       }),
     });
-    await stage.send(messageOf(17, 1), messageOf(4, 1));
+    stage.send(messageOf(17, 1), messageOf(4, 1));
     expect(await stage.consume()).toEqual(['4/1']);
     expect(stage.called).toEqual(['17/1']);
   });
@@ -88,8 +87,8 @@ describe('a trigger that does not run', () => {
         throw new Error('card declined');
       },
     });
-    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
-    const records = await stage.receive();
+    stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
+    const records = stage.receive();
     expect(await stage.consume(records)).toEqual(['17/1', '17/2', '4/1']);
     expect(stage.called).toEqual(['17/1']);
     expect(stage.hiddenFor('17/1')).toBe(2);
@@ -111,9 +110,9 @@ describe('a trigger that does not run', () => {
         park: (...parking) => (isAway ? noState() : store.park(...parking)),
       }),
     });
-    await stage.send(messageOf(17, 1));
+    stage.send(messageOf(17, 1));
     for (let receipt = 1; receipt <= 2; receipt += 1) {
-      const records = await stage.receive();
+      const records = stage.receive();
       expect(await stage.consume(records)).toEqual(['17/1']);
       await stage.show(records);
     }
@@ -125,21 +124,26 @@ describe('a trigger that does not run', () => {
     expect(await stage.store.status()).toMatchObject({ troubled: [] });
   });
 
-  it('stops within a second for a consumer that has looked before', async () => {
-    const stage = await open({ settings: { statusMs: 300 } });
-    await stage.send(messageOf(17, 1));
-    await stage.consume();
-    await stage.store.setState('paused');
-    await sleep(300);
-    await stage.send(messageOf(17, 2));
-    expect(await stage.consume()).toEqual(['17/2']);
+  it('is taken for one that does not when its messages waited for longer than is safe, and all is wanted again', async () => {
+    const wanted: string[] = [];
+    const stage = await open({
+      settings: { statusMs: 0, safeHaltMs: 60_000 },
+      store: (store) => ({
+        status: async () => ({ ...(await store.status()), sound_at: '2020-01-01T00:00:00.000Z' }),
+        wantResend: async ({ why }) => void wanted.push(why),
+      }),
+    });
+    stage.send(messageOf(17, 1), messageOf(4, 1));
+    expect(await stage.consume()).toEqual(['17/1', '4/1']);
+    expect(stage.called).toEqual([]);
+    expect(wanted).toEqual(['its messages were not consumed for longer than is safe, since 2020-01-01T00:00:00.000Z']);
   });
 });
 
 describe('a parked cell', () => {
   it('is not called for when its message comes once more', async () => {
     const stage = await openWithParked();
-    await stage.send(messageOf(17, 1), messageOf(17, 2));
+    stage.send(messageOf(17, 1), messageOf(17, 2));
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/2']);
     expect(await stage.failing(17)).toHaveLength(1);
@@ -147,7 +151,7 @@ describe('a parked cell', () => {
 
   it('is called for when it is sent again, and forgotten when that succeeds', async () => {
     const stage = await openWithParked();
-    await stage.sendRetry(messageOf(17, 1));
+    stage.sendRetry(messageOf(17, 1));
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/1']);
     expect(await stage.store.status()).toMatchObject({ troubled: [] });
@@ -157,17 +161,17 @@ describe('a parked cell', () => {
     const stage = await openWithParked(() => {
       throw new Error('still declined');
     });
-    await stage.sendRetry(messageOf(17, 1));
+    stage.sendRetry(messageOf(17, 1));
     expect(await stage.consume()).toEqual([]);
     expect(await stage.failing(17)).toEqual([
       expect.objectContaining({ attempts: 2, last_error: 'still declined', parked_at: expect.any(String) }),
     ]);
-    expect(await stage.depth()).toBe(0);
+    expect(stage.depth()).toBe(0);
   });
 
   it('is called for again after a rewind', async () => {
     const stage = await openWithParked();
-    await stage.send(messageOf(17, 1, { replay: true }));
+    stage.send(messageOf(17, 1, { replay: true }));
     await stage.consume();
     expect(stage.called).toEqual(['17/1']);
     expect(await stage.failing(17)).toEqual([]);
@@ -175,8 +179,8 @@ describe('a parked cell', () => {
 
   it('stays parked when a retry was received before and never answered', async () => {
     const stage = await openWithParked();
-    await stage.sendRetry(messageOf(17, 1));
-    await stage.show(await stage.receive());
+    stage.sendRetry(messageOf(17, 1));
+    await stage.show(stage.receive());
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual([]);
     expect(await stage.failing(17)).toEqual([
@@ -186,7 +190,7 @@ describe('a parked cell', () => {
 
   it('is not called for when it was discarded, or done, before its retry came', async () => {
     const stage = await openWithParked();
-    await stage.sendRetry(messageOf(17, 1));
+    stage.sendRetry(messageOf(17, 1));
     await stage.store.discard();
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual([]);
@@ -197,7 +201,7 @@ describe('a parked cell', () => {
     const [parked] = await stage.failing(17);
     if (parked) await stage.store.takeRetry(parked);
     await stage.store.setState('paused');
-    await stage.sendRetry(messageOf(17, 1));
+    stage.sendRetry(messageOf(17, 1));
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual([]);
     expect(await stage.failing(17)).toEqual([expect.objectContaining({ retry: 'wanted', attempts: 1 })]);
@@ -219,7 +223,7 @@ describe('a parked cell', () => {
     ],
   ])('is %s', async (_how, later) => {
     const stage = await openWithParked();
-    await stage.send(later);
+    stage.send(later);
     await stage.consume();
     expect(stage.called).toEqual(['17/1']);
     expect(await stage.failing(17)).toEqual([]);
@@ -227,7 +231,7 @@ describe('a parked cell', () => {
 
   it('is not called for by a late message of the cell that is gone, when the other is the one that failed', async () => {
     const stage = await openWithParked();
-    await stage.send(other('30T09:00:00', { replay: true }));
+    stage.send(other('30T09:00:00', { replay: true }));
     await stage.consume();
     expect(stage.called).toEqual([]);
     expect(await stage.failing(17)).toHaveLength(1);
@@ -236,10 +240,10 @@ describe('a parked cell', () => {
   it('is the other one, whatever the new writer’s clock says, once that has failed', async () => {
     const stage = await openWithParked(fail);
     const later = other('31T07:00:00', { generation: 1 });
-    await stage.send(later);
+    stage.send(later);
     await stage.consume();
     stage.called.length = 0;
-    await stage.send(messageOf(17, 1, { replay: true }));
+    stage.send(messageOf(17, 1, { replay: true }));
     await stage.consume();
     expect(stage.called).toEqual([]);
     const message = expect.objectContaining({ row_key: later.row_key });
@@ -264,13 +268,14 @@ describe('while the state table is away', () => {
         parkMalformed: (message) => (isAway ? noState() : store.parkMalformed(message)),
       }),
     });
-    await stage.send(messageOf(4, 1));
-    await stage.consume();
+    stage.send(messageOf(4, 1));
+    const first = stage.receive();
+    await stage.consume(first);
+    await stage.show(first);
     isAway = true;
-    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(5, 1));
-    await stage.sendText('no JSON', '6');
-    await sleep(1000);
-    const records = await stage.receive();
+    stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(5, 1));
+    stage.sendText('no JSON', '6');
+    const records = stage.receive();
     expect((await stage.consume(records)).toSorted()).toEqual(['4/1', 'no JSON']);
     expect(stage.called).toEqual(['4/1', '17/1', '17/2', '5/1']);
     expect(stage.events).toContainEqual({ kind: 'state_away', error: new Error('no DynamoDB') });
@@ -288,7 +293,7 @@ describe('while the state table is away', () => {
     const stage = await open({
       store: () => ({ status: noState }),
     });
-    await stage.send(messageOf(17, 1));
+    stage.send(messageOf(17, 1));
     expect(await stage.consume()).toEqual(['17/1']);
     expect(stage.called).toEqual([]);
   });
@@ -301,10 +306,10 @@ describe('while the queue is away', () => {
       fn: (_rowKey, { added_id }) => (added_id === 2 ? fail() : undefined),
       queue: () => ({ setVisibility: () => Promise.reject(new Error('no SQS')) }),
     });
-    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1));
+    stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1));
     expect(await stage.consume()).toEqual(['17/2', '17/3']);
     expect(stage.called).toEqual(['17/1', '17/2', '4/1']);
     expect(stage.events).toContainEqual({ kind: 'queue_away', error: new Error('no SQS') });
-    expect(await stage.receive(4)).toHaveLength(2);
+    expect(stage.receive(4)).toHaveLength(2);
   });
 });

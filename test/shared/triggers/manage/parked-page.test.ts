@@ -6,13 +6,13 @@ import {
 } from '../../../../shared/triggers/manage/parked-page.ts';
 import type { MalformedMessage, ParkedPage } from '../../../../shared/contract/trigger-operations.ts';
 import type { FailingCell, TroubledShard } from '../../../../shared/triggers/state/trigger-store.ts';
-import { triggerMessage } from './support/trigger-message.ts';
+import { messageOf } from '../consume/support/stage.ts';
 
 const AT = '2026-01-31T08:00:15.900Z';
 
 function failing(shard: number, added_id: number, more: Partial<FailingCell> = {}): FailingCell {
   return {
-    message: triggerMessage(shard, added_id),
+    message: messageOf(shard, added_id),
     attempts: 5,
     first_failed_at: AT,
     last_failed_at: AT,

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TriggerStart } from '../../../../shared/definitions/definitions.ts';
+import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { entityTable } from '../../../../shared/sql/names.ts';
 import { select } from '../../../support/plain-sql.ts';
@@ -30,13 +30,6 @@ async function open(start: TriggerStart): Promise<void> {
   tailed = await openTailedStore(sqs, 2, [{ name: NAME, function: 'functions/examples/bill-rider.ts', start }]);
 }
 
-/** What a promotion of a replica without the last cells does to a log. */
-async function cutAfter(addedId: number): Promise<void> {
-  await tailed.change(SHARD, 'DELETE FROM ENTITY WHERE added_id > ?', addedId);
-  const forgetEnd = 'UPDATE schemaless.shard SET head_epoch = NULL WHERE datastore = ? AND shard = ?';
-  await tailed.change(SHARD, forgetEnd, tailed.datastore, SHARD);
-}
-
 /** Of the cells that the log has, in order. Each is written once. */
 async function refKeys(): Promise<readonly number[]> {
   const keys = `SELECT ref_key FROM ${entityTable(tailed.datastore, SHARD)} ORDER BY added_id`;
@@ -55,7 +48,7 @@ describe('a trigger whose log was cut', () => {
     await tailed.write(SHARD, 30);
     await until('the cells are on the queue', async () => (await depth()) === 30);
     const before = new Set(await refKeys());
-    await cutAfter(10);
+    await tailed.cutAfter(SHARD, 10);
     await until('the cut is noticed', () => followEvents(tailer, 'cut').length > 0);
     await tailed.write(SHARD, 30);
     await until('the cells that took their added ids are behind them', async () => (await depth()) >= 60);
@@ -71,10 +64,9 @@ describe('a trigger whose log was cut', () => {
     await until('it fails on the first of the others', async () =>
       (await store.shards([SHARD])).some(({ cells }) => cells.length > 0),
     );
-    // How far it is is written down a while later.
-    await sleep(1000);
-    await operations.pauseTrigger(NAME);
+    // How far it is is written down then.
     await consumers.splice(0)[0]?.stop();
+    await operations.pauseTrigger(NAME);
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
     await until('the queue is lost', async () => (await depth()) === 0);
 
@@ -92,17 +84,16 @@ describe('a trigger whose log was cut', () => {
     const { deployed, store } = tailed.trigger(NAME);
     const queues = sqsTriggerQueues(sqs.client);
     const operations = await tailed.operations();
-    startTailer(sqs, tailed);
+    const tailer = startTailer(sqs, tailed);
     await until('it is known where it began', async () => (await store.consumed.read([SHARD])).has(SHARD));
     await tailed.write(SHARD, 10);
     await until('the cells after that are on the queue', async () => (await queues.depth(deployed.queueUrl)) === 10);
-    // Offsets are written a while later.
-    await sleep(1000);
+    const offsets = () => tailed.offsets({ name: triggerFollower(NAME) });
+    await until('its offset is written', async () => (await offsets())[SHARD] === 20);
     await operations.pauseTrigger(NAME);
-    // Until the tailer knows.
-    await sleep(1000);
+    await until('the tailer knows', () => tailer.events.some(({ kind }) => kind === 'held_back'));
     await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
-    await cutAfter(5);
+    await tailed.cutAfter(SHARD, 5);
     const kept = new Set(await refKeys());
     await tailed.write(SHARD, 30);
 

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { PurgeQueueCommand, ReceiveMessageCommand, DeleteMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { PurgeQueueCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { deployTriggers } from '../../../../shared/migrate/deployed-triggers.ts';
+import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
@@ -50,28 +50,14 @@ async function open({
     async queueTen() {
       for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 10);
       await until('all are on the queue', async () => (await depthOf(deployed.queueUrl)) >= 10 * SHARDS);
-      // Until the offsets are past them.
-      await sleep(500);
+      const offsets = () => tailed.offsets({ name: triggerFollower(NAME) });
+      await until('the offsets are past them', async () => (await offsets()).every((offset) => offset === 10));
     },
   };
 }
 
 async function depthOf(queueUrl: string): Promise<number> {
   return sqsTriggerQueues(sqs.client).depth(queueUrl);
-}
-
-/** What SQS does to the oldest messages once their time is over. */
-async function expireHeads(queueUrl: string): Promise<void> {
-  const { Messages = [] } = await sqs.client.send(
-    new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 5 }),
-  );
-  await sqs.client.send(
-    new DeleteMessageBatchCommand({
-      QueueUrl: queueUrl,
-      Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })),
-    }),
-  );
-  expect(Messages).toHaveLength(5);
 }
 
 /** The added ids of each shard in the order of their first calls. */
@@ -93,33 +79,7 @@ async function callsOf(consumer: Consuming, count: number) {
 }
 
 describe('a trigger that was halted', () => {
-  it('goes on with the oldest cell that was not consumed, in order, when SQS has moved the first of its messages to the last queue', async () => {
-    const { tailed, deployed, operations, consume, queueTen } = await open({ receipts: 3 });
-    startTailer(sqs, tailed);
-    await operations.pauseTrigger(NAME);
-    await operations.resumeTrigger(NAME);
-    await queueTen();
-    await operations.pauseTrigger(NAME);
-    const consumer = consume();
-    await until('some are given up', async () => (await depthOf(deployed.parkedQueueUrl)) >= 10);
-    expect(consumer.called).toEqual([]);
-    await operations.resumeTrigger(NAME);
-    for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 2);
-    expect(await callsOf(consumer, 12)).toEqual(allInOrder(12));
-  });
-
-  it('does so when it was halted for longer than is safe: its oldest messages have expired', async () => {
-    const { tailed, deployed, operations, consume, queueTen } = await open({ safeHaltMs: 200 });
-    startTailer(sqs, tailed);
-    await queueTen();
-    await operations.pauseTrigger(NAME);
-    await expireHeads(deployed.queueUrl);
-    const consumer = consume({ settings: { safeHaltMs: NEVER_MS } });
-    await operations.resumeTrigger(NAME);
-    expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
-  });
-
-  it('does so when its queue was purged', async () => {
+  it('goes on with the oldest cell that was not consumed, in order, when its queue was purged', async () => {
     const { tailed, deployed, operations, consume, queueTen } = await open({ safeHaltMs: NEVER_MS });
     startTailer(sqs, tailed);
     await queueTen();
@@ -143,7 +103,7 @@ describe('a trigger that was halted', () => {
       ]);
       const consumer = consume({}, replaced);
       if (isHalted) {
-        await sleep(500);
+        await until('it has received some', () => consumer.events.some(({ kind }) => kind === 'returned'));
         expect(consumer.called).toEqual([]);
         await operations.resumeTrigger(NAME);
       }
@@ -152,14 +112,14 @@ describe('a trigger that was halted', () => {
   });
 
   it('repeats nothing when its queue can be trusted', async () => {
-    const { tailed, operations, consume, queueTen } = await open({ safeHaltMs: NEVER_MS });
+    const { tailed, deployed, operations, consume, queueTen } = await open({ safeHaltMs: NEVER_MS });
     startTailer(sqs, tailed);
     await queueTen();
     const consumer = consume();
     await operations.pauseTrigger(NAME);
     await operations.resumeTrigger(NAME);
     await until('all are called for', () => areIn(consumer, 10));
-    await sleep(500);
+    await until('none is left', async () => (await depthOf(deployed.queueUrl)) === 0);
     expect(consumer.called).toHaveLength(10 * SHARDS);
     expect(consumer.called.filter(({ replay }) => replay)).toEqual([]);
   });
@@ -232,18 +192,6 @@ describe('what SQS gave up on', () => {
     await until('none is left', async () => (await operations.discardDead(NAME)).left === 0);
     expect(await depthOf(deployed.parkedQueueUrl)).toBe(0);
     expect((await operations.parkedCells(NAME)).cells).toEqual([]);
-  });
-});
-
-describe('a trigger whose consumer was away', () => {
-  it('goes on with the oldest cell that was not consumed, in order, whoever notices first that it was for too long', async () => {
-    const { tailed, deployed, consume, queueTen } = await open();
-    startTailer(sqs, tailed);
-    await queueTen();
-    await expireHeads(deployed.queueUrl);
-    await sleep(4000);
-    const consumer = consume({ settings: { safeHaltMs: 4000 } });
-    expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
   });
 });
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
 import { offsetItems } from '../../../../shared/follow/offset-items.ts';
@@ -7,7 +6,7 @@ import type { TailRun } from '../../../../shared/triggers/send/tail-run.ts';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
 import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
 import type { EmptyQueue } from '../../../../shared/triggers/send/watch-depth.ts';
-import { watchTrigger } from '../../../../shared/triggers/send/watch-trigger.ts';
+import { watchTrigger, type TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { statusKey } from '../../../../shared/triggers/state/trigger-items.ts';
@@ -16,9 +15,10 @@ import { until } from '../../../support/until.ts';
 import { triggerNamed } from '../../../support/trigger-named.ts';
 
 const NAME = { datastore: 'trips', trigger: 'bill_rider' };
-const EMPTY_MS = 200;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+// Clock: a time as data, to the hour.
+const NOW = Date.now();
 const client = dynamoClient(inject('servers').dynamo);
 afterAll(() => client.destroy());
 
@@ -26,7 +26,10 @@ afterAll(() => client.destroy());
  * A trigger of one shard, with 7 cells sent and 3 of them known to be consumed, whose queue is minded; what its queue
  * holds is the test's to say.
  */
-async function mind(definition: { readonly function?: string } = { function: 'functions/examples/bill-rider.ts' }) {
+async function mind(
+  definition: { readonly function?: string } = { function: 'functions/examples/bill-rider.ts' },
+  listMs = 100,
+) {
   const stateTable = await newTable(client);
   const store = triggerStore(stateTable, NAME);
   const follower = { name: `trigger/${NAME.trigger}`, datastore: NAME.datastore };
@@ -37,10 +40,18 @@ async function mind(definition: { readonly function?: string } = { function: 'fu
   await store.consumed.raise(new Map([[0, { generation: 0, added_id: 3, fingerprint: '33'.repeat(8) }]]));
   const world: { empty: EmptyQueue | undefined } = { empty: undefined };
   const happened: TailHappening[] = [];
-  const settings = { ...TAIL_SETTINGS, lookMs: 10, listMs: 500, emptyMs: EMPTY_MS };
+  const settings = { ...TAIL_SETTINGS, lookMs: 10, listMs, emptyMs: 1000 };
   const report = (happening: TailHappening): void => void happened.push(happening);
   const stopping = new AbortController();
-  const watch = watchTrigger({ store, settings, report });
+  const seen = watchTrigger({ store, settings, report });
+  let looks = 0;
+  const watch: TriggerWatch = {
+    status: () => ((looks += 1), seen.status()),
+    look: () => seen.look(),
+    limitOf: (...of) => seen.limitOf(...of),
+    troubled: () => seen.troubled(),
+    run: (signal) => seen.run(signal),
+  };
   const work = {
     datastore: NAME.datastore,
     store,
@@ -66,13 +77,18 @@ async function mind(definition: { readonly function?: string } = { function: 'fu
     items,
     happened,
     offsetOf: async () => (await store.consumed.read([0])).get(0)?.added_id,
+    /** Waits until it was looked at again and again. */
+    looked: async () => {
+      const before = looks;
+      await until('it is looked at again', () => looks > before + 5);
+    },
     /** For how long its queue has been sound. */
-    soundFor: async () => Date.now() - Date.parse((await store.status()).sound_at ?? ''),
+    soundFor: async () => NOW - Date.parse((await store.status()).sound_at ?? ''),
     soundSince: async (milliseconds: number) =>
       void (await updateState(stateTable, {
         key: statusKey(NAME),
         update: 'SET #sound_at = :at',
-        values: { ':at': { S: new Date(Date.now() - milliseconds).toISOString() } },
+        values: { ':at': { S: new Date(NOW - milliseconds).toISOString() } },
       })),
     begin(): () => Promise<void> {
       const running = Promise.all([
@@ -94,30 +110,31 @@ async function mindBegun(...definition: Parameters<typeof mind>) {
   return minded;
 }
 
-/** Looks that all find it empty, the last one so much later. */
-const lookNow = (lastMs = 0): EmptyQueue => ({ since: performance.now(), at: performance.now() + lastMs });
+/** Looks that all find it empty, the last of them before all else, or behind it. */
+const FOUND_ONCE: EmptyQueue = { since: 0, at: 0 };
+const FOUND_AGAIN: EmptyQueue = { since: 0, at: Number.MAX_SAFE_INTEGER };
 
 describe('a queue that is empty', () => {
   it('has had all consumed only once it is found empty again, a minute after it was: SQS may count what it holds that late', async () => {
     expect(TAIL_SETTINGS.emptyMs).toBeGreaterThanOrEqual(60_000);
-    const { world, begin, offsetOf } = await mindBegun();
+    const { world, begin, offsetOf, looked } = await mindBegun();
     const end = begin();
-    world.empty = lookNow();
-    await sleep(3 * EMPTY_MS);
-    // Time has passed, and nobody has looked since.
+    world.empty = FOUND_ONCE;
+    await looked();
+    // Time has passed, and nobody has asked the queue since.
     expect(await offsetOf()).toBe(3);
-    world.empty = { since: world.empty.since, at: performance.now() + EMPTY_MS };
+    world.empty = FOUND_AGAIN;
     await until('it is known to be consumed', async () => (await offsetOf()) === 7);
     await end();
   });
 
   it('says nothing of what was sent before a rewind came', async () => {
-    const { world, store, items, begin } = await mindBegun();
+    const { world, store, items, begin, looked } = await mindBegun();
     // Its marks come first.
     await store.consumed.change([0], (_shard, mark) => mark && { ...mark, generation: 1, added_id: 0 });
     const end = begin();
-    world.empty = lookNow(HOUR);
-    await sleep(3 * EMPTY_MS);
+    world.empty = FOUND_AGAIN;
+    await looked();
     await items.rewind(0, ([offset]) => [offset && { ...offset, added_id: 0 }]);
     expect((await store.consumed.read([0])).get(0)).toMatchObject({ generation: 1, added_id: 0 });
     await end();
@@ -132,7 +149,7 @@ describe('a queue that is empty', () => {
       const { world, store, begin, soundSince, happened } = await mindBegun(definition);
       await soundSince(waited);
       const end = begin();
-      world.empty = lookNow(HOUR);
+      world.empty = FOUND_AGAIN;
       await until('all of it is sent again', async () => happened.some(({ kind }) => kind === 'resent'));
       expect((await store.consumed.read([0])).get(0)).toMatchObject({ generation: 100, added_id: 3 });
       await end();
@@ -140,12 +157,12 @@ describe('a queue that is empty', () => {
   );
 
   it('of consumers elsewhere is taken for consumed within the time that it keeps messages, and not while the trigger is paused', async () => {
-    const { world, store, begin, soundSince, offsetOf, soundFor } = await mindBegun({});
+    const { world, store, begin, soundSince, offsetOf, soundFor, looked } = await mindBegun({});
     await soundSince(12 * DAY);
     await store.setState('paused');
     const end = begin();
-    world.empty = lookNow(HOUR);
-    await sleep(4 * EMPTY_MS);
+    world.empty = FOUND_AGAIN;
+    await looked();
     // It may have been purged.
     expect([await offsetOf(), (await soundFor()) > 11 * DAY]).toEqual([3, true]);
     await store.resume();
@@ -157,10 +174,10 @@ describe('a queue that is empty', () => {
 
 describe('the queue of a trigger', () => {
   it('that is not empty is not known to be sound where the consumer is elsewhere', async () => {
-    const { begin, soundSince, soundFor } = await mindBegun({});
+    const { begin, soundSince, soundFor, looked } = await mindBegun({});
     await soundSince(DAY);
     const end = begin();
-    await sleep(2 * EMPTY_MS);
+    await looked();
     await end();
     expect(await soundFor()).toBeGreaterThan(DAY - HOUR);
   });
@@ -176,11 +193,11 @@ describe('the queue of a trigger', () => {
   });
 
   it('gets nothing again by a worker that knows another one, where the wish names none', async () => {
-    const { store, begin } = await mind();
+    const { store, begin, looked } = await mind(undefined, HOUR);
     await store.beginQueue('there', new Date().toISOString());
     await store.wantResend({ why: 'its messages were not consumed', seen: await store.status() });
     const end = begin();
-    await sleep(500);
+    await looked();
     expect(await store.status()).toMatchObject({ queue_url: 'there', resend: { id: expect.any(String) } });
     await end();
   });

@@ -1,17 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { cellsOf, idsOf, sharedTailing, startTailer, type TailedTrigger } from './support/tailed-store.ts';
+import { cellsOf, hasLooked, idsOf, sharedTailing, startTailer, type TailedTrigger } from './support/tailed-store.ts';
 import { until } from '../../../support/until.ts';
 
 const SHARDS = 4;
 const { sqs, open } = await sharedTailing(SHARDS);
-const tailed = await open([
-  { name: 'by_hand' },
-  { name: 'by_time', retryParkedEveryMs: 1000 },
-  { name: 'limited' },
-  { name: 'lost' },
-  { name: 'rare', columns: ['REFUND'] },
-]);
+const tailed = await open([{ name: 'by_hand' }, { name: 'limited' }, { name: 'rare', columns: ['REFUND'] }]);
 
 /** Takes cells off the queue and parks those of one shard, as a consumer that fails does. */
 async function parkOf(trigger: TailedTrigger, shard: number, count: number): Promise<void> {
@@ -36,8 +29,9 @@ describe('parked cells', () => {
     const tailers = [0, 1].map((slot) => startTailer(sqs, tailed, { slot }));
     await tailed.write(1, 5);
     await parkOf(trigger, 1, 3);
-    await sleep(300);
-    expect(retries(trigger)).toEqual([]);
+    const haveLooked = () => Promise.all(tailers.map((tailer) => hasLooked(tailer, tailed, 'by_hand')));
+    await haveLooked();
+    expect(await retriesNow(trigger)).toEqual([]);
     const wanted = [1, 3].map((added_id) => ({ shard: 1, added_id }));
     await trigger.store.setState('paused');
     await until('both workers know', () =>
@@ -48,7 +42,7 @@ describe('parked cells', () => {
       ),
     );
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
-    await sleep(300);
+    await haveLooked();
     // Neither while it is paused.
     expect(await retriesNow(trigger)).toEqual([]);
     await trigger.store.resume();
@@ -57,7 +51,7 @@ describe('parked cells', () => {
     // And again, within five minutes.
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
     await until('they are sent again', async () => (await retriesNow(trigger)).length === 4);
-    await sleep(500);
+    await haveLooked();
     expect(await retriesNow(trigger)).toHaveLength(4);
     expect(idsOf(trigger.received, 1)).toEqual([1, 2, 3, 4, 5]);
     const [shard] = await trigger.store.shards([1]);
@@ -70,34 +64,6 @@ describe('parked cells', () => {
     expect(tailers.reduce((sum, tailer) => sum + cellsOf(tailer, 'retried'), 0)).toBe(4);
   });
 
-  it('are sent again when their time has come, and each time it has come anew', async () => {
-    const trigger = tailed.trigger('by_time');
-    const tailer = startTailer(sqs, tailed);
-    await tailed.write(2, 1);
-    await parkOf(trigger, 2, 1);
-    const start = performance.now();
-    await until('it is sent', async () => (await retriesNow(trigger)).length === 1);
-    expect(performance.now() - start).toBeGreaterThan(500);
-    await until('it is sent again', async () => (await retriesNow(trigger)).length === 2);
-    expect(performance.now() - start).toBeGreaterThan(1500);
-    await tailer.stop();
-  });
-
-  it('that were taken by a worker which then died are sent again in the end', async () => {
-    const trigger = tailed.trigger('lost');
-    const tailer = startTailer(sqs, tailed, { settings: { lostRetryMs: 1500 } });
-    await tailed.write(2, 1);
-    await parkOf(trigger, 2, 1);
-    tailer.faults.away = true;
-    await trigger.store.wantRetry();
-    await until('it is taken', async () => (await trigger.store.shards([2]))[0]?.cells[0]?.retry === 'sent');
-    await tailer.stop();
-    expect(await retriesNow(trigger)).toEqual([]);
-    const next = startTailer(sqs, tailed, { settings: { lostRetryMs: 1500 } });
-    await until('it is sent', async () => (await retriesNow(trigger)).length > 0);
-    await next.stop();
-  });
-
   it('hold up their shard only where its consumer is behind, and no other', async () => {
     const trigger = tailed.trigger('limited');
     const tailer = startTailer(sqs, tailed, { settings: { pastMark: 10 } });
@@ -107,11 +73,12 @@ describe('parked cells', () => {
     );
     const before = idsOf(trigger.received, 3).length;
     await trigger.store.mark(3, before);
-    await sleep(400);
+    await hasLooked(tailer, tailed, 'limited');
     await tailed.write(3, 40);
     await tailed.write(0, 40);
     await until('the other shard is received', async () => idsOf(await trigger.receive(), 0).length >= 40);
-    await sleep(300);
+    await until('it comes to its limit', async () => idsOf(await trigger.receive(), 3).length >= before + 10);
+    await hasLooked(tailer, tailed, 'limited');
     expect(idsOf(await trigger.receive(), 3)).toHaveLength(before + 10);
     await trigger.store.mark(3, before + 5);
     await until('it goes on with its consumer', async () => idsOf(await trigger.receive(), 3).length === before + 15);
@@ -133,14 +100,14 @@ describe('parked cells', () => {
       await tailed.write(1, 1, 'REFUND');
       await trigger.gets(seen + 1);
       await trigger.store.mark(1, trigger.received.at(-1)?.added_id ?? 0);
-      await sleep(400);
+      await hasLooked(tailer, tailed, 'rare');
       await tailed.write(1, 60);
       await tailed.write(1, 1, 'REFUND');
       await trigger.gets(seen + 2);
       // And what is sent past the mark is bounded as ever: by then the consumer has had its message for long.
       await tailed.write(1, 60);
       await tailed.write(1, 1, 'REFUND');
-      await sleep(1000);
+      await hasLooked(tailer, tailed, 'rare');
       expect(await trigger.receive()).toHaveLength(seen + 2);
       await trigger.store.mark(1, undefined);
       await trigger.gets(seen + 3);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
 import { sendRetries } from '../../../../shared/triggers/send/send-retries.ts';
@@ -7,9 +6,11 @@ import type { TailWork } from '../../../../shared/triggers/send/tail-work.ts';
 import type { TriggerWatch } from '../../../../shared/triggers/send/watch-trigger.ts';
 import { parseMessage } from '../../../../shared/triggers/state/queue-message.ts';
 import type { FailingCell } from '../../../../shared/triggers/state/trigger-store.ts';
+import { until } from '../../../support/until.ts';
 import { messageOf } from '../consume/support/stage.ts';
 
 const MINUTE = 60_000;
+// Clock: a time as data.
 const ago = (minutes: number): string => new Date(Date.now() - minutes * MINUTE).toISOString();
 
 /** Whether a cell, parked and retried so many minutes ago by the clock of somebody, is sent again at once. */
@@ -40,17 +41,29 @@ async function isSent(
     settings: { ...TAIL_SETTINGS, lookMs: 5 },
     report: () => undefined,
   } as unknown as TailWork;
+  let looks = 0;
   const watch = {
-    status: () => ({ state: 'running', troubled: [17] }),
+    status: () => ((looks += 1), { state: 'running', troubled: [17] }),
     troubled: () => [{ shard: 17, cells: [failing] }],
     look: async () => undefined,
   } as unknown as TriggerWatch;
   const running = sendRetries(work, watch, stopping.signal);
-  await sleep(30);
+  await until('it looked again', () => looks > 3);
   stopping.abort();
   await running;
   return sent.some(({ body }) => parseMessage(body).added_id === 1);
 }
+
+describe('a parked cell', () => {
+  it.each([
+    ['each time that its time has come', { parked_at: ago(60), retried_at: ago(11) }, 10 * MINUTE, true],
+    ['not before', { parked_at: ago(60), retried_at: ago(9) }, 10 * MINUTE, false],
+    ['where a worker took it and died', { parked_at: ago(60), retried_at: ago(16), retry: 'sent' }, undefined, true],
+    ['not while it may be under way', { parked_at: ago(60), retried_at: ago(14), retry: 'sent' }, undefined, false],
+  ] as const)('is sent again %s', async (_when, cell, everyMs, expected) => {
+    expect(await isSent(cell, everyMs)).toBe(expected);
+  });
+});
 
 describe('a parked cell whose times were written by a clock that was an hour ahead', () => {
   it('waits for that hour neither to be retried nor to be found lost', async () => {

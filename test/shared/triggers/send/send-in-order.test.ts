@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { LogEntry } from '../../../../shared/follow/follower.ts';
 import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
 import { sendInOrder, type SendInOrder } from '../../../../shared/triggers/send/send-in-order.ts';
+import { until } from '../../../support/until.ts';
 import { withoutResending } from '../../../support/without-resending.ts';
 import { deduplicationId } from '../../../../shared/triggers/state/queue-message.ts';
 
@@ -34,7 +35,7 @@ function fakeQueue(fails: (message: QueueMessage, item: number, request: number)
       const request = requests.length;
       underWay += 1;
       most = Math.max(most, underWay);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise((resolve) => void setImmediate(resolve));
       underWay -= 1;
       return messages.map((message, item) => {
         if (fails(message, item, request)) return new Error('no');
@@ -122,7 +123,7 @@ describe('sending in order', () => {
     await sendAll(kept, cells);
     const careless = withoutResending({ send: (_url, messages) => broken.send(messages), depth: async () => 0 }, 50);
     await sendAll({ send: (messages) => careless.send('', messages) }, cells);
-    await vi.waitFor(() => expect(broken.accepted).toHaveLength(cells.length), 10_000);
+    await until('all are accepted', () => broken.accepted.length === cells.length);
     const isKept = (queue: { readonly accepted: readonly string[] }) =>
       Array.from({ length: 10 }, (_, shard) => rising(orderOf(queue.accepted, shard)));
     expect(isKept(kept)).toEqual(Array.from({ length: 10 }, () => true));

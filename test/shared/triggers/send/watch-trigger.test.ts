@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
 import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
@@ -6,7 +5,9 @@ import { watchDepth } from '../../../../shared/triggers/send/watch-depth.ts';
 import { watchTrigger } from '../../../../shared/triggers/send/watch-trigger.ts';
 import type { TriggerStatus, TriggerStore, TroubledShard } from '../../../../shared/triggers/state/trigger-store.ts';
 import { triggerNamed } from '../../../support/trigger-named.ts';
+import { until } from '../../../support/until.ts';
 
+// Clock: a time as data.
 const ago = (milliseconds: number): string => new Date(Date.now() - milliseconds).toISOString();
 const MINUTE = 60_000;
 /** Shard 3, whose mark was set so long ago. */
@@ -24,7 +25,6 @@ function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledSha
   const happened: TailHappening[] = [];
   const store = {
     async status() {
-      await sleep(1);
       if (state.away) throw new Error('away');
       return state.status;
     },
@@ -49,7 +49,6 @@ describe('the watch over a trigger', () => {
     expect(watch.limitOf(1, 0)).toBe(Number.POSITIVE_INFINITY);
     // Nobody had asked about it before the look.
     expect(watch.limitOf(3, 0)).toBe(0);
-    await sleep(5);
     await watch.look();
     expect(watch.limitOf(3, 500)).toBe(1070);
     expect(watch.limitOf(4, 0)).toBe(0);
@@ -109,19 +108,16 @@ describe('the watch over a trigger', () => {
 
 describe('the watch over a queue', () => {
   it('counts what is sent until it looks again, and goes on with what it saw while SQS is away', async () => {
-    const queue = { depth: 10, away: false };
+    const queue = { depth: 10, away: false, looks: 0 };
     const happened: TailHappening[] = [];
     const stop = new AbortController();
     const depth = watchDepth({
       settings: { ...TAIL_SETTINGS, depthLimit: 100, depthEveryMs: 20 },
-      deployed: {
-        definition: triggerNamed('a'),
-        queueUrl: 'url',
-        parkedQueueUrl: '',
-      },
+      deployed: { definition: triggerNamed('a'), queueUrl: 'url', parkedQueueUrl: '' },
       queues: {
         send: async () => [],
         async depth() {
+          queue.looks += 1;
           if (queue.away) throw new Error('away');
           return queue.depth;
         },
@@ -129,24 +125,25 @@ describe('the watch over a queue', () => {
       report: (happening) => void happened.push(happening),
     });
     const running = depth.run(stop.signal);
-    await sleep(10);
+    /** Until it has looked once more. */
+    const looked = (): Promise<void> => {
+      const before = queue.looks;
+      return until('it looked', () => queue.looks > before + 1);
+    };
+    await looked();
     depth.add(89);
     expect(depth.isFull()).toBe(false);
     depth.add(1);
     expect(depth.isFull()).toBe(true);
-    // They are consumed.
-    await sleep(60);
-    expect(depth.isFull()).toBe(false);
+    await until('they are consumed', () => !depth.isFull());
     queue.depth = 100;
-    await sleep(60);
-    expect(depth.isFull()).toBe(true);
+    await until('it is full', () => depth.isFull());
     Object.assign(queue, { away: true, depth: 0 });
-    await sleep(80);
+    await looked();
     expect(depth.isFull()).toBe(true);
     expect(happened.map(({ kind }) => kind)).toEqual(['failed']);
     queue.away = false;
-    await sleep(60);
-    expect(depth.isFull()).toBe(false);
+    await until('it is not full any more', () => !depth.isFull());
     stop.abort();
     await running;
   });

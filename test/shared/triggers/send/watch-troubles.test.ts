@@ -3,7 +3,7 @@ import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
 import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
 import { watchTroubles } from '../../../../shared/triggers/send/watch-troubles.ts';
 import type { TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
-import { triggerMessage } from '../manage/support/trigger-message.ts';
+import { messageOf } from '../consume/support/stage.ts';
 import { forEachTest } from '../state/support/each-trigger.ts';
 
 let store: TriggerStore;
@@ -22,9 +22,9 @@ it('says what waits for an operator for as long as it does', async () => {
   };
   expect(await said()).toEqual({ kind: 'troubles', isStopped: false, parked: 0, malformed: 0 });
 
-  await store.failed(triggerMessage(1, 1), 'no money', false);
+  await store.failed(messageOf(1, 1), 'no money', false);
   expect(await said()).toMatchObject({ parked: 0 });
-  for (const addedId of [1, 2]) await store.park(triggerMessage(1, addedId), 'no money', 2);
+  for (const addedId of [1, 2]) await store.park(messageOf(1, addedId), 'no money', 2);
   await store.parkMalformed({ message_id: 'a', body: '{', error: 'no JSON' });
   expect(await said()).toEqual({ kind: 'troubles', isStopped: true, parked: 2, malformed: 1 });
   expect(await said()).toMatchObject({ isStopped: true, parked: 2, malformed: 1 });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
@@ -7,8 +6,8 @@ import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-s
 import { changeItem, pack } from '../../../../shared/dynamo/change-item.ts';
 import { forgetTrigger, malformedKey } from '../../../../shared/triggers/state/trigger-items.ts';
 import type { TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
-import { triggerMessage } from '../manage/support/trigger-message.ts';
-import { client, forEachTest, NAME } from './support/each-trigger.ts';
+import { messageOf } from '../consume/support/stage.ts';
+import { client, forEachTest, NAME, nextMoment } from './support/each-trigger.ts';
 
 let table: DynamoTable;
 let store: TriggerStore;
@@ -22,9 +21,9 @@ const keys = async (): Promise<string[]> =>
 describe('the state of a trigger', () => {
   it('is running where nobody set it, and nothing is kept then', async () => {
     expect(await store.status()).toEqual({ state: 'running', troubled: [] });
-    await store.succeeded(triggerMessage(1, 1));
+    await store.succeeded(messageOf(1, 1));
     await store.mark(1, undefined);
-    await store.retryFailed(triggerMessage(1, 1), 'no');
+    await store.retryFailed(messageOf(1, 1), 'no');
     expect(await keys()).toEqual([]);
   });
 
@@ -46,20 +45,20 @@ describe('the state of a trigger', () => {
   it('says since when it does not run however often it is halted meanwhile', async () => {
     await store.setState('paused', 'the card service moves');
     const { changed_at } = await store.status();
-    await sleep(5);
+    await nextMoment();
     await store.setState('paused');
     expect(await store.status()).toMatchObject({ state: 'paused', reason: 'the card service moves', changed_at });
     await store.setState('stopped', '100 cells are parked');
     expect(await store.status()).toMatchObject({ state: 'stopped', reason: '100 cells are parked', changed_at });
     await store.resume();
-    await sleep(5);
+    await nextMoment();
     await store.setState('paused');
     expect((await store.status()).changed_at).not.toBe(changed_at);
   });
 
   it('is one for each trigger of each datastore', async () => {
     await store.setState('paused');
-    await store.failed(triggerMessage(1, 1), 'no', false);
+    await store.failed(messageOf(1, 1), 'no', false);
     for (const other of [
       { ...NAME, trigger: 'other' },
       { ...NAME, datastore: 'rides' },
@@ -72,10 +71,10 @@ describe('the state of a trigger', () => {
 
 describe('cells that fail', () => {
   it('are counted one by one, with the last error', async () => {
-    const message = triggerMessage(17, 5);
+    const message = messageOf(17, 5);
     expect(await store.failed(message, 'first', false)).toBe(1);
     expect(await store.failed(message, 'second', false)).toBe(2);
-    expect(await store.failed(triggerMessage(17, 3), 'other', false)).toBe(1);
+    expect(await store.failed(messageOf(17, 3), 'other', false)).toBe(1);
     expect((await store.status()).troubled).toEqual([17]);
     const [shard] = await store.shards([17]);
     expect(shard?.mark).toBeUndefined();
@@ -88,7 +87,7 @@ describe('cells that fail', () => {
   });
 
   it('are counted once when the attempt was counted before it was made', async () => {
-    const message = triggerMessage(2, 9);
+    const message = messageOf(2, 9);
     expect(await store.begin(message)).toBe(0);
     expect(await store.failed(message, 'no', true)).toBe(1);
     // This one ended the process.
@@ -98,18 +97,18 @@ describe('cells that fail', () => {
   });
 
   it('keep errors of 500 characters at most, whatever is in them', async () => {
-    await store.failed(triggerMessage(2, 9), `${'x'.repeat(499)}😀 and more`, false);
+    await store.failed(messageOf(2, 9), `${'x'.repeat(499)}😀 and more`, false);
     const [shard] = await store.shards([2]);
     expect(shard?.cells[0]?.last_error).toBe(`${'x'.repeat(499)}\ufffd`);
   });
 
   it('are forgotten when they succeed, and their shard with the last of them', async () => {
-    await store.failed(triggerMessage(4, 1), 'no', false);
-    await store.failed(triggerMessage(4, 2), 'no', false);
-    await store.succeeded(triggerMessage(4, 1));
+    await store.failed(messageOf(4, 1), 'no', false);
+    await store.failed(messageOf(4, 2), 'no', false);
+    await store.succeeded(messageOf(4, 1));
     expect((await store.shards([4]))[0]?.cells.map(({ message }) => message.added_id)).toEqual([2]);
     expect((await store.status()).troubled).toEqual([4]);
-    await store.succeeded(triggerMessage(4, 2));
+    await store.succeeded(messageOf(4, 2));
     expect(await store.shards([4])).toEqual([]);
     expect((await store.status()).troubled).toEqual([]);
     expect(await keys()).toEqual(['trigger#trips#bill_rider']);
@@ -120,10 +119,10 @@ describe('cells that fail', () => {
     await Promise.all(
       stores.map(async (one, n) => {
         for (let round = 0; round < 7; round += 1) {
-          await one.failed(triggerMessage(1, 100), 'no', false);
-          await one.failed(triggerMessage(round % 3, n), 'no', false);
+          await one.failed(messageOf(1, 100), 'no', false);
+          await one.failed(messageOf(round % 3, n), 'no', false);
           // Empties shards beside others that fill them.
-          if (round % 2 === 0 || n < 3) await one.succeeded(triggerMessage(round % 3, n));
+          if (round % 2 === 0 || n < 3) await one.succeeded(messageOf(round % 3, n));
         }
       }),
     );
@@ -138,11 +137,11 @@ describe('the mark of a shard', () => {
   it('is kept beside its cells until it is cleared', async () => {
     const before = new Date().toISOString();
     await store.mark(3, 120);
-    await store.failed(triggerMessage(3, 121), 'no', false);
+    await store.failed(messageOf(3, 121), 'no', false);
     const [shard] = await store.shards([3]);
     expect(shard?.mark?.added_id).toBe(120);
     expect(shard?.mark && shard.mark.at >= before).toBe(true);
-    await store.succeeded(triggerMessage(3, 121));
+    await store.succeeded(messageOf(3, 121));
     expect((await store.shards([3]))[0]).toMatchObject({ cells: [], mark: { added_id: 120 } });
     await store.mark(3, 130);
     expect((await store.shards([3]))[0]?.mark?.added_id).toBe(130);
@@ -197,7 +196,7 @@ describe('a forgotten trigger', () => {
     const other = triggerStore(table, { ...NAME, trigger: 'other' });
     for (const one of [store, other]) {
       await one.setState('paused');
-      await one.failed(triggerMessage(1, 1), 'no', false);
+      await one.failed(messageOf(1, 1), 'no', false);
       await one.mark(2, 7);
       await one.parkMalformed({ message_id: 'm', body: '', error: '' });
     }

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { fits, troubledShards } from '../../../../shared/triggers/state/troubled-shards.ts';
 import { stopRunning } from '../../../../shared/triggers/state/trigger-status.ts';
 import type { FailingCell, ParkEnd, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
-import { triggerMessage } from '../manage/support/trigger-message.ts';
-import { forEachTest, NAME } from './support/each-trigger.ts';
+import { messageOf } from '../consume/support/stage.ts';
+import { forEachTest, NAME, nextMoment } from './support/each-trigger.ts';
 
 let table: DynamoTable;
 let store: TriggerStore;
@@ -22,26 +21,26 @@ const parked = async (): Promise<readonly FailingCell[]> => {
 
 /** A cell of a shard that is parked. */
 async function park(shard: number, addedId: number, stopAfterParked = 1000): Promise<ParkEnd> {
-  await store.failed(triggerMessage(shard, addedId), 'no', false);
-  return store.park(triggerMessage(shard, addedId), 'no more', stopAfterParked);
+  await store.failed(messageOf(shard, addedId), 'no', false);
+  return store.park(messageOf(shard, addedId), 'no more', stopAfterParked);
 }
 
 describe('parking', () => {
   it('keeps the cell with its attempts and its last error; repeated, it stays as it was', async () => {
-    const message = triggerMessage(17, 5);
+    const message = messageOf(17, 5);
     await store.failed(message, 'first', false);
     expect(await store.park(message, 'last', 100)).toBe('parked');
     const [cell] = await parked();
     expect(cell).toMatchObject({ message, attempts: 1, last_error: 'last', round: 0 });
-    await sleep(5);
+    await nextMoment();
     expect(await store.park(message, 'last', 100)).toBe('parked');
     expect((await parked()).map(({ attempts, parked_at }) => [attempts, parked_at])).toEqual([[1, cell?.parked_at]]);
   });
 
   it('does nothing while the trigger does not run', async () => {
-    await store.failed(triggerMessage(1, 1), 'no', false);
+    await store.failed(messageOf(1, 1), 'no', false);
     await store.setState('paused');
-    expect(await store.park(triggerMessage(1, 1), 'no', 100)).toBe('not_running');
+    expect(await store.park(messageOf(1, 1), 'no', 100)).toBe('not_running');
     expect(await parked()).toEqual([]);
   });
 
@@ -69,8 +68,8 @@ describe('parking', () => {
         const one = triggerStore(table, NAME);
         const mine: ParkEnd[] = [];
         for (let id = 1; id <= 20; id += 1) {
-          await one.failed(triggerMessage(shard, id), 'no', false);
-          mine.push(await one.park(triggerMessage(shard, id), 'no', 20));
+          await one.failed(messageOf(shard, id), 'no', false);
+          mine.push(await one.park(messageOf(shard, id), 'no', 20));
           if (mine.at(-1) !== 'parked') break;
         }
         return mine;
@@ -90,7 +89,7 @@ describe('parking', () => {
     const never = await store.status();
     await store.setState('stopped', 'as counted');
     const stopped = await store.status();
-    await sleep(5);
+    await nextMoment();
     await store.resume();
     for (const seen of [never, { ...stopped, state: 'running' as const }])
       await stopRunning(table, NAME, seen, 'counted before');
@@ -103,7 +102,7 @@ describe('parking', () => {
     const at = new Date().toISOString();
     // What cannot be deflated, as it would have come cell by cell.
     const noise = (addedId: number): FailingCell => ({
-      message: triggerMessage(6, addedId, { column_name: randomBytes(127).toString('hex') }),
+      message: messageOf(6, addedId, { column_name: randomBytes(127).toString('hex') }),
       attempts: 5,
       first_failed_at: at,
       last_failed_at: at,
@@ -128,7 +127,7 @@ describe('parking', () => {
     });
     expect(await parked()).toHaveLength(cells.length + ends.length - 1);
     // Another one may still fail there.
-    expect(await store.failed(triggerMessage(6, 5000), 'no', false)).toBe(1);
+    expect(await store.failed(messageOf(6, 5000), 'no', false)).toBe(1);
   });
 });
 
@@ -137,7 +136,7 @@ describe('a retry of parked cells', () => {
     await park(1, 1);
     await park(1, 2);
     await park(2, 1);
-    await store.failed(triggerMessage(1, 3), 'no', false);
+    await store.failed(messageOf(1, 3), 'no', false);
     expect(
       await store.wantRetry([
         { shard: 1, added_id: 2 },
@@ -167,7 +166,7 @@ describe('a retry of parked cells', () => {
   });
 
   it('that fails leaves the cell parked, with the new error; a wish made meanwhile stays', async () => {
-    const [message, replay] = [triggerMessage(1, 1), triggerMessage(1, 1, { replay: true })];
+    const [message, replay] = [messageOf(1, 1), messageOf(1, 1, { replay: true })];
     await store.failed(message, 'no', false);
     await store.park(message, 'no', 100);
     const retry = async (): Promise<void> => {
@@ -191,7 +190,7 @@ describe('a retry of parked cells', () => {
   it('that fails after its cell was discarded brings nothing back', async () => {
     await park(1, 1);
     expect(await store.discard([{ shard: 1, added_id: 1 }])).toBe(1);
-    await store.retryFailed(triggerMessage(1, 1, { replay: true }), 'no');
+    await store.retryFailed(messageOf(1, 1, { replay: true }), 'no');
     expect(await parked()).toEqual([]);
   });
 });
@@ -201,7 +200,7 @@ describe('discarding', () => {
     await park(1, 1);
     await park(1, 2);
     await park(2, 1);
-    await store.failed(triggerMessage(2, 2), 'no', false);
+    await store.failed(messageOf(2, 2), 'no', false);
     await store.parkMalformed({ message_id: 'm', body: '', error: '' });
     expect(
       await store.discard([

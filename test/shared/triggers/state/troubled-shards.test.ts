@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { dynamoClient } from '../../../support/dynamo.ts';
-import { triggerMessage } from '../manage/support/trigger-message.ts';
+import { messageOf } from '../consume/support/stage.ts';
 import { forEachTest, NAME } from './support/each-trigger.ts';
 
 let table: DynamoTable;
@@ -45,10 +45,10 @@ describe('a shard that becomes empty', () => {
     ['just before its item would be deleted', isDeletion],
   ])('stays listed when another cell fails %s', async (_, moment) => {
     const store = triggerStore(table, NAME);
-    await store.failed(triggerMessage(5, 1), 'no', false);
+    await store.failed(messageOf(5, 1), 'no', false);
     let came = 0;
-    const slow = interrupted(moment, async () => (came = await store.failed(triggerMessage(5, 2), 'no', false)));
-    await triggerStore({ ...table, client: slow }, NAME).succeeded(triggerMessage(5, 1));
+    const slow = interrupted(moment, async () => (came = await store.failed(messageOf(5, 2), 'no', false)));
+    await triggerStore({ ...table, client: slow }, NAME).succeeded(messageOf(5, 1));
     slow.destroy();
     expect(came).toBe(1);
     expect((await store.status()).troubled).toEqual([5]);
@@ -57,10 +57,10 @@ describe('a shard that becomes empty', () => {
 
   it('is listed when another cell failed while it left, and was written before', async () => {
     const store = triggerStore(table, NAME);
-    await store.failed(triggerMessage(5, 1), 'no', false);
+    await store.failed(messageOf(5, 1), 'no', false);
     // The item of the second cell is written; before its shard is listed, the first one ends.
-    const slow = interrupted(isListing, () => store.succeeded(triggerMessage(5, 1)));
-    await triggerStore({ ...table, client: slow }, NAME).failed(triggerMessage(5, 2), 'no', false);
+    const slow = interrupted(isListing, () => store.succeeded(messageOf(5, 1)));
+    await triggerStore({ ...table, client: slow }, NAME).failed(messageOf(5, 2), 'no', false);
     slow.destroy();
     expect((await store.status()).troubled).toEqual([5]);
     expect((await store.shards([5]))[0]?.cells.map(({ message }) => message.added_id)).toEqual([2]);

@@ -1,22 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import {
-  CreateQueueCommand,
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  SendMessageCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs';
 import { afterAll, inject } from 'vitest';
 import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
 import type { BatchLimits } from '../../../../../shared/triggers/consume/batch.ts';
 import {
   openConsumer,
   type ConsumeEvent,
-  type Consumer,
   type ConsumeSettings,
 } from '../../../../../shared/triggers/consume/consumer.ts';
 import type { ConsumerQueue, QueueRecord } from '../../../../../shared/triggers/consume/queue-record.ts';
-import { sqsQueue } from '../../../../../shared/triggers/consume/sqs-queue.ts';
 import type { TriggerFunction } from '../../../../../shared/triggers/consume/trigger-function.ts';
 import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
 import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
@@ -24,73 +14,11 @@ import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
 import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
-import type { FailingCell, TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
+import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
-import { receiveRecords, startSqs } from '../../../../support/sqs.ts';
 
 export const DATASTORE = 'trips';
 export const TRIGGER = 'bill_rider';
-
-/** DynamoDB and SQS, over their wire protocols. */
-export interface Emulators {
-  readonly dynamoUrl: string;
-  readonly sqsUrl: string;
-  readonly sqs: SQSClient;
-  newTable(): Promise<DynamoTable>;
-  stop(): Promise<void>;
-}
-
-export async function startEmulators(): Promise<Emulators> {
-  const dynamoUrl = inject('servers').dynamo;
-  const sqs = await startSqs();
-  const dynamoDb = dynamoClient(dynamoUrl);
-  return {
-    dynamoUrl,
-    sqsUrl: sqs.url,
-    sqs: sqs.client,
-    newTable: () => newTable(dynamoDb),
-    async stop() {
-      dynamoDb.destroy();
-      await sqs.stop();
-    },
-  };
-}
-
-/** A FIFO queue as triggers have them. @returns its URL */
-export async function newQueue(sqs: SQSClient, visibilitySeconds = 1000): Promise<string> {
-  const Attributes = {
-    FifoQueue: 'true',
-    DeduplicationScope: 'messageGroup',
-    FifoThroughputLimit: 'perMessageGroupId',
-    VisibilityTimeout: String(visibilitySeconds),
-  };
-  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: `${randomUUID()}.fifo`, Attributes }));
-  return QueueUrl;
-}
-
-export async function sendTo(sqs: SQSClient, queueUrl: string, body: string, group: string): Promise<void> {
-  await sqs.send(
-    new SendMessageCommand({
-      QueueUrl: queueUrl,
-      MessageBody: body,
-      MessageGroupId: group,
-      MessageDeduplicationId: randomUUID(),
-    }),
-  );
-}
-
-/** Messages in the queue, being consumed or not. */
-export async function depthOf(sqs: SQSClient, queueUrl: string): Promise<number> {
-  const { Attributes } = await sqs.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: queueUrl,
-      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-    }),
-  );
-  return (
-    Number(Attributes?.['ApproximateNumberOfMessages']) + Number(Attributes?.['ApproximateNumberOfMessagesNotVisible'])
-  );
-}
 
 export function messageOf(shard: number, added_id: number, changes: Partial<TriggerMessage> = {}): TriggerMessage {
   return {
@@ -126,45 +54,68 @@ export interface StageOptions {
   readonly url?: string;
 }
 
+/** A FIFO queue in memory, whose time passes only while somebody waits for messages. */
+function memoryQueue(visibilitySeconds: number) {
+  type Held = { -readonly [Key in keyof QueueRecord]: QueueRecord[Key] } & { visibleAt: number };
+  let messages: Held[] = [];
+  let seconds = 0;
+  let sent = 0;
+
+  /** A group of which a message is hidden gives none, as with SQS. */
+  const visible = (): Held[] => {
+    const blocked = new Set(messages.filter(({ visibleAt }) => visibleAt > seconds).map(({ groupId }) => groupId));
+    return messages.filter(({ groupId }) => !blocked.has(groupId)).slice(0, 10);
+  };
+  return {
+    send(body: string, groupId: string): void {
+      sent += 1;
+      const messageId = String(sent);
+      messages.push({
+        messageId,
+        receiptHandle: messageId,
+        body,
+        groupId,
+        receipts: 0,
+        sentAt: new Date().getTime(),
+        visibleAt: 0,
+      });
+    },
+    receive(waitSeconds: number): QueueRecord[] {
+      for (const end = seconds + waitSeconds; visible().length === 0 && seconds < end;) seconds += 1;
+      return visible().map((one) => {
+        one.receipts += 1;
+        one.visibleAt = seconds + visibilitySeconds;
+        return { ...one };
+      });
+    },
+    async setVisibility(records: readonly QueueRecord[], forSeconds: number): Promise<void> {
+      const ids = new Set(records.map(({ messageId }) => messageId));
+      for (const one of messages) if (ids.has(one.messageId)) one.visibleAt = seconds + forSeconds;
+    },
+    remove(done: readonly QueueRecord[]): void {
+      const ids = new Set(done.map(({ messageId }) => messageId));
+      messages = messages.filter(({ messageId }) => !ids.has(messageId));
+    },
+    depth: () => messages.length,
+  };
+}
+
+/** A table for the tests of a file, which open stages of their own with it. */
+export async function sharedStages() {
+  const dynamoDb = dynamoClient(inject('servers').dynamo);
+  afterAll(() => dynamoDb.destroy());
+  return async (options?: StageOptions): Promise<Stage> => openStage(await newTable(dynamoDb), options);
+}
+
 /** A trigger with a queue and a state table of its own, and a consumer of it. */
-export interface Stage {
-  readonly consumer: Consumer;
-  readonly store: TriggerStore;
-  /** Of each call of the function, in order. */
-  readonly called: string[];
-  readonly events: ConsumeEvent[];
-  /** For how many seconds messages were hidden: `{"17/3": [60, 1]}`. */
-  readonly hidden: Map<string, number[]>;
-  send(...messages: readonly TriggerMessage[]): Promise<void>;
-  sendRetry(message: TriggerMessage): Promise<void>;
-  sendText(body: string, group: string): Promise<void>;
-  /** What one receive gives, without consuming it. */
-  receive(waitSeconds?: number): Promise<QueueRecord[]>;
-  /** Consumes what one receive gives, or these, and deletes what is done. Returns the cells that are not. */
-  consume(records?: readonly QueueRecord[], limits?: BatchLimits): Promise<string[]>;
-  /** Shows messages at once, as if their time were over. */
-  show(records: readonly QueueRecord[]): Promise<void>;
-  /** Messages in the queue. */
-  depth(): Promise<number>;
-  /** What is known of cells of a shard that failed. */
-  failing(shard: number): Promise<readonly FailingCell[]>;
-  parked(shard: number): Promise<readonly FailingCell[]>;
-  /** For how many seconds a message was hidden last. */
-  hiddenFor(name: string): number | undefined;
-}
+export type Stage = Awaited<ReturnType<typeof openStage>>;
 
-/** Emulators for the tests of a file, which open stages of their own on them. */
-export async function sharedStages(): Promise<(options?: StageOptions) => Promise<Stage>> {
-  const emulators = await startEmulators();
-  afterAll(() => emulators.stop());
-  return (options) => openStage(emulators, options);
-}
-
-export async function openStage({ sqs, newTable }: Emulators, options: StageOptions = {}): Promise<Stage> {
-  const [table, queueUrl] = [await newTable(), await newQueue(sqs, options.visibilitySeconds)];
+async function openStage(table: DynamoTable, options: StageOptions = {}) {
   const store = triggerStore(table, { datastore: DATASTORE, trigger: TRIGGER });
-  const queue = sqsQueue(sqs, queueUrl);
-  const [called, events, hidden]: [string[], ConsumeEvent[], Map<string, number[]>] = [[], [], new Map()];
+  const queue = memoryQueue(options.visibilitySeconds ?? 1000);
+  const [called, events]: [string[], ConsumeEvent[]] = [[], []];
+  /** For how many seconds messages were hidden: `{"17/3": [60, 1]}`. */
+  const hidden = new Map<string, number[]>();
   const definition: TriggerDefinition = {
     name: TRIGGER,
     start: 'start',
@@ -194,35 +145,60 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
     ...(options.settings && { settings: options.settings }),
   });
 
+  /** What is known of cells of a shard that failed. */
   const failing = async (shard: number) => (await store.shards([shard])).flatMap(({ cells }) => cells);
-  const receive = (waitSeconds = 2): Promise<QueueRecord[]> => receiveRecords(sqs, queueUrl, waitSeconds);
+  /** What one receive gives, without consuming it. @param waitSeconds of the queue's own time */
+  const receive = (waitSeconds = 2): QueueRecord[] => queue.receive(waitSeconds);
 
   return {
-    consumer,
     store,
     called,
     events,
     hidden,
     receive,
-    async send(...messages) {
-      for (const message of messages) await sendTo(sqs, queueUrl, encodeMessage(message), groupId(message.shard));
+    send(...messages: readonly TriggerMessage[]): void {
+      for (const message of messages) queue.send(encodeMessage(message), groupId(message.shard));
     },
-    sendRetry: (message) =>
-      sendTo(sqs, queueUrl, encodeMessage({ ...message, replay: true }), retryGroupId(message.shard)),
-    sendText: (body, group) => sendTo(sqs, queueUrl, body, group),
-    async consume(records, limits) {
-      const received = records ?? (await receive());
-      const done = new Set(await consumeBatch(consumer, received, limits));
-      for (const { receiptHandle } of done)
-        await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle }));
-      return received.filter((record) => !done.has(record)).map(({ body }) => nameOf(body));
+    sendRetry: (message: TriggerMessage): void =>
+      queue.send(encodeMessage({ ...message, replay: true }), retryGroupId(message.shard)),
+    sendText: queue.send,
+    /** Consumes what one receive gives, or these, and deletes what is done. Returns the cells that are not. */
+    async consume(records: readonly QueueRecord[] = receive(), limits?: BatchLimits): Promise<string[]> {
+      const done = new Set(await consumeBatch(consumer, records, limits));
+      queue.remove([...done]);
+      return records.filter((record) => !done.has(record)).map(({ body }) => nameOf(body));
     },
-    show: (records) => queue.setVisibility(records, 0),
-    depth: () => depthOf(sqs, queueUrl),
+    /** Shows messages at once, as if their time were over. */
+    show: (records: readonly QueueRecord[]) => queue.setVisibility(records, 0),
+    depth: queue.depth,
     failing,
-    parked: async (shard) => (await failing(shard)).filter(({ parked_at }) => parked_at !== undefined),
-    hiddenFor: (name) => hidden.get(name)?.at(-1),
+    parked: async (shard: number) => (await failing(shard)).filter(({ parked_at }) => parked_at !== undefined),
+    /** For how many seconds a message was hidden last. */
+    hiddenFor: (name: string) => hidden.get(name)?.at(-1),
   };
+}
+
+export const decline = (): never => {
+  throw new Error('card declined');
+};
+/** A function that fails on these. */
+export const failOn =
+  (...cells: readonly string[]) =>
+  (_rowKey: string, message: TriggerMessage): void => {
+    if (cells.includes(cellOf(message))) decline();
+  };
+
+export const NEVER = new Promise<never>(() => undefined);
+/** Lets others go on. */
+export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Until all is done; what goes back is shown at once. */
+export async function consumeAll(stage: Stage): Promise<void> {
+  for (let round = 0; round < 30 && stage.depth() > 0; round += 1) {
+    const records = stage.receive();
+    await stage.consume(records);
+    await stage.show(records);
+  }
 }
 
 function nameOf(body: string): string {

@@ -63,6 +63,7 @@ export function startConsuming(
             Entries: done.map(({ receiptHandle }, item) => ({ Id: String(item), ReceiptHandle: receiptHandle })),
           }),
         );
+      // Clock: it asks no more often than so.
       if (done.length < records.length) await sleep(20);
     }
   })();
@@ -72,6 +73,7 @@ export function startConsuming(
     async stop() {
       stopping.abort();
       await ended;
+      await consumer.notes.flush();
     },
   };
 }

@@ -17,32 +17,17 @@ import type { TailEvent } from '../../../../../shared/triggers/send/tail-work.ts
 import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
+import { statusKey } from '../../../../../shared/triggers/state/trigger-items.ts';
 import { parseMessage } from '../../../../../shared/triggers/state/queue-message.ts';
-import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { drainQueue, startSqs, type LocalSqs } from '../../../../support/sqs.ts';
 import { until } from '../../../../support/until.ts';
 import { openFollowedStore, type FollowedStore } from '../../../follow/support/followed-store.ts';
 import { openGate, type Gate } from '../../../follow/support/gate.ts';
 
-export interface TailedStore extends FollowedStore {
-  trigger(name: string): TailedTrigger;
-  /** What operators do with its triggers. */
-  operations(options?: Partial<TriggerManagementOptions>): Promise<TriggerOperations>;
-}
-
+export type TailedStore = Awaited<ReturnType<typeof openWithTriggers>>;
 /** A trigger as its consumers see it. */
-export interface TailedTrigger {
-  readonly deployed: DeployedTrigger;
-  readonly store: TriggerStore;
-  /** What was on its queue so far, in the order in which it was received. */
-  readonly received: (TriggerMessage & { readonly group: string })[];
-  /** Takes off the queue what is there, and returns all that was received so far. */
-  receive(): Promise<(TriggerMessage & { readonly group: string })[]>;
-  /** Waits until so many messages were received. */
-  gets(count: number): Promise<void>;
-  /** Waits until so many cells were, however often. */
-  getsCells(count: number): Promise<void>;
-}
+export type TailedTrigger = ReturnType<typeof tailedTrigger>;
+type Received = TriggerMessage & { readonly group: string };
 
 export type TriggerWish = Partial<TriggerDefinition> & { readonly name: string };
 
@@ -82,19 +67,20 @@ export async function openWithTriggers(
   shards: number,
   deployed: readonly DeployedTrigger[],
   wrap?: (client: SqlClient, group: string) => SqlClient,
-): Promise<TailedStore> {
+) {
   const followed = await openFollowedStore(shards, wrap, deployed);
   const triggers = new Map(deployed.map((one) => [one.definition.name, tailedTrigger(sqs, followed, one)]));
   return {
     ...followed,
-    operations: (options) =>
+    /** What operators do with its triggers. */
+    operations: (options?: Partial<TriggerManagementOptions>): Promise<TriggerOperations> =>
       triggerManagement({
         context: followed.store.context,
         stateTable: followed.stateTable,
         queues: sqsTriggerQueues(sqs.client),
         ...options,
       }).triggers(followed.datastore),
-    trigger(name) {
+    trigger(name: string): TailedTrigger {
       const trigger = triggers.get(name);
       if (!trigger) throw new Error(`no trigger ${name}`);
       return trigger;
@@ -102,27 +88,27 @@ export async function openWithTriggers(
   };
 }
 
-export function tailedTrigger(
-  sqs: LocalSqs,
-  { stateTable, datastore }: FollowedStore,
-  deployed: DeployedTrigger,
-): TailedTrigger {
-  const received: TailedTrigger['received'] = [];
+export function tailedTrigger(sqs: LocalSqs, { stateTable, datastore }: FollowedStore, deployed: DeployedTrigger) {
+  /** What was on its queue so far, in the order in which it was received. */
+  const received: Received[] = [];
   const { name } = deployed.definition;
-  const trigger: TailedTrigger = {
+  /** Takes off the queue what is there, and returns all that was received so far. */
+  const receive = async (): Promise<readonly Received[]> => {
+    for (const { Body = '', Attributes } of await drainQueue(sqs, deployed.queueUrl))
+      received.push({ ...parseMessage(Body), group: Attributes?.MessageGroupId ?? '' });
+    return received;
+  };
+  return {
     deployed,
     received,
-    store: triggerStore(stateTable, { datastore, trigger: deployed.definition.name }),
-    async receive() {
-      for (const { Body = '', Attributes } of await drainQueue(sqs, deployed.queueUrl))
-        received.push({ ...parseMessage(Body), group: Attributes?.MessageGroupId ?? '' });
-      return received;
-    },
-    gets: (count) => until(`${name} gets ${count} messages`, async () => (await trigger.receive()).length === count),
-    getsCells: (count) =>
-      until(`${name} gets ${count} cells`, async () => namesIn(await trigger.receive()).size === count),
+    receive,
+    store: triggerStore(stateTable, { datastore, trigger: name }),
+    /** Waits until so many messages were received. */
+    gets: (count: number) => until(`${name} gets ${count} messages`, async () => (await receive()).length === count),
+    /** Waits until so many cells were, however often. */
+    getsCells: (count: number) =>
+      until(`${name} gets ${count} cells`, async () => namesIn(await receive()).size === count),
   };
-  return trigger;
 }
 
 /** SQS for the tests of a file, and stores with triggers that they open. Tailers are stopped after each test. */
@@ -160,6 +146,14 @@ export function followEvents<Kind extends FollowEvent['kind']>(
 export function heldBy(tailer: Tailer): number {
   const count = (kind: FollowEvent['kind']): number => followEvents(tailer, kind).length;
   return count('partition_taken') - count('partition_released') - count('partition_lost');
+}
+
+/** Waits until a worker knows what the state of a trigger was now, as it asks for that again and again. */
+export async function hasLooked({ gate }: Tailer, { datastore }: TailedStore, trigger: string): Promise<void> {
+  const asked = (): number => gate.asked.get(statusKey({ datastore, trigger })) ?? 0;
+  const before = asked();
+  // The second begins once the first has ended.
+  await until('it looked twice', () => asked() > before + 2);
 }
 
 /** How many cells it has sent, or sent again. */
@@ -223,7 +217,8 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
     queues: wrapQueues(faultyQueues(sqsQueues(sqs.client), faults, gate)),
     owner: randomUUID(),
     slot: 0,
-    deadline: Date.now() + 120_000,
+    // Clock: later than any test lasts.
+    deadline: Date.now() + 3_600_000,
     signal: stopping.signal,
     heartbeat: { heartbeatMs: 100, silenceMs: 3000 },
     report: (event) => void events.push(event),
@@ -282,12 +277,12 @@ function faultyQueues(queues: QueueClient, faults: QueueFaults, gate: Gate): Que
 }
 
 /** The added ids of one shard in the order in which they were received, without those of retries. */
-export function idsOf(received: readonly (TriggerMessage & { readonly group: string })[], shard: number): number[] {
+export function idsOf(received: readonly Received[], shard: number): number[] {
   return received.filter(({ group }) => group === String(shard)).map(({ added_id }) => added_id);
 }
 
 /** Cells whose first delivery came after that of a later cell of their shard. */
-export function orderBreaks(received: readonly (TriggerMessage & { readonly group: string })[]): number {
+export function orderBreaks(received: readonly Received[]): number {
   const highest = new Map<string, number>();
   const seen = new Set<string>();
   let breaks = 0;
