@@ -52,7 +52,7 @@ async function runWithout(
     hookTimeout: 20_000,
     provide: { servers },
   };
-  const program = `const { startVitest } = await import('vitest/node'); await (await startVitest('test', ['test/shared/topology/topology-away.test.ts'], ${JSON.stringify(options)})).close(); process.exit();`;
+  const program = `const { startVitest } = await import('vitest/node'); await (await startVitest('test', ['test/shared/access/open-circuits.test.ts'], ${JSON.stringify(options)})).close(); process.exit();`;
   const { VITEST_WORKER_ID: _, ...env } = process.env;
   const run = spawn(process.execPath, ['--input-type=module', '-e', program], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),

@@ -12,6 +12,7 @@ export const handler = triggerHandler('bill_rider', async (rowKey, message, sche
     column_name: message.column_name,
     ref_key: message.ref_key,
   });
+  // Clock: a call takes as long as its test says.
   await sleep(Number(process.env['CALL_MS'] ?? 0));
   note(`end ${JSON.stringify(cell?.body ?? null)}`);
 });
