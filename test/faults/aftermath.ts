@@ -1,5 +1,5 @@
 import type { BufferOperations, Datastore } from '../../shared/contract/datastore.ts';
-import { check, grouped, sumOf, type Check } from './fault-run.ts';
+import { check, grouped, sumOf, type Check, type Share } from './fault-run.ts';
 import { outcomesLine, type Outcomes, type Written } from './load/ledger.ts';
 import { compareKept, countUnreadable, holesIn, storedLogs } from './stored-cells.ts';
 import type { GroupAccess } from '../support/store-access.ts';
@@ -66,8 +66,15 @@ export function lossCheck(what: string, real: Aftermath, control: Aftermath, lea
 }
 
 /** What was answered, what was wrong beside losses, and how. */
-export function aftermathNotes(aftermath: Aftermath): readonly string[] {
-  return [outcomesLine(aftermath.outcomes), faultsLine(aftermath), ...aftermath.wrongExamples];
+export function aftermathNotes(aftermath: Aftermath, whose = ''): readonly string[] {
+  return [outcomesLine(aftermath.outcomes), faultsLine(aftermath), ...aftermath.wrongExamples].map(
+    (line) => whose + line,
+  );
+}
+
+/** Of the acknowledged cells, those that are lost, and what else is wrong. */
+export function wrongOf(aftermath: Aftermath): Share {
+  return { wrong: aftermath.lost + otherFaults(aftermath), of: aftermath.acked };
 }
 
 /** "other faults: 0 moved, 0 doubled, …" */

@@ -30,7 +30,7 @@ export function runLines({ run, outcome, seed, seconds }: RunReport): readonly s
 /** A line for each check of all runs. */
 export function summaryLines(reports: readonly RunReport[]): readonly string[] {
   const rows = reports.flatMap(({ run, outcome, seed, seconds }) => {
-    const ofRun = [seed, grouped(outcome.cells), String(Math.round(seconds)), outcome.engine];
+    const ofRun = [seed, grouped(outcome.cells), String(Math.round(seconds)), outcome.engine ?? ''];
     return outcome.checks.map((check) => [run.name, ...rowOf(check), ...ofRun]);
   });
   return textTable(

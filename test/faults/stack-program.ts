@@ -33,7 +33,7 @@ export async function startProduct(
 }
 
 /** The name of the engine that such a stack runs on. */
-export function stackEngine({ engine: wish }: RunWorld): string {
+export function stackEngine({ engine: wish }: Pick<RunWorld, 'engine'>): string {
   const engine = findEngine({ wish });
   return engine ? engineName(engine) : 'unknown engine';
 }

@@ -11,6 +11,7 @@ import { grouped } from '../support/text-table.ts';
 import { inspect, type Aftermath } from './aftermath.ts';
 import type { Written } from './load/ledger.ts';
 import { startLoad, type Load, type LoadOptions } from './load/start-load.ts';
+import { withoutIt, type PROTECTIONS } from './without/protections.ts';
 
 /** What of a load differs from the stage's own. */
 export interface StageLoad
@@ -56,6 +57,10 @@ export class Stage implements AsyncDisposable {
 
   get engine(): string {
     return this.cluster.engine;
+  }
+
+  get say(): RunWorld['say'] {
+    return this.world.say;
   }
 
   /** Returns once it drains. @param varied its own access, settings @default as the scheduled function has them */
@@ -109,9 +114,9 @@ export class Stage implements AsyncDisposable {
     await untilAllRun(this.servers, this.world.signal, whose);
   }
 
-  /** Its access, with a module between the store and the groups: a fault, or what a control does without. */
-  through(module: URL): StoreAccess {
-    return { ...this.access, wrap: module.href };
+  /** Its access without a protection, for a control. */
+  without(protection: keyof typeof PROTECTIONS): StoreAccess {
+    return { ...this.access, wrap: withoutIt(protection) };
   }
 
   /** Something more that ends with the stage. */

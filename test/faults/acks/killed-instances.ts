@@ -6,7 +6,7 @@ import { Random } from '../../support/random.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { asker, askUntilTold, openHistory, type Answer } from '../load/ask.ts';
 import { writtenOf, type Written } from '../load/ledger.ts';
-import { RestartedProcess } from '../races/restarted-process.ts';
+import { RestartedProcess } from '../indexes/restarted-process.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import type { InstanceInput } from './instance-process.ts';
 import { readJournal } from './journal.ts';

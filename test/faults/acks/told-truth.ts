@@ -1,5 +1,8 @@
 import { addressOf, compareKept, markOf, readCellsThere, storedLogs, type CellsThere } from '../stored-cells.ts';
-import type { StoreAccess } from '../../support/store-access.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
+import { onEachShard } from '../../support/past-the-store.ts';
+import { DATASTORE, type GroupAccess, type StoreAccess } from '../../support/store-access.ts';
+import { withoutIt } from '../without/protections.ts';
 import { grouped, type Check } from '../fault-run.ts';
 import { otherFaults, untilBuffersEmpty, type Aftermath } from '../aftermath.ts';
 import type { Mix } from '../load/cell-source.ts';
@@ -7,7 +10,6 @@ import type { Loaded } from '../load/load-thread.ts';
 import { allWritten } from '../load/ledger.ts';
 import type { Stage } from '../stage.ts';
 import { judgeAnswers, type Judged } from './judge-answers.ts';
-import { dropUniqueKeys, REPEATS_APPENDS } from './repeats-appends.ts';
 import type { BufferOperations } from '../../../shared/contract/datastore.ts';
 
 /** Writers whose answers get lost, and what they made of it. */
@@ -77,11 +79,10 @@ export async function truthControls(stage: Stage, access: StoreAccess): Promise<
     return load.stop();
   };
   const common = { writers: WRITERS, cells: MIX };
-  const withoutSecondTry = { ...access, wrap: new URL('without-second-try.ts', import.meta.url).href };
-  const once = await write({ ...common, seed: `${seed} once`, access: withoutSecondTry });
+  const once = await write({ ...common, seed: `${seed} once`, access: { ...access, wrap: withoutIt('secondTry') } });
   const { untold } = judgeAnswers(once.answers, await readCellsThere(groups));
   await dropUniqueKeys(groups);
-  const withoutKey = { ...access, wrap: REPEATS_APPENDS };
+  const withoutKey = { ...access, wrap: withoutIt('leavingOut') };
   const again = await write({ ...common, seed: `${seed} no key`, access: withoutKey, again: AGAIN });
   const { doubled } = compareKept(again.written.acked, await storedLogs(groups));
   const { untrue } = judgeAnswers(again.answers, await readCellsThere(groups));
@@ -153,4 +154,17 @@ export async function discardConflicts(operations: BufferOperations, there: Cell
     wrong += conflicts.filter((one) => isWrong(markOf(one), there.get(addressOf(one))?.mark)).length;
     await operations.discardConflicts(conflicts.map(({ id }) => id));
   }
+}
+
+/**
+ * Drops what keeps a server from storing a cell twice; its appends leave out what exists all the same. The key itself
+ * stays, by which statements read.
+ */
+export async function dropUniqueKeys(groups: readonly GroupAccess[]): Promise<void> {
+  await onEachShard(groups, (client, shard) =>
+    client.change({
+      sql: `ALTER TABLE ${entityTable(DATASTORE, shard)} DROP KEY cell, ADD KEY cell (row_key, column_name, ref_key)`,
+      parameters: [],
+    }),
+  );
 }

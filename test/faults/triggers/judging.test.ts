@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { QueueMessage } from '../../../shared/triggers/send/queue-client.ts';
-import { isSpread } from '../tailers/owners.ts';
+import { isSpread } from './owners.ts';
 import { DeliveryLog, openDeliveries, type Delivery } from './deliveries.ts';
 import { deliveryFigure, isWhole, judgeDeliveries, type LoggedCell } from './judge-deliveries.ts';
 import { deliveryCheck } from './part.ts';

@@ -10,7 +10,7 @@ import { sumOf } from '../fault-run.ts';
 import type { Setting } from './part.ts';
 import { until } from '../../support/until.ts';
 import { startProcess, type KillableProcess } from '../../support/processes/killable-process.ts';
-import { RestartedProcess } from '../races/restarted-process.ts';
+import { RestartedProcess } from '../indexes/restarted-process.ts';
 import { startWorker, type RunningWorker } from '../../support/workers/running-worker.ts';
 import type { CellWriters, WritersProgress } from './cell-writers.ts';
 import type { ConsumerInput, ConsumerProgress } from './consumer-process.ts';
