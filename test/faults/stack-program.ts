@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { findEngine } from '../../infra/setup/engine.mjs';
 import { engineName } from '../support/cluster.ts';
 import { StackProcess } from '../support/processes/stack-process.ts';
 import type { RunWorld } from './fault-run.ts';
 
+const CONTROL = fileURLToPath(new URL('../../infra/local/commands/control.ts', import.meta.url));
 const START = new URL('../../infra/local/commands/start.ts', import.meta.url);
 
 /** A whole local stack of a run, as a program of its own that takes its options as JSON. */
@@ -30,6 +33,11 @@ export async function startProduct(
   const all = { data, port: 0, 'server-size': 'full', ...flags, ...(engine !== undefined && { engine }) };
   const args = Object.entries(all).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
   return await StackProcess.start({ program: START, args, data, signal });
+}
+
+/** `npm run local -- …` of the stack with this data folder. */
+export async function controlStack(data: string, ...parameters: readonly string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, [CONTROL, ...parameters, '--data', data]);
 }
 
 /** The name of the engine that such a stack runs on. */

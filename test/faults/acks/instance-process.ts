@@ -3,7 +3,7 @@ import { CellSource, type Mix } from '../load/cell-source.ts';
 import { asker, openHistory } from '../load/ask.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { openJournal } from './journal.ts';
+import { openJournal } from './killed-instances.ts';
 
 export interface InstanceInput {
   readonly access: StoreAccess;
@@ -25,8 +25,8 @@ await runAsProcess<InstanceInput, undefined>(async ({ access, journal: file, wri
       const next = source.next();
       const cells = next.kind === 'batch' ? next.cells : [next.cell];
       const call = (calls += 1);
-      journal.begin(call, cells);
-      journal.end(call, await ask(cells));
+      journal.note({ call, cells });
+      journal.note({ call, answers: await ask(cells) });
     }
   };
   control.ready();

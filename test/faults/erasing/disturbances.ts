@@ -1,18 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewCell } from '../../../shared/cell.ts';
+import { erasuresClient } from '../../../shared/client/erasures-client.ts';
 import { movesClient } from '../../../shared/client/moves-client.ts';
 import { putAll } from '../../../shared/client/put-all.ts';
-import type { NewCell } from '../../../shared/cell.ts';
+import { subjectsClient } from '../../../shared/client/subjects-client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { toText } from '../../../shared/sql/cell-rows.ts';
-import { onEachGroup, rowsOf } from '../../support/past-the-store.ts';
-import { sumOf, type RunWorld } from '../fault-run.ts';
+import { grouped, type RunWorld } from '../fault-run.ts';
+import { INDEX, rowOf, TRIGGER, type Written } from './clinic.ts';
 import type { ForgettingStack } from './forgetting-stack.ts';
-import { FORGOTTEN, INDEX, rowOf, TRIGGER, type Written } from './marked-cells.ts';
+import { moveAround, REASON } from './going-on.ts';
+import { deleteEntries } from './spoil.ts';
 import type { Rewind } from './trigger-offsets.ts';
 
 /** What went on while rows were erased and subjects forgotten. */
 export interface Disturbed {
-  /** Cells of the load that are stored: nobody erases them. */
+  /** Cells of the load that are stored: nothing erases them. */
   readonly kept: readonly NewCell[];
   readonly moves: number;
   readonly rewinds: readonly Rewind[];
@@ -25,11 +27,11 @@ export interface Disturbed {
 const WRITERS = 3;
 const PAUSE_MS = 50;
 const REPEAT_MS = 20;
+const REPEATED = 20;
 const REWIND_MS = 15_000;
 const REPAIR_MS = 2000;
 const KILL_MS = 8000;
 const MOST_KILLS = 2;
-const DELETED_ENTRIES = 20;
 
 /**
  * A load, repeated writes of what is erased, kills of writers, moves, repairs and rewinds, until the signal.
@@ -39,35 +41,58 @@ const DELETED_ENTRIES = 20;
 export async function disturb(
   world: RunWorld,
   stack: ForgettingStack,
-  written: Written,
+  { erased, visits }: Written,
   heads: ReadonlyMap<number, number>,
   signal: AbortSignal,
 ): Promise<Disturbed> {
-  const counts = { moves: 0, kills: 0, repairs: 0, mended: 0 };
+  const counts = { kills: 0, repairs: 0, mended: 0 };
   const rewinds: Rewind[] = [];
   const kept: NewCell[] = [];
-  await deleteEntries(stack);
-  const goingOn = [
-    ...Array.from({ length: WRITERS }, () => load(stack, kept, signal)),
-    repeat(stack, written, signal),
-    moveAround(stack, signal, () => (counts.moves += 1)),
-    again(signal, REWIND_MS, async () => {
-      rewinds.push(await rewind(stack, heads, rewinds.length % 2));
-    }),
-    again(signal, KILL_MS, async () => {
-      if (counts.kills >= MOST_KILLS) return;
-      counts.kills += 1;
-      world.say(`kill -9 of the writer of group ${counts.kills}`);
-      await stack.killWriter(counts.kills - 1);
-    }),
-    again(signal, REPAIR_MS, async () => {
-      const { problems: mended } = await stack.verify(INDEX, '--repair');
-      counts.repairs += 1;
-      counts.mended += mended;
-    }),
-  ];
-  await Promise.all(goingOn);
-  return { ...counts, rewinds, kept };
+  const again = async (pauseMs: number, act: () => Promise<void>): Promise<void> => {
+    while (!signal.aborted) {
+      // What is refused meanwhile is for the next time.
+      await act().catch(() => undefined);
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const load = async (): Promise<void> => {
+    const cells = Array.from({ length: 5 }, () => rowOf('kept')).flat();
+    const { undone } = await putAll(stack.client(), cells, { tries: 30 });
+    const failed = new Set(undone.map(({ position }) => position));
+    kept.push(...cells.filter((_, position) => !failed.has(position)));
+  };
+  // As clients do that have not heard yet. What is erased, or of a subject that is forgotten, is refused.
+  const repeated = [...erased, ...visits];
+  let at = 0;
+  const repeat = async (): Promise<void> => {
+    const some = repeated.slice(at, at + REPEATED);
+    at = at + REPEATED >= repeated.length ? 0 : at + REPEATED;
+    await stack.client().batchPut(some);
+  };
+  const kill = async (): Promise<void> => {
+    if (counts.kills >= MOST_KILLS) return;
+    counts.kills += 1;
+    world.say(`kill -9 of the writer of group ${counts.kills}`);
+    await stack.killWriter(counts.kills - 1);
+  };
+  const repair = async (): Promise<void> => {
+    const { problems: mended } = await stack.verify(INDEX, '--repair');
+    counts.repairs += 1;
+    counts.mended += mended;
+  };
+  await deleteEntries(stack.stack.groups);
+  const operations = movesClient(stack.options);
+  const { groups, shards } = await operations.shardSizes();
+  const homeOf = async (wanted: number) => shards.find(({ shard }) => shard === wanted)?.group;
+  const [moves] = await Promise.all([
+    moveAround({ operations, shards: shards.length, groups, homeOf, signal }),
+    ...Array.from({ length: WRITERS }, () => again(PAUSE_MS, load)),
+    again(REPEAT_MS, repeat),
+    again(REWIND_MS, async () => void rewinds.push(await rewind(stack, heads, rewinds.length % 2))),
+    again(KILL_MS, kill),
+    again(REPAIR_MS, repair),
+  ]);
+  return { ...counts, moves, rewinds, kept };
 }
 
 /** To the start of the logs, or to a part of them: what goes back further than there, no rewind has done. */
@@ -82,73 +107,48 @@ async function rewind(stack: ForgettingStack, heads: ReadonlyMap<number, number>
   return { asked, answered: performance.now(), to };
 }
 
-/** What is refused meanwhile is for the next time. */
-async function again(signal: AbortSignal, pauseMs: number, act: () => Promise<void>): Promise<void> {
-  while (!signal.aborted) {
-    await act().catch(() => undefined);
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-  }
-}
+const ERASERS = 16;
+const FORGETTERS = 4;
+const AGAIN_MS = 200;
 
-async function load(stack: ForgettingStack, kept: NewCell[], signal: AbortSignal): Promise<void> {
-  await again(signal, PAUSE_MS, async () => {
-    const cells = Array.from({ length: 5 }, () => rowOf('kept')).flat();
-    const { undone } = await putAll(stack.client(), cells, { tries: 30 });
-    const failed = new Set(undone.map(({ position }) => position));
-    kept.push(...cells.filter((_, position) => !failed.has(position)));
-  });
-}
-
-/** As clients do that have not heard yet. What is erased, or of who is forgotten, is refused. */
-async function repeat(stack: ForgettingStack, { erased, visits }: Written, signal: AbortSignal): Promise<void> {
-  const cells = [...erased, ...visits];
-  let at = 0;
-  await again(signal, REPEAT_MS, async () => {
-    const some = cells.slice(at, at + 20);
-    at = at + 20 >= cells.length ? 0 : at + 20;
-    await stack.client().batchPut(some);
-  });
-}
-
-/** Moves one shard after the other to another group. */
-async function moveAround(stack: ForgettingStack, signal: AbortSignal, moved: () => void): Promise<void> {
-  const moves = movesClient(stack.options);
-  const { groups, shards } = await moves.shardSizes();
-  for (let turn = 0; !signal.aborted; turn = (turn + 1) % shards.length) {
-    const shard = shards[turn]?.shard ?? 0;
-    const others = groups.filter((group) => group !== shards[turn]?.group);
-    try {
-      await moves.createMove(shard, others[turn % others.length] ?? '', { switch: true, complete_after_seconds: 1 });
-    } catch (error) {
-      if (!(error instanceof SchemalessError)) throw error;
-    }
-    // A move that was begun is seen to its end, so that its copy is gone.
+/** Erases all rows, and forgets all subjects, by several workers side by side. Returns what erasures were answered. */
+export async function forgetAll(
+  { say, signal }: RunWorld,
+  stack: ForgettingStack,
+  { erased, subjects }: Written,
+): Promise<Readonly<Record<'erased' | 'erasing', number>>> {
+  const erasures = erasuresClient(stack.options);
+  const operations = subjectsClient(stack.options);
+  const answers = { erased: 0, erasing: 0 };
+  /** Both may be repeated. */
+  const untilAnswered = async <T>(ask: () => Promise<T>): Promise<T> => {
     for (;;) {
-      const step = (await moves.move(shard).catch(() => undefined))?.step;
-      if (step === 'completed' || step === 'cancelled') break;
-      if (signal.aborted && step === undefined) break;
-      await sleep(200);
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof SchemalessError) || error.retry === 'never') throw error;
+        signal.throwIfAborted();
+        await sleep(AGAIN_MS);
+      }
     }
-    moved();
-  }
-}
-
-/** Some entries of each index table, past the store: a repair has to bring them back. */
-export async function deleteEntries(stack: ForgettingStack): Promise<void> {
-  const deleted = await onEachGroup(stack.stack.groups, async (client) => {
-    const tables = await rowsOf(
-      client,
-      `SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema LIKE '${FORGOTTEN}\\_%' AND table_name LIKE '${INDEX}%'`,
-    );
-    let count = 0;
-    for (const [schema, name] of tables) {
-      const { affectedRows } = await client.change({
-        sql: `DELETE FROM \`${toText(schema ?? null)}\`.\`${toText(name ?? null)}\` WHERE tombstone_at IS NULL LIMIT ${DELETED_ENTRIES}`,
-        parameters: [],
-      });
-      count += affectedRows;
-    }
-    return count;
-  });
-  if (sumOf(deleted) === 0) throw new Error('no entry was deleted');
+  };
+  const eachOf = async (left: string[], act: (one: string) => Promise<void>): Promise<void> => {
+    for (let one = left.pop(); one !== undefined; one = left.pop()) await act(one);
+  };
+  const erase = async (row_key: string): Promise<void> => {
+    const { state } = await untilAnswered(() => erasures.erase({ row_key, reason: REASON }));
+    answers[state] += 1;
+    const done = answers.erased + answers.erasing;
+    if (done % 250 === 0) say(`${grouped(done)} rows are erased`);
+  };
+  const forget = async (subject: string): Promise<void> => {
+    const { had_key } = await untilAnswered(() => operations.forget({ subject, reason: REASON }));
+    if (!had_key) throw new Error('a subject had no key: nothing was sealed for it');
+  };
+  const [rows, patients] = [[...new Set(erased.map(({ row_key }) => row_key))], [...subjects]];
+  await Promise.all([
+    ...Array.from({ length: ERASERS }, () => eachOf(rows, erase)),
+    ...Array.from({ length: FORGETTERS }, () => eachOf(patients, forget)),
+  ]);
+  return answers;
 }

@@ -1,41 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cell, NewCell, PutResult } from '../../../shared/cell.ts';
-import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
 import { covers, type ErasureTarget } from '../../../shared/address.ts';
+import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
+import type { Erasure, ErasureOperations, ErasureRequest } from '../../../shared/contract/erasure-operations.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Random } from '../../support/random.ts';
 import type { OpenStore } from '../../support/store-access.ts';
+import { noOutcomes } from '../load/ledger.ts';
+import { REASON } from './going-on.ts';
 
 /** A row that was written, erased, and written to again. */
 export interface Doomed {
   readonly target: ErasureTarget;
-  /** The id of the record. */
-  readonly id: string;
   /** Cells of it that were confirmed before the erasure was asked for, and that it is of. */
   readonly confirmed: number;
 }
 
-/** How far it is. */
+/** Cells confirmed and erased so far, and writes after erasures. */
 export interface DoomProgress {
   confirmed: number;
-  /** Writes after erasures. */
   after: number;
-}
-
-export interface DoomedRows {
-  readonly rows: readonly Doomed[];
-  /** Writes that were begun after the erasure was answered as done, by what became of them. */
-  readonly after: Readonly<Record<PutResult['outcome'] | 'refused', number>>;
-  /** Of them, those that were confirmed as stored: there should be none. */
-  readonly accepted: readonly NewCell[];
-  /** Erasures that were answered at once that they are done, and those that were not. */
-  readonly answers: Readonly<Record<'erased' | 'erasing' | 'unavailable', number>>;
 }
 
 /** In each body of a doomed row, so that it is found wherever it lies. */
 const MARK = 'doomed';
-
 const VERSIONS = 3;
 const WORKERS = 10;
 const PAUSE_MS = 30;
@@ -44,7 +32,7 @@ interface Doom {
   readonly store: Pick<OpenStore, 'datastore'>;
   readonly erasures: ErasureOperations;
   readonly random: Random;
-  readonly progress?: DoomProgress;
+  readonly progress: DoomProgress;
   readonly signal: AbortSignal;
 }
 
@@ -52,24 +40,11 @@ interface Doom {
  * Writes rows and erases each, or a part of it, while its writes are repeated, by several workers until the signal. What
  * is written there after the erasure was answered has to be refused.
  */
-export async function doomRows({
-  store: { datastore },
-  erasures,
-  random,
-  progress,
-  signal,
-}: Doom): Promise<DoomedRows> {
+export async function doomRows({ store: { datastore }, erasures, random, progress, signal }: Doom) {
   const rows: Doomed[] = [];
-  const after = {
-    stored: 0,
-    stored_before: 0,
-    buffered: 0,
-    conflict: 0,
-    erased: 0,
-    subject_forgotten: 0,
-    unavailable: 0,
-    refused: 0,
-  };
+  /** Writes that were begun after the erasure was answered as done, by what became of them. */
+  const after = { ...noOutcomes(), refused: 0 };
+  /** Of them, those that were confirmed as stored: there should be none. */
   const accepted: NewCell[] = [];
   const answers = { erased: 0, erasing: 0, unavailable: 0 };
 
@@ -87,34 +62,32 @@ export async function doomRows({
     const cells = cellsOf(row_key);
     const target = targetIn(row_key, random);
     const outcomes = await Promise.all(cells.map(put));
-    const confirmed = cells.filter(
-      (cell, position) =>
-        covers(target, cell) && ['stored', 'stored_before', 'buffered'].includes(outcomes[position] ?? ''),
-    );
+    const isConfirmed = (position: number): boolean =>
+      ['stored', 'stored_before', 'buffered'].includes(outcomes[position] ?? '');
+    const confirmed = cells.filter((cell, position) => covers(target, cell) && isConfirmed(position)).length;
     // Repeated by clients that have not heard yet, while it is erased.
     const repeated = cells.map(put);
     const erased = await erase(target);
     await Promise.all(repeated);
     if (erased === undefined) return;
-    rows.push({ target, id: erased.id, confirmed: confirmed.length });
-    if (progress) progress.confirmed += confirmed.length;
+    rows.push({ target, confirmed });
+    progress.confirmed += confirmed;
     for (const cell of [...cells, ...freshIn(row_key)]) {
       if (!covers(target, cell)) continue;
       const outcome = await put(cell);
       // One that has no place in the log yet is of what is written before it has.
       if (erased.state !== 'erased') continue;
       after[outcome] += 1;
-      if (progress) progress.after += 1;
+      progress.after += 1;
       if (outcome === 'stored' || outcome === 'stored_before') accepted.push(cell);
     }
   }
 
   /** Until it is answered: an erasure may be repeated. */
   async function erase(target: ErasureTarget): Promise<Erasure | undefined> {
-    const request = { ...target, reason: 'a fault run' } as ErasureRequest;
     while (!signal.aborted) {
       try {
-        const erased = await erasures.erase(request);
+        const erased = await erasures.erase({ ...target, reason: REASON } as ErasureRequest);
         answers[erased.state] += 1;
         return erased;
       } catch (error) {
@@ -129,7 +102,7 @@ export async function doomRows({
   const work = async (): Promise<void> => {
     while (!signal.aborted) {
       await doomOne();
-      // The servers are looked after by this thread, too, and nobody waits for a group that is away.
+      // The servers are looked after by this thread, too, and nothing waits for a group that is away.
       await sleep(PAUSE_MS);
     }
   };
@@ -137,53 +110,44 @@ export async function doomRows({
   return { rows, after, accepted, answers };
 }
 
+/** Versions whose mark is indexed, and a note. */
 function cellsOf(row_key: string): readonly NewCell[] {
-  const versions = Array.from({ length: VERSIONS }, (_, version) => ({
-    row_key,
-    column_name: 'BASE',
-    ref_key: version + 1,
-    body: bodyOf(row_key, version + 1),
-  }));
+  const versions = Array.from({ length: VERSIONS }, (_, version) => {
+    const ref_key = version + 1;
+    return { row_key, column_name: 'BASE', ref_key, body: { mark: `${MARK} ${row_key} ${ref_key}` } };
+  });
   return [...versions, { row_key, column_name: 'NOTE', ref_key: 1, body: { note: `${MARK} ${row_key}` } }];
 }
 
 /** What was never written before. */
 function freshIn(row_key: string): readonly NewCell[] {
+  const body = { fresh: `${MARK} ${row_key}` };
   return [
-    { row_key, column_name: 'BASE', ref_key: 0, body: { fresh: `${MARK} ${row_key}` } },
-    { row_key, column_name: 'BASE', ref_key: VERSIONS + 1, body: { fresh: `${MARK} ${row_key}` } },
-    { row_key, column_name: 'NEW', ref_key: 1, body: { fresh: `${MARK} ${row_key}` } },
+    { row_key, column_name: 'BASE', ref_key: 0, body },
+    { row_key, column_name: 'BASE', ref_key: VERSIONS + 1, body },
+    { row_key, column_name: 'NEW', ref_key: 1, body },
   ];
 }
 
-/** Its mark is indexed. */
-function bodyOf(row_key: string, version: number): NewCell['body'] {
-  return { mark: `${MARK} ${row_key} ${version}` };
-}
-
 /** The cell whose mark an entry has. */
-export function cellOfMark(mark: string): Pick<Cell, 'row_key' | 'column_name' | 'ref_key'> | undefined {
+export function cellOfMark(mark: string): CellAddress | undefined {
   const [word, row_key = '', version = ''] = mark.split(' ');
   return word === MARK ? { row_key, column_name: 'BASE', ref_key: Number(version) } : undefined;
 }
 
 function targetIn(row_key: string, random: Random): ErasureTarget {
-  const targets: readonly ErasureTarget[] = [
+  return random.pick<ErasureTarget>([
     { row_key },
     { row_key, column_name: 'BASE' },
     { row_key, column_name: 'BASE', up_to: 2 },
     { row_key, column_name: 'BASE', ref_key: 2 },
     // That never was.
     { row_key, column_name: 'BASE', ref_key: VERSIONS + 1 },
-  ];
-  return targets[random.integer(0, targets.length - 1)] ?? { row_key };
+  ]);
 }
 
 /** Whether a cell as it was found is one that should be gone. */
-export function isBack(
-  rows: ReadonlyMap<string, Doomed>,
-  cell: Pick<Cell, 'row_key' | 'column_name' | 'ref_key'>,
-): boolean {
+export function isBack(rows: ReadonlyMap<string, Doomed>, cell: CellAddress): boolean {
   const doomed = rows.get(cell.row_key);
   return doomed !== undefined && covers(doomed.target, cell);
 }

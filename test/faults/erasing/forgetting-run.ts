@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import type { NewCell } from '../../../shared/cell.ts';
 import { erasuresClient } from '../../../shared/client/erasures-client.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { putAll } from '../../../shared/client/put-all.ts';
 import { retentionClient } from '../../../shared/client/retention-client.ts';
-import type { NewCell } from '../../../shared/cell.ts';
+import { lookUntil } from '../../support/look-until.ts';
 import { comes, until } from '../../support/until.ts';
 import { check, grouped, noneOf, sumOf, type Check, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
 import type { IndexVerdict } from '../soak/verify-index.ts';
-import { stackEngine } from '../stack-program.ts';
-import { deleteEntries, disturb, type Disturbed } from './disturbances.ts';
-import { forgetAll, type Forgetting } from './forget-all.ts';
-import { changed, entriesOf, holesOf, takePicture, type Picture } from './picture.ts';
-import { changeBody, takeOut, takeOutEntry } from './spoil.ts';
-import { watchOffsets, wentBack } from './trigger-offsets.ts';
-import { INDEX, SHARDS, requireReadable, rowOf, visitOf, type Written } from './marked-cells.ts';
-import { placesLine, searchStack, sumIn, type FoundMarks } from './search-stack.ts';
+import { INDEX, rowOf, SHARDS, visitOf, type Written } from './clinic.ts';
+import { disturb, forgetAll, type Disturbed } from './disturbances.ts';
 import { ForgettingStack } from './forgetting-stack.ts';
+import { leftIn, placesLine, requireReadable, searchFiles, sumIn, type FoundMarks } from './marks.ts';
+import { changed, entriesOf, holesOf, takePicture, type Picture } from './picture.ts';
+import { changeBody, deleteEntries, takeOut } from './spoil.ts';
+import { watchOffsets, wentBack } from './trigger-offsets.ts';
 
 const ROWS = 1000;
 const SUBJECTS = 100;
@@ -31,7 +30,7 @@ export const forgettingRun: FaultRun = {
   promise:
     'After a purge, and once servers were started anew, no file has a byte of what was erased, or sealed for who is forgotten; backups have no byte of what was sealed; logs, digests and indexes have all others as they were',
   fault: `a whole local stack: ${grouped(ROWS)} rows erased and ${SUBJECTS} subjects forgotten under load, while their writes are repeated, a writer is killed and its buffers drained, shards move, an index is repaired and a trigger rewound`,
-  control: 'before the purge; what is beside it, or was not forgotten; a cell and an entry changed past the store',
+  control: 'before the purge; what is next to it, or was not forgotten; a cell and an entry changed past the store',
   alone: true,
 
   async run(world) {
@@ -43,7 +42,7 @@ export const forgettingRun: FaultRun = {
     using ends = new DisposableStack();
     ends.defer(() => ending.abort());
     const watching = watchOffsets(stack.client(), ending.signal);
-    const disturbed = await forgetAmidDisturbances(world, stack, written, first);
+    const { answers, ...disturbed } = await forgetAmidDisturbances(world, stack, written, first);
     const before = await search(stack);
     world.say(`before the purge, of what was erased: ${placesLine(before.erased)}`);
     const logsLeft = await purge(world, stack);
@@ -58,29 +57,19 @@ export const forgettingRun: FaultRun = {
     const now = await takePicture(stack.client(), written, first);
     const index = shareOf(await stack.indexInTheEnd(INDEX));
     const entryGone = await withoutEntry(stack, written);
-    const read = await judge(stack, written, disturbed);
+    const read = await readAll(stack, written, disturbed);
     const spoiled = { entryGone, ...(await spoil(stack, written, first)) };
     return {
       checks: [
-        check<FoundMarks['erased']>(
-          {
-            what: 'marks of erased bodies in all files of the stack and its export, but for binary logs and snapshots, once purged and servers were started anew; control: before the purge',
-            bar: '0',
-            figure: (found) => grouped(sumIn(found, 'what expires')),
-            holds: (found) => sumIn(found, 'what expires') === 0,
-          },
-          after.erased,
-          before.erased,
+        noneFound(
+          'marks of erased bodies in all files of the stack and its export, but for binary logs and snapshots, once purged and servers were started anew; control: before the purge',
+          leftIn(after),
+          leftIn(before),
         ),
-        check<FoundMarks['forgotten']>(
-          {
-            what: 'marks of what was sealed for forgotten subjects, in all files; control: of what stands beside it',
-            bar: '0',
-            figure: (found) => grouped(sumIn(found, 'nothing')),
-            holds: (found) => sumIn(found, 'nothing') === 0,
-          },
-          after.forgotten,
-          after.kept,
+        noneFound(
+          'marks of what was sealed for forgotten subjects, in all files; control: of what stands next to it',
+          sumIn(after.forgotten),
+          sumIn(after.kept),
         ),
         noneOf('erased cells that are read', ROWS, read.erased, read.kept),
         noneOf('visits of forgotten subjects that are read; control: of others', SUBJECTS, read.forgotten, read.sealed),
@@ -105,9 +94,8 @@ export const forgettingRun: FaultRun = {
         ),
       ],
       cells: written.erased.length + written.visits.length + disturbed.kept.length,
-      engine: stackEngine(world),
       notes: [
-        `answers to ${grouped(ROWS)} erasures: ${grouped(disturbed.answers.erased)} done, ${grouped(disturbed.answers.erasing)} not yet; ${disturbed.moves} shards moved, ${disturbed.rewinds.length} rewinds asked for, ${disturbed.repairs} repairs that mended ${grouped(disturbed.mended)}, ${disturbed.kills} kills`,
+        `answers to ${grouped(ROWS)} erasures: ${grouped(answers.erased)} done, ${grouped(answers.erasing)} not yet; ${disturbed.moves} shards moved, ${disturbed.rewinds.length} rewinds asked for, ${disturbed.repairs} repairs that mended ${grouped(disturbed.mended)}, ${disturbed.kills} kills`,
         `erased, before the purge: ${placesLine(before.erased)}`,
         `erased, after it: ${placesLine(purged.erased)}; it says of logs: ${logsLeft ?? 'all written over'}`,
         ...purged.files,
@@ -120,16 +108,17 @@ export const forgettingRun: FaultRun = {
   },
 };
 
+function noneFound(what: string, found: number, control: number): Check {
+  return check<number>({ what, bar: '0', figure: grouped, holds: (marks) => marks === 0 }, found, control);
+}
+
 /** What is not to change: once all that was written is in its logs, and in the index. */
 async function firstPicture(stack: ForgettingStack, written: Written): Promise<Picture> {
   const cells = sumOf([written.erased, written.kept, written.visits, written.others].map(({ length }) => length));
   const areThere = async (): Promise<boolean> =>
     sumOf((await stack.client().heads()).map((shard) => ('head' in shard ? shard.head : 0))) === cells;
-  await until('all cells are in their logs', areThere, {
-    patienceMs: PATIENCE_MS,
-    pollMs: 1000,
-    signal: stack.world.signal,
-  });
+  const patience = { patienceMs: PATIENCE_MS, pollMs: 1000, signal: stack.world.signal };
+  await until('all cells are in their logs', areThere, patience);
   await stack.indexInTheEnd(INDEX);
   return takePicture(stack.client(), written);
 }
@@ -143,7 +132,7 @@ interface Spoiled {
 
 /** Before any other entry is deleted. */
 async function withoutEntry(stack: ForgettingStack, written: Written): Promise<Pick<Picture, 'entries'>> {
-  await takeOutEntry(stack.stack.groups, keptCell(written, 0));
+  await deleteEntries(stack.stack.groups, keptCell(written, 0).row_key);
   return { entries: await entriesOf(stack.client(), written) };
 }
 
@@ -161,8 +150,7 @@ function keptCell({ kept }: Written, position: number): NewCell {
   return cell;
 }
 
-function picturesCompared(first: Picture, now: Picture, spoiled: Spoiled): readonly Check[] {
-  const { bodyChanged, cellGone, entryGone } = spoiled;
+function picturesCompared(first: Picture, now: Picture, { bodyChanged, cellGone, entryGone }: Spoiled): Check[] {
   return [
     noneOf(
       'digests of logs, up to where they were before, that are others; control: a body changed',
@@ -196,15 +184,13 @@ async function write(world: RunWorld, stack: ForgettingStack): Promise<Written> 
   const subjects = Array.from({ length: SUBJECTS }, () => randomUUID());
   const visitsOf = (patients: readonly string[], fate: 'forgotten' | 'sealed'): readonly NewCell[] =>
     patients.flatMap((patient) => Array.from({ length: VISITS }, () => visitOf(patient, fate)));
+  const others = Array.from({ length: OTHERS }, () => randomUUID());
   const written = {
     erased: Array.from({ length: ROWS }, () => rowOf('erased')).flat(),
     kept: Array.from({ length: 200 }, () => rowOf('kept')).flat(),
     visits: visitsOf(subjects, 'forgotten'),
     subjects,
-    others: visitsOf(
-      Array.from({ length: OTHERS }, () => randomUUID()),
-      'sealed',
-    ),
+    others: visitsOf(others, 'sealed'),
   };
   world.say(`${grouped(ROWS)} rows and ${SUBJECTS} subjects are written`);
   const cells = [...written.kept, ...written.others, ...written.visits, ...written.erased];
@@ -226,15 +212,10 @@ async function forgetAmidDisturbances(
   stack: ForgettingStack,
   written: Written,
   { heads }: Picture,
-): Promise<Disturbed & Forgetting> {
+): Promise<Disturbed & { readonly answers: Awaited<ReturnType<typeof forgetAll>> }> {
   const ending = new AbortController();
   const disturbing = disturb(world, stack, written, heads, ending.signal);
-  let forgetting: Forgetting;
-  try {
-    forgetting = await forgetAll(world, stack, written);
-  } finally {
-    ending.abort();
-  }
+  const answers = await forgetAll(world, stack, written).finally(() => ending.abort());
   const disturbed = await disturbing;
   await stack.untilAllRun();
   const erasures = erasuresClient(stack.options);
@@ -242,45 +223,34 @@ async function forgetAmidDisturbances(
   const isDone = async (): Promise<boolean> => (await erasures.erasures({ open: true })).erasures.length === 0;
   if (!(await comes(isDone, { patienceMs: PATIENCE_MS, pollMs: 1000, signal: world.signal })))
     throw new Error('erasures are open');
-  return { ...disturbed, ...forgetting };
+  return { ...disturbed, answers };
 }
 
 /** Returns what it says of logs that are left. */
-async function purge(world: RunWorld, stack: ForgettingStack): Promise<string | null> {
+async function purge({ say, signal }: RunWorld, stack: ForgettingStack): Promise<string | null> {
   const operations = retentionClient(stack.options);
-  let done = await operations.purge();
-  world.say('the purge goes on');
-  await comes(async () => (done = (await operations.retention()).purge ?? done).state === 'purged', {
-    patienceMs: 2 * PATIENCE_MS,
-    pollMs: 1000,
-    signal: world.signal,
-  });
+  const begun = await operations.purge();
+  say('the purge goes on');
+  const look = async () => (await operations.retention()).purge ?? begun;
+  const patience = { patienceMs: 2 * PATIENCE_MS, pollMs: 1000, signal };
+  const done = await lookUntil(look, ({ state }) => state === 'purged', patience);
   if (done.state !== 'purged') throw new Error(`the purge waits for ${done.waits_for}`);
   return done.logs_left;
 }
 
-const search = ({ data, exports }: ForgettingStack): Promise<FoundMarks> => searchStack(data, exports);
+const search = ({ data, exports }: ForgettingStack): Promise<FoundMarks> => searchFiles(data, exports);
 
-async function searchInTheEnd(stack: ForgettingStack): Promise<FoundMarks> {
-  let found = await search(stack);
-  await comes(async () => sumIn((found = await search(stack)).erased, 'what expires') === 0, {
-    patienceMs: SETTLING_MS,
-    pollMs: 2000,
-    signal: stack.world.signal,
-  });
-  return found;
+function searchInTheEnd(stack: ForgettingStack): Promise<FoundMarks> {
+  const patience = { patienceMs: SETTLING_MS, pollMs: 2000, signal: stack.world.signal };
+  return lookUntil(
+    () => search(stack),
+    (found) => leftIn(found) === 0,
+    patience,
+  );
 }
 
-interface Read {
-  readonly erased: Share;
-  readonly kept: Share;
-  readonly forgotten: Share;
-  readonly sealed: Share;
-  readonly lost: Share;
-  readonly spoiledIndex: Share;
-}
-
-async function judge(stack: ForgettingStack, written: Written, disturbed: Disturbed): Promise<Read> {
+/** What a client reads in the end, and once some entries of the index were deleted. */
+async function readAll(stack: ForgettingStack, written: Written, disturbed: Disturbed) {
   const client = stack.client();
   /** How many are read whose bodies are so. */
   const countOf = async (
@@ -297,9 +267,8 @@ async function judge(stack: ForgettingStack, written: Written, disturbed: Distur
   const hasName = (body: unknown): boolean => Object(body).name !== null || Object(body).contact?.mail !== null;
   const isSame = (body: unknown, cell: NewCell): boolean =>
     body !== null && Object(body).mark === Object(cell.body).mark && Object(body).name === Object(cell.body).name;
-  const keptCells = [...written.kept, ...disturbed.kept, ...written.others];
-  const same = await countOf(keptCells, isSame);
-  await deleteEntries(stack);
+  const same = await countOf([...written.kept, ...disturbed.kept, ...written.others], isSame);
+  await deleteEntries(stack.stack.groups);
   const spoiledIndex = shareOf(await stack.verify(INDEX));
   return {
     erased: await countOf(written.erased, (body) => body !== null),

@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import type { StackStatus } from '../../../infra/local/control/commands.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
@@ -12,17 +9,15 @@ import { lookUntil } from '../../support/look-until.ts';
 import type { StackProcess } from '../../support/processes/stack-process.ts';
 import type { RunWorld } from '../fault-run.ts';
 import { verifyOnce, type IndexVerdict } from '../soak/verify-index.ts';
-import { startProduct } from '../stack-program.ts';
-import { DEFINITIONS, FORGOTTEN } from './marked-cells.ts';
+import { controlStack, startProduct } from '../stack-program.ts';
+import { DEFINITIONS, FORGOTTEN } from './clinic.ts';
 
 const NAME = 'stack';
 /** Fewer would buffer no write. */
 const GROUPS = 3;
 /** Copies of buffered writes are kept once they are drained: more places where bodies are. */
 const KEEP_MINUTES = 60;
-const CONTROL = fileURLToPath(new URL('../../../infra/local/commands/control.ts', import.meta.url));
 const VERIFY_MS = 120_000;
-const run = promisify(execFile);
 
 /** What `npm start` runs, with a datastore that has sealed fields, indexes and a trigger. */
 export class ForgettingStack implements AsyncDisposable {
@@ -52,22 +47,24 @@ export class ForgettingStack implements AsyncDisposable {
     return schemalessClient(this.options);
   }
 
-  /** `npm run local -- …` of this stack. */
   async control(...parameters: readonly string[]): Promise<void> {
-    await run(process.execPath, [CONTROL, ...parameters, '--data', this.data]);
+    await controlStack(this.data, ...parameters);
+  }
+
+  async #nodes(): Promise<StackStatus['nodes']> {
+    return ((await sendCommand(this.data, 'status')) as StackStatus).nodes;
   }
 
   /** kill -9 of the writer of the nth group; it is started again, or a reader is promoted. */
   async killWriter(number: number): Promise<void> {
-    const { nodes } = (await sendCommand(this.data, 'status')) as StackStatus;
+    const nodes = await this.#nodes();
     const writer = nodes.filter(({ role }) => role === 'writer')[number];
     if (writer) await sendCommand(this.data, 'kill', writer.node);
   }
 
   /** Has every server start anew, one after the other: files of temporary tables are made anew then. */
   async restartServers(): Promise<void> {
-    const { nodes } = (await sendCommand(this.data, 'status')) as StackStatus;
-    for (const { node } of nodes) {
+    for (const { node } of await this.#nodes()) {
       await sendCommand(this.data, 'kill', node);
       await this.untilAllRun();
     }
@@ -75,8 +72,7 @@ export class ForgettingStack implements AsyncDisposable {
 
   /** Waits until every server is in its role. */
   async untilAllRun(): Promise<void> {
-    const areRunning = async (): Promise<boolean> =>
-      ((await sendCommand(this.data, 'status')) as StackStatus).nodes.every(({ state }) => state === 'running');
+    const areRunning = async () => (await this.#nodes()).every(({ state }) => state === 'running');
     await lookUntil(areRunning, (are) => are, { pollMs: 500, patienceMs: VERIFY_MS, signal: this.world.signal });
   }
 
@@ -92,14 +88,11 @@ export class ForgettingStack implements AsyncDisposable {
   }
 
   async indexInTheEnd(index: string): Promise<IndexVerdict> {
+    const patience = { pollMs: 2000, patienceMs: VERIFY_MS, signal: this.world.signal };
     return await lookUntil(
       () => this.verify(index),
       ({ problems }) => problems === 0,
-      {
-        pollMs: 2000,
-        patienceMs: VERIFY_MS,
-        signal: this.world.signal,
-      },
+      patience,
     );
   }
 

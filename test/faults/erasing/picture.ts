@@ -5,7 +5,7 @@ import type { Cell } from '../../../shared/cell.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { queryAll } from '../../../shared/client/pages.ts';
 import type { Share } from '../fault-run.ts';
-import { INDEX, MAIL_INDEX, type Written } from './marked-cells.ts';
+import { INDEX, MAIL_INDEX, type Written } from './clinic.ts';
 
 /** What there is of what nobody has erased or forgotten, and where it stands. */
 export interface Picture {

@@ -1,43 +1,40 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { shardDatabase } from '../../../shared/address.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { Purge } from '../../../shared/contract/retention-operations.ts';
 import type { IndexDefinition, RetentionRule } from '../../../shared/definitions/definitions.ts';
-import { leases } from '../../../shared/dynamo/lease.ts';
-import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
-import { runErasures } from '../../../shared/erasures/run-erasures.ts';
-import { shardDatabase } from '../../../shared/address.ts';
 import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlRow } from '../../../shared/sql/client.ts';
 import { writeRetention } from '../../../shared/topology/what-is-kept.ts';
+import { filesIn } from '../../support/files/bytes-on-disk.ts';
 import { onEachGroup, onEachShard, rowsOf } from '../../support/past-the-store.ts';
 import { Random } from '../../support/random.ts';
-import { DATASTORE, openStore, PATIENT, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
-import { check, grouped, noneOf, sumOf, type FaultRun, type RunWorld } from '../fault-run.ts';
-import { Stage } from '../stage.ts';
-import { cellsOf, KEPT, LARGE, MARKED, markedBody, requireReadable } from './marked.ts';
-import { searchDisk, tableBytes, type FoundOnDisk } from './search-disk.ts';
-import { watchReads, type Watched, type WrittenRow } from './watched-reads.ts';
+import { DATASTORE, openStore, PATIENT, type OpenStore } from '../../support/store-access.ts';
+import { check, grouped, noneOf, sumOf } from '../fault-run.ts';
+import type { Stage } from '../stage.ts';
+import { stagedRun } from '../staged-run.ts';
+import { erasing, goOnErasing, REASON } from './going-on.ts';
+import { leftIn, markedBody, placesLine, requireReadable, searchFiles, type FoundMarks } from './marks.ts';
+import { KEPT, LARGE, watchReads, type Watched, type WrittenRow } from './watched-reads.ts';
 
-const SHARDS = 8;
+/** Small bodies, which are stored as they are, so that their marks are found on disk, and which are indexed. */
+const MARKED = 'MARKED';
 /** Its shard field is of all rows alike: what is left of an entry that is erased is that field. */
 const INDEX: IndexDefinition = {
   name: 'by_kind',
   fields: [
-    { field: 'k', type: 'string', column_key: MARKED },
-    { field: 'm', type: 'string', column_key: MARKED },
+    { field: 'kind', type: 'string', column_key: MARKED },
+    { field: 'mark', type: 'string', column_key: MARKED },
   ],
   keys: [],
 };
-const RULES: readonly RetentionRule[] = [
-  { column: LARGE, keepVersions: KEPT },
-  { column: MARKED, keepVersions: KEPT },
-];
-const CLUSTER = { groups: 2, readers: 1, shards: SHARDS, indexes: [INDEX] };
-/** By default, and where a short run is asked for. */
+const RULES: readonly RetentionRule[] = [LARGE, MARKED].map((column) => ({ column, keepVersions: KEPT }));
+/** By default, and where a short run is asked for: empty files are a part of a small store's space. */
 const FULL = { rows: 1000, versions: 100, marked: 20, erased: 100, filler: 400 };
-/** Empty files are a part of a small store's space: its bodies are larger. */
 const SHORT = { rows: 60, versions: 40, marked: 20, erased: 10, filler: 4000 };
+type Size = typeof FULL;
 /** Below this many seconds of load, the short one. */
 const SHORT_SECONDS = 30;
 const WRITERS = 4;
@@ -49,18 +46,39 @@ const SETTLING_MS = 4000;
 const UNRULED = 'unruled';
 const FRESH = 'fresh';
 
-export const retentionRun: FaultRun = {
+export const retentionRun = stagedRun({
   name: 'retention',
   promise: 'No read shows more than is kept, what is not kept goes from disk, and its space comes back',
   fault: `${grouped(FULL.rows)} rows of ${FULL.versions} versions written, of which ${KEPT} are kept, while they are read and the rest is erased; a tenth of the rows erased, then a purge (--seconds below ${SHORT_SECONDS}: ${SHORT.rows} rows)`,
   control: 'no rules; no purge',
   alone: true,
-
-  async run(world) {
+  servers: { groups: 2, readers: 1, shards: 8, indexes: [INDEX] },
+  async real(stage) {
     requireReadable();
-    const size = (world.seconds ?? SHORT_SECONDS) < SHORT_SECONDS ? SHORT : FULL;
-    const { watched, unruled, before, after, purge, bytes, engine } = await retain(world, size);
-    const cells = size.rows * (size.versions + size.marked);
+    const size = (stage.world.seconds ?? SHORT_SECONDS) < SHORT_SECONDS ? SHORT : FULL;
+    await writeRetention((await stage.open()).topologyTable, DATASTORE, RULES);
+    // What is known of a datastore is read when it is opened.
+    const store = await stage.open();
+    await stage.drain();
+    const ending = new AbortController();
+    const background = goOnErasing(store, ending.signal, {
+      retention: { roundMs: 4000, wholeMs: 15_000, rest: 0.2 },
+      purge: { lookMs: 500, rest: 0.2 },
+      failed: (error) => console.error(error),
+    });
+    try {
+      return { size, ...(await retain(stage, store, size)) };
+    } finally {
+      ending.abort();
+      await background;
+    }
+  },
+  async without(stage) {
+    const access = await stage.cluster.define(UNRULED, []);
+    await using store = await openStore({ ...access, sql: PATIENT });
+    return await watchedWrites(stage, store, { ...SHORT, marked: 0, erased: 0 }, rowsOfRun(SHORT.rows));
+  },
+  judge({ size, watched, before, after, purge, bytes }, unruled) {
     const ratio = (of: number): number => of / bytes.fresh;
     return {
       checks: [
@@ -70,12 +88,12 @@ export const retentionRun: FaultRun = {
           { wrong: watched.beyond, of: watched.reads },
           { wrong: unruled.beyond, of: unruled.reads },
         ),
-        check<FoundOnDisk>(
+        check<FoundMarks>(
           {
             what: 'marks of erased bodies in all files of all servers, but for binary logs: tables, indexes, undo, redo, doublewrite',
             bar: '0',
-            figure: (found) => `${grouped(leftIn(found))} (of kept ones: ${grouped(found.kept)})`,
-            holds: (found) => leftIn(found) === 0 && found.kept > 0,
+            figure: (found) => `${grouped(leftIn(found))} (of kept ones: ${grouped(found.kept.tables ?? 0)})`,
+            holds: (found) => leftIn(found) === 0 && (found.kept.tables ?? 0) > 0,
           },
           after,
           before,
@@ -91,103 +109,67 @@ export const retentionRun: FaultRun = {
           bytes.before,
         ),
       ],
-      cells,
-      engine,
+      cells: size.rows * (size.versions + size.marked),
       notes: [
         `${grouped(watched.reads)} reads; the most bodies in a list: ${watched.most} (without rules ${unruled.most})`,
         `files of tables: ${mib(bytes.before)} before the purge, ${mib(bytes.after)} after, fresh ${mib(bytes.fresh)}`,
         `the purge says: ${purge.tables} tables, ${mib(purge.bytes_before)} before, ${mib(purge.bytes_after)} after`,
-        `marks of erased bodies before the purge: ${countsOf(before)}`,
-        `… and after it, once binary logs were purged, too: ${countsOf(after)}; it says of them: ${purge.logs_left ?? 'written over'}`,
+        `marks of erased bodies before the purge: ${placesLine(before.erased)}`,
+        `… and after it, once binary logs were purged, too: ${placesLine(after.erased)}; it says of them: ${purge.logs_left ?? 'written over'}`,
         ...after.files,
       ],
     };
   },
-};
+});
 
-/** Binary logs apart, which expire. */
-const leftIn = ({ marks }: FoundOnDisk): number => sumOf(Object.values(marks)) - marks['binary logs'];
 const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-const countsOf = ({ marks }: FoundOnDisk): string =>
-  Object.entries(marks)
-    .map(([kind, count]) => `${kind} ${grouped(count)}`)
-    .join(', ');
 
-type Size = typeof FULL;
-
-async function retain(world: RunWorld, size: Size) {
-  await using stage = await Stage.start(world, 'retention', CLUSTER);
-  const { define } = stage.cluster;
-  const unruledAccess = await define(UNRULED, []);
-  const topologyTable = (await stage.open()).topologyTable;
-  await writeRetention(topologyTable, DATASTORE, RULES);
-  await using store = await openStore({ ...stage.access, sql: PATIENT });
-  await stage.drain();
-  const ending = new AbortController();
-  const background = eraseBehind(store, ending.signal);
-  try {
-    const unruled = await watchedWrites(world, await unruledStore(stage, unruledAccess), { ...SHORT, marked: 0 });
-    world.say(`${grouped(size.rows)} rows are written`);
-    const rows = rowsOfRun(size.rows);
-    const watched = await watchedWrites(world, store, size, rows);
-    world.say('waiting until what is not kept is erased');
-    await untilErased(stage, rows.length);
-    const erased = await eraseRows(store, rows.slice(0, size.erased));
-    const folder = join(stage.cluster.folder, 'servers');
-    const isErased = (row: number, version: number): boolean => row < erased || version <= size.marked - KEPT;
-    const before = await searchDisk(folder, isErased);
-    const bytes = { before: tableBytes(folder, DATASTORE), after: 0, fresh: 0 };
-    world.say(`on disk before the purge: ${countsOf(before)}; ${mib(bytes.before)}`);
-    const purge = await purgeAll(stage, store);
-    await copyFresh(stage);
-    await settle(stage);
-    bytes.after = tableBytes(folder, DATASTORE);
-    bytes.fresh = tableBytes(folder, FRESH);
-    const after = await searchDisk(folder, isErased);
-    return { watched, unruled, before, after, purge, bytes, engine: stage.engine };
-  } finally {
-    ending.abort();
-    await background;
+async function retain(stage: Stage, store: OpenStore, size: Size) {
+  stage.say(`${grouped(size.rows)} rows are written`);
+  const rows = rowsOfRun(size.rows);
+  const watched = await watchedWrites(stage, store, size, rows);
+  stage.say('waiting until what is not kept is erased');
+  await untilErased(stage, rows.length);
+  const erasures = await erasing(store).erasures();
+  for (const { row_key } of rows.slice(0, size.erased)) {
+    const { state, waits_for } = await erasures.erase({ row_key, reason: REASON });
+    if (state !== 'erased') throw new Error(`an erasure waits for ${waits_for}`);
   }
-}
-
-/** As the scheduled function does, with less patience. */
-async function eraseBehind({ context, topologyTable, stateTable }: OpenStore, signal: AbortSignal): Promise<void> {
-  await runErasures({
-    context,
-    topologyTable,
-    stateTable,
-    backupDays: 0,
-    leases: leases(stateTable, randomUUID(), 5000),
-    deadline: Date.now() + 3_600_000,
-    lookMs: 1000,
-    retention: { roundMs: 4000, wholeMs: 15_000, rest: 0.2 },
-    purge: { lookMs: 500, rest: 0.2 },
-    failed: (error) => console.error(error),
-    signal,
-  });
+  const folder = join(stage.cluster.folder, 'servers');
+  const before = await searchFiles(folder);
+  const bytes = { before: tableBytes(folder, DATASTORE), after: 0, fresh: 0 };
+  stage.say(`on disk before the purge: ${placesLine(before.erased)}; ${mib(bytes.before)}`);
+  const purge = await purgeAll(stage, store);
+  await copyFresh(stage);
+  await settle(stage);
+  bytes.after = tableBytes(folder, DATASTORE);
+  bytes.fresh = tableBytes(folder, FRESH);
+  return { watched, before, after: await searchFiles(folder), purge, bytes };
 }
 
 function rowsOfRun(count: number): readonly WrittenRow[] {
   return Array.from({ length: count }, () => ({ row_key: randomUUID(), acked: 0 }));
 }
 
-async function unruledStore(stage: Stage, access: DatastoreAccess): Promise<OpenStore> {
-  return stage.use(await openStore({ ...access, sql: PATIENT }));
-}
-
 /** Writes all rows, a version of many at a time, while they are read. */
 async function watchedWrites(
-  world: RunWorld,
+  { world }: Stage,
   { datastore }: OpenStore,
-  { rows: count, versions, marked, filler: length }: Size,
-  rows: readonly WrittenRow[] = rowsOfRun(count),
+  { versions, marked, erased, filler: length }: Size,
+  rows: readonly WrittenRow[],
 ): Promise<Watched> {
   const ending = new AbortController();
   const reading = Array.from({ length: READERS }, (_, number) =>
     watchReads(datastore, rows, new Random(world.seed, 'retention', number), ending.signal),
   );
   const filler = new Random(world.seed, 'filler', 0);
+  const cellsOf = (row_key: string, row: number, version: number): readonly NewCell[] => {
+    const body = { row, version, filler: textOf(filler, length) };
+    const large = { row_key, column_name: LARGE, ref_key: version, body };
+    if (version > marked) return [large];
+    const fate = row < erased || version <= marked - KEPT ? 'erased' : 'kept';
+    return [large, { row_key, column_name: MARKED, ref_key: version, body: markedBody(fate) }];
+  };
   const work: { readonly version: number; readonly from: number }[] = [];
   for (let version = 1; version <= versions; version += 1)
     for (let from = 0; from < rows.length; from += BATCH) work.push({ version, from });
@@ -197,19 +179,7 @@ async function watchedWrites(
       const some = rows.slice(from, from + BATCH);
       await putAll(
         datastore,
-        some.flatMap(({ row_key }, position): NewCell[] => [
-          cellsOf(row_key, from + position, version, textOf(filler, length)),
-          ...(version > marked
-            ? []
-            : [
-                {
-                  row_key,
-                  column_name: MARKED,
-                  ref_key: version,
-                  body: markedBody(from + position, version),
-                },
-              ]),
-        ]),
+        some.flatMap(({ row_key }, position) => cellsOf(row_key, from + position, version)),
       );
       for (const row of some) row.acked = Math.max(row.acked, version - WRITERS);
     }
@@ -226,12 +196,10 @@ async function watchedWrites(
 
 async function putAll(datastore: OpenStore['datastore'], cells: readonly NewCell[]): Promise<void> {
   for (let left = cells; left.length > 0;) {
-    const results = await datastore.batchPut(left.slice(0, 100));
-    const again = left.slice(0, 100).filter((_, position) => {
-      const outcome = results[position]?.outcome;
-      if (outcome === 'conflict') throw new Error('a cell was written twice, with another body');
-      return outcome === 'unavailable';
-    });
+    const some = left.slice(0, 100);
+    const results = await datastore.batchPut(some);
+    if (results.some(({ outcome }) => outcome === 'conflict')) throw new Error('a cell was written twice');
+    const again = some.filter((_, position) => results[position]?.outcome === 'unavailable');
     left = [...again, ...left.slice(100)];
   }
 }
@@ -249,40 +217,18 @@ async function untilErased(stage: Stage, rows: number): Promise<void> {
       const sql = `SELECT COUNT(*) FROM \`${shardDatabase(DATASTORE, shard)}\`.entity WHERE column_name IN ('${LARGE}', '${MARKED}') AND LEFT(body, 1) <> X'00'`;
       return toNumber((await rowsOf(client, sql))[0]?.[0]);
     });
-    return counts.reduce((sum, count) => sum + count, 0);
+    return sumOf(counts);
   };
   let left = 0;
-  const isDone = await stage.comes(async () => (left = await bodies()) === rows * 2 * KEPT, {
-    patienceMs: PATIENCE_MS,
-    pollMs: 1000,
-  });
-  if (!isDone) throw new Error(`${left} bodies are left, wanted ${rows * 2 * KEPT}`);
-}
-
-/** Returns how many. */
-async function eraseRows(
-  { context, topologyTable, stateTable, name }: OpenStore,
-  rows: readonly WrittenRow[],
-): Promise<number> {
-  const operations = await erasureManagement({ context, topologyTable, stateTable, backupDays: 0 }).erasures(
-    name,
-    'a fault run',
-  );
-  for (const { row_key } of rows) {
-    const { state, waits_for } = await operations.erase({ row_key, reason: 'a fault run' });
-    if (state !== 'erased') throw new Error(`an erasure waits for ${waits_for}`);
-  }
-  return rows.length;
+  const isDone = async (): Promise<boolean> => (left = await bodies()) === rows * 2 * KEPT;
+  if (!(await stage.comes(isDone, { patienceMs: PATIENCE_MS, pollMs: 1000 })))
+    throw new Error(`${left} bodies are left, wanted ${rows * 2 * KEPT}`);
 }
 
 async function purgeAll(stage: Stage, store: OpenStore): Promise<Purge> {
-  const { context, topologyTable, stateTable, name } = store;
-  const operations = await erasureManagement({ context, topologyTable, stateTable, backupDays: 0 }).retention(
-    name,
-    'a fault run',
-  );
+  const operations = await erasing(store).retention();
   let purge = await operations.purge();
-  stage.world.say('the purge goes on');
+  stage.say('the purge goes on');
   await stage.comes(async () => (purge = (await operations.retention()).purge ?? purge).state === 'purged', {
     patienceMs: PATIENCE_MS,
     pollMs: 500,
@@ -297,11 +243,8 @@ async function copyFresh(stage: Stage): Promise<void> {
     const [from, to] = [shardDatabase(DATASTORE, shard), shardDatabase(FRESH, shard)];
     const change = (sql: string): Promise<unknown> => client.change({ sql, parameters: [] });
     await change(`CREATE DATABASE ${to}`);
-    const names = await rowsOf(
-      client,
-      `SELECT table_name FROM information_schema.tables WHERE table_schema = '${from}'`,
-    );
-    for (const [name] of names) {
+    const names = `SELECT table_name FROM information_schema.tables WHERE table_schema = '${from}'`;
+    for (const [name] of await rowsOf(client, names)) {
       const table = toText(name ?? null);
       await change(`CREATE TABLE ${to}.${table} LIKE ${from}.${table}`);
       await change(`INSERT INTO ${to}.${table} SELECT * FROM ${from}.${table} ORDER BY 1`);
@@ -321,7 +264,7 @@ async function settle(stage: Stage): Promise<void> {
         patienceMs: PATIENCE_MS,
         pollMs: 200,
       });
-    stage.world.say(`${group}: binary logs are purged`);
+    stage.say(`${group}: binary logs are purged`);
     for (const node of nodes) for (const what of ['BINARY LOGS', 'RELAY LOGS']) await ask(`FLUSH ${what}`, node);
     // Replicas read the new ones by then: those that are read are not purged.
     await stage.wait(SETTLING_MS);
@@ -332,4 +275,14 @@ async function settle(stage: Stage): Promise<void> {
   });
   // Pages that are dirty are written.
   await stage.wait(SETTLING_MS);
+}
+
+/** Bytes of the files of tables of one datastore. */
+function tableBytes(folder: string, datastore: string): number {
+  const isOf = new RegExp(`/${datastore}_\\d+/[^/]+\\.ibd$`, 'u');
+  return sumOf(
+    filesIn(folder)
+      .filter((file) => isOf.test(file))
+      .map((file) => statSync(file).size),
+  );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import type { Share } from '../fault-run.ts';
-import { TRIGGER } from './marked-cells.ts';
+import { TRIGGER } from './clinic.ts';
 
 /** How far a trigger was sent at a moment. */
 export interface OffsetSample {

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Random } from '../../support/random.ts';
-import { KEPT, LARGE } from './marked.ts';
+
+/** Versions that are kept of each column. */
+export const KEPT = 10;
+/** The column of large bodies, of which most of the space is made. */
+export const LARGE = 'LARGE';
 
 /** What reads were shown, while rows were written. */
 export interface Watched {

@@ -12,7 +12,7 @@ import { STORE_VARIABLES } from '../../../shared/environment.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
 import type { OpenCircuits } from '../../../shared/access/open-circuits.ts';
 import { OPENINGS_KEY } from '../../../shared/granted-names.ts';
-import { blamingClient, type BlamingClient } from '../blaming-client.ts';
+import { blamingClient, type BlamingClient } from '../without/blaming-client.ts';
 
 const LOOK_EVERY_MS = 2000;
 

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
-import { engineName } from '../../support/cluster.ts';
 import { check, type FaultRun, type RunWorld } from '../fault-run.ts';
-import { arePerfect, firstLine, startInUse, type FirstAnswers, type StackInUse } from '../stack-in-use.ts';
 import { variedFunctions } from '../stack-program.ts';
+import { arePerfect, firstLine, startInUse, type StackInUse } from './stack-in-use.ts';
 
 const FROZEN_SECONDS = 180;
 const KEEPING = {
@@ -29,18 +28,22 @@ export const freezeRun: FaultRun = {
     await freeze(world, [product, keeping]);
     // One after the other: each has the machine for itself.
     const [real, control] = [await product.ask('', before[0]), await keeping.ask('', before[1])];
-    const bar = {
-      what: 'of the first writes stored, of the first reads fresh; circuits opened; control: connections kept',
-      bar: 'all, all; 0',
-      figure: ({ stored, writes, fresh, reads, circuits }: FirstAnswers): string =>
-        `${stored} of ${writes}, ${fresh} of ${reads}; ${circuits}`,
-      holds: (answers: FirstAnswers): boolean => arePerfect(answers) && answers.circuits === 0,
-      fails: (answers: FirstAnswers): boolean => !arePerfect(answers),
-    };
     return {
-      checks: [check(bar, real, control)],
+      checks: [
+        check(
+          {
+            what: 'of the first writes stored, of the first reads fresh; circuits opened; control: connections kept',
+            bar: 'all, all; 0',
+            figure: ({ stored, writes, fresh, reads, circuits }) =>
+              `${stored} of ${writes}, ${fresh} of ${reads}; ${circuits}`,
+            holds: (answers) => arePerfect(answers) && answers.circuits === 0,
+            fails: (answers) => !arePerfect(answers),
+          },
+          real,
+          control,
+        ),
+      ],
       cells: real.writes,
-      engine: engineName(product.stack.groups.engine),
       notes: [firstLine(real), `connections kept: ${firstLine(control)}`],
     };
   },

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { engineName } from '../../support/cluster.ts';
 import { untilAllRun } from '../../support/nodes.ts';
 import { check, sumOf, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
-import { arePerfect, firstLine, startInUse, type FirstAnswers, type StackInUse } from '../stack-in-use.ts';
+import { arePerfect, firstLine, startInUse, type FirstAnswers, type StackInUse } from './stack-in-use.ts';
 import { variedFunctions } from '../stack-program.ts';
 
 const QUIET_SECONDS = 100;
@@ -46,7 +45,6 @@ export const quietRun: FaultRun = {
     return {
       checks: [checkOf('threads', ofThreads), checkOf('processes', ofProcesses)],
       cells: sumOf([...ofThreads, ...ofProcesses].map(({ writes }) => writes)),
-      engine: engineName(threads.stack.groups.engine),
       notes: Object.entries({ threads: ofThreads, processes: ofProcesses, believing: control }).flatMap(
         ([name, answers]) => answers.map((answer, position) => `${name}, ${position + 1} killed: ${firstLine(answer)}`),
       ),

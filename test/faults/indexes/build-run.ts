@@ -1,63 +1,58 @@
+import type { FieldValue } from '../../../shared/definitions/field-value.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
 import { forgetFollower } from '../../../shared/follow/rewind-follower.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { buildName } from '../../../shared/index/repair/build-follower.ts';
-import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
 import { setIndexState } from '../../../shared/topology/index-catalogue.ts';
-import { check, grouped, type Check, type FaultRun } from '../fault-run.ts';
-import { figureOf, isClean, judge, liveIndexes, untilQuiet, type Judged } from './problems.ts';
-import { openStore, type OpenStore } from '../../support/store-access.ts';
+import { lookUntil } from '../../support/look-until.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
+import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
+import { check, grouped, type Check } from '../fault-run.ts';
+import type { Stage } from '../stage.ts';
+import { stagedRun } from '../staged-run.ts';
+import { fill, TripSource } from './fill.ts';
+import { figureOf, isClean, judge, liveIndexes, untilQuiet, type Judged } from './judge-indexes.ts';
 import { DRIVER_INDEX, ZONE_INDEX } from './race-definitions.ts';
 import { startRepair } from './race.ts';
-import { Stage } from '../stage.ts';
-import { fill, TripSource } from './fill.ts';
-import { ask, firstShareSince, percent, shareOf, untilSeen, type BuildQuestion } from './watch-build.ts';
 import type { WriteInput, WriteProgress } from './write-process.ts';
 
-const CLUSTER = { groups: 2, readers: 0, shards: 32, bufferCopies: 0 };
-const CELLS = 100_000;
+const CELLS = Number(process.env['SCHEMALESS_FAULTS_CELLS'] ?? 100_000);
 /** How far the build is when the repair is killed. */
 const KILLED_AT = 0.5;
 const CONTROL_KILLED_AT = 0.3;
 /** What a crash lets happen twice is far less. */
 const REPEATED_AT_MOST = 0.05;
 /** A progress that is told more often. */
-const SETTINGS: Partial<RepairSettings> = { lookMs: 500 };
-/** Rows that the writers beside the build know. */
+const SETTINGS = { lookMs: 500 };
+/** Rows that the writers next to the build know. */
 const KNOWN_ROWS = 5000;
+const PATIENCE = { pollMs: 250, patienceMs: 240_000 };
 
-export const buildRun: FaultRun = {
+export const buildRun = stagedRun({
   name: 'build',
   promise: 'An index added to a datastore with data answers once it is complete, and then with everything',
   fault: `an index is added to ${grouped(CELLS)} cells under writers; kill -9 of the repair in the middle of the build`,
   control: 'another index: its offsets forgotten when the repair is killed, and made live by hand',
-
-  async run(world) {
-    const { seed, signal, say } = world;
-    const cells = Number(process.env['SCHEMALESS_FAULTS_CELLS'] ?? CELLS);
-    await using stage = await Stage.start(world, 'build', CLUSTER);
-    const store = await stage.open({ sql: {} });
+  servers: { groups: 2, readers: 0, shards: 32, bufferCopies: 0 },
+  async real(stage) {
+    const { seed, signal } = stage.world;
     const filling = performance.now();
-    const rows = await fill(store, cells, seed, signal);
-    say(
-      `${grouped(cells)} cells written in ${((performance.now() - filling) / 1000).toFixed(0)} s; adding ${DRIVER_INDEX.name}`,
-    );
-
-    const real = await buildUnderWriters(stage, rows);
-    say(`the control: ${buildRun.control}`);
-    const control = await buildBadly(stage);
-    return {
-      checks: checks(real, control),
-      cells: cells + real.acked,
-      engine: stage.engine,
-      notes: [
-        `progress seen by queries: ${real.seen.map(percent).join(', ')}; live after ${real.liveSeconds.toFixed(0)} s`,
-        `cells written meanwhile: ${grouped(real.acked)}`,
-      ],
-    };
+    const rows = await fill(await stage.open({ sql: {} }), CELLS, seed, signal);
+    const seconds = ((performance.now() - filling) / 1000).toFixed(0);
+    stage.say(`${grouped(CELLS)} cells written in ${seconds} s; adding ${DRIVER_INDEX.name}`);
+    return await buildUnderWriters(stage, rows);
   },
-};
+  without: buildBadly,
+  judge: (real, control) => ({
+    checks: checks(real, control),
+    cells: CELLS + real.acked,
+    notes: [
+      `progress seen by queries: ${real.seen.map(percent).join(', ')}; live after ${real.liveSeconds.toFixed(0)} s`,
+      `cells written meanwhile: ${grouped(real.acked)}`,
+    ],
+  }),
+});
 
 /** What a build came to, and how far it was when the repair was killed, and when the next one began: shares. */
 interface Built {
@@ -86,8 +81,8 @@ function checks(real: Built, control: Built): readonly Check[] {
 }
 
 async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
-  const { access, cluster, world } = stage;
-  const { seed, signal, say } = world;
+  const { access, cluster, world, say } = stage;
+  const { seed, signal } = world;
   await using store = await openStore(access);
   const { driver_partner_uuid: driver = rows[0] ?? '' } = Object(new TripSource(seed, 0).base('', 0).body);
   const question: BuildQuestion = { index: DRIVER_INDEX.name, field: 'driver_partner_uuid', value: driver };
@@ -105,20 +100,20 @@ async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
   const seen: number[] = [];
   let early = 0;
   const until = async (share: number): Promise<void> => {
-    const now = await untilSeen(store, question, (what) => what.state === 'live' || shareOf(what) >= share, signal);
+    const now = await untilSeen(store, question, (what) => what.isLive || what.share >= share, signal);
     // Before the build was killed, it cannot be complete.
-    if (now.state === 'live' && share < 1) early += 1;
-    seen.push(shareOf(now));
-    say(`a query is answered: ${now.state}, ${percent(shareOf(now))}`);
+    if (now.isLive && share < 1) early += 1;
+    seen.push(now.share);
+    say(`a query is answered: ${now.isLive ? 'live' : 'building'}, ${percent(now.share)}`);
   };
   for (const share of [0.1, 0.3, KILLED_AT]) await until(share);
   const moment = new Date().toISOString();
-  const killed = shareOf(await ask(store, question));
+  const { share: killed } = await ask(store, question);
   await repair.killAndStart();
   const resumed = await firstShareSince(access, index, moment, signal);
   say(`kill -9 of the repair at ${percent(killed)}; the next one begins at ${percent(resumed)}`);
   await until(0.8);
-  await untilSeen(store, question, ({ state }) => state === 'live', signal);
+  await untilSeen(store, question, ({ isLive }) => isLive, signal);
   const liveSeconds = (performance.now() - start) / 1000;
   say(`live after ${liveSeconds.toFixed(0)} s`);
 
@@ -132,13 +127,13 @@ async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
 /** Without what the build keeps, and without waiting for its end. */
 async function buildBadly(stage: Stage): Promise<Built> {
   const { access, cluster } = stage;
-  const { signal, say } = stage.world;
+  const { signal } = stage.world;
   await using store = await openStore(access);
   using repair = await startRepair(stage, access, { settings: SETTINGS });
   await cluster.define(access.datastore, [DRIVER_INDEX, ZONE_INDEX]);
   const index = await buildOf(store, ZONE_INDEX);
   const question: BuildQuestion = { index: ZONE_INDEX.name, field: 'zone', value: 1 };
-  const killed = shareOf(await untilSeen(store, question, (what) => shareOf(what) >= CONTROL_KILLED_AT, signal));
+  const { share: killed } = await untilSeen(store, question, ({ share }) => share >= CONTROL_KILLED_AT, signal);
   const moment = new Date().toISOString();
   await repair.kill();
   await forgetFollower(store.stateTable, { name: buildName(index), datastore: access.datastore });
@@ -148,7 +143,7 @@ async function buildBadly(stage: Stage): Promise<Built> {
   const catalogue = { datastore: access.datastore, name: index.name };
   await setIndexState(store.topologyTable, catalogue, index.hash, 'building', 'live');
   const judged = await judge(store, access.groups, [index]);
-  say(
+  stage.say(
     `killed at ${percent(killed)}, the next one begins at ${percent(resumed)}; made live by hand: ${figureOf(judged)}`,
   );
   return { judged, killed, resumed, early: 0 };
@@ -162,4 +157,61 @@ async function buildOf({ context, name }: OpenStore, { name: wanted }: IndexDefi
     ?.versions.find(({ state }) => state === 'building');
   if (!version) throw new Error(`${wanted} is not being built`);
   return { name: wanted, hash: version.hash, definition: version.definition };
+}
+
+interface BuildQuestion {
+  readonly index: string;
+  readonly field: string;
+  readonly value: Exclude<FieldValue, null>;
+}
+
+/** What a client sees of an index: whether it is answered, and how far its build is. */
+interface Seen {
+  readonly isLive: boolean;
+  readonly share: number;
+}
+
+/** Asks the index, as a client does. */
+async function ask({ datastore, context }: OpenStore, { index, field, value }: BuildQuestion): Promise<Seen> {
+  context.topology.refresh();
+  try {
+    await datastore.query({ index, where: [{ field, operator: 'eq', values: [value] }] });
+    return { isLive: true, share: 1 };
+  } catch (error) {
+    if (!(error instanceof SchemalessError) || error.code !== 'index_building') throw error;
+    const { progress } = error.details.more as { readonly progress: { done: number; total: number } | null };
+    return { isLive: false, share: progress && progress.total > 0 ? progress.done / progress.total : 0 };
+  }
+}
+
+/** Asks until what is seen is wanted. */
+async function untilSeen(
+  store: OpenStore,
+  question: BuildQuestion,
+  isWanted: (seen: Seen) => boolean,
+  signal: AbortSignal,
+): Promise<Seen> {
+  const seen = await lookUntil(() => ask(store, question), isWanted, { ...PATIENCE, signal });
+  if (isWanted(seen)) return seen;
+  throw new Error(`${question.index} is still ${JSON.stringify(seen)} after ${PATIENCE.patienceMs / 1000} s`);
+}
+
+/** The first progress that a repair wrote after this moment (RFC 3339): what is there before is its predecessor's. */
+async function firstShareSince(
+  access: DatastoreAccess,
+  { name: index, hash }: PhysicalIndex,
+  moment: string,
+  signal: AbortSignal,
+): Promise<number> {
+  await using store = await openStore(access);
+  const look = async () => (await store.context.topology.indexNow(store.name, index)).progress;
+  const isSince = (progress: Awaited<ReturnType<typeof look>>): boolean => (progress?.at ?? '') > moment;
+  const progress = await lookUntil(look, isSince, { ...PATIENCE, signal });
+  if (!progress || !isSince(progress)) throw new Error(`no repair wrote the progress of ${index}`);
+  const build = progress.builds[hash];
+  return build && build.total > 0 ? build.done / build.total : build ? 0 : 1;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
 }

@@ -1,11 +1,11 @@
-import type { DatastoreAccess } from '../../support/store-access.ts';
-import type { RaceInput, RaceProgress } from './race-process.ts';
-import { RestartedProcess } from './restarted-process.ts';
-import type { Stage } from '../stage.ts';
-import { AS_IT_IS, type Variation } from './variation.ts';
-import { sumOf } from '../fault-run.ts';
 import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
+import type { DatastoreAccess } from '../../support/store-access.ts';
+import { grouped, sumOf } from '../fault-run.ts';
+import type { Stage } from '../stage.ts';
+import type { RaceInput, RaceProgress } from './race-process.ts';
 import type { RepairInput, RepairProgress } from './repair-process.ts';
+import { RestartedProcess } from './restarted-process.ts';
+import { AS_IT_IS, type Variation } from './variation.ts';
 
 export interface RaceOptions {
   readonly access: DatastoreAccess;
@@ -13,11 +13,6 @@ export interface RaceOptions {
   readonly variation: Variation;
   /** Killed in the middle too. Undefined: none runs. */
   readonly repair: Repair | undefined;
-}
-
-export interface Raced extends RaceProgress {
-  /** Processes of writers that were killed in the middle of writes. */
-  readonly kills: number;
 }
 
 const PROCESSES = 4;
@@ -31,28 +26,25 @@ const POLL_MS = 50;
 
 /**
  * Eight writers in four processes race for the same rows, while they, the repair and a group's writer are killed.
- * Returns once all servers run again.
+ * Returns once all servers run again, with how many processes of writers were killed.
  */
-export async function race(stage: Stage, { access, seconds, variation, repair }: RaceOptions): Promise<Raced> {
-  const { cluster, servers } = stage;
-  const { seed, say } = stage.world;
+export async function race(
+  stage: Stage,
+  { access, seconds, variation, repair }: RaceOptions,
+): Promise<RaceProgress & { readonly kills: number }> {
+  const { cluster, servers, say } = stage;
+  const { seed } = stage.world;
   using stack = new DisposableStack();
   const since = Date.now();
+  const inputOf = (position: number) => (life: number) => {
+    // A process that starts again is other writers: their ref keys and choices are others.
+    const first = (life * PROCESSES + position) * WRITERS_EACH;
+    const writers = Array.from({ length: WRITERS_EACH }, (_, writer) => (first + writer) % 100);
+    return { access, writers, seed, since, variation };
+  };
+  const module = new URL('race-process.ts', import.meta.url);
   const racers = Array.from({ length: PROCESSES }, (_, position) =>
-    stack.use(
-      new RestartedProcess<RaceInput, RaceProgress>(
-        new URL('race-process.ts', import.meta.url),
-        cluster.folder,
-        (life) => {
-          // A process that starts again is other writers: their ref keys and choices are others.
-          const writers = Array.from(
-            { length: WRITERS_EACH },
-            (_unused, writer) => ((life * PROCESSES + position) * WRITERS_EACH + writer) % 100,
-          );
-          return { access, writers, seed, since, variation };
-        },
-      ),
-    ),
+    stack.use(new RestartedProcess<RaceInput, RaceProgress>(module, cluster.folder, inputOf(position))),
   );
   await Promise.all(racers.map(({ ready }) => ready));
   const start = performance.now();
@@ -89,30 +81,24 @@ export async function race(stage: Stage, { access, seconds, variation, repair }:
   const kills = sumOf(racers.map((racer) => racer.kills));
   const raced = { acked: sum('acked'), entries: sum('entries'), late: sum('late'), changed: sum('changed'), kills };
   if (raced.late === 0) throw new Error('no write of entries was late');
-  say(`${raced.acked.toLocaleString('en-US')} cells of the same rows written, ${raced.kills} processes killed at it`);
+  say(`${grouped(raced.acked)} cells of the same rows written, ${raced.kills} processes killed at it`);
   return raced;
 }
 
-export type Repair = RestartedProcess<RepairInput, RepairProgress>;
-
-export interface RepairOptions {
-  /** @default as the function does it */
-  readonly variation?: Variation;
-  /** @default the function's own */
-  readonly settings?: Partial<RepairSettings>;
-}
+type Repair = RestartedProcess<RepairInput, RepairProgress>;
 
 /** A process that repairs the indexes of a datastore, and can be killed. Returns once it works; its caller ends it. */
 export async function startRepair(
   { cluster }: Stage,
   access: DatastoreAccess,
-  { variation = AS_IT_IS, settings = {} }: RepairOptions = {},
+  { variation = AS_IT_IS, settings = {} }: { variation?: Variation; settings?: Partial<RepairSettings> } = {},
 ): Promise<Repair> {
-  const repair: Repair = new RestartedProcess(new URL('repair-process.ts', import.meta.url), cluster.folder, () => ({
-    access,
-    variation,
-    settings,
-  }));
+  const input = { access, variation, settings };
+  const repair: Repair = new RestartedProcess(
+    new URL('repair-process.ts', import.meta.url),
+    cluster.folder,
+    () => input,
+  );
   await repair.ready;
   return repair;
 }

@@ -77,7 +77,7 @@ function startReaders(
 /** Keeps so many processes busy, until disposed: threads of writers and servers then stop at every place there is. */
 function startPressure(processes: number): Disposable {
   const children = Array.from({ length: processes }, () =>
-    fork(new URL('../busy-loop.ts', import.meta.url), { execArgv: [], stdio: 'ignore' }),
+    fork(new URL('./busy-loop.ts', import.meta.url), { execArgv: [], stdio: 'ignore' }),
   );
   return {
     [Symbol.dispose]() {

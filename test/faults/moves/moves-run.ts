@@ -8,7 +8,7 @@ import type { OpenStore } from '../../support/store-access.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';
 import { aftermathNotes, faultsLine, wrongOf } from '../aftermath.ts';
 import { check, grouped, noneOf, sumOf, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
-import { compareTables, problemsText } from '../indexes/compare-tables.ts';
+import { compareTables, problemsText } from '../indexes/judge-indexes.ts';
 import { startRepair } from '../indexes/race.ts';
 import { RestartedProcess } from '../indexes/restarted-process.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';

@@ -4,7 +4,7 @@ import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../../support/workers/worker-side.ts';
-import { refKeyOf } from './consumer-variation.ts';
+import { refKeyOf } from './deliveries.ts';
 
 export interface CellWriters {
   readonly access: DatastoreAccess;

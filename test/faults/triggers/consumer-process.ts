@@ -10,8 +10,7 @@ import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-stor
 import type { TriggerMessage } from '../../../shared/triggers/state/message.ts';
 import { Random } from '../../support/random.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
-import { isPoison, type ConsumerVariation } from './consumer-variation.ts';
-import { cellName, openDeliveries } from './deliveries.ts';
+import { cellName, isPoison, openDeliveries, type ConsumerVariation } from './deliveries.ts';
 import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
 export interface ConsumerInput {

@@ -1,18 +1,14 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
-import type { FaultRun } from '../fault-run.ts';
-import { deliveryCheck, type Setting } from '../triggers/part.ts';
-import { Scene } from '../triggers/scene.ts';
+import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
+import type { FaultRun } from '../fault-run.ts';
+import { deliveryCheck, twoWays } from './part.ts';
+import { Scene } from './scene.ts';
 
 const SHARDS = 24;
-const SECONDS = 6;
-const CELLS = 300;
 /** For a thousand of them SQS takes three and a half days. */
 const RECEIPTS = 3;
-/** Slower than cells come, so that some wait when it is halted. */
-const CALL_MS = 120;
 const GIVEN_UP = 40;
 const EXPIRED = 30;
 /** Longer than a run: the control's tailer is to look after nothing. */
@@ -27,48 +23,54 @@ export const haltedRun: FaultRun = {
 
   async run(world) {
     await using stage = await startTriggerStage(world, { groups: 1, readers: 0, shards: SHARDS });
-    const real = await halt({ world, stage }, 'halted', true);
-    const control = await halt({ world, stage }, 'halted_control', false);
+    return halt.carryOut({ world, stage });
+  },
+};
+
+/** In the control the resume does not look at the queue, nor the tailer at what was given up. */
+const halt = twoWays({
+  name: 'halted',
+  fault: haltedRun.fault,
+  inTurn: true,
+  async act(setting, name, looks) {
+    const { world } = setting;
+    await using scene = await Scene.start(setting, {
+      name,
+      receipts: RECEIPTS,
+      definition: { function: 'functions/examples/bill-rider.ts' },
+      // Slower than cells come, so that some wait when it is halted.
+      consumer: { callMs: 120, pauseSeconds: 0 },
+      tailers: [looks ? {} : { settings: { lagEveryMs: NEVER_MS } }],
+    });
+    const queues = sqsTriggerQueues(scene.store.sqs);
+    const { queueUrl, parkedQueueUrl, datastore, trigger: halted } = scene.access;
+    await scene.load(world.seconds ?? 6, 300);
+    await scene.until('messages wait', async () => (await queues.depth(queueUrl)) >= GIVEN_UP + EXPIRED + SHARDS);
+    await scene.operate((operations, trigger) => operations.pauseTrigger(trigger));
+    await scene.until('SQS gives up on messages', async () => (await queues.depth(parkedQueueUrl)) >= GIVEN_UP);
+    const expired = await expire(scene);
+    await scene.stopWriters();
+    const dead = await queues.depth(parkedQueueUrl);
+    world.say(`${dead} given up, ${expired} expired; it is resumed`);
+
+    if (looks) await scene.operate((operations, trigger) => operations.resumeTrigger(trigger));
+    else await triggerStore(scene.store.stateTable, { datastore, trigger: halted }).resume();
+    await scene.replaceConsumers({});
+    const verdict = await scene.settle({ isReal: looks });
+    await scene.end();
+    return { verdict, dead, expired };
+  },
+  judge(real, control) {
     const what = 'cells, when the first of each shard had left the queue; control: the newest sent';
     return {
       checks: [deliveryCheck(what, real.verdict, control.verdict)],
       cells: real.verdict.due,
-      engine: stage.engine,
       notes: [
         `given up: ${real.dead}, expired: ${real.expired}, repeats: ${real.verdict.repeats}; control: ${control.dead}, ${control.expired}`,
       ],
     };
   },
-};
-
-/** @param looks whether the resume looks at the queue, and the tailer at what was given up */
-async function halt(setting: Setting, name: string, looks: boolean) {
-  const { world } = setting;
-  await using scene = await Scene.start(setting, {
-    name,
-    receipts: RECEIPTS,
-    definition: { function: 'functions/examples/bill-rider.ts' },
-    consumer: { callMs: CALL_MS, pauseSeconds: 0 },
-    tailers: [looks ? {} : { settings: { lagEveryMs: NEVER_MS } }],
-  });
-  const queues = sqsTriggerQueues(scene.store.sqs);
-  const { queueUrl, parkedQueueUrl, datastore, trigger: halted } = scene.access;
-  await scene.load(world.seconds ?? SECONDS, CELLS);
-  await scene.until('messages wait', async () => (await queues.depth(queueUrl)) >= GIVEN_UP + EXPIRED + SHARDS);
-  await scene.operate((operations, trigger) => operations.pauseTrigger(trigger));
-  await scene.until('SQS gives up on messages', async () => (await queues.depth(parkedQueueUrl)) >= GIVEN_UP);
-  const expired = await expire(scene);
-  await scene.stopWriters();
-  const dead = await queues.depth(parkedQueueUrl);
-  world.say(`${dead} given up, ${expired} expired; it is resumed`);
-
-  if (looks) await scene.operate((operations, trigger) => operations.resumeTrigger(trigger));
-  else await triggerStore(scene.store.stateTable, { datastore, trigger: halted }).resume();
-  await scene.replaceConsumers({});
-  const verdict = await scene.settle({ isReal: looks });
-  await scene.end();
-  return { verdict, dead, expired };
-}
+});
 
 /** What SQS does to messages whose time is over. */
 async function expire(scene: Scene): Promise<number> {

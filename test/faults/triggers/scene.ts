@@ -14,9 +14,17 @@ import { RestartedProcess } from '../indexes/restarted-process.ts';
 import { startWorker, type RunningWorker } from '../../support/workers/running-worker.ts';
 import type { CellWriters, WritersProgress } from './cell-writers.ts';
 import type { ConsumerInput, ConsumerProgress } from './consumer-process.ts';
-import { GOOD_CONSUMER, type ConsumerVariation } from './consumer-variation.ts';
-import { DeliveryLog, type Delivery } from './deliveries.ts';
-import { isWhole, judgeDeliveries, loggedCells, type DeliveryVerdict, type LoggedCell } from './judge-deliveries.ts';
+import {
+  DeliveryLog,
+  GOOD_CONSUMER,
+  isWhole,
+  judgeDeliveries,
+  loggedCells,
+  type ConsumerVariation,
+  type Delivery,
+  type DeliveryVerdict,
+  type LoggedCell,
+} from './deliveries.ts';
 import type { TailerInput, TailerOptions, TailerProgress } from '../../support/triggers/tailer-process.ts';
 import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 

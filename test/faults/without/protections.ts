@@ -3,7 +3,7 @@ import { SqlError, type SqlValue, type Statement, type Target } from '../../../s
 import { forgetWriters, NOBODY, recordWriter } from '../../../shared/sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards } from '../../../shared/sql/statements/select-fenced-shards.ts';
 import type { Wrap } from '../../support/store-access.ts';
-import { blamingClient } from '../blaming-client.ts';
+import { blamingClient } from './blaming-client.ts';
 import { changing, NOTHING, rewording } from '../changed-clients.ts';
 
 /** As a server answers that changed one row. */

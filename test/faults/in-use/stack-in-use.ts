@@ -1,16 +1,15 @@
-import { join } from 'node:path';
-import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
-import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
-import type { RunWorld } from '../support/run-world.ts';
-import { existsSync, readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import type { CellAddress } from '../../shared/cell.ts';
-import { DATASTORE } from '../support/store-access.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
+import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import type { CellAddress } from '../../../shared/cell.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 
 /** A whole local stack in this process, with functions that were asked before. */
 export interface StackInUse extends AsyncDisposable {
-  readonly name: string;
   readonly stack: LocalStack;
   readonly requests: FirstRequests;
   /** What came of the first requests after something was done to it. @param circuitsBefore see `FirstRequests` */
@@ -27,21 +26,13 @@ export async function startInUse(
   options: Partial<LocalStackOptions>,
 ): Promise<StackInUse> {
   await using parts = new AsyncDisposableStack();
-  const stack = await startLocalStack({
-    data: join(folder, name),
-    port: 0,
-    shards: SHARDS,
-    engine,
-    serverSize: 'full',
-    functionIdleSeconds: FUNCTION_IDLE_SECONDS,
-    ...options,
-  });
+  const size = { shards: SHARDS, serverSize: 'full', functionIdleSeconds: FUNCTION_IDLE_SECONDS } as const;
+  const stack = await startLocalStack({ data: join(folder, name), port: 0, engine, ...size, ...options });
   parts.defer(() => stack.stop());
   const requests = new FirstRequests(stack.url, stack.functionLog);
   await requests.warmUp();
   const kept = parts.move();
   return {
-    name,
     stack,
     requests,
     async ask(what, circuitsBefore) {
@@ -54,13 +45,12 @@ export async function startInUse(
 }
 
 /** How many of each are sent. */
-export const FIRST_REQUESTS = 200;
+const FIRST_REQUESTS = 200;
 const AT_ONCE = 16;
 /** A machine that has just started a stack may be busy. */
 const WARM_UP_TRIES = 20;
-const COLUMN = 'BASE';
 
-/** What came of requests that nobody repeated. */
+/** What came of requests that nothing repeated. */
 export interface FirstAnswers {
   readonly writes: number;
   readonly stored: number;
@@ -78,7 +68,7 @@ export interface FirstAnswers {
  * Writes, and reads of cells that were written before, side by side over HTTP; what is not answered as in peace is not
  * asked again.
  */
-export class FirstRequests {
+class FirstRequests {
   readonly #url: string;
   readonly #functionLog: string;
   readonly #written: CellAddress[] = [];
@@ -88,23 +78,19 @@ export class FirstRequests {
     this.#functionLog = functionLog;
   }
 
-  /**
-   * Opens connections, and has cells to read later. Throws where a cell is not stored however often it is asked for.
-   */
+  /** Opens connections, and has cells to read later. Throws where a cell is not stored however often it is sent. */
   async warmUp(): Promise<void> {
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        for (let turn = 0; turn < FIRST_REQUESTS / AT_ONCE; turn += 1) {
-          const address = { row_key: randomUUID(), column_name: COLUMN, ref_key: 1 };
-          let outcome = '';
-          for (let tries = 0; tries < WARM_UP_TRIES && !outcome.startsWith('stored'); tries += 1)
-            outcome = await this.#put(address);
-          if (!outcome.startsWith('stored')) throw new Error(`wanted writes in peace to be stored, got ${outcome}`);
-          this.#written.push(address);
-          await this.#get(address);
-        }
-      }),
-    );
+    await atOnce(async () => {
+      for (let turn = 0; turn < FIRST_REQUESTS / AT_ONCE; turn += 1) {
+        const address = newAddress();
+        let outcome = '';
+        for (let tries = 0; tries < WARM_UP_TRIES && !outcome.startsWith('stored'); tries += 1)
+          outcome = await this.#put(address);
+        if (!outcome.startsWith('stored')) throw new Error(`wanted writes in peace to be stored, got ${outcome}`);
+        this.#written.push(address);
+        await this.#get(address);
+      }
+    });
   }
 
   /** @param circuitsBefore those that are not counted @default all that have opened so far */
@@ -120,35 +106,26 @@ export class FirstRequests {
       else others[outcome] = (others[outcome] ?? 0) + 1;
     };
     let next = 0;
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        while (next < FIRST_REQUESTS) {
-          const earlier = this.#written[next % this.#written.length] as CellAddress;
-          next += 1;
-          await Promise.all([
-            ask('stored', () => this.#put({ row_key: randomUUID(), column_name: COLUMN, ref_key: 1 })),
-            ask('fresh', () => this.#get(earlier)),
-          ]);
-        }
-      }),
-    );
+    await atOnce(async () => {
+      while (next < FIRST_REQUESTS) {
+        const earlier = this.#written[next % this.#written.length] as CellAddress;
+        next += 1;
+        await Promise.all([ask('stored', () => this.#put(newAddress())), ask('fresh', () => this.#get(earlier))]);
+      }
+    });
     const circuits = this.circuitsOpened() - circuitsBefore;
     return { writes: FIRST_REQUESTS, reads: FIRST_REQUESTS, ...counts, others, circuits, slowestMs };
   }
 
   /** So far, of all functions. */
   circuitsOpened(): number {
-    return existsSync(this.#functionLog)
-      ? readFileSync(this.#functionLog, 'utf8').split('"circuit_opened"').length - 1
-      : 0;
+    if (!existsSync(this.#functionLog)) return 0;
+    return readFileSync(this.#functionLog, 'utf8').split('"circuit_opened"').length - 1;
   }
 
   async #put(address: CellAddress): Promise<string> {
-    const response = await fetch(this.#of(address), {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: '{"first":true}',
-    });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(this.#of(address), { method: 'PUT', headers, body: '{"first":true}' });
     const { outcome, code } = (await response.json()) as { outcome?: string; code?: string };
     return outcome ?? code ?? String(response.status);
   }
@@ -164,6 +141,12 @@ export class FirstRequests {
   #of({ row_key, column_name, ref_key }: CellAddress): string {
     return `${this.#url}/${row_key}/${column_name}/${ref_key}`;
   }
+}
+
+const newAddress = (): CellAddress => ({ row_key: randomUUID(), column_name: 'BASE', ref_key: 1 });
+
+async function atOnce(work: () => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
 export function arePerfect({ writes, stored, reads, fresh }: FirstAnswers): boolean {

@@ -1,4 +1,4 @@
-import { SqlError, type SqlClient } from '../../shared/sql/client.ts';
+import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 
 export interface BlamingClient extends SqlClient {
   /** Takes the node for one that is down, until the next sign of life is due. */
