@@ -42,13 +42,11 @@ const MODULES = [
   'triggers/tailers',
 ] as const;
 
-/** Every fault run. */
 export const FAULT_RUNS: readonly FaultRun[] = await Promise.all(MODULES.map(runOf));
 
 /** Those that take under four minutes together and judge no latency: they hold also next to other work. */
 export const SHORT_RUNS: readonly string[] = ['acks', 'lost-disk'];
 
-/** Each module exports the run of its name among what else it exports. */
 async function runOf(module: string): Promise<FaultRun> {
   const exported = (await import(`./${module}-run.ts`)) as Readonly<Record<string, Partial<FaultRun> | undefined>>;
   const run = Object.values(exported).find((one) => one?.name === module.split('/')[1]);

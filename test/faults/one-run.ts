@@ -3,7 +3,6 @@ import type { RunOutcome, RunWorld } from './fault-run.ts';
 import { FAULT_RUNS } from './fault-runs.ts';
 import { stackEngine } from './stack-program.ts';
 
-/** What it is told. */
 export type RunOrder = Omit<RunWorld, 'signal' | 'say'> & { readonly name: string };
 
 /** What it says: how far it is, and what came of it in the end. */

@@ -40,7 +40,6 @@ export async function controlStack(data: string, ...parameters: readonly string[
   await promisify(execFile)(process.execPath, [CONTROL, ...parameters, '--data', data]);
 }
 
-/** The name of the engine that such a stack runs on. */
 export function stackEngine({ engine: wish }: Pick<RunWorld, 'engine'>): string {
   const engine = findEngine({ wish });
   return engine ? engineName(engine) : 'unknown engine';
@@ -48,11 +47,7 @@ export function stackEngine({ engine: wish }: Pick<RunWorld, 'engine'>): string 
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions/', import.meta.url));
 
-/**
- * Fills a folder with functions for a stack: the product's own, but for some.
- *
- * @param varied modules by the name of the function that they stand for ("write-cells")
- */
+/** Fills a folder with the product's functions, but for some. @param varied modules by name ("write-cells") */
 export function variedFunctions(folder: string, varied: Readonly<Record<string, URL>>): string {
   mkdirSync(folder, { recursive: true });
   for (const file of readdirSync(FUNCTIONS).filter((name) => name.endsWith('.ts'))) {

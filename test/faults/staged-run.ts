@@ -1,4 +1,5 @@
 import type { ClusterOptions } from '../support/cluster.ts';
+import { aftermathNotes, faultsLine, type Aftermath } from './aftermath.ts';
 import type { FaultRun, RunOutcome } from './fault-run.ts';
 import { Stage } from './stage.ts';
 
@@ -13,7 +14,8 @@ export interface StagedRun<Real, Control> extends Omit<FaultRun, 'run'> {
   readonly real: (stage: Stage) => Promise<Real>;
   /** The same without it. */
   readonly without: (stage: Stage, real: Real) => Promise<Control>;
-  readonly judge: (real: Real, control: Control, stage: Pick<Stage, 'world'>) => RunOutcome;
+  /** Where there is an `aftermath`, it gives the number of cells, and is noted. */
+  readonly judge: (real: Real, control: Control) => Pick<RunOutcome, 'checks'> & Partial<RunOutcome>;
 }
 
 /** Makes a run: starts the servers of each part in turn, and ends them whatever comes. */
@@ -22,24 +24,35 @@ export function stagedRun<Real, Control>(run: StagedRun<Real, Control>): FaultRu
   return {
     ...declared,
     async run(world) {
-      const control = async (stage: Stage, done: Real): Promise<Control> => {
-        world.say(`the control: ${run.control}`);
-        return await without(stage, done);
-      };
-      if (!controlServers) {
-        await using stage = await Stage.start(world, run.name, servers);
-        const done = await real(stage);
-        return judge(done, await control(stage, done), stage);
-      }
-      const done = await onStage('real', servers, real);
-      return judge(done, await onStage('control', { ...servers, ...controlServers }, (stage) => control(stage, done)), {
-        world,
-      });
-
-      async function onStage<T>(part: string, options: Servers, work: (stage: Stage) => Promise<T>): Promise<T> {
-        await using stage = await Stage.start(world, `${run.name}/${part}`, options);
+      const onStage = async <T>(name: string, options: Servers, work: (stage: Stage) => Promise<T>): Promise<T> => {
+        await using stage = await Stage.start(world, name, options);
         return await work(stage);
-      }
+      };
+      const control = async (stage: Stage, done: Real): Promise<RunOutcome> => {
+        world.say(`the control: ${run.control}`);
+        const controlled = await without(stage, done);
+        return noted(judge(done, controlled), Object(done).aftermath, Object(controlled).aftermath);
+      };
+      if (!controlServers) return onStage(run.name, servers, async (stage) => control(stage, await real(stage)));
+      const done = await onStage(`${run.name}/real`, servers, real);
+      return onStage(`${run.name}/control`, { ...servers, ...controlServers }, (stage) => control(stage, done));
     },
+  };
+}
+
+function noted(
+  { checks, cells, notes = [] }: ReturnType<StagedRun<unknown, unknown>['judge']>,
+  real: Aftermath | undefined,
+  control: Aftermath | undefined,
+): RunOutcome {
+  const aftermath = real ?? control;
+  return {
+    checks,
+    cells: cells ?? aftermath?.acked ?? 0,
+    notes: [
+      ...notes,
+      ...(aftermath ? aftermathNotes(aftermath) : []),
+      ...(real && control ? [`the control: ${control.lost} of ${control.acked} lost, ${faultsLine(control)}`] : []),
+    ],
   };
 }

@@ -1,6 +1,5 @@
 import { openForwarder } from '../../../infra/local/mysql/forwarder.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import { aftermathNotes } from '../aftermath.ts';
 import { grouped } from '../fault-run.ts';
 import { isTold } from '../load/ask.ts';
 import type { Stage } from '../stage.ts';
@@ -22,7 +21,6 @@ export const acksRun = stagedRun({
   control: 'nobody tries again what ended unclear; tables without unique key, where it is tried again',
   servers: { shards: 48 },
   controlServers: { readers: 0, shards: 12 },
-  /** Writers whose answers are cut off, then processes that are killed in the middle of writes. */
   async real(stage) {
     const { access, hold } = await cutAnswers(stage);
     await stage.drain({ access });
@@ -56,12 +54,10 @@ export const acksRun = stagedRun({
           control: { figure: `${grouped(there)} there, nobody told`, failed: there > 0 },
         },
       ],
-      cells: aftermath.acked,
       notes: [
         `circuits opened ${real.circuitsOpened} times`,
         `answered 'buffered' though the cell was on the primary, and told the truth when asked again: ${judged.bufferedThere}`,
         `other bodies that were buffered, and kept as conflicts: ${conflicts.kept}; processes killed: ${killed.kills}`,
-        ...aftermathNotes(aftermath),
         ...judged.examples,
         ...doubts.examples,
       ],
@@ -95,7 +91,6 @@ async function cutAnswers(stage: Stage) {
   return { access, hold };
 }
 
-/** Cells whose writer died before it was told anything. */
 function judgeDoubts({ inDoubt, answers }: Killed, there: CellsThere) {
   const told = new Set(answers.filter(isTold).map(addressOf));
   const { untrue, examples } = judgeAnswers(answers, there);

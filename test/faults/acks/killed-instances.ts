@@ -5,18 +5,24 @@ import type { NewCell } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
+import { until } from '../../support/until.ts';
 import type { RunWorld } from '../fault-run.ts';
 import { RestartedProcess } from '../indexes/restarted-process.ts';
 import { asker, askUntilTold, openHistory, type Answer } from '../load/ask.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { writtenOf, type Written } from '../load/ledger.ts';
-import type { InstanceInput } from './instance-process.ts';
 
-/** The folder is for the processes and their journals. */
 interface Killing extends Pick<RunWorld, 'folder' | 'seed' | 'history' | 'signal'> {
   readonly access: StoreAccess;
-  /** Through which what is left is asked again. */
   readonly datastore: Pick<Datastore, 'put' | 'batchPut'>;
+  readonly mix: Mix;
+}
+
+export interface InstanceInput {
+  readonly access: StoreAccess;
+  readonly journal: string;
+  readonly writers: number;
+  readonly seed: string;
   readonly mix: Mix;
 }
 
@@ -24,7 +30,6 @@ export interface Killed {
   readonly kills: number;
   /** Cells whose writer died before it was told anything, and when, in milliseconds since 1970. */
   readonly inDoubt: readonly { readonly cell: NewCell; readonly diedAt: number }[];
-  /** To the processes, and to those that asked again after them. */
   readonly answers: readonly Answer[];
   readonly written: Written;
 }
@@ -67,6 +72,8 @@ async function killOne({ folder, access, datastore, seed, mix, history: file, si
   const repeats: Promise<void>[] = [];
   await process.ready;
   for (let life = 0; life < KILLS_EACH; life += 1) {
+    // On a busy machine it takes a while until one has written anything.
+    await until('it was answered', () => readJournal(journalOf(life)).answers.length > 0, { signal });
     await sleep(random.between(...LIFE_MS), undefined, { signal });
     await process.kill();
     const diedAt = Date.now();

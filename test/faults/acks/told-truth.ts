@@ -12,23 +12,6 @@ import type { Stage } from '../stage.ts';
 import { judgeAnswers, type Judged } from './judge-answers.ts';
 import type { BufferOperations } from '../../../shared/contract/datastore.ts';
 
-/** Writers whose answers get lost, and what they made of it. */
-export interface Truth {
-  readonly aftermath: Aftermath;
-  readonly judged: Judged;
-  readonly conflicts: KeptConflicts;
-  readonly there: CellsThere;
-}
-
-export interface TruthControls {
-  /** Where nobody tries again: cells on the primary whose writer was told less. */
-  readonly untold: number;
-  readonly ofCells: number;
-  /** Where the same cell may be appended again: cells stored more than once, answers that were not true. */
-  readonly doubled: number;
-  readonly untrue: number;
-}
-
 const WRITERS = 16;
 /** About one cell in ten is a repeat, beside those of what was unclear. */
 export const MIX: Mix = { batchShare: 0.2, batchSize: 6, repeatShare: 0.1 };
@@ -38,21 +21,22 @@ const OTHER_SHARE = 0.05;
 const CONTROL_CELLS = 1500;
 /** Some ask again at once, others when the drain has been there: it takes rows that are two seconds old. */
 const AGAIN = { leastMs: 20, mostMs: 4000, wholeMs: 60_000 };
-const PATIENCE_MS = 120_000;
+/** On a machine with much else to do. */
+const PATIENCE_MS = 600_000;
 
-/** Writes until enough cells are confirmed, and everything is told that is to be told. */
 export async function writeUntilTold(stage: Stage, access: StoreAccess): Promise<Loaded> {
   const load = await stage.load({ access, writers: WRITERS, cells: MIX, again: AGAIN, otherShare: OTHER_SHARE });
   await load.untilAcked(CELLS, PATIENCE_MS);
   return load.stop();
 }
 
-/** Everything that was told, judged when the buffers are empty. */
+export type Truth = Awaited<ReturnType<typeof judgeTruth>>;
+
 export async function judgeTruth(
   stage: Stage,
   loads: readonly Pick<Loaded, 'written'>[],
   { answers }: Pick<Loaded, 'answers'>,
-): Promise<Truth> {
+) {
   const { groups } = stage.access;
   const { datastore } = await stage.open();
   await untilBuffersEmpty(datastore, PATIENCE_MS, stage.world.signal);
@@ -66,11 +50,10 @@ export async function judgeTruth(
   };
 }
 
-/**
- * First nobody tries again what ended unclear; then it is tried again where nothing keeps a cell from being stored
- * twice.
- */
-export async function truthControls(stage: Stage, access: StoreAccess): Promise<TruthControls> {
+export type TruthControls = Awaited<ReturnType<typeof truthControls>>;
+
+/** First no writer tries again what ended unclear; then it does, where nothing keeps cells from doubling. */
+export async function truthControls(stage: Stage, access: StoreAccess) {
   const { groups } = stage.access;
   const { seed } = stage.world;
   const write = async (varied: Parameters<Stage['load']>[0]): Promise<Loaded> => {
@@ -89,7 +72,6 @@ export async function truthControls(stage: Stage, access: StoreAccess): Promise<
   return { untold, ofCells: once.written.acked.length, doubled, untrue };
 }
 
-/** Everybody was told the truth in the end. */
 export function toldCheck({ untold, open }: Judged, control: Pick<TruthControls, 'untold' | 'ofCells'>): Check {
   return {
     what: 'cells on the primary whose writer was told less; nothing certain; control: no second try',
@@ -100,11 +82,7 @@ export function toldCheck({ untold, open }: Judged, control: Pick<TruthControls,
   };
 }
 
-/**
- * What was told is there, once and as it was written.
- *
- * @param isBroken whether answers were really cut off
- */
+/** What was told is there, once and as it was written. @param isBroken whether answers were really cut off */
 export function wholeCheck({ aftermath, judged, conflicts }: Truth, control: TruthControls, isBroken: boolean): Check {
   const untrue = judged.untrue + conflicts.wrong;
   const check = untrueCheck({ aftermath, untrue }, LEAST_CELLS);
@@ -134,17 +112,12 @@ export function untrueCheck(
   };
 }
 
-/** Buffered writes that lost against another body. */
-export interface KeptConflicts {
-  readonly kept: number;
-  /** Those that contradict nothing: the same body is at their address, or none. */
-  readonly wrong: number;
-}
-
 const PAGE = 1000;
 
+export type KeptConflicts = Awaited<ReturnType<typeof discardConflicts>>;
+
 /** Holds the kept conflicts against what is on the primaries, and discards them. */
-export async function discardConflicts(operations: BufferOperations, there: CellsThere): Promise<KeptConflicts> {
+export async function discardConflicts(operations: BufferOperations, there: CellsThere) {
   let [kept, wrong] = [0, 0];
   for (;;) {
     const { conflicts } = await operations.bufferConflicts({ limit: PAGE });
@@ -156,10 +129,7 @@ export async function discardConflicts(operations: BufferOperations, there: Cell
   }
 }
 
-/**
- * Drops what keeps a server from storing a cell twice; its appends leave out what exists all the same. The key itself
- * stays, by which statements read.
- */
+/** Drops what keeps a server from storing a cell twice. The key itself stays, by which statements read. */
 export async function dropUniqueKeys(groups: readonly GroupAccess[]): Promise<void> {
   await onEachShard(groups, (client, shard) =>
     client.change({

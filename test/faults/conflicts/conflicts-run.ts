@@ -3,6 +3,7 @@ import type { StoreAccess } from '../../support/store-access.ts';
 import { untilBuffersEmpty } from '../aftermath.ts';
 import { countsLine, grouped, noneOf, type Share } from '../fault-run.ts';
 import type { Loaded } from '../load/load-thread.ts';
+import type { Load } from '../load/start-load.ts';
 import { loseDisk } from '../losses/lose-disk.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
@@ -16,22 +17,24 @@ const WRITERS = 12;
 const THREADS = 3;
 const PAUSE_MS = [800, 2000] as const;
 const LAG_MS = 4000;
-/** The race goes on for so long after the fault. */
 const AFTERWARDS_MS = 2000;
 const EMPTY_PATIENCE_MS = 60_000;
-/** What the figures have to be of, at least. */
 const LEAST = { stored: 500, conflict: 300, buffered: 100, samples: 500 };
 
 export const conflictsRun = stagedRun({
   name: 'conflicts',
   promise: 'A cell never changes: of two bodies one is stored, and each writer is told the truth',
-  fault: `${WRITERS} writers race with different bodies for the same addresses; kill -9 of ${KILLS} writers, then one dies with its disk, a reader without its last cells is promoted, and the drain is away for some seconds`,
+  fault: `${WRITERS} writers race with different bodies for the same addresses; kill -9 of ${KILLS} writers or more, then one dies with its disk, a reader without its last cells is promoted, and the drain is away for some seconds`,
   control: 'no copies; copies of refused writes stay; a drain that looks at addresses only',
   servers: { shards: 24, restartAfterSeconds: 1, promotes: true },
   controlServers: {},
   async real(stage) {
     const killed = await underDrain(stage, () =>
-      contend(stage, { part: 'killed', answers: ANSWERS, fault: (random) => killWriters(stage, random) }),
+      contend(stage, {
+        part: 'killed',
+        answers: ANSWERS,
+        fault: (random, race) => killWriters(stage, random, () => race.answers >= ANSWERS),
+      }),
     );
     // The drain has died, too: until the next one takes over, the promoted reader lacks what only the buffers have.
     const lost = await contend(stage, {
@@ -124,14 +127,13 @@ function notesOf(name: string, { verdicts, samples }: Contended): readonly strin
 interface Contention {
   /** Also sets which addresses are raced for. */
   readonly part: string;
-  /** @default the stage's */
   readonly access?: StoreAccess;
   /** Off where nothing drains. */
   readonly drained?: boolean;
   /** The race goes on until so many writes are answered. @default it ends with the fault */
   readonly answers?: number;
   /** What is done to the servers meanwhile. Returns when and of which shards cells may be missing, if any. */
-  readonly fault: (random: Random) => Promise<Missing | undefined>;
+  readonly fault: (random: Random, race: Load) => Promise<Missing | undefined>;
   /** Runs what comes after the fault: the rest of the race, and the wait for the buffers. @default as it is */
   readonly settle?: (work: () => Promise<Loaded>) => Promise<Loaded>;
 }
@@ -145,7 +147,6 @@ interface Missing {
 
 type Contended = Awaited<ReturnType<typeof contend>>;
 
-/** Writers race for the same addresses while something fails; then their answers are held against what is there. */
 async function contend(stage: Stage, options: Contention) {
   const { part, access = stage.access, drained = true, answers: least = 0, fault, settle = (work) => work() } = options;
   const { seed } = stage.world;
@@ -158,7 +159,7 @@ async function contend(stage: Stage, options: Contention) {
     seed: `${seed} ${part}`,
     run: `conflicts/${part}`,
   });
-  const missing = await fault(new Random(seed, `faults ${part}`, 0));
+  const missing = await fault(new Random(seed, `faults ${part}`, 0), race);
   const { answers, samples } = await settle(async () => {
     await stage.wait(AFTERWARDS_MS);
     await stage.comes(() => race.answers >= least, {});
@@ -181,9 +182,9 @@ async function untilDrained(stage: Stage): Promise<void> {
   if (rows > 0) throw new Error(`${rows} writes are left in the buffer`);
 }
 
-/** Kills writers in turn over the groups; each comes back by itself. */
-async function killWriters(stage: Stage, random: Random): Promise<undefined> {
-  for (let kill = 0; kill < KILLS; kill += 1) {
+/** Kills writers in turn over the groups, so many at least and until it is enough; each comes back by itself. */
+async function killWriters(stage: Stage, random: Random, isEnough = () => true): Promise<undefined> {
+  for (let kill = 0; kill < KILLS || !isEnough(); kill += 1) {
     await stage.wait(random.between(...PAUSE_MS));
     stage.say(`kill -9 of ${await stage.kill(stage.groupInTurn(kill))}`);
     await stage.untilAllRun();
@@ -191,7 +192,6 @@ async function killWriters(stage: Stage, random: Random): Promise<undefined> {
   return undefined;
 }
 
-/** A group's writer is lost with its disk, and a reader without its last cells is promoted. The writers race on. */
 async function loseOneDisk(stage: Stage, random: Random): Promise<Missing> {
   const { group, lostAt, cut } = await loseDisk(stage, { group: 'group-1', random, lagMs: LAG_MS });
   return { group, since: lostAt, shards: new Set(cut.keys()) };

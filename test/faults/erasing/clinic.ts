@@ -28,23 +28,22 @@ sealed:
   'clinic/triggers/remind.yaml': `trigger: ${TRIGGER}\ndatastore: ${FORGOTTEN}\ncolumns: [BASE, VISIT]\n`,
 };
 
-/** Versions of a row, and a note. */
 export function rowOf(fate: 'erased' | 'kept'): readonly NewCell[] {
   const row_key = randomUUID();
   const cell = (column_name: string, ref_key: number): NewCell => ({
-    ...{ row_key, column_name, ref_key },
+    row_key,
+    column_name,
+    ref_key,
     body: markedBody(fate),
   });
   return [cell('BASE', 1), cell('BASE', 2), cell('NOTE', 1)];
 }
 
-/** A visit of a patient: what is sealed of it, and what is not. */
 export function visitOf(patient: string, fate: 'forgotten' | 'sealed'): NewCell {
   const body = { patient, name: markOf(fate), contact: { mail: markOf(fate) }, room: markOf('kept') };
   return { row_key: randomUUID(), column_name: 'VISIT', ref_key: 1, body };
 }
 
-/** What was written before anything is erased. */
 export interface Written {
   readonly erased: readonly NewCell[];
   readonly kept: readonly NewCell[];

@@ -9,14 +9,11 @@ import type { OpenStore } from '../../support/store-access.ts';
 import { noOutcomes } from '../load/ledger.ts';
 import { REASON } from './going-on.ts';
 
-/** A row that was written, erased, and written to again. */
 export interface Doomed {
   readonly target: ErasureTarget;
-  /** Cells of it that were confirmed before the erasure was asked for, and that it is of. */
   readonly confirmed: number;
 }
 
-/** Cells confirmed and erased so far, and writes after erasures. */
 export interface DoomProgress {
   confirmed: number;
   after: number;
@@ -110,7 +107,6 @@ export async function doomRows({ store: { datastore }, erasures, random, progres
   return { rows, after, accepted, answers };
 }
 
-/** Versions whose mark is indexed, and a note. */
 function cellsOf(row_key: string): readonly NewCell[] {
   const versions = Array.from({ length: VERSIONS }, (_, version) => {
     const ref_key = version + 1;
@@ -119,7 +115,6 @@ function cellsOf(row_key: string): readonly NewCell[] {
   return [...versions, { row_key, column_name: 'NOTE', ref_key: 1, body: { note: `${MARK} ${row_key}` } }];
 }
 
-/** What was never written before. */
 function freshIn(row_key: string): readonly NewCell[] {
   const body = { fresh: `${MARK} ${row_key}` };
   return [
@@ -129,7 +124,6 @@ function freshIn(row_key: string): readonly NewCell[] {
   ];
 }
 
-/** The cell whose mark an entry has. */
 export function cellOfMark(mark: string): CellAddress | undefined {
   const [word, row_key = '', version = ''] = mark.split(' ');
   return word === MARK ? { row_key, column_name: 'BASE', ref_key: Number(version) } : undefined;
@@ -146,7 +140,6 @@ function targetIn(row_key: string, random: Random): ErasureTarget {
   ]);
 }
 
-/** Whether a cell as it was found is one that should be gone. */
 export function isBack(rows: ReadonlyMap<string, Doomed>, cell: CellAddress): boolean {
   const doomed = rows.get(cell.row_key);
   return doomed !== undefined && covers(doomed.target, cell);

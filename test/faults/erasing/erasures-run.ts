@@ -7,7 +7,7 @@ import { indexOn } from '../../support/index-on.ts';
 import { onEachGroup } from '../../support/past-the-store.ts';
 import { Random } from '../../support/random.ts';
 import { DATASTORE, type OpenStore } from '../../support/store-access.ts';
-import { aftermathNotes, faultsLine, wrongOf } from '../aftermath.ts';
+import { wrongOf } from '../aftermath.ts';
 import { countsLine, grouped, noneOf, sumOf } from '../fault-run.ts';
 import { startRepair } from '../indexes/race.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
@@ -76,9 +76,7 @@ export const erasuresRun = stagedRun({
         `writes after them: ${countsLine(doomed.after)}`,
         ...real.examples,
         `moves of shards meanwhile: ${real.moves}`,
-        ...aftermathNotes(aftermath),
         `control: writes after erasures: ${countsLine(control.doomed.after)}; ${grouped(control.back)} bodies back`,
-        `control: ${faultsLine(control.aftermath)}`,
       ],
     };
   },
@@ -165,14 +163,12 @@ async function eraseUnchecked(stage: Stage) {
   return { doomed: rows, aftermath, open: await countOpen(stage, store), ...(await bodiesBack(stage, rows.rows)) };
 }
 
-/** Erasures that are not done. */
 async function countOpen(stage: Stage, store: OpenStore): Promise<number> {
   const { erasures } = await (await erasing(store).erasures()).erasures({ open: true, limit: 1000 });
   if (erasures.length > 0) stage.say(`  ${erasures.length} erasures open, the first for ${erasures[0]?.waits_for}`);
   return erasures.length;
 }
 
-/** Moves shards, as the scheduled function does, one after the other. Returns how many. */
 async function moveShards(stage: Stage, store: OpenStore, gate: Gate, signal: AbortSignal): Promise<number> {
   const { context, topologyTable, stateTable, name } = store;
   const { operations } = await openMoves(stage, store);

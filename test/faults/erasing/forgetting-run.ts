@@ -9,11 +9,10 @@ import { comes, until } from '../../support/until.ts';
 import { check, grouped, noneOf, sumOf, type Check, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
 import type { IndexVerdict } from '../soak/verify-index.ts';
 import { INDEX, rowOf, SHARDS, visitOf, type Written } from './clinic.ts';
-import { disturb, forgetAll, type Disturbed } from './disturbances.ts';
+import { changeBody, deleteEntries, disturb, forgetAll, takeOut, type Disturbed } from './disturbances.ts';
 import { ForgettingStack } from './forgetting-stack.ts';
 import { leftIn, placesLine, requireReadable, searchFiles, sumIn, type FoundMarks } from './marks.ts';
 import { changed, entriesOf, holesOf, takePicture, type Picture } from './picture.ts';
-import { changeBody, deleteEntries, takeOut } from './spoil.ts';
 import { watchOffsets, wentBack } from './trigger-offsets.ts';
 
 const ROWS = 1000;
@@ -179,7 +178,6 @@ function picturesCompared(first: Picture, now: Picture, { bodyChanged, cellGone,
   ];
 }
 
-/** Some of it while a writer is away, so that buffers have it. */
 async function write(world: RunWorld, stack: ForgettingStack): Promise<Written> {
   const subjects = Array.from({ length: SUBJECTS }, () => randomUUID());
   const visitsOf = (patients: readonly string[], fate: 'forgotten' | 'sealed'): readonly NewCell[] =>
@@ -226,7 +224,6 @@ async function forgetAmidDisturbances(
   return { ...disturbed, answers };
 }
 
-/** Returns what it says of logs that are left. */
 async function purge({ say, signal }: RunWorld, stack: ForgettingStack): Promise<string | null> {
   const operations = retentionClient(stack.options);
   const begun = await operations.purge();

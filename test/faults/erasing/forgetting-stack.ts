@@ -23,7 +23,6 @@ const VERIFY_MS = 120_000;
 export class ForgettingStack implements AsyncDisposable {
   readonly world: RunWorld;
   readonly data: string;
-  /** The folder of what is exported. */
   readonly exports: string;
   readonly stack: StackProcess;
   readonly options: { readonly url: string; readonly datastore: string };
@@ -70,13 +69,11 @@ export class ForgettingStack implements AsyncDisposable {
     }
   }
 
-  /** Waits until every server is in its role. */
   async untilAllRun(): Promise<void> {
     const areRunning = async () => (await this.#nodes()).every(({ state }) => state === 'running');
     await lookUntil(areRunning, (are) => are, { pollMs: 500, patienceMs: VERIFY_MS, signal: this.world.signal });
   }
 
-  /** Exports all cells, as they are stored. */
   async export(): Promise<void> {
     const parameters = ['export', join(this.exports, 'all'), '--compression', 'none'];
     const { code, stderr } = await new CommandProcess(this.options.url, FORGOTTEN, parameters).ended;

@@ -10,7 +10,6 @@ export const REASON = 'a fault run';
 export const LEASE_MS = 3000;
 const RUN_MS = 60_000;
 
-/** Erasures and retention as their operator has them. */
 export function erasing({ context, topologyTable, stateTable, name }: OpenStore) {
   const management = erasureManagement({ context, topologyTable, stateTable, backupDays: 0 });
   return { erasures: () => management.erasures(name, REASON), retention: () => management.retention(name, REASON) };
@@ -36,7 +35,6 @@ export async function goOnErasing(
     });
 }
 
-/** No move is begun while it is closed. */
 export interface Gate {
   isClosed: boolean;
   isIdle: boolean;
@@ -46,7 +44,6 @@ export interface MovingAround {
   readonly operations: Pick<MoveOperations, 'createMove' | 'move'>;
   readonly shards: number;
   readonly groups: readonly string[];
-  /** The group that owns a shard. */
   readonly homeOf: (shard: number) => Promise<string | undefined>;
   /** Every other move keeps its copy. @default none does */
   readonly keeps?: boolean;
@@ -54,7 +51,6 @@ export interface MovingAround {
   readonly signal: AbortSignal;
 }
 
-/** Moves one shard after the other to another group, until the signal. Returns how many it moved. */
 export async function moveAround(moving: MovingAround): Promise<number> {
   const { operations, shards, groups, homeOf, keeps = false, gate, signal } = moving;
   let moved = 0;

@@ -5,7 +5,6 @@ import type { Json } from '../../../shared/cell.ts';
 import { filesIn, kindOf, piecesOf, type FileKind } from '../../support/files/bytes-on-disk.ts';
 import { grouped, sumOf } from '../fault-run.ts';
 
-/** What bodies are marked with, by what becomes of them. */
 const MARKS = {
   erased: 'eRaS-',
   /** Sealed, of subjects that are forgotten, and of such that are not. */
@@ -34,7 +33,6 @@ export function requireReadable(): void {
 type Place = FileKind | 'queues' | 'state' | 'logs of the store' | 'snapshots' | 'exports' | 'others';
 type InPlaces = Partial<Record<Place, number>>;
 
-/** Marks by what became of their bodies, and by where they lie. */
 export type FoundMarks = Readonly<Record<Fate, InPlaces>> & {
   /** The first files with bodies that were erased, but for those that expire. */
   readonly files: readonly string[];
@@ -44,7 +42,6 @@ export type FoundMarks = Readonly<Record<Fate, InPlaces>> & {
 const EXPIRES: ReadonlySet<Place> = new Set(['binary logs', 'snapshots']);
 const FILES = 8;
 
-/** Reads every file of a stack's data, or of its servers, and of what was exported, byte by byte. */
 export async function searchFiles(data: string, exports?: string): Promise<FoundMarks> {
   const found: Record<Fate, InPlaces> = { erased: {}, forgotten: {}, sealed: {}, kept: {} };
   const files = new Map<string, number>();
@@ -78,12 +75,10 @@ function countOf(bytes: Buffer, mark: string): number {
   return count;
 }
 
-/** Marks in all places. */
 export function sumIn(found: InPlaces): number {
   return sumOf(Object.values(found));
 }
 
-/** Marks of what was erased where they are not to be: in all places but those that expire. */
 export function leftIn({ erased }: Pick<FoundMarks, 'erased'>): number {
   const places = Object.entries(erased) as [Place, number][];
   return sumOf(places.filter(([place]) => !EXPIRES.has(place)).map(([, count]) => count));

@@ -9,13 +9,11 @@ import { INDEX, MAIL_INDEX, type Written } from './clinic.ts';
 
 /** What there is of what nobody has erased or forgotten, and where it stands. */
 export interface Picture {
-  /** The added id of each shard's last cell. */
   readonly heads: ReadonlyMap<number, number>;
   /** By shard, of its log up to the head that it had first. */
   readonly digests: ReadonlyMap<string, string>;
   /** By place in a log: the address and the time of its cell, and its body as it is stored, but for rows that are erased. */
   readonly places: ReadonlyMap<string, string>;
-  /** By row: what indexes answer of rows that stay. */
   readonly entries: ReadonlyMap<string, string>;
 }
 
@@ -46,7 +44,6 @@ export async function takePicture(
   return { heads, digests, places, entries: await entriesOf(client, written) };
 }
 
-/** The cells of a log up to its head, or to a hole that stays. */
 async function* cellsOf(client: SchemalessClient, shard: number, head: number): AsyncGenerator<Cell> {
   let looks = 0;
   for (let after = 0; after < head && looks < LOOKS;) {
@@ -63,7 +60,6 @@ function lineOf({ row_key, column_name, ref_key, created_at, body }: Cell, isOfE
   return stringifyJson([row_key, column_name, ref_key, created_at, ...(isOfErased ? [] : [body])]);
 }
 
-/** Of rows that stay, by what they are found by. */
 export async function entriesOf(
   client: SchemalessClient,
   { kept, others }: Pick<Written, 'kept' | 'others'>,
@@ -82,12 +78,10 @@ export async function entriesOf(
   return entries;
 }
 
-/** How many of the things that there were first are no more, or are others. */
 export function changed(first: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): Share {
   return { wrong: [...first].filter(([key, line]) => now.get(key) !== line).length, of: first.size };
 }
 
-/** Places of logs up to their heads at which no cell is read. */
 export function holesOf({ heads, places }: Pick<Picture, 'heads' | 'places'>): Share {
   let [wrong, of] = [0, 0];
   for (const [shard, head] of heads)

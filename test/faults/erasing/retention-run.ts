@@ -35,7 +35,6 @@ const RULES: readonly RetentionRule[] = [LARGE, MARKED].map((column) => ({ colum
 const FULL = { rows: 1000, versions: 100, marked: 20, erased: 100, filler: 400 };
 const SHORT = { rows: 60, versions: 40, marked: 20, erased: 10, filler: 4000 };
 type Size = typeof FULL;
-/** Below this many seconds of load, the short one. */
 const SHORT_SECONDS = 30;
 const WRITERS = 4;
 const READERS = 2;
@@ -151,7 +150,6 @@ function rowsOfRun(count: number): readonly WrittenRow[] {
   return Array.from({ length: count }, () => ({ row_key: randomUUID(), acked: 0 }));
 }
 
-/** Writes all rows, a version of many at a time, while they are read. */
 async function watchedWrites(
   { world }: Stage,
   { datastore }: OpenStore,
@@ -210,7 +208,6 @@ function textOf(random: Random, length: number): string {
   return text.slice(0, length);
 }
 
-/** Until the tables have no body that is not kept. */
 async function untilErased(stage: Stage, rows: number): Promise<void> {
   const bodies = async (): Promise<number> => {
     const counts = await onEachShard(stage.access.groups, async (client, shard) => {
@@ -237,7 +234,6 @@ async function purgeAll(stage: Stage, store: OpenStore): Promise<Purge> {
   return purge;
 }
 
-/** The same rows in tables of their own, in the order of the log and of rows. */
 async function copyFresh(stage: Stage): Promise<void> {
   await onEachShard(stage.access.groups, async (client, shard) => {
     const [from, to] = [shardDatabase(DATASTORE, shard), shardDatabase(FRESH, shard)];
@@ -277,7 +273,6 @@ async function settle(stage: Stage): Promise<void> {
   await stage.wait(SETTLING_MS);
 }
 
-/** Bytes of the files of tables of one datastore. */
 function tableBytes(folder: string, datastore: string): number {
   const isOf = new RegExp(`/${datastore}_\\d+/[^/]+\\.ibd$`, 'u');
   return sumOf(

@@ -3,20 +3,15 @@ import type { SchemalessClient } from '../../../shared/client/client.ts';
 import type { Share } from '../fault-run.ts';
 import { TRIGGER } from './clinic.ts';
 
-/** How far a trigger was sent at a moment. */
 export interface OffsetSample {
-  /** When it was asked, and had answered, in milliseconds. */
   readonly asked: number;
   readonly answered: number;
-  /** By shard. */
   readonly offsets: ReadonlyMap<number, number>;
 }
 
-/** A rewind that was asked for, whatever was answered, in milliseconds. */
 export interface Rewind {
   readonly asked: number;
   readonly answered: number;
-  /** To which added id, by shard. */
   readonly to: ReadonlyMap<number, number>;
 }
 
@@ -24,7 +19,6 @@ const POLL_MS = 500;
 /** After the answer, in which a rewind may be seen in offsets: one that failed may go on for a while. */
 const SEEN_WITHIN_MS = 5000;
 
-/** Looks at the offsets of the trigger again and again, until the signal. */
 export async function watchOffsets(client: SchemalessClient, signal: AbortSignal): Promise<readonly OffsetSample[]> {
   const samples: OffsetSample[] = [];
   while (!signal.aborted) {

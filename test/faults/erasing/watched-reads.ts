@@ -2,29 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Random } from '../../support/random.ts';
 
-/** Versions that are kept of each column. */
 export const KEPT = 10;
 /** The column of large bodies, of which most of the space is made. */
 export const LARGE = 'LARGE';
 
-/** What reads were shown, while rows were written. */
 export interface Watched {
-  /** Reads of lists and of single cells that may show none. */
   reads: number;
-  /** Of them, those that showed a body beyond the bound. */
   beyond: number;
-  /** The most bodies of a column that a list had. */
   most: number;
 }
 
-/** A row that is being written. */
 export interface WrittenRow {
   readonly row_key: string;
   /** The highest version that was acknowledged, all below with it; 0: none. */
   acked: number;
 }
 
-/** Reads rows at random, by lists, one by one, and by batches, until the signal. */
 export async function watchReads(
   datastore: Pick<Datastore, 'versions' | 'get' | 'batchGet'>,
   rows: readonly WrittenRow[],

@@ -52,7 +52,6 @@ export const lockedRun = stagedRun({
   }),
 });
 
-/** What was answered to writes that began while a shard's table was locked: to others of its group, and to its own. */
 async function lockUnderLoad(stage: Stage, varied: Partial<StageLoad>) {
   const heads = await (await stage.open()).datastore.heads();
   const [locked] = heads;

@@ -2,7 +2,6 @@ import { nodeOf } from '../../support/nodes.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { judgeAnswers } from '../acks/judge-answers.ts';
 import { dropUniqueKeys, untrueCheck } from '../acks/told-truth.ts';
-import { aftermathNotes } from '../aftermath.ts';
 import { grouped, type Check } from '../fault-run.ts';
 import { seconds, waitedIn, waitsLine, type Phase, type Waited, type Waits } from '../load/latency.ts';
 import type { Loaded } from '../load/load-thread.ts';
@@ -86,7 +85,6 @@ export const pausedRun = stagedRun({
         control: { figure: `${grouped(doubled)} doubled`, failed: doubled > 0 },
       },
     ],
-    cells: aftermath.acked,
     notes: [
       ...Object.entries({
         'in peace': inPeace,
@@ -95,13 +93,11 @@ export const pausedRun = stagedRun({
         '… without time limits, too': unlimited,
       }).map(([what, { own, others }]) => `${what}: ${waitsLine(own)}; others: ${waitsLine(others)}`),
       `circuits opened: ${openings.join(', ')}`,
-      ...aftermathNotes(aftermath),
       ...judged.examples,
     ],
   }),
 });
 
-/** SIGSTOP of the group's writer, with some peace before and after. Returns when it was stopped. */
 async function pause(stage: Stage): Promise<Phase> {
   const { servers } = stage;
   const { node } = nodeOf(servers, PAUSED);

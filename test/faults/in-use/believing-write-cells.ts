@@ -39,7 +39,6 @@ function open(): Deployment {
   });
 }
 
-/** Calls back for each opening that has not been seen yet. */
 function anyOpening(table: string, onOpening: (group: string) => void): OpenCircuits['look'] {
   const seen = new Map<string, string>();
   let lookedAt = 0;

@@ -24,7 +24,6 @@ export const quietRun: FaultRun = {
     const varied = { groups: GROUPS, functions: 'process', functionsFolder } as const;
     await using believing = await startInUse(world, 'control', varied);
     const stacks = [threads, processes, believing];
-    // After one writer was killed, after two, and after all.
     const rounds: FirstAnswers[][] = [];
     for (let count = 1; count <= GROUPS; count += 1) rounds.push(await killAndAsk(world, stacks, count));
     const [ofThreads, ofProcesses, control] = stacks.map((_, position) =>
@@ -52,7 +51,6 @@ export const quietRun: FaultRun = {
   },
 };
 
-/** Kills so many writers of each stack at once, and asks each after the quiet, one after the other. */
 async function killAndAsk({ signal }: RunWorld, stacks: readonly StackInUse[], count: number): Promise<FirstAnswers[]> {
   for (const { groups } of stacks.map(({ stack }) => stack)) {
     const writers = groups.status().filter(({ role }) => role === 'writer');

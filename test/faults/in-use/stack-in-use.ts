@@ -8,7 +8,6 @@ import type { CellAddress } from '../../../shared/cell.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 
-/** A whole local stack in this process, with functions that were asked before. */
 export interface StackInUse extends AsyncDisposable {
   readonly stack: LocalStack;
   readonly requests: FirstRequests;
@@ -44,30 +43,23 @@ export async function startInUse(
   };
 }
 
-/** How many of each are sent. */
 const FIRST_REQUESTS = 200;
 const AT_ONCE = 16;
 /** A machine that has just started a stack may be busy. */
 const WARM_UP_TRIES = 20;
 
-/** What came of requests that nothing repeated. */
 export interface FirstAnswers {
   readonly writes: number;
   readonly stored: number;
   readonly reads: number;
-  /** By the writer, and the cell that was written. */
   readonly fresh: number;
   /** The others, by what came instead: "buffered", "stale". */
   readonly others: Readonly<Record<string, number>>;
-  /** Circuits that opened in any function. */
   readonly circuits: number;
   readonly slowestMs: number;
 }
 
-/**
- * Writes, and reads of cells that were written before, side by side over HTTP; what is not answered as in peace is not
- * asked again.
- */
+/** Writes, and reads of cells that were written before, side by side over HTTP; none is repeated. */
 class FirstRequests {
   readonly #url: string;
   readonly #functionLog: string;
@@ -117,7 +109,6 @@ class FirstRequests {
     return { writes: FIRST_REQUESTS, reads: FIRST_REQUESTS, ...counts, others, circuits, slowestMs };
   }
 
-  /** So far, of all functions. */
   circuitsOpened(): number {
     if (!existsSync(this.#functionLog)) return 0;
     return readFileSync(this.#functionLog, 'utf8').split('"circuit_opened"').length - 1;

@@ -5,17 +5,21 @@ import { forgetFollower } from '../../../shared/follow/rewind-follower.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { buildName } from '../../../shared/index/repair/build-follower.ts';
 import { setIndexState } from '../../../shared/topology/index-catalogue.ts';
+import { shardOf } from '../../../shared/address.ts';
 import { lookUntil } from '../../support/look-until.ts';
+import { inChunks } from '../../support/parallel.ts';
+import { Random } from '../../support/random.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
 import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
 import { check, grouped, type Check } from '../fault-run.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
-import { fill, TripSource } from './fill.ts';
 import { figureOf, isClean, judge, liveIndexes, untilQuiet, type Judged } from './judge-indexes.ts';
-import { DRIVER_INDEX, ZONE_INDEX } from './race-definitions.ts';
+import { DRIVER_INDEX, RacingCells, ZONE_INDEX, raceDrivers, raceRows } from './racing-cells.ts';
 import { startRepair } from './race.ts';
-import type { WriteInput, WriteProgress } from './write-process.ts';
+import type { RaceInput, RaceProgress } from './race-process.ts';
+import { AS_IT_IS } from './variation.ts';
 
 const CELLS = Number(process.env['SCHEMALESS_FAULTS_CELLS'] ?? 100_000);
 /** How far the build is when the repair is killed. */
@@ -23,10 +27,12 @@ const KILLED_AT = 0.5;
 const CONTROL_KILLED_AT = 0.3;
 /** What a crash lets happen twice is far less. */
 const REPEATED_AT_MOST = 0.05;
-/** A progress that is told more often. */
 const SETTINGS = { lookMs: 500 };
-/** Rows that the writers next to the build know. */
-const KNOWN_ROWS = 5000;
+/** Of the writers next to the build, which is to have most of the machine. */
+const WRITERS = { writers: [1, 2, 3, 4], pauseMs: 40, freshShare: 0.3 };
+const BATCH = 100;
+const VERSIONS = 3;
+const LANES = 4;
 const PATIENCE = { pollMs: 250, patienceMs: 240_000 };
 
 export const buildRun = stagedRun({
@@ -36,12 +42,12 @@ export const buildRun = stagedRun({
   control: 'another index: its offsets forgotten when the repair is killed, and made live by hand',
   servers: { groups: 2, readers: 0, shards: 32, bufferCopies: 0 },
   async real(stage) {
-    const { seed, signal } = stage.world;
     const filling = performance.now();
-    const rows = await fill(await stage.open({ sql: {} }), CELLS, seed, signal);
+    const since = Date.now() - 3_600_000;
+    await fill(stage, since);
     const seconds = ((performance.now() - filling) / 1000).toFixed(0);
     stage.say(`${grouped(CELLS)} cells written in ${seconds} s; adding ${DRIVER_INDEX.name}`);
-    return await buildUnderWriters(stage, rows);
+    return await buildUnderWriters(stage, since);
   },
   without: buildBadly,
   judge: (real, control) => ({
@@ -59,7 +65,6 @@ interface Built {
   readonly judged: Judged;
   readonly killed: number;
   readonly resumed: number;
-  /** Answers as if it were complete that came too early. */
   readonly early: number;
 }
 
@@ -80,17 +85,40 @@ function checks(real: Built, control: Built): readonly Check[] {
   return [check(entries, real, control), check(progress, real, control)];
 }
 
-async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
+/** Writes so many cells, about, in batches of a hundred, each to one shard: one append. */
+async function fill(stage: Stage, since: number): Promise<void> {
+  const { seed, signal } = stage.world;
+  const { datastore } = await stage.open({ sql: {} });
+  const source = new RacingCells(seed, 0, since);
+  const random = new Random(seed, 'filled rows', 0);
+  const fresh = Array.from({ length: Math.ceil(CELLS / VERSIONS) }, () => randomRowKey(random));
+  const shardIn = (row: string): number => shardOf(row, datastore.shards);
+  const rows = [...raceRows(seed), ...fresh].toSorted((one, other) => shardIn(one) - shardIn(other));
+  const fillLane = async (some: readonly string[]): Promise<void> => {
+    for (const part of inChunks(some, Math.floor(BATCH / VERSIONS))) {
+      signal.throwIfAborted();
+      const cells = part.flatMap((row) => Array.from({ length: VERSIONS }, () => source.of(row)));
+      const refused = (await datastore.batchPut(cells)).find(({ outcome }) => outcome !== 'stored');
+      if (refused) throw new Error(`a cell was answered ${refused.outcome} while the datastore was filled`);
+    }
+  };
+  // Lanes are far apart, so that none waits for another's lock on a shard.
+  await Promise.all(inChunks(rows, Math.ceil(rows.length / LANES)).map(fillLane));
+}
+
+async function buildUnderWriters(stage: Stage, since: number) {
   const { access, cluster, world, say } = stage;
   const { seed, signal } = world;
   await using store = await openStore(access);
-  const { driver_partner_uuid: driver = rows[0] ?? '' } = Object(new TripSource(seed, 0).base('', 0).body);
-  const question: BuildQuestion = { index: DRIVER_INDEX.name, field: 'driver_partner_uuid', value: driver };
-  using writers = startProcess<WriteInput, WriteProgress>(
-    new URL('write-process.ts', import.meta.url),
-    cluster.folder,
-    { access, seed, rows: rows.slice(0, KNOWN_ROWS) },
-  );
+  const [value = ''] = raceDrivers(seed);
+  const question: BuildQuestion = { index: DRIVER_INDEX.name, field: 'driver_partner_uuid', value };
+  using writers = startProcess<RaceInput, RaceProgress>(new URL('race-process.ts', import.meta.url), cluster.folder, {
+    access,
+    seed,
+    since,
+    variation: AS_IT_IS,
+    ...WRITERS,
+  });
   using repair = await startRepair(stage, access, { settings: SETTINGS });
   await writers.ready;
   const start = performance.now();
@@ -124,7 +152,6 @@ async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
   return { judged, killed, resumed, seen, early, liveSeconds, acked: writers.progress?.acked ?? 0 };
 }
 
-/** Without what the build keeps, and without waiting for its end. */
 async function buildBadly(stage: Stage): Promise<Built> {
   const { access, cluster } = stage;
   const { signal } = stage.world;
@@ -149,7 +176,6 @@ async function buildBadly(stage: Stage): Promise<Built> {
   return { judged, killed, resumed, early: 0 };
 }
 
-/** The version of an index that is being built. */
 async function buildOf({ context, name }: OpenStore, { name: wanted }: IndexDefinition): Promise<PhysicalIndex> {
   context.topology.refresh();
   const version = (await context.topology.indexes(name))
@@ -171,7 +197,6 @@ interface Seen {
   readonly share: number;
 }
 
-/** Asks the index, as a client does. */
 async function ask({ datastore, context }: OpenStore, { index, field, value }: BuildQuestion): Promise<Seen> {
   context.topology.refresh();
   try {
@@ -184,7 +209,6 @@ async function ask({ datastore, context }: OpenStore, { index, field, value }: B
   }
 }
 
-/** Asks until what is seen is wanted. */
 async function untilSeen(
   store: OpenStore,
   question: BuildQuestion,

@@ -95,7 +95,6 @@ async function addHeld(client: SqlClient, { datastore, shard, index, into }: Sha
   }
 }
 
-/** How many entries are not as the cells say. */
 type Problems = Record<IndexProblem['kind'], number>;
 const NONE: Problems = { missing: 0, extra: 0, wrong: 0 };
 
@@ -108,21 +107,10 @@ export function problemsText(problems: Problems): string {
   return KINDS.map((kind) => `${problems[kind].toLocaleString('en-US')} ${kind}`).join(', ');
 }
 
-export interface Judged {
-  /** By `verifyIndex`. */
-  readonly problems: Problems;
-  /** By the tables themselves, compared with plain SQL past the store. */
-  readonly inTables: Problems;
-  /** That there should be. */
-  readonly entries: number;
-}
+export type Judged = Awaited<ReturnType<typeof judge>>;
 
 /** Compares indexes with the cells, in both ways. Nothing may be written meanwhile. */
-export async function judge(
-  store: OpenStore,
-  groups: readonly GroupAccess[],
-  indexes: readonly PhysicalIndex[],
-): Promise<Judged> {
+export async function judge(store: OpenStore, groups: readonly GroupAccess[], indexes: readonly PhysicalIndex[]) {
   const [problems, inTables]: [Problems, Problems] = [{ ...NONE }, { ...NONE }];
   let entries = 0;
   for (const index of indexes) {
@@ -136,7 +124,6 @@ export async function judge(
   return { problems, inTables, entries };
 }
 
-/** Every version that answers queries. */
 export async function liveIndexes({ context, name }: OpenStore): Promise<readonly PhysicalIndex[]> {
   context.topology.refresh();
   const catalogues = await context.topology.indexes(name);
@@ -159,10 +146,7 @@ export function isClean({ problems, inTables }: Judged): boolean {
 const POLL_MS = 250;
 const PATIENCE_MS = 90_000;
 
-/**
- * Waits until every buffered write is on its primary, and, where one runs, until the repair has seen every cell and
- * owes no group anything.
- */
+/** Waits until the buffers are empty and the repair, if one runs, has seen every cell and owes nothing. */
 export async function untilQuiet(
   store: OpenStore,
   isRepaired: boolean,

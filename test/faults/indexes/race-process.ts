@@ -1,6 +1,5 @@
-/**
- * A process of writers that race for the same rows, as a function's instances do. It is killed in the middle of writes.
- */
+/** A process of writers that race for the same rows, as a function's instances do, and that is killed. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { raceRows, RacingCells } from './racing-cells.ts';
@@ -8,15 +7,17 @@ import { vary, type Variation } from './variation.ts';
 
 export interface RaceInput {
   readonly access: DatastoreAccess;
-  /** Numbers of its writers. */
   readonly writers: readonly number[];
   readonly seed: string;
   readonly since: number;
   readonly variation: Variation;
+  /** After each write of a writer. @default none */
+  readonly pauseMs?: number;
+  /** Of the rows that were never written before. @default 0 */
+  readonly freshShare?: number;
 }
 
 export interface RaceProgress {
-  /** Cells confirmed. */
   readonly acked: number;
   /** Writes of index entries, and how many of them were late or done otherwise. */
   readonly entries: number;
@@ -29,15 +30,17 @@ const SAY_MS = 100;
 const ROWS_EACH = 30;
 const PARTS = 8;
 
-await runAsProcess<RaceInput, RaceProgress>(async ({ access, writers, seed, since, variation }, control) => {
+await runAsProcess<RaceInput, RaceProgress>(async (input, control) => {
+  const { access, writers, seed, since, variation, pauseMs = 0, freshShare = 0 } = input;
   const varied = vary(variation, `${seed} ${writers.join()}`);
   await using store = await openStore(access, { wrap: varied.wrap });
   let acked = 0;
   const write = async (number: number): Promise<void> => {
     const cells = new RacingCells(seed, number, since);
     while (!control.signal.aborted) {
-      const { outcome } = await store.datastore.put(cells.next());
+      const { outcome } = await store.datastore.put(cells.next(freshShare));
       if (outcome === 'stored' || outcome === 'buffered') acked += 1;
+      if (pauseMs > 0) await sleep(pauseMs);
     }
   };
   /** Rows get a driver whose entry comes late, and then another one: by then the repair has passed them. */

@@ -17,12 +17,13 @@ export interface RaceOptions {
 
 const PROCESSES = 4;
 const WRITERS_EACH = 2;
-/** Between kills of a process of writers. */
 const KILL_EVERY_MS = 1500;
 /** Into the race, as shares of it: when the repair is killed, and when a group's writer is. */
 const REPAIR_KILLED_AT = 0.35;
 const SERVER_KILLED_AT = 0.6;
 const POLL_MS = 50;
+const LEAST_CELLS = 1500;
+const PATIENCE_MS = 300_000;
 
 /**
  * Eight writers in four processes race for the same rows, while they, the repair and a group's writer are killed.
@@ -73,11 +74,13 @@ export async function race(
     say(`kill -9 of ${await stage.kill(servers.groups.at(-1)?.name ?? '')}`);
   };
   await Promise.all([killRacers(), killRepair(), killServer(), at(seconds * 1000)]);
+  const sum = (what: keyof RaceProgress): number =>
+    sumOf(racers.flatMap(({ progress }) => progress).map((said) => said[what]));
+  // On a busy machine little is written in that time.
+  await stage.comes(() => sum('acked') >= LEAST_CELLS, { patienceMs: PATIENCE_MS });
   await Promise.all(racers.map((racer) => racer.stop()));
   await stage.untilAllRun();
 
-  const said = racers.flatMap(({ progress }) => progress);
-  const sum = (what: keyof RaceProgress): number => sumOf(said.map((progress) => progress[what]));
   const kills = sumOf(racers.map((racer) => racer.kills));
   const raced = { acked: sum('acked'), entries: sum('entries'), late: sum('late'), changed: sum('changed'), kills };
   if (raced.late === 0) throw new Error('no write of entries was late');

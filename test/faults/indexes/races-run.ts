@@ -9,9 +9,8 @@ import { addressAlone } from '../row-keys.ts';
 import type { Stage } from '../stage.ts';
 import { stagedRun } from '../staged-run.ts';
 import { figureOf, isClean, judge, liveIndexes, problemsText, untilQuiet, type Judged } from './judge-indexes.ts';
-import { DRIVER_INDEX, ZONE_INDEX } from './race-definitions.ts';
+import { DRIVER_INDEX, ROWS, RacingCells, ZONE_INDEX, raceRows } from './racing-cells.ts';
 import { race, startRepair } from './race.ts';
-import { raceRows, RacingCells, ROWS } from './racing-cells.ts';
 import { AS_IT_IS, vary, type Variation } from './variation.ts';
 
 const INDEXES = [DRIVER_INDEX, ZONE_INDEX];
@@ -89,12 +88,11 @@ function bothWays({ problems, inTables }: Judged): string {
   return `verified ${problemsText(problems)}, in the tables ${problemsText(inTables)}`;
 }
 
-/** Judges once nothing is wrong, or after so long that a repair would have come to it. */
 async function onceClean({ world }: Stage, access: DatastoreAccess, patienceMs: number): Promise<Judged> {
   await using store = await openStore(access);
   const end = performance.now() + patienceMs;
   await untilQuiet(store, true, world);
-  return lookUntil(async () => judge(store, access.groups, await liveIndexes(store)), isClean, {
+  return await lookUntil(async () => judge(store, access.groups, await liveIndexes(store)), isClean, {
     pollMs: POLL_MS,
     patienceMs: end - performance.now(),
     signal: world.signal,
@@ -176,7 +174,6 @@ async function loseLastCells(
   return lost;
 }
 
-/** Writes versions of rows, and returns those that were stored. */
 async function write(
   { datastore }: OpenStore,
   rows: readonly string[],

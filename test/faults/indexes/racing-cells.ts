@@ -1,6 +1,31 @@
 import type { Json, NewCell } from '../../../shared/cell.ts';
+import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
+
+/** A driver's trips, with a field of a second column. */
+export const DRIVER_INDEX: IndexDefinition = {
+  name: 'driver_partner_index',
+  fields: [
+    { field: 'driver_partner_uuid', type: 'UUID', column_key: 'BASE' },
+    { field: 'city_uuid', type: 'UUID', column_key: 'BASE' },
+    { field: 'trip_created_at', type: 'datetime', column_key: 'BASE' },
+    { field: 'fare.total', type: 'number', column_key: 'BASE' },
+    { field: 'is_completed', type: 'boolean', column_key: 'STATUS' },
+  ],
+  keys: [['city_uuid', 'trip_created_at']],
+};
+
+/** Trips by zone: an integer shard field, in the other column. */
+export const ZONE_INDEX: IndexDefinition = {
+  name: 'zone_index',
+  fields: [
+    { field: 'zone', type: 'integer', column_key: 'STATUS' },
+    { field: 'is_completed', type: 'boolean', column_key: 'STATUS' },
+    { field: 'trip_created_at', type: 'datetime', column_key: 'BASE' },
+  ],
+  keys: [],
+};
 
 /** The rows that all writers race for: few, so that each is written many times. */
 export const ROWS = 300;
@@ -15,7 +40,10 @@ export function raceRows(seed: string): readonly string[] {
   return keys(seed, 'race rows', ROWS);
 }
 
-/** Versions of the same rows, as one writer writes them. */
+export function raceDrivers(seed: string): readonly string[] {
+  return keys(seed, 'race drivers', DRIVERS);
+}
+
 export class RacingCells {
   readonly #random: Random;
   readonly #rows: readonly string[];
@@ -33,19 +61,19 @@ export class RacingCells {
   constructor(seed: string, writer: number, since: number) {
     this.#random = new Random(seed, `race ${since}`, writer);
     this.#rows = raceRows(seed);
-    this.#drivers = keys(seed, 'race drivers', DRIVERS);
+    this.#drivers = raceDrivers(seed);
     this.#cities = keys(seed, 'race cities', CITIES);
     this.#writer = writer;
     this.#since = since;
   }
 
-  /** The next version of some row, or the last one again. */
-  next(): NewCell {
+  /** The next version of some row, or the last one again. @param freshShare of rows that were never written */
+  next(freshShare = 0): NewCell {
+    if (this.#random.chance(freshShare)) return this.of(randomRowKey(this.#random));
     if (this.#last && this.#random.chance(0.03)) return this.#last;
     return this.of(this.#rows[this.#random.integer(0, ROWS - 1)] ?? '');
   }
 
-  /** The next version of this row: of BASE as a rule. */
   of(rowKey: string): NewCell {
     const isBase = this.#random.chance(0.7);
     this.#number += 1;

@@ -9,16 +9,13 @@ import { vary, type Variation } from './variation.ts';
 export interface RepairInput {
   readonly access: DatastoreAccess;
   readonly variation: Variation;
-  /** @default the function's own */
   readonly settings?: Partial<RepairSettings>;
 }
 
 export interface RepairProgress {
-  /** Entries that were missing or wrong. */
   readonly repaired: number;
   /** How often entries of a group that was down were left for later. */
   readonly pending: number;
-  /** Logs found cut, and groups found with another writer. */
   readonly cuts: number;
   readonly writers: number;
 }

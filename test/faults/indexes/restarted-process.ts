@@ -21,7 +21,6 @@ export class RestartedProcess<Input, Progress> implements Disposable {
     return this.#current.ready;
   }
 
-  /** What each of its lives said last. */
   get progress(): readonly Progress[] {
     const { progress } = this.#current;
     return progress === undefined || this.#ended.includes(progress) ? this.#ended : [...this.#ended, progress];
@@ -44,17 +43,14 @@ export class RestartedProcess<Input, Progress> implements Disposable {
     this.#noteDeath();
   }
 
-  /** SIGSTOP. */
   pause(): void {
     this.#current.pause();
   }
 
-  /** SIGCONT. */
   resume(): void {
     this.#current.resume();
   }
 
-  /** After it was killed. */
   async start(): Promise<void> {
     this.#current = startProcess(this.#module, this.#folder, this.#inputOf(this.kills));
     await this.ready;

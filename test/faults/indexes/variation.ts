@@ -4,7 +4,6 @@ import { Random } from '../../support/random.ts';
 
 /** How index entries are written otherwise than the store does it: a fault, and what controls do without. */
 export interface Variation {
-  /** Share of the writes of entries that are done some seconds late. */
   readonly late: number;
   /** Off: what would become a tombstone is deleted. */
   readonly tombstones: boolean;
@@ -16,18 +15,14 @@ export const AS_IT_IS: Variation = { late: 0, tombstones: true, epochs: true };
 
 export interface Varied {
   wrap(client: SqlClient): SqlClient;
-  /** Writes of entries so far, and those done late or otherwise. */
   readonly counts: { entries: number; late: number; changed: number };
-  /** From now on this share is late. */
   setLate(share: number): void;
-  /** Waits for those that are late. */
   idle(): Promise<void>;
 }
 
 /** Longer than the repair is behind: it has passed the row by then. */
 const LATE_MS = [5000, 9000] as const;
 
-/** Stands between the store and its groups, and varies the statements that write entries. */
 export function vary(variation: Variation, seed: string): Varied {
   const random = new Random(seed, 'late entries', 0);
   const counts = { entries: 0, late: 0, changed: 0 };

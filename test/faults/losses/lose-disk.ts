@@ -15,7 +15,6 @@ export interface DiskLoss extends Copies {
   readonly group: string;
   /** What the promoted reader had of each log: the rest is lost until it is appended again. */
   readonly cut: Heads;
-  /** Epoch milliseconds: when the disk was lost. */
   readonly lostAt: number;
 }
 
@@ -169,7 +168,6 @@ function misplaced(moved: ReturnType<typeof movedCells>, cuts: Heads): number {
   ).length;
 }
 
-/** Those that are at another place of their log than answered, each with its added id now. */
 function movedCells(acked: readonly AckedCell[], logs: readonly StoredLog[]) {
   const addedIds = new Map(
     logs.flatMap(({ ids, marks }) => marks.map((mark, position) => [mark, ids[position] ?? 0] as const)),

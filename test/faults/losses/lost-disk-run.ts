@@ -1,6 +1,6 @@
 import { Random } from '../../support/random.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import { aftermathNotes, faultsLine, lossCheck } from '../aftermath.ts';
+import { faultsLine, lossCheck } from '../aftermath.ts';
 import { countsLine, grouped, shareFigure, sumOf, type Share } from '../fault-run.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
 import type { Stage } from '../stage.ts';
@@ -56,11 +56,9 @@ export const lostDiskRun = stagedRun({
           control: { figure: `${shareFigure(control)}, ${grouped(lost)} lost`, failed: control.wrong > 0 && lost > 0 },
         },
       ],
-      cells: aftermath.acked,
       notes: [
         `lost with the disks: at least ${grouped(copies.of)} cells; ${grouped(real.again)} acknowledged cells were appended again, behind the cuts; buffers empty ${aftermath.drainSeconds.toFixed(1)} s after the load`,
         `buffered writes: ${real.drained}`,
-        ...aftermathNotes(aftermath),
         ...Object.entries({ 'without a buffer': unbuffered, 'with the word of one reader': believing }).map(
           ([what, one]) =>
             `${what}: ${grouped(one.aftermath.lost)} of ${grouped(one.aftermath.acked)} lost; ${faultsLine(one.aftermath)}`,

@@ -15,7 +15,6 @@ export interface AnsweredWrite extends Answered {
 /** A look at the latest version of a row, whose versions are written elsewhere. */
 export interface AnsweredRead extends Answered {
   readonly row_key: string;
-  /** Undefined where nobody answered. */
   readonly answer?: { readonly version: number; readonly stale: boolean };
 }
 
@@ -26,35 +25,23 @@ export interface AckedVersion {
   readonly at: number;
 }
 
-/** What an instance was answered while it knew, for some shards, an old topology. */
-export interface OldAnswers {
-  readonly writes: number;
-  /** Written where the shard was no more: nobody else can have stored them. */
-  readonly taken: number;
-  readonly reads: number;
-  /** Answered, and not marked as stale. */
-  readonly unmarked: number;
-  /** Of these, those that lacked what was acknowledged before they were asked for. */
-  readonly older: number;
-  readonly refused: number;
-}
-
 /** From when each shard that moved was elsewhere, until when an instance heard nothing of it. */
 export interface TimeHeld {
   readonly from: ReadonlyMap<number, number>;
   readonly to: number;
 }
 
-/** Whether it was asked of a shard that was elsewhere, and answered before that was heard of. */
 export function isOld({ from, to }: TimeHeld): (one: Answered) => boolean {
   return ({ shard, begun, ended }) => begun > (from.get(shard) ?? Infinity) && ended < to;
 }
+
+export type OldAnswers = ReturnType<typeof judgeOld>;
 
 export function judgeOld(
   time: TimeHeld,
   answered: { readonly writes: readonly AnsweredWrite[]; readonly reads: readonly AnsweredRead[] },
   acked: readonly AckedVersion[],
-): OldAnswers {
+) {
   const [writes, reads] = [answered.writes.filter(isOld(time)), answered.reads.filter(isOld(time))];
   const unmarked = reads.filter(({ answer }) => answer?.stale === false);
   return {
@@ -67,7 +54,6 @@ export function judgeOld(
   };
 }
 
-/** Answers without what was acknowledged before they were asked for. */
 export function countOlder(reads: readonly AnsweredRead[], acked: readonly AckedVersion[]): number {
   const byRow = Map.groupBy(acked, ({ row_key }) => row_key);
   return reads.filter(({ row_key, begun, answer }) => {

@@ -78,7 +78,6 @@ export const movesRun: FaultRun = {
   },
 };
 
-/** What is done to a move. */
 interface Plan {
   readonly what: string;
   /** The mover dies with the nth statement of a step; a switch has some twenty. */
@@ -176,7 +175,6 @@ async function knownCells({ datastore }: OpenStore, random: Random): Promise<Wat
   return cells as [NewCell, ...NewCell[]];
 }
 
-/** One move, from its beginning to its end. */
 async function moveOnce(
   stage: Stage,
   store: OpenStore,
@@ -186,7 +184,9 @@ async function moveOnce(
   const dies = plan.dies?.(Math.floor(number / moving.plans.length));
   const { protections, stallsMs } = moving;
   using mover = new RestartedProcess<MoverInput, MoverProgress>(MOVER, stage.cluster.folder, (life) => ({
-    ...{ access: stage.access, protections, stallsMs },
+    access: stage.access,
+    protections,
+    stallsMs,
     ...(life === 0 && { dies, plants: plan.plants }),
   }));
   await mover.ready;
@@ -197,7 +197,6 @@ async function moveOnce(
   const to = others[number % others.length] ?? '';
   stage.say(`move ${number + 1}: shard ${shard} from ${from} to ${to}: ${plan.what}`);
   const until = (isSo: (status: MoveStatus) => boolean) => moves.until([shard], isSo);
-  /** Kills whatever is to be killed at this step. */
   const disturb = async (at: MoveStep): Promise<void> => {
     if (plan.kills?.at === at) {
       const isAt = ({ step, wanted }: MoveStatus): boolean =>
@@ -241,7 +240,6 @@ async function revived(mover: RestartedProcess<MoverInput, MoverProgress>): Prom
   if ((await Promise.race([mover.untilDead(), gaveUp])) !== 'gave up') await mover.start();
 }
 
-/** Cells of before that are there no more as they were written. */
 async function changedCells({ datastore }: OpenStore, known: readonly NewCell[]): Promise<number> {
   let changed = 0;
   for (let from = 0; from < known.length; from += 100) {

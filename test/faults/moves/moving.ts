@@ -9,7 +9,6 @@ import type { MoverInput, MoverProgress } from './mover-process.ts';
 export const MOVER = new URL('mover-process.ts', import.meta.url);
 const PATIENCE = { patienceMs: 120_000, pollMs: 20 };
 
-/** The moves of a datastore as its operator has them. */
 export interface Moves {
   readonly operations: MoveOperations;
   /** Waits until each of these shards' moves is so. Returns them as they are then. */

@@ -4,7 +4,7 @@ import { withClient } from '../../support/past-the-store.ts';
 import { Random } from '../../support/random.ts';
 import { DATASTORE, type OpenStore } from '../../support/store-access.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';
-import { aftermathNotes, faultsLine, wrongOf } from '../aftermath.ts';
+import { wrongOf } from '../aftermath.ts';
 import { countsLine, grouped, noneOf, type Share } from '../fault-run.ts';
 import { allWritten, Ledger } from '../load/ledger.ts';
 import { rowKeyIn } from '../row-keys.ts';
@@ -53,13 +53,10 @@ export const oldTopologyRun = stagedRun({
     ];
     return {
       checks: checks.map(([what, least, share]) => noneOf(what, least, share(real), share(control))),
-      cells: real.aftermath.acked,
       notes: [
         `to shards that were elsewhere: ${countsLine(real.outcomes)}; reads: ${grouped(old.refused)} of ${grouped(old.reads)} refused, ${grouped(old.reads - old.refused - old.unmarked)} marked as stale`,
         `to the others meanwhile: ${countsLine(real.others)}`,
         `the control's reads without \`stale\`: ${grouped(control.old.older)} of ${grouped(control.old.unmarked)} lacked what was acknowledged before`,
-        ...aftermathNotes(real.aftermath),
-        `the control: ${faultsLine(control.aftermath)}`,
       ],
     };
   },
@@ -147,7 +144,6 @@ function writeVersions({ datastore }: OpenStore, rows: readonly string[]) {
   };
 }
 
-/** Moves the shards, one after the other. Returns when each was elsewhere. */
 async function moveAll(stage: Stage, store: OpenStore, leaves: boolean): Promise<ReadonlyMap<number, number>> {
   const moves = await openMoves(stage, store);
   const open = { access: stage.without('closing'), protections: { closes: false, compares: true } };

@@ -5,7 +5,7 @@ import { readMove } from '../../../shared/moves/move-item.ts';
 import { percentile } from '../../support/percentile.ts';
 import type { OpenStore } from '../../support/store-access.ts';
 import { until } from '../../support/until.ts';
-import { aftermathNotes, faultsLine, wrongOf } from '../aftermath.ts';
+import { wrongOf } from '../aftermath.ts';
 import { grouped, noneOf, sumOf, type Share } from '../fault-run.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
 import type { Stage } from '../stage.ts';
@@ -48,17 +48,13 @@ export const reverseRun = stagedRun({
         control.differing,
       ),
     ],
-    cells: real.aftermath.acked,
     notes: [
       `written to the new places: ${grouped(real.differing.of)} cells in ${real.seconds} s`,
       `closed for the way back: p50 ${percentile(real.closedMs, 0.5).toFixed(0)}, most ${Math.max(...real.closedMs)} ms of ${real.closedMs.length}; copies begun anew: ${real.restarts}`,
-      ...aftermathNotes(real.aftermath),
-      `the control: ${grouped(control.aftermath.lost)} lost, ${faultsLine(control.aftermath)}`,
     ],
   }),
 });
 
-/** A log as far as it went. */
 interface Known {
   readonly shard: number;
   readonly at: number;
@@ -103,7 +99,6 @@ async function thereAndBack(stage: Stage, seconds: number, keeps: boolean) {
   };
 }
 
-/** Moves the shards, each to the next group. */
 async function moveAll(stage: Stage, moves: Moves): Promise<void> {
   using mover = await startMover(stage);
   for (const shard of MOVED) await moves.operations.createMove(shard, stage.groupInTurn(shard + 1), { switch: true });
@@ -115,7 +110,6 @@ async function headsOf({ datastore }: OpenStore): Promise<ReadonlyMap<number, nu
   return new Map((await datastore.heads()).flatMap((one) => (one.error ? [] : [[one.shard, one.head]])));
 }
 
-/** The moved logs as they are now. */
 async function digestsOf(store: OpenStore): Promise<readonly Known[]> {
   const heads = await headsOf(store);
   const digestOf = async (shard: number): Promise<Known> => ({
@@ -125,7 +119,6 @@ async function digestsOf(store: OpenStore): Promise<readonly Known[]> {
   return Promise.all(MOVED.map(digestOf));
 }
 
-/** Those whose logs are not, up to there, what they were. */
 async function differing({ datastore }: OpenStore, known: readonly Known[]): Promise<readonly Known[]> {
   const isSame = async ({ shard, at, digest }: Known, read: Role): Promise<boolean> => {
     try {

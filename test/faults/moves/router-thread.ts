@@ -14,9 +14,7 @@ export interface RouterInput {
   readonly access: StoreAccess;
   readonly seed: string;
   readonly shards: number;
-  /** Those that it writes to. */
   readonly moved: readonly number[];
-  /** Rows that somebody else writes versions of. */
   readonly rows: readonly [string, ...(readonly string[])];
 }
 
@@ -62,7 +60,6 @@ await runAsWorker<RouterInput, 'release', never, Routed>(async (input, control: 
   return { written: ledger.written(), writes, reads, released };
 });
 
-/** What all writers and readers of the instance share. */
 interface Working {
   readonly store: OpenStore;
   readonly input: RouterInput;

@@ -23,13 +23,11 @@ export interface Watched {
   reads: number;
   /** Neither the cell as it was written, nor marked as stale. */
   wrong: number;
-  /** Refused: an error reached the reader. */
   refused: number;
   readMs: number[];
   queries: number;
   /** Rows that the index did not show so long after they were written. */
   unfound: number;
-  /** Cells of a log that were given out of their order, or left out. */
   outOfOrder: number;
   examples: string[];
 }

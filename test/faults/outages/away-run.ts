@@ -7,7 +7,7 @@ import { insertBuffered, type BufferedCell } from '../../../shared/sql/statement
 import { Random } from '../../support/random.ts';
 import { DATASTORE, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';
-import { faultsLine, untilBuffersEmpty } from '../aftermath.ts';
+import { untilBuffersEmpty } from '../aftermath.ts';
 import { grouped, sumOf } from '../fault-run.ts';
 import { allWritten, Ledger } from '../load/ledger.ts';
 import { pacedLoad } from '../load/paced.ts';
@@ -24,7 +24,6 @@ const WRITES_PER_SECOND = 50;
 const ROWS = AWAY_MINUTES * 60 * WRITES_PER_SECOND;
 /** To all groups together, next to what was filled in. */
 const LOAD_PER_SECOND = 30;
-/** Each of the other writers, one after the other. */
 const DOWN_MS = 5000;
 const BAR_SECONDS = 60;
 const PATIENCE_SECONDS = 90;
@@ -41,7 +40,6 @@ export const awayRun = stagedRun({
   alone: true,
   servers: { shards: SHARDS },
   controlServers: {},
-  /** The store's own drain; then the group that was away comes back, too. */
   async real(stage) {
     await stage.drain();
     const ledger = new Ledger();
@@ -81,10 +79,9 @@ export const awayRun = stagedRun({
           },
         },
       ],
-      cells: aftermath.acked,
       notes: [
         `copies of the groups that were down for a moment: ${real.copies.map(grouped).join(' and ')} rows; with one lane ${control.copies.map(grouped).join(' and ')}`,
-        `once ${AWAY} was back, its ${grouped(ROWS)} rows and more were drained in ${real.backSeconds.toFixed(0)} s; ${grouped(aftermath.lost)} of ${grouped(aftermath.acked)} acknowledged cells lost; ${faultsLine(aftermath)}`,
+        `once ${AWAY} was back, its ${grouped(ROWS)} rows and more were drained in ${real.backSeconds.toFixed(0)} s; ${grouped(aftermath.lost)} acknowledged cells lost`,
       ],
     };
   },
@@ -125,7 +122,6 @@ async function killOthers(stage: Stage, ledger: Ledger) {
   return { away, load, seconds, copies };
 }
 
-/** Counts the rows that wait in some groups for shards, and came up to now. */
 async function waitingFor(
   tables: BufferTables,
   holders: readonly string[],
@@ -140,10 +136,7 @@ async function waitingFor(
     sumOf(await Promise.all(holders.map((holder, position) => ask(holder, sql, [last[position] ?? 0]))));
 }
 
-/**
- * Puts into the buffer tables of the other groups what minutes of writes to a primary that is away leave there, with the
- * write path's own statements.
- */
+/** Puts into the other groups' buffer tables what minutes of writes leave there, by the write path's statements. */
 async function fillBuffers(
   tables: BufferTables,
   shards: ReadonlySet<number>,

@@ -12,11 +12,9 @@ import { noOutcomes, type Ledger, type Outcomes } from '../load/ledger.ts';
 import { baseCell, rowKeyIn } from '../row-keys.ts';
 import type { Stage } from '../stage.ts';
 
-/** Every group's buffer table by plain SQL, past the store. */
 export interface BufferTables extends AsyncDisposable {
   readonly groups: readonly string[];
   client(group: string): SqlClient;
-  /** Of all groups, or of these. */
   rows(sql: string, parameters: readonly SqlParameter[], groups?: readonly string[]): Promise<readonly SqlRow[]>;
 }
 
@@ -78,7 +76,6 @@ export interface Tries {
   readonly shards: ReadonlySet<number>;
   readonly puts: number;
   readonly random: Random;
-  /** Stands between the store and a group. @default nothing does */
   readonly wrap?: (client: SqlClient) => SqlClient;
 }
 
@@ -95,10 +92,8 @@ export async function tryPuts({ access, shards, puts, random, wrap = (client) =>
 
 export interface Backlog {
   readonly datastore: Pick<Datastore, 'batchPut' | 'shards'>;
-  /** Where the cells go: those of the group that is down. */
   readonly shards: ReadonlySet<number>;
   readonly seed: string;
-  /** Whatever is confirmed is noted here. */
   readonly ledger: Ledger;
   readonly signal: AbortSignal;
 }

@@ -6,12 +6,6 @@ import { comes } from '../../support/until.ts';
 import { baseCell } from '../row-keys.ts';
 import { countRows, type BufferTables } from './buffer-tables.ts';
 
-/** The only copies left of cells that their primary lacks, damaged by hand. */
-export interface DamagedRows {
-  readonly holder: string;
-  readonly rowKeys: readonly Uint8Array[];
-}
-
 /** How each is damaged: bytes that cannot be decoded, and those of another value. */
 const DAMAGES = [
   { sql: `UPDATE ${CONTROL}.buffer SET body = LEFT(body, LENGTH(body) - 3) WHERE row_key = ?`, parameters: [] },
@@ -19,18 +13,15 @@ const DAMAGES = [
 ];
 export const DAMAGED = DAMAGES.length;
 
-/**
- * Writes cells whose primary is down, damages their rows in one buffer table and deletes those in the others, which
- * would make the damage good.
- *
- * @param rowKey gives row keys whose primary is down
- */
+export type DamagedRows = Awaited<ReturnType<typeof damageRows>>;
+
+/** Writes cells whose primary is down, damages their rows in one buffer table and deletes the other copies. */
 export async function damageRows(
   datastore: Pick<Datastore, 'put'>,
   tables: BufferTables,
   holders: readonly string[],
   rowKey: () => string,
-): Promise<DamagedRows> {
+) {
   const [holder = '', ...others] = holders;
   const rowKeys: Uint8Array[] = [];
   for (const { sql, parameters } of DAMAGES) {
@@ -46,26 +37,13 @@ export async function damageRows(
   return { holder, rowKeys };
 }
 
-export interface DamagedFate {
-  readonly parked: number;
-  /** Still tried. */
-  readonly waiting: number;
-  /** Gone: appended as they are, damaged. */
-  readonly gone: number;
-  /** Parked rows of all tables that were not damaged. */
-  readonly othersParked: number;
-}
-
 /** A row is parked after five passes of the drain, a second or so each. */
 const PATIENCE_MS = 15_000;
 const POLL_MS = 250;
 
-/** What the drain made of them, once it has made up its mind. */
-export async function fateOf(
-  { holder, rowKeys }: DamagedRows,
-  tables: BufferTables,
-  signal: AbortSignal,
-): Promise<DamagedFate> {
+export type DamagedFate = Awaited<ReturnType<typeof fateOf>>;
+
+export async function fateOf({ holder, rowKeys }: DamagedRows, tables: BufferTables, signal: AbortSignal) {
   const sql = `SELECT state FROM ${CONTROL}.buffer WHERE row_key IN (${rowKeys.map(() => '?').join(', ')})`;
   let states: readonly string[] = [];
   const count = (wanted: string): number => states.filter((state) => state === wanted).length;
@@ -83,7 +61,6 @@ export async function fateOf(
   };
 }
 
-/** Deletes them, so that nothing is left of what was done by hand. */
 export async function removeDamaged({ holder, rowKeys }: DamagedRows, tables: BufferTables): Promise<void> {
   await deleteRows(tables, holder, rowKeys);
 }

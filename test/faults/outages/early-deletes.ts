@@ -5,7 +5,6 @@ import type { BufferTables } from './buffer-tables.ts';
 import type { Share } from '../fault-run.ts';
 import type { Answer } from '../load/ask.ts';
 
-/** The buffered rows of some shards at one moment. */
 export interface BufferSnapshot {
   /** Milliseconds since 1970. */
   readonly takenAt: number;
@@ -19,12 +18,7 @@ export async function takeSnapshot(tables: BufferTables, shards: ReadonlySet<num
   return { takenAt, rowKeys: new Set(found.map(([rowKey]) => rowKeyOf(toBytes(rowKey)))) };
 }
 
-/**
- * Of the writes stored while no reader was there to show them, those whose rows were gone from every buffer table, with
- * the readers still down.
- *
- * @param downAt when the readers were gone, in milliseconds since 1970
- */
+/** Of the writes stored after the readers died (epoch milliseconds), those whose rows were gone with readers down. */
 export function countEarly(
   writes: readonly StoredWrite[],
   shards: ReadonlySet<number>,
@@ -37,5 +31,4 @@ export function countEarly(
   return { wrong: due.filter(({ row_key }) => !rowKeys.has(row_key)).length, of: due.length };
 }
 
-/** What of an answer is looked at here. */
 export type StoredWrite = Pick<Answer, 'begun' | 'ended' | 'row_key' | 'shard' | 'outcome'>;

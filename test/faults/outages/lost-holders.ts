@@ -51,7 +51,6 @@ export async function loseHolders(world: RunWorld): Promise<Readonly<Record<'pri
   return { primaryUp, primaryDown };
 }
 
-/** Writes new cells of the primary, each of which must have this outcome. */
 async function writeTo({ access }: Stage, random: Random, wanted: PutResult['outcome']): Promise<readonly AckedCell[]> {
   await using store = await openStore(access);
   // With groups down, the heads of theirs are errors, which name the group as well.
@@ -76,7 +75,6 @@ async function countMissing({ access }: Stage, acked: readonly AckedCell[]): Pro
   return { wrong: await countUnreadable(store.datastore, acked), of: acked.length };
 }
 
-/** Brings over whatever these groups still hold. */
 async function drainOnce({ access }: Stage, holders: readonly string[]): Promise<void> {
   await using store = await openStore(access);
   for (const holder of holders) await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0 });

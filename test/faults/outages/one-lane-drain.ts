@@ -12,7 +12,6 @@ import type { StoreContext } from '../../../shared/access/context.ts';
 import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../../support/workers/worker-side.ts';
 
-/** How long a run of the function lasts. */
 const RUN_MS = 60_000;
 const PAGE_ROWS = 100;
 /** The least rate of the store's own drain, which is that of a backlog that came at 50 rows a second. */

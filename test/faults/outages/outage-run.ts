@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { DrainSettings } from '../../../shared/drain/drain-settings.ts';
 import { Random } from '../../support/random.ts';
-import { aftermathNotes, lossCheck } from '../aftermath.ts';
+import { lossCheck } from '../aftermath.ts';
 import { check, grouped, shareFigure, sumOf, type Check, type Share } from '../fault-run.ts';
 import { begunIn, latencyLine, percentile, type Phase } from '../load/latency.ts';
 import { allWritten, Ledger, noOutcomes } from '../load/ledger.ts';
@@ -26,7 +26,6 @@ const OUTAGE_SECONDS = 60;
 const NORMAL_SECONDS = 30;
 /** Put into the buffer early, some four times those of the steady load: the drain has to have work for some time. */
 const BACKLOG_ROWS = 10_000;
-/** To a store without a buffer. */
 const PUTS = 300;
 /** The control's drain takes the leases of the one before it when these have run out. */
 const LEASES_SECONDS = 11;
@@ -52,7 +51,6 @@ export const outageRun = stagedRun({
     'no buffer; a drain without throttle and without parking; a single copy, whose group dies while the primary is down',
   alone: true,
   servers: { shards: 48 },
-  /** A first outage, with the store's own drain. */
   async real(stage) {
     const { seed, seconds = OUTAGE_SECONDS } = stage.world;
     const tables = stage.use(openBufferTables(stage.access.groups));
@@ -136,13 +134,11 @@ export const outageRun = stagedRun({
         ),
         missing,
       ],
-      cells: aftermath.acked,
       notes: [
         `writes to the group in normal times, with the machine ${(real.busy * 100).toFixed(0)} % busy: ${latencyLine(during(normal))}`,
         `… while it was down: ${latencyLine(during(outage.down))}`,
         `… while ${grouped(outage.backlog)} rows were drained: ${latencyLine(during(outage.drained))}`,
         `… while a drain that hurried drained ${grouped(hurried.backlog)}: ${latencyLine(during(hurried.drained))}`,
-        ...aftermathNotes(aftermath),
       ],
     };
   },
@@ -183,7 +179,6 @@ interface Going {
   readonly ledger: Ledger;
   readonly random: Random;
   readonly leastSeconds: number;
-  /** The backlog is filled up to so many. */
   readonly rows: number;
 }
 
@@ -193,15 +188,11 @@ interface Outage {
   readonly down: Phase;
   /** From then until nothing waits that was buffered before. */
   readonly drained: Phase;
-  /** Rows that waited in the other groups just before the writer was started again. */
   readonly backlog: number;
   readonly damaged: DamagedFate;
 }
 
-/**
- * kill -9 of a group's writer, which stays down while rows are damaged and added, and is started again; waits until the
- * drain has brought over whatever was buffered.
- */
+/** kill -9 of a writer, which stays down while rows are damaged and added; then waits for the drain. */
 async function takeDown(
   stage: Stage,
   tables: BufferTables,

@@ -7,25 +7,20 @@ import { Random } from '../../support/random.ts';
 import { openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
 import { baseCell, rowKeyIn } from '../row-keys.ts';
 
-/** One read that was asked of a reader. */
 export interface ReaderRead {
-  /** Milliseconds since 1970. */
   readonly sentAt: number;
   /** Who answered; undefined where nobody did. */
   readonly servedBy: Role | undefined;
-  /** The cell that was written. */
   readonly isRight: boolean;
 }
 
 export interface ReaderReads extends AsyncDisposable {
-  /** Every read so far. */
   readonly reads: readonly ReaderRead[];
 }
 
 const CELLS = 40;
 const PAUSE_MS = 40;
 
-/** Writes cells that reads can ask for. */
 export async function writeCells(
   { datastore }: OpenStore,
   shards: ReadonlySet<number>,
@@ -40,7 +35,6 @@ export async function writeCells(
   return cells;
 }
 
-/** Asks readers for these cells, one after the other, until disposed. */
 export async function startReaderReads(
   access: StoreAccess,
   cells: readonly NewCell[],

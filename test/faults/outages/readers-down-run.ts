@@ -1,5 +1,5 @@
 import { Random } from '../../support/random.ts';
-import { aftermathNotes, otherFaults } from '../aftermath.ts';
+import { otherFaults } from '../aftermath.ts';
 import { changing } from '../changed-clients.ts';
 import { check, grouped, noneOf, sumOf, type Check, type Share } from '../fault-run.ts';
 import type { Answer } from '../load/ask.ts';
@@ -20,11 +20,9 @@ const OUTAGES = 3;
 /** The control's drain takes the leases of the one before it when these have run out, and polls rows of two seconds. */
 const CONTROL_SECONDS = 18;
 const EMPTY_PATIENCE_MS = 60_000;
-/** Of a store that needs a reader. */
 const PUTS = 100;
 const MOST_SLOWER = 1.2;
 const LEAST_READS = 100;
-/** While the readers are down. */
 const LEAST_STORED = 100;
 const MOST_EMPTY_SECONDS = 60;
 
@@ -36,7 +34,6 @@ export const readersDownRun = stagedRun({
   control: 'writes that need a reader; reads of readers only; a drain that asks the writer only',
   alone: true,
   servers: { shards: 48 },
-  /** Normal times and times without the readers of a group, in turn, under one load. */
   async real(stage) {
     const { seed, seconds = DOWN_SECONDS } = stage.world;
     const tables = stage.use(openBufferTables(stage.access.groups));
@@ -105,11 +102,9 @@ export const readersDownRun = stagedRun({
           control: { figure: `${grouped(waited)} rows left`, failed: waited > 0 },
         },
       ],
-      cells: aftermath.acked,
       notes: [
         `writes in normal times: ${latencyLine(writes(normal))}; to the group: ${latencyLine(writes(normal, shards))}`,
         `… without readers: ${latencyLine(writes(down))}; to the group: ${latencyLine(writes(down, shards))}`,
-        ...aftermathNotes(aftermath),
       ],
     };
   },
@@ -154,7 +149,6 @@ const readerBoundClient = changing(async (statement, client) => {
 
 type ReadersDown = Awaited<ReturnType<typeof withoutReaders>>;
 
-/** Kills the readers of the group, and starts them again afterwards. */
 async function withoutReaders(
   stage: Stage,
   tables: BufferTables,

@@ -9,7 +9,6 @@ import { allWritten, type Written } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
 import { startProduct, startProgram } from '../stack-program.ts';
 
-/** Acknowledged before each end of the stack. */
 const CELLS = 2000;
 const SHARDS = 32;
 const WRITERS = 8;
@@ -101,7 +100,6 @@ async function control(world: RunWorld) {
   return { unsafe, elsewhere };
 }
 
-/** A stack that is written to, ended, and started again, with everything that was ever acknowledged. */
 class StackUnderTest implements AsyncDisposable {
   #stack: StackProcess | undefined;
   readonly #world: RunWorld;
@@ -134,7 +132,6 @@ class StackUnderTest implements AsyncDisposable {
     return written.outcomes.buffered;
   }
 
-  /** Holds everything that was acknowledged so far against what is there. */
   async inspect(): Promise<Aftermath> {
     const { groups, url } = this.#running;
     const { signal, say } = this.#world;

@@ -11,7 +11,6 @@ import { restFigure } from '../soak/settle.ts';
 import { addressOf, countUnreadable, type AckedCell } from '../stored-cells.ts';
 import { RestoredStack } from './restored-stack.ts';
 
-/** Acknowledged in each part, at the least. */
 const CELLS = 1000;
 /** Far longer than from the snapshot until the group is restored. */
 const KEEP_MINUTES = 60;
@@ -103,7 +102,6 @@ async function withoutCopies(world: RunWorld) {
   return await restoreOne(stack, ['--force'], FORGETFUL_MS);
 }
 
-/** Writes, remembers a moment, and restores a group to it while the writers go on. */
 async function restoreOne(stack: RestoredStack, flags: readonly string[] = [], billMs?: number) {
   const { say } = stack.world;
   let seconds = 0;
@@ -125,7 +123,6 @@ async function restoreOne(stack: RestoredStack, flags: readonly string[] = [], b
   return { written, aftermath, rest, unbilled, index, seconds };
 }
 
-/** Writes on, remembers another moment, exports, and restores everything to it. */
 async function restoreAll(stack: RestoredStack, { written }: Pick<Awaited<ReturnType<typeof restoreOne>>, 'written'>) {
   const { say, folder } = stack.world;
   const since = await stack.written('all', async () => {
@@ -189,7 +186,6 @@ async function done(command: ReturnType<RestoredStack['command']>): Promise<void
   if (code !== 0) throw new Error(`a command ended with ${code}: ${stderr}`);
 }
 
-/** What `schemaless compare` lists. */
 async function comparison(stack: RestoredStack, path: string): Promise<readonly CellDifference[]> {
   const { stdout } = await stack.command('compare', path);
   const lines = stdout.split('\n').filter((line) => line !== '');

@@ -22,7 +22,6 @@ const LOAD = new URL('../soak/soak-load.ts', import.meta.url);
 const PATIENCE_MS = 120_000;
 const POLL_MS = 1000;
 
-/** A stack that can be restored, and what is asked of it. */
 export class RestoredStack implements AsyncDisposable {
   readonly data: string;
   readonly world: RunWorld;
@@ -81,14 +80,12 @@ export class RestoredStack implements AsyncDisposable {
     return new CommandProcess(this.#stack.url, DATASTORE, parameters).ended;
   }
 
-  /** Stops it, restores all of it, and starts it again. */
   async restore(snapshot: string): Promise<void> {
     await this.#stack.stop();
     await this.control('restore', snapshot, '--yes');
     this.#stack = await this.#start();
   }
 
-  /** Waits until nothing is left in buffers and queues. */
   settle(): Promise<Rest> {
     return settle(this.data, this.client(), PATIENCE_MS, this.world.signal);
   }

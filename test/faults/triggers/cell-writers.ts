@@ -10,20 +10,15 @@ export interface CellWriters {
   readonly access: DatastoreAccess;
   readonly writers: number;
   readonly seed: string;
-  /** After each write of a writer. */
   readonly pauseMs: number;
-  /** Share of the cells that are poison. */
   readonly poison: number;
 }
 
 export interface WritersProgress {
-  /** Cells stored. */
   readonly stored: number;
-  /** Writes that were not confirmed. */
   readonly refused: number;
 }
 
-/** The rows of a writer: each gets many versions. */
 const ROWS = 200;
 const SAY_MS = 50;
 

@@ -1,15 +1,13 @@
-/** Tailers and servers that are killed or paused, and services that are away. */
+/** Tailers and servers that are killed or paused. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Service } from '../../../infra/local/emulators/emulator.ts';
 import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
 import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
-import { killNode, killWithDisk, stopReceiving, untilAllRun } from '../../support/nodes.ts';
+import { killNode, untilAllRun } from '../../support/nodes.ts';
 import type { TriggeredAccess } from '../../support/triggers/triggered-access.ts';
 import { grouped } from '../fault-run.ts';
-import type { Phase } from '../load/latency.ts';
 import { deliveryFigure, isWhole } from './deliveries.ts';
-import { deliveryCheck, LEAST_CELLS, twoWays, type Part, type Setting } from './part.ts';
+import { deliveryCheck, LEAST_CELLS, twoWays, type Part } from './part.ts';
 import { QUICK_LEASES, Scene } from './scene.ts';
 
 const KILLS = 200;
@@ -190,128 +188,4 @@ function watchOffsets({ dynamo, stateTable, trigger, datastore }: TriggeredAcces
       return seen;
     },
   };
-}
-
-const AWAY_SECONDS = 20;
-/** Into an outage: what had been sent before is delivered by then. */
-const DRAINED_SECONDS = 8;
-const BETWEEN_OUTAGES_SECONDS = 5;
-
-/** While the state is away the shards that are held go on; while the queue is away everything waits. */
-export const outages: Part = {
-  fault: `DynamoDB gone for ${AWAY_SECONDS} s; SQS gone for ${AWAY_SECONDS} s`,
-
-  async carryOut(setting) {
-    const { say } = setting.world;
-    const { shards: all, dynamo, sqs } = setting.stage;
-    await using real = await Scene.start(setting, { name: 'outages' });
-    await using control = await Scene.start(setting, {
-      name: 'outages_control',
-      tailers: [{ variation: { goesOnWithoutState: false, waitsForQueue: false } }],
-    });
-    const away = async (service: Service, name: string): Promise<Phase> => {
-      say(`${name} is gone`);
-      await service.kill();
-      const from = Date.now();
-      await real.wait(AWAY_SECONDS);
-      const to = Date.now();
-      await service.resume();
-      say(`${name} is back`);
-      return { from, to };
-    };
-    await real.wait(BETWEEN_OUTAGES_SECONDS);
-    const { from, to } = await away(dynamo, 'DynamoDB');
-    const goingOn = (scene: Scene): number => {
-      const meanwhile = scene.deliveries().filter(({ at }) => at > from + DRAINED_SECONDS * 1000 && at < to);
-      return new Set(meanwhile.map(({ shard }) => shard)).size;
-    };
-    const [shards, controlShards] = [goingOn(real), goingOn(control)];
-    await real.wait(BETWEEN_OUTAGES_SECONDS);
-    await away(sqs, 'SQS');
-    await real.wait(BETWEEN_OUTAGES_SECONDS);
-    const [verdict, controlVerdict] = await Promise.all([real.conclude(), control.conclude({ isReal: false })]);
-    await Promise.all([real.end(), control.end()]);
-    const what = `DynamoDB, then SQS gone for ${AWAY_SECONDS} s; control: commit before send`;
-    return {
-      checks: [
-        deliveryCheck(what, verdict, controlVerdict),
-        {
-          what: 'shards that went on without DynamoDB; control: tailers that end without it',
-          figure: `${shards} of ${all}`,
-          bar: `${all}`,
-          passed: shards === all && isWhole(verdict),
-          control: { figure: `${controlShards} of ${all}`, failed: controlShards < all },
-        },
-      ],
-      cells: verdict.due,
-      notes: [`repeats after the outages: ${verdict.repeats}`],
-    };
-  },
-};
-
-/** Cells that were delivered are gone, and others take their added ids; then everything is sent again, at once. */
-export const cutLogs: Part = {
-  fault: 'a replica promoted without the last cells, new cells taking the old added ids; then a rewind to the start',
-
-  async carryOut(setting) {
-    // From the writers: a reader that does not receive would show no tailer what is lost.
-    const readsWriter = true;
-    await using real = await Scene.start(setting, {
-      name: 'cut',
-      promotes: true,
-      tailers: [0, 1].map(() => ({ variation: { readsWriter } })),
-    });
-    await using control = await Scene.start(setting, {
-      name: 'cut_control',
-      promotes: true,
-      tailers: [{ variation: { readsWriter, generationsInQueue: false, fingerprints: false } }],
-    });
-    await real.wait(5);
-    await promoteWithoutLast(setting, real);
-    await real.wait(8);
-    const [verdict, controlVerdict] = await Promise.all([real.conclude(), control.conclude({ isReal: false })]);
-    const nameOf = ({ shard, cell }: { readonly shard: number; readonly cell: string }): string => `${shard}/${cell}`;
-    const logged = new Set((await real.logged()).map(nameOf));
-    const gone = new Set(real.deliveries().map(nameOf)).difference(logged).size;
-    if (gone === 0) throw new Error('no cell that had been delivered was lost');
-    setting.world.say(`${gone} cells that had been delivered are gone; ${real.tailed('cuts')} logs found cut`);
-
-    const [replays, controlReplays] = await Promise.all([real.rewindToStart(), control.rewindToStart()]);
-    const foundBy = (scene: Scene) => ({ cuts: scene.tailed('cuts'), toCheckpoints: scene.tailed('toCheckpoints') });
-    const found = foundBy(real);
-    await Promise.all([real.end(), control.end()]);
-    const controlFound = foundBy(control);
-    return {
-      checks: [
-        deliveryCheck('a replica promoted without the last cells; control: no fingerprints', verdict, controlVerdict),
-        {
-          what: 'logs found cut, and those set back to a checkpoint that still fits; control: no fingerprints',
-          figure: `${found.cuts}, ${found.toCheckpoints}`,
-          bar: 'at least 1, all of them',
-          passed: found.cuts > 0 && found.toCheckpoints === found.cuts,
-          control: { figure: `${controlFound.cuts}, ${controlFound.toCheckpoints}`, failed: controlFound.cuts === 0 },
-        },
-        deliveryCheck(
-          'replays within five minutes of the first delivery; control: the generation left out of deduplication',
-          replays,
-          controlReplays,
-          1,
-        ),
-      ],
-      cells: verdict.due,
-      notes: [`${gone} cells that had been delivered are gone`],
-    };
-  },
-};
-
-/** A group's reader stops receiving; the writer goes on, dies with its disk, and the reader is promoted. */
-async function promoteWithoutLast({ world: { signal, say }, stage }: Setting, scene: Scene): Promise<void> {
-  const { servers } = stage;
-  const group = servers.groups[0]?.name ?? '';
-  await stopReceiving(servers, group);
-  await scene.wait(5);
-  const writer = await killWithDisk(stage, group);
-  await servers.promote(group);
-  say(`${writer} died with its disk; its reader is promoted`);
-  await untilAllRun(servers, signal);
 }

@@ -11,13 +11,10 @@ import { grouped, sumOf } from '../fault-run.ts';
 
 /** What the trigger's function does wrong. */
 export interface ConsumerVariation {
-  /** Share of its calls that fail. */
   readonly failing: number;
-  /** Fails on every poison cell. */
   readonly failsOnPoison: boolean;
   /** A failure is not noticed: its message is consumed. For controls. */
   readonly forgets: boolean;
-  /** How long each call takes. */
   readonly callMs: number;
   /** Messages of a trigger that does not run come back after so long at most, in seconds. */
   readonly pauseSeconds: number;
@@ -45,7 +42,6 @@ export function isPoison({ ref_key }: { readonly ref_key: number }): boolean {
   return ref_key % MODULUS === POISON;
 }
 
-/** One call of a trigger's function that succeeded. */
 export interface Delivery {
   readonly shard: number;
   readonly added_id: number;
@@ -81,7 +77,6 @@ export function openDeliveries(file: string): Disposable & { note(delivery: Deli
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Reads the file while it grows. */
 export class DeliveryLog implements Disposable {
   readonly #handle: number;
   readonly #all: Delivery[] = [];
@@ -92,7 +87,6 @@ export class DeliveryLog implements Disposable {
     this.#handle = openSync(file, 'a+');
   }
 
-  /** All so far, in order. */
   read(): readonly Delivery[] {
     for (;;) {
       const bytes = readSync(this.#handle, this.#chunk);
@@ -113,25 +107,10 @@ function toDelivery(line: string): Delivery {
   return { shard: Number(shard), added_id: Number(addedId), cell, replay: replay === '1', at: Number(at) };
 }
 
-/** Deliveries held against the logs. */
-export interface DeliveryVerdict {
-  /** Cells that had to be delivered. */
-  readonly due: number;
-  readonly never: number;
-  /** Cells that were first delivered after a later one of their shard. */
-  readonly outOfOrder: number;
-  /** Deliveries of a cell that had been delivered. */
-  readonly repeats: number;
-}
+export type DeliveryVerdict = ReturnType<typeof judgeDeliveries>;
 
-/**
- * Whether every cell was delivered, and, once repeats are removed, in the order of its log. Cells that were never
- * delivered count as that alone.
- *
- * @param due in the order of each log
- * @param deliveries in the order in which they came; those of cells that are not due are passed over
- */
-export function judgeDeliveries(due: readonly LoggedCell[], deliveries: readonly Delivery[]): DeliveryVerdict {
+/** Whether every due cell was delivered, and, repeats apart, in the order of its log. Others are passed over. */
+export function judgeDeliveries(due: readonly LoggedCell[], deliveries: readonly Delivery[]) {
   const wanted = new Set(due.map(keyOf));
   const delivered = new Set<string>();
   const reached = new Map<number, number>();

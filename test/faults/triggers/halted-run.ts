@@ -23,7 +23,7 @@ export const haltedRun: FaultRun = {
 
   async run(world) {
     await using stage = await startTriggerStage(world, { groups: 1, readers: 0, shards: SHARDS });
-    return halt.carryOut({ world, stage });
+    return await halt.carryOut({ world, stage });
   },
 };
 

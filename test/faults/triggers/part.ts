@@ -2,7 +2,6 @@ import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { grouped, sumOf, type Check, type RunOutcome, type RunWorld } from '../fault-run.ts';
 import { deliveryFigure, isWhole, type DeliveryVerdict } from './deliveries.ts';
 
-/** A run, and the stage that all of its parts share. */
 export interface Setting {
   readonly world: RunWorld;
   readonly stage: TriggerStage;
@@ -10,14 +9,12 @@ export interface Setting {
 
 /** One fault of several that a run goes through, on one stage. */
 export interface Part {
-  /** One line. */
   readonly fault: string;
   /** Cells are those that had to be delivered, the control's not among them. */
   carryOut(setting: Setting): Promise<RunOutcome>;
 }
 
 interface TwoWays<Done> {
-  /** Of the datastore. */
   readonly name: string;
   readonly fault: string;
   /** Where they would be in each other's way. */
@@ -39,7 +36,6 @@ export function twoWays<Done>({ name, fault, inTurn = false, act, judge }: TwoWa
   };
 }
 
-/** Carries out parts, one after the other. */
 export async function carryOutAll(setting: Setting, parts: readonly Part[]): Promise<RunOutcome> {
   const { say } = setting.world;
   const outcomes: RunOutcome[] = [];

@@ -24,10 +24,7 @@ export const poisonRun: FaultRun = {
 
 /** More than a run ever makes. */
 const NEVER = 10_000;
-/**
- * More than one: on a machine that is slow enough for a message to come a second time while it is in hand, that counts
- * as an attempt.
- */
+/** More than one: on a slow machine a message may come a second time while it is in hand. */
 const MAX_ATTEMPTS = 2;
 
 /** The poison cells are parked, no other one, and all others are delivered in order. */
@@ -82,10 +79,7 @@ const SETTLE_SECONDS = 2;
 const QUIET_SECONDS = 4;
 /** Were parked cells sent again by themselves, they would come by then. */
 const RETRIES_MS = 3000;
-/**
- * Consumers that may be parking a cell each when the threshold is reached: the batches that a process consumes side by
- * side.
- */
+/** The batches that a process consumes side by side: each may be parking a cell when it stops. */
 const CONCURRENT = 6;
 const FAILING = { poison: 0.1, consumer: { failsOnPoison: true }, tailers: [{}] };
 

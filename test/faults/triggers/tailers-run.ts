@@ -7,7 +7,6 @@ import { deliveryFigure, isSpread, isWhole } from './deliveries.ts';
 import { carryOutAll, twoWays } from './part.ts';
 import { Scene } from './scene.ts';
 
-/** One to a partition. */
 const SHARDS = 64;
 
 const SPREAD_BAR_SECONDS = 15;

@@ -1,7 +1,8 @@
 import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 import type { FaultRun } from '../fault-run.ts';
 import { failingCalls, partialSends, rewinds } from './bad-calls.ts';
-import { cutLogs, killedServers, killedTailers, outages, pausedHolders } from './crashes.ts';
+import { killedServers, killedTailers, pausedHolders } from './crashes.ts';
+import { cutLogs, outages } from './outages.ts';
 import { carryOutAll } from './part.ts';
 import { WRITERS } from './scene.ts';
 

@@ -8,10 +8,7 @@ export interface BlamingClient extends SqlClient {
 /** As a circuit has it. */
 const OPEN_MS = 500;
 
-/**
- * A client that asks nobody for a sign of life before it takes a node for one that is down: a circuit that opens on any
- * time limit. A control.
- */
+/** A circuit that opens on any time limit, without a health check before. */
 export function blamingClient(client: SqlClient): BlamingClient {
   let openUntil = 0;
   const run = async <T>(statement: () => Promise<T>): Promise<T> => {

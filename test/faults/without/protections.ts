@@ -65,7 +65,6 @@ export const PROTECTIONS = {
   copying: swallowing(/^INSERT INTO `[^`]+_copy`\.`entity` /u, ONE),
 } satisfies Readonly<Record<string, Wrap>>;
 
-/** For `StoreAccess.wrap`. */
 export function withoutIt(protection: keyof typeof PROTECTIONS): string {
   return new URL(`protection.ts?${protection}`, import.meta.url).href;
 }
