@@ -73,8 +73,6 @@ export function otherFaults({ faults }: Aftermath): number {
 
 const POLL_MS = 250;
 
-export type BufferRest = Awaited<ReturnType<typeof untilBuffersEmpty>>;
-
 /** Waits until nothing waits in any group's buffer table; gives up after some time, and says what is left. */
 export async function untilBuffersEmpty(
   operations: Pick<BufferOperations, 'buffer'>,

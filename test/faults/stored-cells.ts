@@ -94,8 +94,6 @@ async function storedCells(client: SqlClient, datastore: string, shard: number) 
 
 const EXAMPLES = 5;
 
-export type Kept = ReturnType<typeof compareKept>;
-
 export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLog[]) {
   const addedIds = new Map<number, number>();
   let doubled = 0;

@@ -114,8 +114,6 @@ export function untrueCheck(
 
 const PAGE = 1000;
 
-export type KeptConflicts = Awaited<ReturnType<typeof discardConflicts>>;
-
 /** Holds the kept conflicts against what is on the primaries, and discards them. */
 export async function discardConflicts(operations: BufferOperations, there: CellsThere) {
   let [kept, wrong] = [0, 0];

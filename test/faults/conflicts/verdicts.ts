@@ -8,8 +8,6 @@ import { onEachGroup, rowsOf } from '../../support/past-the-store.ts';
 import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 import { noOutcomes } from '../load/ledger.ts';
 
-export type Verdicts = ReturnType<typeof judge>;
-
 /** @param cutHolder a group promoted without its last changes: copies that were taken back are there again */
 export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodies, cutHolder?: string) {
   const byMark = [...Map.groupBy(answers, ({ mark }) => mark)].map(([mark, some]) => ({
@@ -55,8 +53,6 @@ export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodi
   }
   return { ...verdicts, goneFor, cells };
 }
-
-export type SampleVerdicts = ReturnType<typeof judgeSamples>;
 
 /** @param explained whether a stored cell of this shard may be away at this time, which is epoch milliseconds */
 export function judgeSamples(samples: readonly Sample[], explained: (shard: number, at: number) => boolean) {

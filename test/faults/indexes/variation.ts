@@ -13,17 +13,11 @@ export interface Variation {
 
 export const AS_IT_IS: Variation = { late: 0, tombstones: true, epochs: true };
 
-export interface Varied {
-  wrap(client: SqlClient): SqlClient;
-  readonly counts: { entries: number; late: number; changed: number };
-  setLate(share: number): void;
-  idle(): Promise<void>;
-}
-
 /** Longer than the repair is behind: it has passed the row by then. */
 const LATE_MS = [5000, 9000] as const;
 
-export function vary(variation: Variation, seed: string): Varied {
+/** Stands between the store and its groups, and varies the statements that write entries. */
+export function vary(variation: Variation, seed: string) {
   const random = new Random(seed, 'late entries', 0);
   const counts = { entries: 0, late: 0, changed: 0 };
   const late = new Set<Promise<unknown>>();
@@ -39,9 +33,9 @@ export function vary(variation: Variation, seed: string): Varied {
 
   return {
     counts,
-    setLate: (wanted) => void (share = wanted),
+    setLate: (wanted: number) => void (share = wanted),
     idle: async () => void (await Promise.allSettled(late)),
-    wrap: (client) => ({
+    wrap: (client: SqlClient): SqlClient => ({
       ...client,
       async change(statement) {
         if (!PUT_ENTRIES.test(statement.sql) && !INSERT_ENTRIES.test(statement.sql)) return client.change(statement);

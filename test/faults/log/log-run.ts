@@ -22,6 +22,8 @@ const WRITERS = 24;
 const READERS = 16;
 const READER_THREADS = 4;
 const PATIENCE_MS = 60_000;
+const LEAST_CELLS = 3000;
+const LOAD_PATIENCE_MS = 300_000;
 const REPORT_SECONDS = 10;
 
 export const logRun = stagedRun({
@@ -32,15 +34,16 @@ export const logRun = stagedRun({
   servers: { groups: 1, readers: 1, shards: SHARDS, bufferCopies: 0 },
   async real(stage) {
     // Processes that take CPU time: threads of writers and servers then stop at every place there is.
+    using pressure = new DisposableStack();
     for (let busy = 0; busy < BUSY_PROCESSES; busy += 1) {
       const child = fork(new URL('busy-loop.ts', import.meta.url), { execArgv: [], stdio: 'ignore' });
-      stage.use({ [Symbol.dispose]: () => void child.kill('SIGKILL') });
+      pressure.defer(() => void child.kill('SIGKILL'));
     }
     const { access } = stage;
     const seconds = stage.world.seconds ?? SECONDS;
     // One cell in ten is a repeat: of an earlier one, of one sent at the same moment, or within a batch of five.
     const load = { cells: { batchShare: 0.1, batchSize: 5, repeatShare: 0.045 } };
-    return runTailedLoad(stage, { kind: 'store', access }, seconds, load, () => storedLogs(access.groups));
+    return await runTailedLoad(stage, { kind: 'store', access }, seconds, load, () => storedLogs(access.groups));
   },
   async without(stage) {
     const [group] = stage.access.groups;
@@ -95,6 +98,8 @@ async function runTailedLoad(
     await stage.wait(1000);
     if ((second + 1) % REPORT_SECONDS === 0) stage.say(`${grouped(load.acked)} cells`);
   }
+  // On a busy machine little is written in that time.
+  await load.untilAcked(LEAST_CELLS, LOAD_PATIENCE_MS);
   const { written } = await load.stop();
   const stored = await readStored();
   const ends: LogEnds = { heads: stored.map(({ ids }) => ids.at(-1) ?? 0), patienceMs: PATIENCE_MS };

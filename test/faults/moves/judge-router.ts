@@ -35,8 +35,6 @@ export function isOld({ from, to }: TimeHeld): (one: Answered) => boolean {
   return ({ shard, begun, ended }) => begun > (from.get(shard) ?? Infinity) && ended < to;
 }
 
-export type OldAnswers = ReturnType<typeof judgeOld>;
-
 export function judgeOld(
   time: TimeHeld,
   answered: { readonly writes: readonly AnsweredWrite[]; readonly reads: readonly AnsweredRead[] },

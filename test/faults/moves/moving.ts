@@ -1,4 +1,4 @@
-import type { MoveOperations, MoveStatus } from '../../../shared/contract/move-operations.ts';
+import type { MoveStatus } from '../../../shared/contract/move-operations.ts';
 import { moveManagement } from '../../../shared/moves/move-management.ts';
 import { startProcess, type KillableProcess } from '../../support/processes/killable-process.ts';
 import type { OpenStore } from '../../support/store-access.ts';
@@ -9,18 +9,16 @@ import type { MoverInput, MoverProgress } from './mover-process.ts';
 export const MOVER = new URL('mover-process.ts', import.meta.url);
 const PATIENCE = { patienceMs: 120_000, pollMs: 20 };
 
-export interface Moves {
-  readonly operations: MoveOperations;
-  /** Waits until each of these shards' moves is so. Returns them as they are then. */
-  until(shards: readonly number[], isSo: (status: MoveStatus) => boolean): Promise<readonly MoveStatus[]>;
-}
+export type Moves = Awaited<ReturnType<typeof openMoves>>;
 
-export async function openMoves({ world: { signal } }: Stage, store: OpenStore): Promise<Moves> {
+/** The moves of a datastore as its operator has them. */
+export async function openMoves({ world: { signal } }: Stage, store: OpenStore) {
   const { context, topologyTable, stateTable, name } = store;
   const operations = await moveManagement({ context, topologyTable, stateTable }).moves(name);
   return {
     operations,
-    async until(shards, isSo) {
+    /** Waits until each of these shards' moves is so. Returns them as they are then. */
+    async until(shards: readonly number[], isSo: (status: MoveStatus) => boolean) {
       const look = () => Promise.all(shards.map((shard) => operations.move(shard)));
       const statuses = await lookUntil(look, (all) => all.every(isSo), { ...PATIENCE, signal });
       if (statuses.every(isSo)) return statuses;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
-import type { SqlClient, SqlParameter, SqlRow } from '../../../shared/sql/client.ts';
+import type { SqlClient, SqlParameter } from '../../../shared/sql/client.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
 import { rowsOf } from '../../support/past-the-store.ts';
 import { Random } from '../../support/random.ts';
@@ -12,13 +12,10 @@ import { noOutcomes, type Ledger, type Outcomes } from '../load/ledger.ts';
 import { baseCell, rowKeyIn } from '../row-keys.ts';
 import type { Stage } from '../stage.ts';
 
-export interface BufferTables extends AsyncDisposable {
-  readonly groups: readonly string[];
-  client(group: string): SqlClient;
-  rows(sql: string, parameters: readonly SqlParameter[], groups?: readonly string[]): Promise<readonly SqlRow[]>;
-}
+export type BufferTables = ReturnType<typeof openBufferTables>;
 
-export function openBufferTables(access: readonly GroupAccess[]): BufferTables {
+/** Every group's buffer table by plain SQL, past the store. */
+export function openBufferTables(access: readonly GroupAccess[]) {
   const clients = new Map(access.map(({ name }) => [name, groupClient(access, name, { ...PATIENT, connections: 2 })]));
   const all = [...clients.keys()];
   const client = (group: string): SqlClient => {
@@ -29,7 +26,8 @@ export function openBufferTables(access: readonly GroupAccess[]): BufferTables {
   return {
     groups: all,
     client,
-    rows: async (sql, parameters, groups = all) =>
+    /** Of all groups, or of these. */
+    rows: async (sql: string, parameters: readonly SqlParameter[], groups: readonly string[] = all) =>
       (await Promise.all(groups.map((group) => rowsOf(client(group), sql, parameters)))).flat(),
     async [Symbol.asyncDispose]() {
       await Promise.all([...clients.values()].map((one) => one.close()));

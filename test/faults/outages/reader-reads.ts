@@ -14,10 +14,6 @@ export interface ReaderRead {
   readonly isRight: boolean;
 }
 
-export interface ReaderReads extends AsyncDisposable {
-  readonly reads: readonly ReaderRead[];
-}
-
 const CELLS = 40;
 const PAUSE_MS = 40;
 
@@ -39,7 +35,7 @@ export async function startReaderReads(
   access: StoreAccess,
   cells: readonly NewCell[],
   wrap: (client: SqlClient) => SqlClient = (client) => client,
-): Promise<ReaderReads> {
+) {
   const store = await openStore(access, { wrap });
   const reads: ReaderRead[] = [];
   const stop = new AbortController();
