@@ -23,7 +23,7 @@ export interface RepairProgress {
 /** How long a run of the function lasts; the next one takes over then. */
 const RUN_MS = 60_000;
 /** A killed run is taken for dead soon, so that less time is spent waiting for that. */
-const HEARTBEAT = { heartbeatMs: 500, silenceMs: 3000 };
+const HEARTBEAT = { heartbeatMs: 500, silenceMs: 8000 };
 const SAY_MS = 200;
 
 await runAsProcess<RepairInput, RepairProgress>(async ({ access, variation, settings = {} }, control) => {
