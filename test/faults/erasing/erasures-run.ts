@@ -25,7 +25,7 @@ const LEAST_CELLS = 2000;
 const LEAST_ERASED = 1000;
 const CONTROL_MS = 8000;
 const LAG_MS = 4000;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 600_000;
 const EXAMPLES = 6;
 
 export const erasuresRun = stagedRun({

@@ -33,7 +33,7 @@ const WRITERS = { writers: [1, 2, 3, 4], pauseMs: 40, freshShare: 0.3 };
 const BATCH = 100;
 const VERSIONS = 3;
 const LANES = 4;
-const PATIENCE = { pollMs: 250, patienceMs: 240_000 };
+const PATIENCE = { pollMs: 250, patienceMs: 600_000 };
 
 export const buildRun = stagedRun({
   name: 'build',

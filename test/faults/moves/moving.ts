@@ -7,7 +7,7 @@ import type { Stage } from '../stage.ts';
 import type { MoverInput, MoverProgress } from './mover-process.ts';
 
 export const MOVER = new URL('mover-process.ts', import.meta.url);
-const PATIENCE = { patienceMs: 120_000, pollMs: 20 };
+const PATIENCE = { patienceMs: 600_000, pollMs: 20 };
 
 export type Moves = Awaited<ReturnType<typeof openMoves>>;
 

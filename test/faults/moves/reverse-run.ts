@@ -22,7 +22,7 @@ const CONTROL_SECONDS = 10;
 const AFTER_MS = 5000;
 /** To the new places. */
 const LEAST_CELLS = 500;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 600_000;
 
 export const reverseRun = stagedRun({
   name: 'reverse',
