@@ -135,9 +135,10 @@ async function buildUnderWriters(stage: Stage, since: number) {
     say(`a query is answered: ${now.isLive ? 'live' : 'building'}, ${percent(now.share)}`);
   };
   for (const share of [0.1, 0.3, KILLED_AT]) await until(share);
-  const moment = new Date().toISOString();
   const { share: killed } = await ask(store, question);
-  await repair.killAndStart();
+  await repair.kill();
+  const moment = new Date().toISOString();
+  await repair.start();
   const resumed = await firstShareSince(access, index, moment, signal);
   say(`kill -9 of the repair at ${percent(killed)}; the next one begins at ${percent(resumed)}`);
   await until(0.8);
@@ -161,8 +162,8 @@ async function buildBadly(stage: Stage): Promise<Built> {
   const index = await buildOf(store, ZONE_INDEX);
   const question: BuildQuestion = { index: ZONE_INDEX.name, field: 'zone', value: 1 };
   const { share: killed } = await untilSeen(store, question, ({ share }) => share >= CONTROL_KILLED_AT, signal);
-  const moment = new Date().toISOString();
   await repair.kill();
+  const moment = new Date().toISOString();
   await forgetFollower(store.stateTable, { name: buildName(index), datastore: access.datastore });
   await repair.start();
   const resumed = await firstShareSince(access, index, moment, signal);
