@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { NewCell } from '../../shared/cell.ts';
-import type { SqlClient, SqlRow } from '../../shared/sql/client.ts';
-import { selectLog } from '../../shared/sql/statements/select-log.ts';
 import type { Check } from './fault-run.ts';
 import { Ledger } from './load/ledger.ts';
 import { compareKept, holesIn, markOf, type StoredLog } from './stored-cells.ts';
-import { HoleWatch } from './log/log-source.ts';
 import { judgeReaders } from './log/judge-readers.ts';
 import type { SeenLog } from './log/log-readers.ts';
 import { runLines, summaryLines } from './report.ts';
@@ -25,8 +22,6 @@ describe('what readers saw', () => {
       shards: [{ ids, marks, timesBack: 0 }],
       reads: { writer: 1, reader: 0 },
       failures: 0,
-      holesMet: 0,
-      longestHoleMs: 0,
       reachedEnd: true,
     };
     const { skipped, outOfOrder, different } = judgeReaders([reader], [log([1, 2, 3, 4])]);
@@ -42,24 +37,6 @@ describe('what readers saw', () => {
     expect(judge([1, 2, 2, 3, 4])).toEqual({ skipped: 0, outOfOrder: 1, different: 0 });
     expect(judge([1, 3, 2, 4])).toEqual({ skipped: 0, outOfOrder: 1, different: 0 });
     expect(judge([1, 2, 3, 4], [1, 2, 9, 4])).toEqual({ skipped: 0, outOfOrder: 0, different: 1 });
-  });
-
-  it('counts a hole once, as long as it lasts', async () => {
-    const watch = new HoleWatch();
-    let rows: readonly SqlRow[] = [];
-    const client = watch.watch({ select: async () => rows } as unknown as SqlClient);
-    const read = async (...ids: readonly number[]): Promise<void> => {
-      rows = ids.map((id) => [0, 7, String(id), new Uint8Array(16), null, null, null, null]);
-      await client.select(selectLog('trips', [{ shard: 7, after: 4 }], 100, 1000), 'writer');
-    };
-    await read(5, 6);
-    expect(watch.met).toBe(0);
-    await read(5, 7);
-    await read(5, 7, 8);
-    expect([watch.met, watch.longestMs]).toEqual([1, 0]);
-    await read(5, 6, 7, 8);
-    expect(watch.met).toBe(1);
-    expect(watch.longestMs).toBeGreaterThan(0);
   });
 });
 

@@ -1,8 +1,8 @@
 /** One fault run in a process of its own: what goes wrong in it, a crash of its emulators too, ends no other. */
 import type { RunOutcome, RunWorld } from './fault-run.ts';
 import { FAULT_RUNS } from './fault-runs.ts';
+import { stackEngine } from './stack-program.ts';
 
-/** What it is told. */
 export type RunOrder = Omit<RunWorld, 'signal' | 'say'> & { readonly name: string };
 
 /** What it says: how far it is, and what came of it in the end. */
@@ -23,7 +23,8 @@ async function carryOut(): Promise<RunWord> {
   try {
     const run = FAULT_RUNS.find((one) => one.name === name);
     if (!run) throw new Error(`no run ${name}`);
-    return { outcome: await run.run({ ...world, signal: stopping.signal, say: (line) => void say({ line }) }) };
+    const outcome = await run.run({ ...world, signal: stopping.signal, say: (line) => void say({ line }) });
+    return { outcome: { engine: stackEngine(world), ...outcome } };
   } catch (error) {
     return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }

@@ -5,32 +5,23 @@ import { FAULT_RUNS, SHORT_RUNS } from './fault-runs.ts';
 /** Stands for the runs that take a few minutes together. */
 const SHORT = 'short';
 
-export interface FaultOptions {
-  readonly names: readonly string[];
-  readonly engine: EngineKind | undefined;
-  readonly seed: string;
-  readonly seconds: number | undefined;
-  readonly history: string | undefined;
+interface FaultOptions {
+  readonly engine?: EngineKind;
+  readonly seed?: string;
+  readonly seconds?: number;
+  readonly history?: string;
   /** Of the runs that do not have to be alone, so many go at once; one where a history is kept. */
   readonly together: number;
 }
 
 /** Reads the command line. Ends the process with a message that names what cannot be used. */
-export function readOptions(argv: readonly string[], command = faultsCommand()): FaultOptions {
-  command.parse([...argv], { from: 'user' });
-  const { engine, seed, seconds, history, together } = command.opts<{
-    engine?: EngineKind;
-    seed?: string;
-    seconds?: number;
-    history?: string;
-    together: number;
-  }>();
+export function readOptions(argv: readonly string[]) {
+  const command = faultsCommand().parse([...argv], { from: 'user' });
+  const { engine, seed, seconds, history, together } = command.opts<FaultOptions>();
   const names = command.processedArgs[0] as readonly string[];
+  const wanted = names.flatMap((name) => (name === SHORT ? SHORT_RUNS : [name]));
   return {
-    names:
-      names.length === 0
-        ? FAULT_RUNS.map(({ name }) => name)
-        : [...new Set(names.flatMap((name) => (name === SHORT ? SHORT_RUNS : [name])))],
+    names: new Set(names.length === 0 ? FAULT_RUNS.map(({ name }) => name) : wanted),
     engine: engine ?? wishedEngine([], process.env),
     seed: seed ?? String(Math.floor(Math.random() * 1_000_000)),
     seconds,
@@ -40,6 +31,11 @@ export function readOptions(argv: readonly string[], command = faultsCommand()):
 }
 
 function faultsCommand(): Command {
+  const engines = 'mysql or mariadb (default: SCHEMALESS_ENGINE, else MySQL if it is on the machine, else MariaDB)';
+  const seconds = 'how long the load lasts, for runs that are measured by time (default: as long as their bar wants)';
+  const history =
+    'append every operation to this file, as JSON lines: invoke, then ok, fail or info; one run at a time then';
+  const runs = FAULT_RUNS.map(({ name, fault }) => `  ${name.padEnd(10)} ${fault}`).join('\n');
   return new Command('npm run faults --')
     .description(
       'Breaks a store started for this, and says whether the promises held. A check counts only when its control, which does without the protection, fails.',
@@ -47,34 +43,12 @@ function faultsCommand(): Command {
     .addArgument(
       new Argument('[names...]', 'the runs (default: all)').choices([SHORT, ...FAULT_RUNS.map(({ name }) => name)]),
     )
-    .addOption(
-      new Option(
-        '--engine <name>',
-        'mysql or mariadb (default: SCHEMALESS_ENGINE, else MySQL if it is on the machine, else MariaDB)',
-      ).choices(['mysql', 'mariadb']),
-    )
-    .addOption(new Option('--seed <text>', 'makes the same choices again (default: a new one, printed)'))
-    .addOption(
-      new Option(
-        '--seconds <number>',
-        'how long the load lasts, for runs that are measured by time (default: as long as their bar wants)',
-      ).argParser(wholeNumber(86_400)),
-    )
-    .addOption(
-      new Option(
-        '--history <file>',
-        'append every operation to this file, as JSON lines: invoke, then ok, fail or info; one run at a time then',
-      ),
-    )
-    .addOption(
-      new Option('--together <number>', 'how many runs go at once, of those that judge no latency')
-        .argParser(wholeNumber(20))
-        .default(2),
-    )
-    .addHelpText(
-      'after',
-      `\nRuns (${SHORT}: ${SHORT_RUNS.join(', ')}):\n${FAULT_RUNS.map(({ name, fault }) => `  ${name.padEnd(10)} ${fault}`).join('\n')}`,
-    )
+    .addOption(new Option('--engine <name>', engines).choices(['mysql', 'mariadb']))
+    .option('--seed <text>', 'makes the same choices again (default: a new one, printed)')
+    .option('--seconds <number>', seconds, wholeNumber(86_400))
+    .option('--history <file>', history)
+    .option('--together <number>', 'how many runs go at once, of those that judge no latency', wholeNumber(20), 2)
+    .addHelpText('after', `\nRuns (${SHORT}: ${SHORT_RUNS.join(', ')}):\n${runs}`)
     .showHelpAfterError('(--help lists the runs)');
 }
 

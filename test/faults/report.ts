@@ -1,7 +1,6 @@
 import { grouped, holds, type Check, type FaultRun, type RunOutcome } from './fault-run.ts';
 import { textTable } from '../support/text-table.ts';
 
-/** A run that came to its end. */
 export interface RunReport {
   readonly run: Pick<FaultRun, 'name' | 'promise' | 'fault' | 'control'>;
   readonly outcome: RunOutcome;
@@ -9,7 +8,6 @@ export interface RunReport {
   readonly seconds: number;
 }
 
-/** All of one run. */
 export function runLines({ run, outcome, seed, seconds }: RunReport): readonly string[] {
   return [
     '',
@@ -27,10 +25,9 @@ export function runLines({ run, outcome, seed, seconds }: RunReport): readonly s
   ];
 }
 
-/** A line for each check of all runs. */
 export function summaryLines(reports: readonly RunReport[]): readonly string[] {
   const rows = reports.flatMap(({ run, outcome, seed, seconds }) => {
-    const ofRun = [seed, grouped(outcome.cells), String(Math.round(seconds)), outcome.engine];
+    const ofRun = [seed, grouped(outcome.cells), String(Math.round(seconds)), outcome.engine ?? ''];
     return outcome.checks.map((check) => [run.name, ...rowOf(check), ...ofRun]);
   });
   return textTable(

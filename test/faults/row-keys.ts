@@ -4,12 +4,10 @@ import { shardOf } from '../../shared/address.ts';
 import type { Random } from '../support/random.ts';
 import { randomRowKey } from '../support/row-key.ts';
 
-/** The shards that a group owns. */
 export async function shardsOf(datastore: Pick<Datastore, 'heads'>, group: string): Promise<ReadonlySet<number>> {
   return new Set((await datastore.heads()).filter((head) => head.group === group).map(({ shard }) => shard));
 }
 
-/** A row key whose shard is one of these. */
 export function rowKeyIn(random: Random, shards: ReadonlySet<number>, ofDatastore: number): string {
   for (;;) {
     const rowKey = randomRowKey(random);
@@ -17,7 +15,6 @@ export function rowKeyIn(random: Random, shards: ReadonlySet<number>, ofDatastor
   }
 }
 
-/** The only cell of a row. */
 export function baseCell(row_key: string, body: Json): NewCell {
   return { row_key, column_name: 'BASE', ref_key: 1, body };
 }

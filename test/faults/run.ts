@@ -9,7 +9,7 @@ import { FAULT_RUNS } from './fault-runs.ts';
 import { onInterrupt } from '../support/interrupt.ts';
 import { endProcessesOn } from '../support/leftovers.ts';
 import type { RunOrder, RunWord } from './one-run.ts';
-import { readOptions, type FaultOptions } from './options.ts';
+import { readOptions } from './options.ts';
 import { runLines, summaryLines, type RunReport } from './report.ts';
 
 const options = readOptions(process.argv.slice(2));
@@ -23,7 +23,7 @@ const signal = onInterrupt(() => {
 
 const reports: RunReport[] = [];
 let broken = 0;
-const wanted = FAULT_RUNS.filter(({ name }) => options.names.includes(name));
+const wanted = FAULT_RUNS.filter(({ name }) => options.names.has(name));
 await inTurn(
   wanted.filter(({ alone }) => !alone),
   options.together,
@@ -42,7 +42,6 @@ console.log(
 );
 process.exit(passed ? 0 : 1);
 
-/** So many of them at once. */
 async function inTurn(runs: readonly FaultRun[], atOnce: number): Promise<void> {
   const waiting = [...runs];
   await Promise.all(
@@ -54,7 +53,7 @@ async function inTurn(runs: readonly FaultRun[], atOnce: number): Promise<void> 
 
 async function report(run: FaultRun): Promise<void> {
   try {
-    const done = await carryOut(run, options);
+    const done = await carryOut(run);
     reports.push(done);
     for (const line of runLines(done)) console.log(line);
   } catch (error) {
@@ -65,7 +64,8 @@ async function report(run: FaultRun): Promise<void> {
 }
 
 /** In a folder of its own, of which neither a file nor a process is left. */
-async function carryOut(run: FaultRun, { engine, seed, seconds, history }: FaultOptions): Promise<RunReport> {
+async function carryOut(run: FaultRun): Promise<RunReport> {
+  const { engine, seed, seconds, history } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `schemaless-faults-${run.name}-`)));
   folders.add(folder);
   const start = performance.now();

@@ -2,7 +2,6 @@ import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
 import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
 
-/** For programs of `startProgram`: what they were told. */
 export function toldOptions<Options extends object = Partial<LocalStackOptions>>(): Options {
   return JSON.parse(process.argv[2] ?? '{}') as Options;
 }

@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { findEngine } from '../../infra/setup/engine.mjs';
 import { engineName } from '../support/cluster.ts';
 import { StackProcess } from '../support/processes/stack-process.ts';
 import type { RunWorld } from './fault-run.ts';
 
+const CONTROL = fileURLToPath(new URL('../../infra/local/commands/control.ts', import.meta.url));
 const START = new URL('../../infra/local/commands/start.ts', import.meta.url);
 
 /** A whole local stack of a run, as a program of its own that takes its options as JSON. */
@@ -32,19 +35,19 @@ export async function startProduct(
   return await StackProcess.start({ program: START, args, data, signal });
 }
 
-/** The name of the engine that such a stack runs on. */
-export function stackEngine({ engine: wish }: RunWorld): string {
+/** `npm run local -- …` of the stack with this data folder. */
+export async function controlStack(data: string, ...parameters: readonly string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, [CONTROL, ...parameters, '--data', data]);
+}
+
+export function stackEngine({ engine: wish }: Pick<RunWorld, 'engine'>): string {
   const engine = findEngine({ wish });
   return engine ? engineName(engine) : 'unknown engine';
 }
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions/', import.meta.url));
 
-/**
- * Fills a folder with functions for a stack: the product's own, but for some.
- *
- * @param varied modules by the name of the function that they stand for ("write-cells")
- */
+/** Fills a folder with the product's functions, but for some. @param varied modules by name ("write-cells") */
 export function variedFunctions(folder: string, varied: Readonly<Record<string, URL>>): string {
   mkdirSync(folder, { recursive: true });
   for (const file of readdirSync(FUNCTIONS).filter((name) => name.endsWith('.ts'))) {

@@ -11,11 +11,11 @@ import { grouped } from '../support/text-table.ts';
 import { inspect, type Aftermath } from './aftermath.ts';
 import type { Written } from './load/ledger.ts';
 import { startLoad, type Load, type LoadOptions } from './load/start-load.ts';
+import { withoutIt, type PROTECTIONS } from './without/protections.ts';
 
 /** What of a load differs from the stage's own. */
 export interface StageLoad
-  extends Omit<LoadOptions, 'target' | 'seed' | 'run'>, Partial<Pick<LoadOptions, 'seed' | 'run'>> {
-  /** @default the stage's */
+  extends Omit<LoadOptions, 'target' | 'seed' | 'run'>, Partial<Pick<LoadOptions, 'target' | 'seed' | 'run'>> {
   readonly access?: StoreAccess;
 }
 
@@ -58,6 +58,10 @@ export class Stage implements AsyncDisposable {
     return this.cluster.engine;
   }
 
+  get say(): RunWorld['say'] {
+    return this.world.say;
+  }
+
   /** Returns once it drains. @param varied its own access, settings @default as the scheduled function has them */
   async drain(varied: Partial<DrainInput> = {}): Promise<Drain> {
     const drain = this.use(startDrain({ access: this.access, ...varied }));
@@ -65,7 +69,6 @@ export class Stage implements AsyncDisposable {
     return drain;
   }
 
-  /** Returns once all writers write. */
   async load({ access = this.access, ...options }: StageLoad): Promise<Load> {
     const { seed, history } = this.world;
     const load = this.use(
@@ -83,38 +86,32 @@ export class Stage implements AsyncDisposable {
     return this.use(await openStore({ ...this.access, sql: PATIENT, ...varied }));
   }
 
-  /** Lets so many milliseconds pass. */
   async wait(milliseconds: number): Promise<void> {
     await sleep(milliseconds, undefined, { signal: this.world.signal });
   }
 
-  /** Looks again and again until something is so. Returns whether it came to that in time. */
   async comes(isSo: () => boolean | Promise<boolean>, patience: Omit<Patience, 'signal'>): Promise<boolean> {
     return await comes(isSo, { ...patience, signal: this.world.signal });
   }
 
-  /** kill -9 of a group's writer. Returns the node's name. */
   async kill(group: string): Promise<string> {
     return await killNode(this.servers, group);
   }
 
-  /** The nth group, and the first again after the last. */
   groupInTurn(number: number): string {
     const { groups } = this.servers;
     return groups[number % groups.length]?.name ?? '';
   }
 
-  /** Waits until every server is back in its role. */
   async untilAllRun(whose?: WhoseServers): Promise<void> {
     await untilAllRun(this.servers, this.world.signal, whose);
   }
 
-  /** Its access, with a module between the store and the groups: a fault, or what a control does without. */
-  through(module: URL): StoreAccess {
-    return { ...this.access, wrap: module.href };
+  /** Its access without a protection, for a control. */
+  without(protection: keyof typeof PROTECTIONS): StoreAccess {
+    return { ...this.access, wrap: withoutIt(protection) };
   }
 
-  /** Something more that ends with the stage. */
   use<Part extends Disposable | AsyncDisposable>(part: Part): Part {
     return this.#parts.use(part);
   }

@@ -11,7 +11,6 @@ import type { SqlClient } from '../../shared/sql/client.ts';
 import type { BatchItem, Datastore } from '../../shared/contract/datastore.ts';
 import { addressAlone } from './row-keys.ts';
 
-/** A cell on its primary. */
 export interface CellThere {
   readonly mark: number;
   readonly shard: number;
@@ -20,7 +19,6 @@ export interface CellThere {
   readonly createdAt: number;
 }
 
-/** A cell that was confirmed to a writer. */
 export interface AckedCell extends CellAddress {
   readonly mark: number;
   readonly shard: number;
@@ -46,17 +44,13 @@ export async function readCellsThere(groups: readonly GroupAccess[]): Promise<Ce
   return there;
 }
 
-/**
- * A cell, body and all, as a number of 48 bits: among a million cells, the chance that two share one is under 0.2 %.
- */
+/** A cell, body and all, as 48 bits: among a million cells two share one with a chance under 0.2 %. */
 export function markOf({ row_key, column_name, ref_key, body }: NewCell): number {
   return hash('sha1', `${row_key}/${ref_key}/${column_name}/${stringifyJson(body)}`, 'buffer').readUIntBE(0, 6);
 }
 
-/** A shard's table, as it is. */
 export interface StoredLog {
   readonly shard: number;
-  /** Ascending. */
   readonly ids: readonly number[];
   /** Of the cell at the same place of `ids`. */
   readonly marks: readonly number[];
@@ -69,12 +63,7 @@ export function holesIn(logs: readonly StoredLog[]): number {
   return logs.reduce((sum, { ids }) => sum + (ids.at(-1) ?? 0) - ids.length, 0);
 }
 
-/**
- * Reads the tables of all shards from the groups' writers with plain SQL, past the store: what the store said is held
- * against it.
- *
- * @throws Error when two groups own the same shard
- */
+/** Reads the tables of all shards with plain SQL, past the store. Throws when two groups own the same shard. */
 export async function storedLogs(groups: readonly GroupAccess[]): Promise<readonly StoredLog[]> {
   const logs = await onEachShard(groups, (client, shard) => storedLog(client, DATASTORE, shard));
   const all = logs.toSorted((one, other) => one.shard - other.shard);
@@ -83,7 +72,6 @@ export async function storedLogs(groups: readonly GroupAccess[]): Promise<readon
   return all;
 }
 
-/** Reads one table from the writer. */
 export async function storedLog(client: SqlClient, datastore: string, shard: number): Promise<StoredLog> {
   const cells = await storedCells(client, datastore, shard);
   return {
@@ -104,21 +92,9 @@ async function storedCells(client: SqlClient, datastore: string, shard: number) 
   }));
 }
 
-/** Confirmed cells held against what is stored. */
-export interface Kept {
-  /** Not there, or with another body. */
-  readonly lost: number;
-  /** There, but not at the added id that was answered. */
-  readonly moved: number;
-  /** The first of those that moved, as text. */
-  readonly movedExamples: readonly string[];
-  /** Stored more than once. */
-  readonly doubled: number;
-}
-
 const EXAMPLES = 5;
 
-export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLog[]): Kept {
+export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLog[]) {
   const addedIds = new Map<number, number>();
   let doubled = 0;
   for (const { ids, marks } of logs) {
@@ -143,10 +119,7 @@ export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLo
 const KEYS = 100;
 const SIDE_BY_SIDE = 4;
 
-/**
- * Reads every acknowledged cell by its address, as a client would, from the writers. Returns how many are not there as
- * they were written.
- */
+/** Reads every acknowledged cell by its address, from the writers. Returns how many are not as written. */
 export async function countUnreadable(
   datastore: Pick<Datastore, 'batchGet'>,
   acked: readonly AckedCell[],

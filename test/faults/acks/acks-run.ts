@@ -1,108 +1,105 @@
-import { grouped, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
+import { openForwarder } from '../../../infra/local/mysql/forwarder.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import { aftermathNotes } from '../aftermath.ts';
+import { grouped } from '../fault-run.ts';
 import { isTold } from '../load/ask.ts';
-import { Stage } from '../stage.ts';
+import type { Stage } from '../stage.ts';
+import { stagedRun } from '../staged-run.ts';
 import { addressOf, type CellsThere } from '../stored-cells.ts';
-import { openAnswerCutter } from './answer-cutter.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import { killInstances, type Killed } from './killed-instances.ts';
 import { judgeTruth, MIX, toldCheck, truthControls, wholeCheck, writeUntilTold } from './told-truth.ts';
 
-const SHARDS = 48;
-const CONTROL_SHARDS = 12;
 const CUT_SHARE = 0.1;
 /** Processes are killed while so many milliseconds pass between what a server did and its answer. */
 const HELD_MS = 20;
 const LEAST_IN_DOUBT = 50;
 
-export const acksRun: FaultRun = {
+export const acksRun = stagedRun({
   name: 'acks',
   promise: 'A lost acknowledgement is safe: whoever asks again gets the truth',
-  fault: `${CUT_SHARE * 100} % of the answers to changes cut off, appends and buffered copies alike; processes killed in the middle of writes`,
+  fault: `${CUT_SHARE * 100} % of the answers of writers cut off, to appends and buffered copies alike; processes killed in the middle of writes`,
   control: 'nobody tries again what ended unclear; tables without unique key, where it is tried again',
-
-  async run(world) {
-    const real = await cutAndKill(world);
-    world.say(`the controls: ${acksRun.control}`);
-    const control = await controls(world);
-    const { aftermath, judged, conflicts, cuts, killed, doubts } = real;
+  servers: { shards: 48 },
+  controlServers: { readers: 0, shards: 12 },
+  async real(stage) {
+    const { access, hold } = await cutAnswers(stage);
+    await stage.drain({ access });
+    const load = await writeUntilTold(stage, access);
+    stage.say(`${grouped(load.written.acked.length)} cells acknowledged; now processes are killed`);
+    hold(HELD_MS);
+    const { datastore } = await stage.open({ groups: access.groups, sql: {} });
+    const { folder } = stage.cluster;
+    const killed = await killInstances({ ...stage.world, folder, access, datastore, mix: MIX });
+    hold(0);
+    stage.say(`${killed.kills} processes killed`);
+    const truth = await judgeTruth(stage, [load, killed], load);
+    const doubts = judgeDoubts(killed, truth.there);
+    return { ...truth, circuitsOpened: load.openings.length, killed, doubts };
+  },
+  async without(stage) {
+    return await truthControls(stage, (await cutAnswers(stage)).access);
+  },
+  judge(real, control) {
+    const { aftermath, judged, conflicts, killed, doubts } = real;
+    const { inDoubt, there, unsettled } = doubts;
     return {
       checks: [
         toldCheck(judged, control),
-        wholeCheck(real, control, cuts.appends.cut > 0 && cuts.copies.cut > 0),
-        settled(doubts),
+        wholeCheck(real, control, judged.bufferedThere > 0 && aftermath.outcomes.unavailable > 0),
+        {
+          what: 'cells in doubt after kills that were not settled by asking again; control: nobody asks again',
+          figure: `${unsettled} of ${grouped(inDoubt)}`,
+          bar: `0 of at least ${LEAST_IN_DOUBT}`,
+          passed: unsettled === 0 && inDoubt >= LEAST_IN_DOUBT,
+          control: { figure: `${grouped(there)} there, nobody told`, failed: there > 0 },
+        },
       ],
-      cells: aftermath.acked,
-      engine: real.engine,
       notes: [
-        `answers cut off: ${Object.entries(cuts)
-          .map(([what, { cut, answered }]) => `${grouped(cut)} of ${grouped(answered)} ${what}`)
-          .join(', ')}; circuits opened ${real.circuitsOpened} times`,
+        `circuits opened ${real.circuitsOpened} times`,
         `answered 'buffered' though the cell was on the primary, and told the truth when asked again: ${judged.bufferedThere}`,
-        `other bodies that were buffered, and kept as conflicts: ${conflicts.kept}`,
-        `processes killed: ${killed.kills}`,
-        ...aftermathNotes(aftermath),
+        `other bodies that were buffered, and kept as conflicts: ${conflicts.kept}; processes killed: ${killed.kills}`,
         ...judged.examples,
         ...doubts.examples,
       ],
     };
   },
-};
+});
 
-/** Writers whose answers are cut off, then processes that are killed in the middle of writes. */
-async function cutAndKill(world: RunWorld) {
-  await using stage = await Stage.start(world, 'acks/real', { shards: SHARDS });
-  const cutter = stage.use(await openAnswerCutter(stage.access.groups, CUT_SHARE, world.seed));
-  const access: StoreAccess = { ...stage.access, groups: cutter.groups };
-  await stage.drain({ access });
-  const load = await writeUntilTold(stage, access);
-  world.say(`${grouped(load.written.acked.length)} cells acknowledged; now processes are killed`);
-  cutter.hold(HELD_MS);
-  const { datastore } = await stage.open({ groups: cutter.groups, sql: {} });
-  const killed = await killInstances({ ...world, folder: stage.cluster.folder, access, datastore, mix: MIX });
-  cutter.hold(0);
-  world.say(`${killed.kills} processes killed`);
-  const truth = await judgeTruth(stage, [load, killed], load);
-  const doubts = judgeDoubts(killed, truth.there);
-  const circuitsOpened = load.openings.length;
-  return { ...truth, engine: stage.engine, cuts: cutter.counts, circuitsOpened, killed, doubts };
+/**
+ * Stands between the store and the groups' writers: a share of the answers never arrives, since the connection breaks
+ * when the answer is there. The server has done what it was asked, or refused it. Or else each answer comes late.
+ */
+async function cutAnswers(stage: Stage) {
+  const forwarders = await Promise.all(
+    stage.access.groups.map(({ writer }) => openForwarder({ host: writer.host, port: 0, target: () => writer })),
+  );
+  for (const forwarder of forwarders) stage.use({ [Symbol.asyncDispose]: () => forwarder.close() });
+  const hold = (milliseconds: number): void => {
+    const fault =
+      milliseconds > 0
+        ? ({ kind: 'delay', milliseconds } as const)
+        : ({ kind: 'cut-answers', share: CUT_SHARE } as const);
+    for (const forwarder of forwarders) forwarder.setFault(fault);
+  };
+  hold(0);
+  const writers = forwarders.map(({ host, port }) => ({ host, port }));
+  const groups = stage.access.groups.map((group, position) => ({
+    ...group,
+    writer: writers[position] ?? group.writer,
+  }));
+  const access: StoreAccess = { ...stage.access, groups };
+  return { access, hold };
 }
 
-/** The same cuts. */
-async function controls(world: RunWorld) {
-  await using stage = await Stage.start(world, 'acks/control', { readers: 0, shards: CONTROL_SHARDS });
-  const cutter = stage.use(await openAnswerCutter(stage.access.groups, CUT_SHARE, world.seed));
-  return await truthControls(stage, { ...stage.access, groups: cutter.groups });
-}
-
-/** Cells whose writer died before it was told anything. */
-interface Doubts {
-  readonly inDoubt: number;
-  /** Those that were on the primary when it died. */
-  readonly there: number;
-  /** Those that nobody was told of after all, and answers that were not true. */
-  readonly unsettled: number;
-  readonly examples: readonly string[];
-}
-
-function judgeDoubts({ inDoubt, answers }: Killed, there: CellsThere): Doubts {
+function judgeDoubts({ inDoubt, answers }: Killed, there: CellsThere) {
   const told = new Set(answers.filter(isTold).map(addressOf));
   const { untrue, examples } = judgeAnswers(answers, there);
   return {
     inDoubt: inDoubt.length,
+    /** Those that were on the primary when it died. */
     there: inDoubt.filter(({ cell, diedAt }) => (there.get(addressOf(cell))?.createdAt ?? Infinity) < diedAt).length,
+    /** Those that nobody was told of after all, and answers that were not true. */
     unsettled: inDoubt.filter(({ cell }) => !told.has(addressOf(cell)) || !there.has(addressOf(cell))).length + untrue,
     examples,
-  };
-}
-
-function settled({ inDoubt, there, unsettled }: Doubts): Check {
-  return {
-    what: 'cells in doubt after kills that were not settled by asking again; control: nobody asks again',
-    figure: `${unsettled} of ${grouped(inDoubt)}`,
-    bar: `0 of at least ${LEAST_IN_DOUBT}`,
-    passed: unsettled === 0 && inDoubt >= LEAST_IN_DOUBT,
-    control: { figure: `${grouped(there)} there, nobody told`, failed: there > 0 },
   };
 }

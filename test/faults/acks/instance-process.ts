@@ -1,17 +1,9 @@
 /** An instance of a function that writes, and is killed in the middle of it. */
-import { CellSource, type Mix } from '../load/cell-source.ts';
+import { CellSource } from '../load/cell-source.ts';
 import { asker, openHistory } from '../load/ask.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
-import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { openJournal } from './journal.ts';
-
-export interface InstanceInput {
-  readonly access: StoreAccess;
-  readonly journal: string;
-  readonly writers: number;
-  readonly seed: string;
-  readonly mix: Mix;
-}
+import { openStore } from '../../support/store-access.ts';
+import { openJournal, type InstanceInput } from './killed-instances.ts';
 
 await runAsProcess<InstanceInput, undefined>(async ({ access, journal: file, writers, seed, mix }, control) => {
   await using store = await openStore(access);
@@ -25,8 +17,8 @@ await runAsProcess<InstanceInput, undefined>(async ({ access, journal: file, wri
       const next = source.next();
       const cells = next.kind === 'batch' ? next.cells : [next.cell];
       const call = (calls += 1);
-      journal.begin(call, cells);
-      journal.end(call, await ask(cells));
+      journal.note({ call, cells });
+      journal.note({ call, answers: await ask(cells) });
     }
   };
   control.ready();

@@ -1,30 +1,16 @@
 import { isTold, type Answer } from '../load/ask.ts';
 import { addressOf, type CellsThere, type CellThere } from '../stored-cells.ts';
 
-export interface Judged {
-  readonly answers: number;
-  /** Answers that were not true. */
-  readonly untrue: number;
-  /** The first of them, as text. */
-  readonly examples: readonly string[];
-  /**
-   * Cells whose writer was left with less than the truth, though they were on the primary when the last answer came.
-   */
-  readonly untold: number;
-  /** All whose writer was left with less than the truth. */
-  readonly open: number;
-  /** Answers `buffered`, given though the cell was on the primary already. */
-  readonly bufferedThere: number;
-}
-
 const EXAMPLES = 5;
+
+export type Judged = ReturnType<typeof judgeAnswers>;
 
 /**
  * Holds every answer against what is on the primaries now, once nothing is in the buffer any more: the body, the place,
  * and the time, since a cell that is `stored` now is appended between question and answer, and one that was
  * `stored_before` not after the answer.
  */
-export function judgeAnswers(answers: readonly Answer[], there: CellsThere): Judged {
+export function judgeAnswers(answers: readonly Answer[], there: CellsThere) {
   const [examples, storedOnce, last]: [string[], Set<string>, Map<string, Answer>] = [[], new Set(), new Map()];
   let [untrue, bufferedThere] = [0, 0];
   for (const answer of answers) {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../load/ask.ts';
 import { judgeAnswers } from './judge-answers.ts';
-import { StatementReader } from './statement-reader.ts';
 import { addressOf, type CellThere } from '../stored-cells.ts';
 
 const address = { row_key: '6e3a0f9c-0000-4000-8000-000000000001', column_name: 'BASE', ref_key: 1 };
@@ -51,21 +50,5 @@ describe('an answer held against what is there', () => {
     expect(judgeAnswers([early], there)).toMatchObject({ open: 1, untold: 0 });
     const buffered = [answer({ outcome: 'buffered' }), answer({ outcome: 'stored_before', ended: 1100 })];
     expect(judgeAnswers(buffered, there)).toMatchObject({ open: 0, untold: 0, bufferedThere: 1 });
-  });
-});
-
-describe('the statements of a connection', () => {
-  const packet = (sequence: number, content: string): Buffer =>
-    Buffer.from([content.length & 0xff, content.length >> 8, 0, sequence, ...Buffer.from(content)]);
-
-  it('are found in whatever pieces they come, and nothing else is', () => {
-    const long = `INSERT ${'x'.repeat(500)}`;
-    const stream = Buffer.concat([packet(1, 'handshake'), packet(0, 'SELECT 1'), packet(0, long)]);
-    for (const size of [1, 3, 7, 100, stream.length]) {
-      const reader = new StatementReader();
-      const starts: string[] = [];
-      for (let at = 0; at < stream.length; at += size) starts.push(...reader.read(stream.subarray(at, at + size)));
-      expect(starts).toEqual(['SELECT 1', long.slice(0, 80)]);
-    }
   });
 });

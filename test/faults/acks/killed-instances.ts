@@ -1,36 +1,35 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
-import type { Mix } from '../load/cell-source.ts';
-import { asker, askUntilTold, openHistory, type Answer } from '../load/ask.ts';
-import { writtenOf, type Written } from '../load/ledger.ts';
-import { RestartedProcess } from '../races/restarted-process.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import type { InstanceInput } from './instance-process.ts';
-import { readJournal } from './journal.ts';
+import { until } from '../../support/until.ts';
 import type { RunWorld } from '../fault-run.ts';
+import { RestartedProcess } from '../indexes/restarted-process.ts';
+import { asker, askUntilTold, openHistory, type Answer } from '../load/ask.ts';
+import type { Mix } from '../load/cell-source.ts';
+import { writtenOf, type Written } from '../load/ledger.ts';
 
-/** The folder is for the processes and their journals. */
-export interface Killing extends Pick<RunWorld, 'folder' | 'seed' | 'history' | 'signal'> {
+interface Killing extends Pick<RunWorld, 'folder' | 'seed' | 'history' | 'signal'> {
   readonly access: StoreAccess;
-  /** Through which whoever is left asks again. */
   readonly datastore: Pick<Datastore, 'put' | 'batchPut'>;
   readonly mix: Mix;
 }
 
-/** A cell whose writer died before it was told anything. */
-export interface InDoubt {
-  readonly cell: NewCell;
-  /** Milliseconds since 1970. */
-  readonly diedAt: number;
+export interface InstanceInput {
+  readonly access: StoreAccess;
+  readonly journal: string;
+  readonly writers: number;
+  readonly seed: string;
+  readonly mix: Mix;
 }
 
 export interface Killed {
   readonly kills: number;
-  readonly inDoubt: readonly InDoubt[];
-  /** To the processes, and to whoever asked again after them. */
+  /** Cells whose writer died before it was told anything, and when, in milliseconds since 1970. */
+  readonly inDoubt: readonly { readonly cell: NewCell; readonly diedAt: number }[];
   readonly answers: readonly Answer[];
   readonly written: Written;
 }
@@ -41,25 +40,21 @@ const WRITERS = 8;
 const LIFE_MS = [150, 600] as const;
 const PATIENCE = { leastMs: 20, mostMs: 500, wholeMs: 60_000 };
 
-/**
- * Kills processes in the middle of writes; whatever they were about to write is asked for again at once, until it is
- * told.
- */
+/** Kills processes in the middle of writes; what they were about to write is sent again at once, until it is told. */
 export async function killInstances(killing: Killing): Promise<Killed> {
   const parts = await Promise.all(Array.from({ length: INSTANCES }, (_, instance) => killOne(killing, instance)));
-  const heirs = parts.flatMap((part) => part.heirs);
   return {
     kills: INSTANCES * KILLS_EACH,
     inDoubt: parts.flatMap(({ inDoubt }) => inDoubt),
     answers: parts.flatMap(({ answers }) => answers),
-    written: writtenOf(heirs, true),
+    written: writtenOf(
+      parts.flatMap(({ heirs }) => heirs),
+      true,
+    ),
   };
 }
 
-async function killOne(
-  { folder, access, datastore, seed, mix, history: file, signal }: Killing,
-  instance: number,
-): Promise<Pick<Killed, 'inDoubt' | 'answers'> & { readonly heirs: readonly Answer[] }> {
+async function killOne({ folder, access, datastore, seed, mix, history: file, signal }: Killing, instance: number) {
   const random = new Random(seed, 'instance', instance);
   const journalOf = (life: number): string => join(folder, `journal-${instance}-${life}`);
   using history = openHistory(file, 'acks/killed');
@@ -69,10 +64,16 @@ async function killOne(
     return { access, mix, writers: WRITERS, ...ownInput };
   });
   const ask = asker({ writer: datastore, name: `heir-${instance}`, history });
-  const [inDoubt, answers, heirs]: [InDoubt[], Answer[], Answer[]] = [[], [], []];
+  const [inDoubt, answers, heirs]: [Killed['inDoubt'][number][], Answer[], Answer[]] = [[], [], []];
+  const askAgain = async (cells: readonly NewCell[]): Promise<void> => {
+    const first = await ask(cells);
+    heirs.push(...first, ...(await askUntilTold(ask, cells, first, random, PATIENCE)));
+  };
   const repeats: Promise<void>[] = [];
   await process.ready;
   for (let life = 0; life < KILLS_EACH; life += 1) {
+    // On a busy machine it takes a while until one has written anything.
+    await until('it was answered', () => readJournal(journalOf(life)).answers.length > 0, { signal });
     await sleep(random.between(...LIFE_MS), undefined, { signal });
     await process.kill();
     const diedAt = Date.now();
@@ -88,9 +89,34 @@ async function killOne(
   answers.push(...readJournal(journalOf(KILLS_EACH)).answers);
   await Promise.all(repeats);
   return { inDoubt, answers: [...answers, ...heirs], heirs };
+}
 
-  async function askAgain(cells: readonly NewCell[]): Promise<void> {
-    const first = await ask(cells);
-    heirs.push(...first, ...(await askUntilTold(ask, cells, first, random, PATIENCE)));
+interface Line {
+  readonly call: number;
+  readonly cells?: readonly NewCell[];
+  readonly answers?: readonly Answer[];
+}
+
+/** What a process is about to ask, and what it was answered: it outlives the process, whenever that is killed. */
+export function openJournal(file: string): Disposable & { note(line: Line): void } {
+  const handle = openSync(file, 'a');
+  return {
+    // One call of the system for each line, which has it from then on.
+    note: (line) => void writeSync(handle, `${JSON.stringify(line)}\n`),
+    [Symbol.dispose]: () => closeSync(handle),
+  };
+}
+
+/** The answers, and the cells of calls whose answer nothing has. */
+function readJournal(file: string) {
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  const open = new Map<number, readonly NewCell[]>();
+  const all: Answer[] = [];
+  for (const line of lines) {
+    const { call, cells, answers } = JSON.parse(line) as Line;
+    if (cells) open.set(call, cells);
+    else open.delete(call);
+    all.push(...(answers ?? []));
   }
+  return { answers: all, inDoubt: [...open.values()] };
 }

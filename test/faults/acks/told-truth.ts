@@ -1,5 +1,8 @@
 import { addressOf, compareKept, markOf, readCellsThere, storedLogs, type CellsThere } from '../stored-cells.ts';
-import type { StoreAccess } from '../../support/store-access.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
+import { onEachShard } from '../../support/past-the-store.ts';
+import { DATASTORE, type GroupAccess, type StoreAccess } from '../../support/store-access.ts';
+import { withoutIt } from '../without/protections.ts';
 import { grouped, type Check } from '../fault-run.ts';
 import { otherFaults, untilBuffersEmpty, type Aftermath } from '../aftermath.ts';
 import type { Mix } from '../load/cell-source.ts';
@@ -7,25 +10,7 @@ import type { Loaded } from '../load/load-thread.ts';
 import { allWritten } from '../load/ledger.ts';
 import type { Stage } from '../stage.ts';
 import { judgeAnswers, type Judged } from './judge-answers.ts';
-import { dropUniqueKeys, REPEATS_APPENDS } from './repeats-appends.ts';
 import type { BufferOperations } from '../../../shared/contract/datastore.ts';
-
-/** Writers whose answers get lost, and what they made of it. */
-export interface Truth {
-  readonly aftermath: Aftermath;
-  readonly judged: Judged;
-  readonly conflicts: KeptConflicts;
-  readonly there: CellsThere;
-}
-
-export interface TruthControls {
-  /** Where nobody tries again: cells on the primary whose writer was told less. */
-  readonly untold: number;
-  readonly ofCells: number;
-  /** Where the same cell may be appended again: cells stored more than once, answers that were not true. */
-  readonly doubled: number;
-  readonly untrue: number;
-}
 
 const WRITERS = 16;
 /** About one cell in ten is a repeat, beside those of what was unclear. */
@@ -36,21 +21,22 @@ const OTHER_SHARE = 0.05;
 const CONTROL_CELLS = 1500;
 /** Some ask again at once, others when the drain has been there: it takes rows that are two seconds old. */
 const AGAIN = { leastMs: 20, mostMs: 4000, wholeMs: 60_000 };
-const PATIENCE_MS = 120_000;
+/** On a machine with much else to do. */
+const PATIENCE_MS = 600_000;
 
-/** Writes until enough cells are confirmed, and everything is told that is to be told. */
 export async function writeUntilTold(stage: Stage, access: StoreAccess): Promise<Loaded> {
   const load = await stage.load({ access, writers: WRITERS, cells: MIX, again: AGAIN, otherShare: OTHER_SHARE });
   await load.untilAcked(CELLS, PATIENCE_MS);
   return load.stop();
 }
 
-/** Everything that was told, judged when the buffers are empty. */
+export type Truth = Awaited<ReturnType<typeof judgeTruth>>;
+
 export async function judgeTruth(
   stage: Stage,
   loads: readonly Pick<Loaded, 'written'>[],
   { answers }: Pick<Loaded, 'answers'>,
-): Promise<Truth> {
+) {
   const { groups } = stage.access;
   const { datastore } = await stage.open();
   await untilBuffersEmpty(datastore, PATIENCE_MS, stage.world.signal);
@@ -64,11 +50,10 @@ export async function judgeTruth(
   };
 }
 
-/**
- * First nobody tries again what ended unclear; then it is tried again where nothing keeps a cell from being stored
- * twice.
- */
-export async function truthControls(stage: Stage, access: StoreAccess): Promise<TruthControls> {
+export type TruthControls = Awaited<ReturnType<typeof truthControls>>;
+
+/** First no writer tries again what ended unclear; then it does, where nothing keeps cells from doubling. */
+export async function truthControls(stage: Stage, access: StoreAccess) {
   const { groups } = stage.access;
   const { seed } = stage.world;
   const write = async (varied: Parameters<Stage['load']>[0]): Promise<Loaded> => {
@@ -77,18 +62,16 @@ export async function truthControls(stage: Stage, access: StoreAccess): Promise<
     return load.stop();
   };
   const common = { writers: WRITERS, cells: MIX };
-  const withoutSecondTry = { ...access, wrap: new URL('without-second-try.ts', import.meta.url).href };
-  const once = await write({ ...common, seed: `${seed} once`, access: withoutSecondTry });
+  const once = await write({ ...common, seed: `${seed} once`, access: { ...access, wrap: withoutIt('secondTry') } });
   const { untold } = judgeAnswers(once.answers, await readCellsThere(groups));
   await dropUniqueKeys(groups);
-  const withoutKey = { ...access, wrap: REPEATS_APPENDS };
+  const withoutKey = { ...access, wrap: withoutIt('leavingOut') };
   const again = await write({ ...common, seed: `${seed} no key`, access: withoutKey, again: AGAIN });
   const { doubled } = compareKept(again.written.acked, await storedLogs(groups));
   const { untrue } = judgeAnswers(again.answers, await readCellsThere(groups));
   return { untold, ofCells: once.written.acked.length, doubled, untrue };
 }
 
-/** Everybody was told the truth in the end. */
 export function toldCheck({ untold, open }: Judged, control: Pick<TruthControls, 'untold' | 'ofCells'>): Check {
   return {
     what: 'cells on the primary whose writer was told less; nothing certain; control: no second try',
@@ -99,11 +82,7 @@ export function toldCheck({ untold, open }: Judged, control: Pick<TruthControls,
   };
 }
 
-/**
- * What was told is there, once and as it was written.
- *
- * @param isBroken whether answers were really cut off
- */
+/** What was told is there, once and as it was written. @param isBroken whether answers were really cut off */
 export function wholeCheck({ aftermath, judged, conflicts }: Truth, control: TruthControls, isBroken: boolean): Check {
   const untrue = judged.untrue + conflicts.wrong;
   const check = untrueCheck({ aftermath, untrue }, LEAST_CELLS);
@@ -133,17 +112,10 @@ export function untrueCheck(
   };
 }
 
-/** Buffered writes that lost against another body. */
-export interface KeptConflicts {
-  readonly kept: number;
-  /** Those that contradict nothing: the same body is at their address, or none. */
-  readonly wrong: number;
-}
-
 const PAGE = 1000;
 
 /** Holds the kept conflicts against what is on the primaries, and discards them. */
-export async function discardConflicts(operations: BufferOperations, there: CellsThere): Promise<KeptConflicts> {
+export async function discardConflicts(operations: BufferOperations, there: CellsThere) {
   let [kept, wrong] = [0, 0];
   for (;;) {
     const { conflicts } = await operations.bufferConflicts({ limit: PAGE });
@@ -153,4 +125,14 @@ export async function discardConflicts(operations: BufferOperations, there: Cell
     wrong += conflicts.filter((one) => isWrong(markOf(one), there.get(addressOf(one))?.mark)).length;
     await operations.discardConflicts(conflicts.map(({ id }) => id));
   }
+}
+
+/** Drops what keeps a server from storing a cell twice. The key itself stays, by which statements read. */
+export async function dropUniqueKeys(groups: readonly GroupAccess[]): Promise<void> {
+  await onEachShard(groups, (client, shard) =>
+    client.change({
+      sql: `ALTER TABLE ${entityTable(DATASTORE, shard)} DROP KEY cell, ADD KEY cell (row_key, column_name, ref_key)`,
+      parameters: [],
+    }),
+  );
 }

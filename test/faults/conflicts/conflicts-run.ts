@@ -1,52 +1,94 @@
-import { countsLine, noneOf, type Check, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
-import { Stage } from '../stage.ts';
-import { contend, killWriters, loseOneDisk, WRITERS, type Contended } from './contend.ts';
+import { Random } from '../../support/random.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
+import { untilBuffersEmpty } from '../aftermath.ts';
+import { countsLine, grouped, noneOf, type Share } from '../fault-run.ts';
+import type { Loaded } from '../load/load-thread.ts';
+import type { Load } from '../load/start-load.ts';
+import { loseDisk } from '../losses/lose-disk.ts';
+import type { Stage } from '../stage.ts';
+import { stagedRun } from '../staged-run.ts';
+import { judge, judgeSamples, keptBodies } from './verdicts.ts';
 
-const CLUSTER = { shards: 24, restartAfterSeconds: 1, promotes: true };
 const KILLS = 5;
 /** The race goes on until so many writes are answered. */
 const ANSWERS = 3000;
 const CONTROL_MS = 3000;
-/** What the figures have to be of, at least. */
+const WRITERS = 12;
+const THREADS = 3;
+const PAUSE_MS = [800, 2000] as const;
+const LAG_MS = 4000;
+const AFTERWARDS_MS = 2000;
+const EMPTY_PATIENCE_MS = 60_000;
 const LEAST = { stored: 500, conflict: 300, buffered: 100, samples: 500 };
 
-export const conflictsRun: FaultRun = {
+export const conflictsRun = stagedRun({
   name: 'conflicts',
   promise: 'A cell never changes: of two bodies one is stored, and each writer is told the truth',
-  fault: `${WRITERS} writers race with different bodies for the same addresses; kill -9 of ${KILLS} writers, then one dies with its disk, a reader without its last cells is promoted, and the drain is away for some seconds`,
+  fault: `${WRITERS} writers race with different bodies for the same addresses; kill -9 of ${KILLS} writers or more, then one dies with its disk, a reader without its last cells is promoted, and the drain is away for some seconds`,
   control: 'no copies; copies of refused writes stay; a drain that looks at addresses only',
-
-  async run(world) {
-    const { killed, lost, engine } = await raceOn(world);
-    world.say(`the control: ${conflictsRun.control}`);
-    const control = await controls(world);
+  servers: { shards: 24, restartAfterSeconds: 1, promotes: true },
+  controlServers: {},
+  async real(stage) {
+    const killed = await underDrain(stage, () =>
+      contend(stage, {
+        part: 'killed',
+        answers: ANSWERS,
+        fault: (random, race) => killWriters(stage, random, () => race.answers >= ANSWERS),
+      }),
+    );
+    // The drain has died, too: until the next one takes over, the promoted reader lacks what only the buffers have.
+    const lost = await contend(stage, {
+      part: 'lost',
+      answers: ANSWERS,
+      fault: (random) => loseOneDisk(stage, random),
+      settle: (work) => underDrain(stage, work),
+    });
+    return { killed, lost };
+  },
+  async without(stage) {
+    const fault = async (): Promise<undefined> => void (await stage.wait(CONTROL_MS));
+    // Nothing drains yet: what was not taken back is there.
+    const access = stage.without('withdrawing');
+    const unwithdrawn = await contend(stage, { part: 'unwithdrawn', access, drained: false, fault });
+    const drain = await stage.drain({ access: stage.without('comparingBodies') });
+    const keyOnly = await contend(stage, { part: 'key only', fault: (random) => killWriters(stage, random) });
+    if (!drain.progress?.varied) throw new Error('the drain that looks at addresses only compared none');
+    const uncopied = await contend(stage, {
+      part: 'uncopied',
+      access: { ...stage.access, bufferCopies: 0 },
+      // Nothing brings back what has no copy: no shard's cells are away for a while only.
+      fault: async (random) => ({ ...(await loseOneDisk(stage, random)), shards: new Set() }),
+    });
+    return { unwithdrawn, keyOnly, uncopied };
+  },
+  judge({ killed, lost }, { unwithdrawn, keyOnly, uncopied }) {
+    const everyRow = { killed, lost, 'control unwithdrawn': unwithdrawn, 'control key only': keyOnly };
+    const checksOf = (one: Contended, after: string) => [
+      noneOf(`${after}stored cells that are not so in the end`, LEAST.stored, storedGone(one), storedGone(uncopied)),
+      noneOf(`${after}refused bodies left behind`, LEAST.conflict, refusedKept(one), refusedKept(unwithdrawn)),
+      noneOf(
+        `${after}stored cells changed or missing when looked at`,
+        LEAST.samples,
+        samplesWrong(one),
+        samplesWrong(uncopied),
+      ),
+    ];
     return {
-      checks: checks(killed, lost, control),
-      cells: killed.verdicts.cells.stored + lost.verdicts.cells.stored,
-      engine,
-      notes: [
-        ...notesOf('kills', killed),
-        ...notesOf('lost disk', lost),
-        ...Object.entries(control).flatMap(([name, one]) => notesOf(`control ${name}`, one)),
+      checks: [
+        ...checksOf(killed, ''),
+        noneOf(
+          'buffered writes neither stored nor listed',
+          LEAST.buffered,
+          bufferedGone(killed),
+          bufferedGone(keyOnly),
+        ),
+        ...checksOf(lost, 'after the lost disk: '),
       ],
+      cells: killed.verdicts.cells.stored + lost.verdicts.cells.stored,
+      notes: Object.entries({ ...everyRow, 'control uncopied': uncopied }).flatMap(([name, one]) => notesOf(name, one)),
     };
   },
-};
-
-async function raceOn(world: RunWorld) {
-  await using stage = await Stage.start(world, 'conflicts/real', CLUSTER);
-  const killed = await underDrain(stage, () =>
-    contend(stage, { part: 'killed', answers: ANSWERS, fault: (random) => killWriters(stage, KILLS, random) }),
-  );
-  // The drain has died, too: until the next one takes over, the promoted reader lacks what only the buffers have.
-  const lost = await contend(stage, {
-    part: 'lost',
-    answers: ANSWERS,
-    fault: (random) => loseOneDisk(stage, 'group-1', random),
-    settle: (work) => underDrain(stage, work),
-  });
-  return { killed, lost, engine: stage.engine };
-}
+});
 
 async function underDrain<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
   using drain = await stage.drain();
@@ -56,62 +98,22 @@ async function underDrain<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-type Controls = Readonly<Record<'unwithdrawn' | 'keyOnly' | 'uncopied', Contended>>;
-
-async function controls(world: RunWorld): Promise<Controls> {
-  await using stage = await Stage.start(world, 'conflicts/control', CLUSTER);
-  const varied = (module: string) => stage.through(new URL(module, import.meta.url));
-  const fault = async (): Promise<undefined> => void (await stage.wait(CONTROL_MS));
-  // Nothing drains yet: what was not taken back is there.
-  const access = varied('without-withdrawing.ts');
-  const unwithdrawn = await contend(stage, { part: 'unwithdrawn', access, drained: false, fault });
-  const drain = await stage.drain({ access: varied('key-only-drain.ts') });
-  const keyOnly = await contend(stage, { part: 'key only', fault: (random) => killWriters(stage, KILLS, random) });
-  if (!drain.progress?.varied) throw new Error('the drain that looks at addresses only compared none');
-  const uncopied = await contend(stage, {
-    part: 'uncopied',
-    access: { ...stage.access, bufferCopies: 0 },
-    // Nothing brings back what has no copy: no shard's cells are away for a while only.
-    fault: async (random) => ({ ...(await loseOneDisk(stage, 'group-1', random)), shards: new Set() }),
-  });
-  return { unwithdrawn, keyOnly, uncopied };
-}
-
-function checks(killed: Contended, lost: Contended, { unwithdrawn, keyOnly, uncopied }: Controls): readonly Check[] {
-  return [
-    noneOf('stored cells that are not so in the end', LEAST.stored, storedGone(killed), storedGone(uncopied)),
-    noneOf('refused bodies left behind', LEAST.conflict, refusedKept(killed), refusedKept(unwithdrawn)),
-    noneOf('buffered writes neither stored nor listed', LEAST.buffered, bufferedGone(killed), bufferedGone(keyOnly)),
-    noneOf('stored cells changed or missing when looked at', LEAST.samples, ...both(samplesWrong, killed, uncopied)),
-    noneOf(
-      'after the lost disk: stored cells that are not so in the end',
-      LEAST.stored,
-      ...both(storedGone, lost, uncopied),
-    ),
-    noneOf('… refused bodies left behind', LEAST.conflict, refusedKept(lost), refusedKept(unwithdrawn)),
-    noneOf('… stored cells changed or missing when looked at', LEAST.samples, ...both(samplesWrong, lost, uncopied)),
-  ];
-}
-
-function both(shareOf: (of: Contended) => Share, real: Contended, control: Contended): [Share, Share] {
-  return [shareOf(real), shareOf(control)];
-}
-
-function storedGone({ verdicts }: Contended): Share {
-  return { wrong: verdicts.storedGone + verdicts.storedBeforeGone, of: verdicts.cells.stored };
-}
-
-function refusedKept({ verdicts }: Contended): Share {
-  return { wrong: verdicts.refusedStored + verdicts.refusedCopied, of: verdicts.cells.conflict };
-}
-
-function bufferedGone({ verdicts }: Contended): Share {
-  return { wrong: verdicts.bufferedGone, of: verdicts.cells.buffered };
-}
-
-function samplesWrong({ samples }: Contended): Share {
-  return { wrong: samples.changed + samples.missing, of: samples.samples };
-}
+const storedGone = ({ verdicts }: Contended): Share => ({
+  wrong: verdicts.storedGone + verdicts.storedBeforeGone,
+  of: verdicts.cells.stored,
+});
+const refusedKept = ({ verdicts }: Contended): Share => ({
+  wrong: verdicts.refusedStored + verdicts.refusedCopied,
+  of: verdicts.cells.conflict,
+});
+const bufferedGone = ({ verdicts }: Contended): Share => ({
+  wrong: verdicts.bufferedGone,
+  of: verdicts.cells.buffered,
+});
+const samplesWrong = ({ samples }: Contended): Share => ({
+  wrong: samples.changed + samples.missing,
+  of: samples.samples,
+});
 
 function notesOf(name: string, { verdicts, samples }: Contended): readonly string[] {
   const { cells, goneFor, ...wrong } = verdicts;
@@ -120,4 +122,77 @@ function notesOf(name: string, { verdicts, samples }: Contended): readonly strin
     `${name}: ${countsLine(wrong)}; ${countsLine(samples)}`,
     ...(wrong.storedGone > 0 ? [`${name}: bodies there instead, by answer: ${countsLine(goneFor)}`] : []),
   ];
+}
+
+interface Contention {
+  /** Also sets which addresses are raced for. */
+  readonly part: string;
+  readonly access?: StoreAccess;
+  /** Off where nothing drains. */
+  readonly drained?: boolean;
+  /** The race goes on until so many writes are answered. @default it ends with the fault */
+  readonly answers?: number;
+  /** What is done to the servers meanwhile. Returns when and of which shards cells may be missing, if any. */
+  readonly fault: (random: Random, race: Load) => Promise<Missing | undefined>;
+  /** Runs what comes after the fault: the rest of the race, and the wait for the buffers. @default as it is */
+  readonly settle?: (work: () => Promise<Loaded>) => Promise<Loaded>;
+}
+
+/** From a time on (epoch milliseconds) until the buffers are empty: these shards' cells were on a lost disk. */
+interface Missing {
+  readonly group: string;
+  readonly since: number;
+  readonly shards: ReadonlySet<number>;
+}
+
+type Contended = Awaited<ReturnType<typeof contend>>;
+
+async function contend(stage: Stage, options: Contention) {
+  const { part, access = stage.access, drained = true, answers: least = 0, fault, settle = (work) => work() } = options;
+  const { seed } = stage.world;
+  const race = await stage.load({
+    writers: WRITERS,
+    threads: THREADS,
+    cells: { contestedSince: Date.now() },
+    looksBack: true,
+    access,
+    seed: `${seed} ${part}`,
+    run: `conflicts/${part}`,
+  });
+  const missing = await fault(new Random(seed, `faults ${part}`, 0), race);
+  const { answers, samples } = await settle(async () => {
+    await stage.wait(AFTERWARDS_MS);
+    await stage.comes(() => race.answers >= least, {});
+    const raced = await race.stop();
+    if (drained) await untilDrained(stage);
+    return raced;
+  });
+  stage.say(`${part}: ${grouped(answers.length)} answers`);
+  return {
+    verdicts: judge(answers, await keptBodies(access.groups), missing?.group),
+    samples: judgeSamples(
+      samples,
+      (shard, at) => missing !== undefined && at >= missing.since && missing.shards.has(shard),
+    ),
+  };
+}
+
+async function untilDrained(stage: Stage): Promise<void> {
+  const { rows } = await untilBuffersEmpty((await stage.open()).datastore, EMPTY_PATIENCE_MS, stage.world.signal);
+  if (rows > 0) throw new Error(`${rows} writes are left in the buffer`);
+}
+
+/** Kills writers in turn over the groups, so many at least and until it is enough; each comes back by itself. */
+async function killWriters(stage: Stage, random: Random, isEnough = () => true): Promise<undefined> {
+  for (let kill = 0; kill < KILLS || !isEnough(); kill += 1) {
+    await stage.wait(random.between(...PAUSE_MS));
+    stage.say(`kill -9 of ${await stage.kill(stage.groupInTurn(kill))}`);
+    await stage.untilAllRun();
+  }
+  return undefined;
+}
+
+async function loseOneDisk(stage: Stage, random: Random): Promise<Missing> {
+  const { group, lostAt, cut } = await loseDisk(stage, { group: 'group-1', random, lagMs: LAG_MS });
+  return { group, since: lostAt, shards: new Set(cut.keys()) };
 }

@@ -1,4 +1,3 @@
-import type { PutResult } from '../../../shared/cell.ts';
 import type { Answer } from '../load/ask.ts';
 import type { Sample } from '../load/look-back.ts';
 import { addressOf, markOf, storedLogs } from '../stored-cells.ts';
@@ -9,33 +8,8 @@ import { onEachGroup, rowsOf } from '../../support/past-the-store.ts';
 import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 import { noOutcomes } from '../load/ledger.ts';
 
-/** Answers that what is there in the end contradicts. Each cell counts once, with its body. */
-export interface Verdicts {
-  /** Answered 201, and not there with this body. */
-  readonly storedGone: number;
-  /** Of those: the body that is there instead was answered 201 too, or 202, or neither. */
-  readonly goneFor: Readonly<Record<'stored' | 'buffered' | 'other', number>>;
-  /** Answered 201 more than once: rightly so only where a lost disk took the cell meanwhile. */
-  readonly storedTwice: number;
-  /** Answered 200, and not there with this body. */
-  readonly storedBeforeGone: number;
-  /** Answered 202, and neither stored nor kept as a conflict. */
-  readonly bufferedGone: number;
-  /** Answered nothing but 409, and stored. */
-  readonly refusedStored: number;
-  /** Answered nothing but 409, and a copy is in a buffer table, though no holder had failed meanwhile. */
-  readonly refusedCopied: number;
-  /** The same where one had: nobody could take it back. No violation. */
-  readonly refusedCopiedAfterFailure: number;
-  /** Cells, with their bodies, by what they were answered; a cell may be in several. */
-  readonly cells: Readonly<Record<PutResult['outcome'], number>>;
-}
-
-/**
- * @param cutHolder a group that was promoted without its last changes: its buffer table has copies again that were
- *   taken back
- */
-export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodies, cutHolder?: string): Verdicts {
+/** @param cutHolder a group promoted without its last changes: copies that were taken back are there again */
+export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodies, cutHolder?: string) {
   const byMark = [...Map.groupBy(answers, ({ mark }) => mark)].map(([mark, some]) => ({
     mark,
     address: some[0] ? addressOf(some[0]) : '',
@@ -80,20 +54,8 @@ export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodi
   return { ...verdicts, goneFor, cells };
 }
 
-/** Samples of stored cells that were not as stored. */
-export interface SampleVerdicts {
-  readonly samples: number;
-  readonly changed: number;
-  readonly missing: number;
-  /** Not there while a lost disk explains it. No violation. */
-  readonly missingMeanwhile: number;
-}
-
 /** @param explained whether a stored cell of this shard may be away at this time, which is epoch milliseconds */
-export function judgeSamples(
-  samples: readonly Sample[],
-  explained: (shard: number, at: number) => boolean,
-): SampleVerdicts {
+export function judgeSamples(samples: readonly Sample[], explained: (shard: number, at: number) => boolean) {
   const missing = samples.filter(({ seen }) => seen === 'missing');
   const meanwhile = missing.filter(({ shard, at }) => explained(shard, at)).length;
   return {
@@ -104,21 +66,14 @@ export function judgeSamples(
   };
 }
 
-/** Where bodies are in the end: marks of cells, their bodies among them. */
-export interface KeptBodies {
-  readonly stored: ReadonlySet<number>;
-  /** In buffer tables. */
-  readonly buffered: ReadonlyMap<number, readonly Buffered[]>;
-}
-
 export interface Buffered {
-  /** The group whose table it is in. */
   readonly holder: string;
   readonly state: 'waiting' | 'conflict' | 'parked';
 }
 
-/** Reads the shards' tables and the buffer tables, past the store. */
-export async function keptBodies(groups: readonly GroupAccess[]): Promise<KeptBodies> {
+export type KeptBodies = Awaited<ReturnType<typeof keptBodies>>;
+
+export async function keptBodies(groups: readonly GroupAccess[]) {
   const buffered = new Map<number, Buffered[]>();
   const sql = 'SELECT row_key, column_name, ref_key, body, state FROM `schemaless`.buffer WHERE datastore = ?';
   await onEachGroup(groups, async (client, holder) => {

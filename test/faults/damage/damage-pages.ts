@@ -13,11 +13,8 @@ export interface PageDamage {
   readonly seed: string;
   /** Text within bodies: a letter of it is changed, so that nothing but a body is damaged. */
   readonly mark: string;
-  /** Pages of which one letter is changed. */
   readonly letters: number;
-  /** Pages that are overwritten from end to end. */
   readonly whole: number;
-  /** The checksums are made to fit, so that the engine does not notice. */
   readonly fit: boolean;
 }
 
@@ -28,11 +25,7 @@ const INDEX_AT = 66;
 /** FIL_PAGE_INDEX: rows of a table, or of one of its keys. */
 const INDEX_PAGE = 17_855;
 
-/**
- * Damages pages that hold cells.
- *
- * @throws Error when there are not so many, or when a page's checksum is not what it is expected to be
- */
+/** Damages pages that hold cells. Throws when there are too few, or a checksum is of another kind. */
 export function damagePages({ file, engine, seed, mark, letters, whole, fit }: PageDamage): void {
   const descriptor = openSync(file, 'r+');
   try {
@@ -85,7 +78,7 @@ function readPage(descriptor: number, number: number): Buffer {
   return page;
 }
 
-export const PAGE_BYTES = 16_384;
+const PAGE_BYTES = 16_384;
 
 /** Castagnoli's polynomial, bits reversed. */
 const POLYNOMIAL = 0x82f63b78;
@@ -102,15 +95,14 @@ function crc32c(bytes: Uint8Array): number {
   return ~value >>> 0;
 }
 
-/** Whether the checksum that a page carries is that of its bytes. */
-export function hasItsChecksum(engine: EngineKind, page: Buffer): boolean {
+function hasItsChecksum(engine: EngineKind, page: Buffer): boolean {
   const before = Buffer.from(page);
   fitChecksum(engine, before);
   return before.equals(page);
 }
 
 /** Writes the checksum of a page's bytes into the page, as the engine does before it writes the page to the disk. */
-export function fitChecksum(engine: EngineKind, page: Buffer): void {
+function fitChecksum(engine: EngineKind, page: Buffer): void {
   if (engine === 'mariadb') {
     // All of it, behind it.
     page.writeUInt32BE(crc32c(page.subarray(0, PAGE_BYTES - 4)), PAGE_BYTES - 4);
@@ -122,23 +114,16 @@ export function fitChecksum(engine: EngineKind, page: Buffer): void {
   page.writeUInt32BE(checksum, PAGE_BYTES - 8);
 }
 
-export interface BodyDamage {
-  readonly groups: readonly GroupAccess[];
-  readonly shard: number;
-  /** Cells, from the first on. */
-  readonly count: number;
-  readonly seed: string;
-}
-
-/**
- * Changes stored bodies past the store, as somebody with too many rights could: a bit, the last byte gone, or one too
- * many.
- */
-export async function damageBodies({ groups: [group], shard, count, seed }: BodyDamage): Promise<void> {
-  if (!group) throw new Error('wanted a group');
+/** Changes the first bodies of a shard past the store: a bit, the last byte gone, or one too many. */
+export async function damageBodies(
+  groups: readonly GroupAccess[],
+  shard: number,
+  count: number,
+  seed: string,
+): Promise<void> {
   const random = new Random(seed, 'damaged bodies', shard);
   const table = entityTable(DATASTORE, shard);
-  await withClient([group], group.name, async (client) => {
+  await withClient(groups, groups[0]?.name ?? '', async (client) => {
     const found = await rowsOf(client, `SELECT added_id, body FROM ${table} ORDER BY added_id LIMIT ?`, [count]);
     for (const [id, body] of found) {
       const parameters = [damaged(random, Buffer.from(toBytes(body))), toNumber(id)];

@@ -1,32 +1,20 @@
 import { join } from 'node:path';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
-import type { Json } from '../../../shared/cell.ts';
 import { shardDatabase } from '../../../shared/address.ts';
+import { equalJson } from '../../../shared/body/equal.ts';
+import type { Json, NewCell } from '../../../shared/cell.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import { until } from '../../support/until.ts';
+import { baseCell, rowKeyIn } from '../row-keys.ts';
 import { Stage } from '../stage.ts';
 import { damageBodies, damagePages } from './damage-pages.ts';
-import { readKnown, writeKnown, type Readings } from './known-cells.ts';
-
-/** What reads of damaged cells said; each with its control. */
-export interface DamagedCells {
-  readonly engine: string;
-  readonly pages: Readings;
-  /** The same damage, with checksums that fit. */
-  readonly fittedPages: Readings;
-  readonly bodies: Readings;
-  /** The same damage to bodies that are stored as they are, without a checksum of their own. */
-  readonly plainBodies: Readings;
-  /** Servers that ended while damaged pages were read. */
-  readonly deaths: number;
-}
 
 const CELLS = 1800;
 /** A server that dies of a damaged page does so each time; it has been seen by then. */
 const MOST_DEATHS = 5;
-/** Of one shard, whose bodies are changed. */
 const DAMAGED_BODIES = 600;
 /** Long enough for the pages to be damaged meanwhile, and then for every server that dies of them. */
 const RESTART_SECONDS = 2;
@@ -41,8 +29,11 @@ const POLL_MS = 20;
 /** A shard for each kind of damage. */
 const SHARD = { pages: 0, fittedPages: 1, bodies: 2, plainBodies: 3 } as const;
 
-/** Damages tables of a server that is stopped, and bodies of one that runs, and reads all cells. */
-export async function damageCells(world: RunWorld): Promise<DamagedCells> {
+/**
+ * Damages tables of a server that is stopped, and bodies of one that runs, and reads all cells; the same damage with page
+ * checksums that fit, and to bodies without a checksum of their own. Counts the servers that died of it.
+ */
+export async function damageCells(world: RunWorld) {
   const { seed, signal, say } = world;
   // No reader, which would answer in the writer's place; nor breakers, which would not even ask the writer.
   await using stage = await Stage.start(world, 'damage/cells', {
@@ -65,8 +56,7 @@ export async function damageCells(world: RunWorld): Promise<DamagedCells> {
     bodies: await write(SHARD.bodies, () => ({ note: `${MARK} ${letters(random, 6).repeat(20)}` })),
     plainBodies: await write(SHARD.plainBodies, short),
   };
-  for (const shard of [SHARD.bodies, SHARD.plainBodies])
-    await damageBodies({ groups: access.groups, shard, count: DAMAGED_BODIES, seed });
+  for (const shard of [SHARD.bodies, SHARD.plainBodies]) await damageBodies(access.groups, shard, DAMAGED_BODIES, seed);
 
   await stop(servers, signal);
   const file = (shard: number): string =>
@@ -90,7 +80,7 @@ export async function damageCells(world: RunWorld): Promise<DamagedCells> {
     readKnown({ datastore, shard: SHARD[kind], cells: cells[kind], refused });
   const [bodies, plainBodies] = [await read('bodies'), await read('plainBodies')];
   const [fittedPages, pages] = [await read('fittedPages'), await read('pages')];
-  return { engine: stage.engine, pages, fittedPages, bodies, plainBodies, deaths };
+  return { pages, fittedPages, bodies, plainBodies, deaths };
 }
 
 /** A clean stop, as an operator would do it: everything is in the tables' files then. */
@@ -106,4 +96,81 @@ async function stop(servers: ShardGroups, signal: AbortSignal): Promise<void> {
 
 function letters(random: Random, length: number): string {
   return Array.from({ length }, () => LETTERS[random.integer(0, LETTERS.length - 1)]).join('');
+}
+
+interface ReadOptions {
+  readonly datastore: Pick<Datastore, 'log' | 'get'>;
+  readonly shard: number;
+  /** In the order of their added ids, which begin at 1. */
+  readonly cells: readonly NewCell[];
+  /** Asked after each read that was refused as a whole, of which the server may have died: whether to read on. */
+  readonly refused: () => Promise<boolean>;
+}
+
+const BATCH = 100;
+/** Cells that one read of the log asks for: a small part of a page. */
+const STEP = 10;
+/** Behind a read that was refused as a whole: the rest of its page would be, too, and each may cost a server. */
+const STRIDE = 30;
+/** Every so many cells, one is also read by its address. */
+const BY_ADDRESS = 5;
+
+async function writeKnown(
+  datastore: Datastore,
+  shard: number,
+  bodies: readonly Json[],
+  seed: string,
+): Promise<readonly NewCell[]> {
+  const random = new Random(seed, 'known cells', shard);
+  const shards = new Set([shard]);
+  const cells = bodies.map((body) => baseCell(rowKeyIn(random, shards, datastore.shards), body));
+  for (let start = 0; start < cells.length; start += BATCH) {
+    const results = await datastore.batchPut(cells.slice(start, start + BATCH));
+    if (!results.every((result, position) => result.outcome === 'stored' && result.added_id === start + position + 1))
+      throw new Error(`cells were not stored at their turn: ${JSON.stringify(results[0])}`);
+  }
+  return cells;
+}
+
+export type Readings = Awaited<ReturnType<typeof readKnown>>;
+
+async function readKnown({ datastore, shard, cells, refused }: ReadOptions) {
+  const counts = { reads: 0, refused: 0, wrong: 0 };
+  const codes = new Set<string>();
+  const refuse = (code: string, times = 1): void => {
+    codes.add(code);
+    counts.reads += times;
+    counts.refused += times;
+  };
+  const judge = (found: Found | null | undefined, cell: NewCell): void => {
+    if (found?.error) return refuse(found.error.code);
+    counts.reads += 1;
+    if (found?.row_key !== cell.row_key || !equalJson(found.body, cell.body)) counts.wrong += 1;
+  };
+  const readings = () => ({ ...counts, codes: [...codes] });
+
+  for (let start = 0; start < cells.length; start += STEP) {
+    const wanted = cells.slice(start, start + STEP);
+    const [log] = await datastore.log([{ shard, after: start }], { limit: STEP });
+    if (!log || log.error) {
+      refuse(log?.error?.code ?? 'nothing', wanted.length);
+      start += STRIDE - STEP;
+      if (!(await refused())) break;
+      continue;
+    }
+    for (const [position, cell] of wanted.entries()) judge(log.cells[position], cell);
+    for (const cell of wanted.filter((_, position) => position % BY_ADDRESS === 0)) {
+      try {
+        judge((await datastore.get(cell)).cell, cell);
+      } catch (error) {
+        refuse(error instanceof Error && 'code' in error ? String(error.code) : String(error));
+        if (!(await refused())) return readings();
+      }
+    }
+  }
+  return readings();
+}
+
+interface Found extends Pick<NewCell, 'row_key' | 'body'> {
+  readonly error?: { readonly code: string };
 }

@@ -1,38 +1,21 @@
 import type { StoredLog } from '../stored-cells.ts';
 import type { SeenLog } from './log-readers.ts';
 
-/** What readers saw, held against what is stored; sums over all readers. */
-export interface ReaderVerdict {
-  /** Cells that a reader should have seen, times readers. */
-  readonly due: number;
-  /** Stored, and never seen by a reader. */
-  readonly skipped: number;
-  /** Seen by a reader again, or after a later one. */
-  readonly outOfOrder: number;
-  /** Seen with another address or body than is stored. */
-  readonly different: number;
-  readonly timesBack: number;
-  readonly readsFromWriter: number;
-  readonly readsFromReader: number;
-  readonly failures: number;
-  readonly holesMet: number;
-  readonly longestHoleMs: number;
-  /** Readers that did not come to the end of every log in time. */
-  readonly late: number;
-}
-
-export function judgeReaders(readers: readonly SeenLog[], logs: readonly StoredLog[]): ReaderVerdict {
+/** Holds what readers saw against what is stored. Sums are over all readers. */
+export function judgeReaders(readers: readonly SeenLog[], logs: readonly StoredLog[]) {
   const sums = {
+    /** Cells that a reader should have seen, times readers. */
     due: 0,
+    /** Stored, and never seen by a reader. */
     skipped: 0,
+    /** Seen by a reader again, or after a later one. */
     outOfOrder: 0,
+    /** Seen with another address or body than is stored. */
     different: 0,
     timesBack: 0,
     readsFromWriter: 0,
     readsFromReader: 0,
     failures: 0,
-    holesMet: 0,
-    longestHoleMs: 0,
     late: 0,
   };
   for (const reader of readers) {
@@ -48,8 +31,6 @@ export function judgeReaders(readers: readonly SeenLog[], logs: readonly StoredL
     sums.readsFromWriter += reader.reads.writer;
     sums.readsFromReader += reader.reads.reader;
     sums.failures += reader.failures;
-    sums.holesMet += reader.holesMet;
-    sums.longestHoleMs = Math.max(sums.longestHoleMs, reader.longestHoleMs);
     sums.late += reader.reachedEnd ? 0 : 1;
   }
   return sums;

@@ -1,13 +1,15 @@
-import { startCluster, type Cluster } from '../../support/cluster.ts';
-import { grouped, sumOf, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
-import type { Mix } from '../load/cell-source.ts';
+import { fork } from 'node:child_process';
+import type { Role } from '../../../shared/cell.ts';
+import { withClient } from '../../support/past-the-store.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
+import { grouped, sumOf, type Check } from '../fault-run.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { createPlainTables, PLAIN, type PlainAccess } from '../load/plain-tables.ts';
-import { withClient } from '../../support/past-the-store.ts';
-import type { GroupAccess } from '../../support/store-access.ts';
+import type { Stage, StageLoad } from '../stage.ts';
+import { stagedRun } from '../staged-run.ts';
 import { compareKept, holesIn, storedLog, storedLogs, type StoredLog } from '../stored-cells.ts';
-import { judgeReaders, type ReaderVerdict } from './judge-readers.ts';
-import { READERS, runTailedLoad, WRITERS, type TailedLoadResult } from './tailed-load.ts';
+import { judgeReaders } from './judge-readers.ts';
+import type { LogAccess, LogEnds, LogReaders, SeenLog } from './log-readers.ts';
 
 /** Few, so that writers meet in each. */
 const SHARDS = 4;
@@ -16,78 +18,103 @@ const CONTROL_SHARDS = 1;
 const SECONDS = 60;
 const CONTROL_SECONDS = 10;
 const BUSY_PROCESSES = 3;
-/** One cell in ten is a repeat: of an earlier one, of one sent at the same moment, or within a batch of five. */
-const MIX: Mix = { batchShare: 0.1, batchSize: 5, repeatShare: 0.045 };
-const CONTROL_MIX: Mix = { batchShare: 1, batchSize: 5, repeatShare: 0 };
+const WRITERS = 24;
+const READERS = 16;
+const READER_THREADS = 4;
+const PATIENCE_MS = 60_000;
+const LEAST_CELLS = 3000;
+const LOAD_PATIENCE_MS = 300_000;
+const REPORT_SECONDS = 10;
 
-export const logRun: FaultRun = {
+export const logRun = stagedRun({
   name: 'log',
   promise: 'A shard is a log: dense, in commit order; a reader that goes on from where it stopped never skips a cell',
   fault: `${WRITERS} writers with 10 % repeated cells on ${SHARDS} shards, ${READERS} log readers on the writer and on a reader, CPU pressure`,
   control: 'a plain AUTO_INCREMENT table, plain inserts with 20 % repeats, readers that step over holes',
-
-  async run(world) {
-    const { folder, engine, say } = world;
-    const group = { groups: 1, readers: 1, shards: SHARDS, bufferCopies: 0 };
-    await using cluster = await startCluster({ folder, engine, ...group });
-    const { access } = cluster;
-    const real = await runTailedLoad({
-      ...world,
-      target: { kind: 'store', access },
-      stored: () => storedLogs(access.groups),
-      shards: SHARDS,
-      mix: MIX,
-      seconds: world.seconds ?? SECONDS,
-      busyProcesses: BUSY_PROCESSES,
-    });
-    say(`the control: ${logRun.control}`);
-    const control = await runControl(cluster, world);
-    const verdict = judgeReaders(real.readers, real.stored);
+  servers: { groups: 1, readers: 1, shards: SHARDS, bufferCopies: 0 },
+  async real(stage) {
+    // Processes that take CPU time: threads of writers and servers then stop at every place there is.
+    using pressure = new DisposableStack();
+    for (let busy = 0; busy < BUSY_PROCESSES; busy += 1) {
+      const child = fork(new URL('busy-loop.ts', import.meta.url), { execArgv: [], stdio: 'ignore' });
+      pressure.defer(() => void child.kill('SIGKILL'));
+    }
+    const { access } = stage;
+    const seconds = stage.world.seconds ?? SECONDS;
+    // One cell in ten is a repeat: of an earlier one, of one sent at the same moment, or within a batch of five.
+    const load = { cells: { batchShare: 0.1, batchSize: 5, repeatShare: 0.045 } };
+    return await runTailedLoad(stage, { kind: 'store', access }, seconds, load, () => storedLogs(access.groups));
+  },
+  async without(stage) {
+    const [group] = stage.access.groups;
+    if (!group) throw new Error('a cluster without groups');
+    const access: PlainAccess = { group, shards: CONTROL_SHARDS };
+    await createPlainTables(access);
+    const target = { kind: 'plain', access } as const;
+    const load = { cells: { batchShare: 1, batchSize: 5, repeatShare: 0 }, history: undefined };
+    const stored = () =>
+      withClient([group], group.name, (client) =>
+        Promise.all(Array.from({ length: CONTROL_SHARDS }, (_, shard) => storedLog(client, PLAIN, shard))),
+      );
+    return runTailedLoad(stage, target, CONTROL_SECONDS, load, stored);
+  },
+  judge(real, control) {
+    const { due, readsFromWriter, readsFromReader, failures } = judgeReaders(real.readers, real.stored);
     return {
-      checks: checks(real, verdict, control),
+      checks: checks(real, control),
       cells: sumOf(real.stored.map(({ ids }) => ids.length)),
-      engine: cluster.engine,
       notes: [
         outcomesLine(real.written.outcomes),
-        `log reads: ${grouped(verdict.readsFromWriter)} from the writer, ${grouped(verdict.readsFromReader)} from a reader, ${verdict.failures} failed`,
-        `holes met: ${verdict.holesMet}, the longest for ${Math.ceil(verdict.longestHoleMs)} ms`,
+        `cells read: ${grouped(due)}; log reads: ${grouped(readsFromWriter)} from the writer, ${grouped(readsFromReader)} from a reader, ${failures} failed`,
         ...real.written.wrongExamples,
       ],
     };
   },
-};
+});
 
-async function runControl(cluster: Cluster, world: RunWorld): Promise<TailedLoadResult> {
-  const [group] = cluster.access.groups;
-  if (!group) throw new Error('a cluster without groups');
-  const access: PlainAccess = { group, shards: CONTROL_SHARDS };
-  await createPlainTables(access);
-  return await runTailedLoad({
-    ...world,
-    history: undefined,
-    target: { kind: 'plain', access },
-    stored: () => plainLogs(group),
-    shards: CONTROL_SHARDS,
-    mix: CONTROL_MIX,
-    seconds: CONTROL_SECONDS,
-    // Readers that come round quickly skip the most.
-    busyProcesses: 0,
-  });
-}
+type TailedLoad = Awaited<ReturnType<typeof runTailedLoad>>;
 
-async function plainLogs(group: GroupAccess): Promise<readonly StoredLog[]> {
-  return withClient([group], group.name, (client) =>
-    Promise.all(Array.from({ length: CONTROL_SHARDS }, (_, shard) => storedLog(client, PLAIN, shard))),
+/** Writers and log readers side by side, half of them on the writer, half on a reader. */
+async function runTailedLoad(
+  stage: Stage,
+  target: LogAccess,
+  seconds: number,
+  varied: Pick<StageLoad, 'cells' | 'history'>,
+  readStored: () => Promise<readonly StoredLog[]>,
+) {
+  const shards = target.kind === 'store' ? SHARDS : CONTROL_SHARDS;
+  const roles = Array.from({ length: READERS / READER_THREADS }, (_, position): Role =>
+    position % 2 === 0 ? 'writer' : 'reader',
   );
+  const input: LogReaders = { log: target, shards, roles };
+  const threads = Array.from({ length: READER_THREADS }, () =>
+    stage.use(
+      startWorker<LogReaders, LogEnds, never, readonly SeenLog[]>(new URL('log-readers.ts', import.meta.url), input),
+    ),
+  );
+  await Promise.all(threads.map(({ ready }) => ready));
+  const load = await stage.load({ target, writers: WRITERS, run: 'log', apart: true, ...varied });
+  for (let second = 0; second < seconds; second += 1) {
+    await stage.wait(1000);
+    if ((second + 1) % REPORT_SECONDS === 0) stage.say(`${grouped(load.acked)} cells`);
+  }
+  // On a busy machine little is written in that time.
+  await load.untilAcked(LEAST_CELLS, LOAD_PATIENCE_MS);
+  const { written } = await load.stop();
+  const stored = await readStored();
+  const ends: LogEnds = { heads: stored.map(({ ids }) => ids.at(-1) ?? 0), patienceMs: PATIENCE_MS };
+  const readers = await Promise.all(threads.map((thread) => thread.stop(ends)));
+  return { written, stored, readers: readers.flat() };
 }
 
-function checks(real: TailedLoadResult, verdict: ReaderVerdict, control: TailedLoadResult): readonly Check[] {
+function checks({ written, stored, readers }: TailedLoad, control: TailedLoad): readonly Check[] {
+  const verdict = judgeReaders(readers, stored);
   const plain = judgeReaders(control.readers, control.stored);
   const skippedShare = plain.skipped / Math.max(1, plain.due);
-  const kept = compareKept(real.written.acked, real.stored);
-  const [holes, plainHoles] = [holesIn(real.stored), holesIn(control.stored)];
+  const kept = compareKept(written.acked, stored);
+  const [holes, plainHoles] = [holesIn(stored), holesIn(control.stored)];
   const backIn = (logs: readonly StoredLog[]): number => sumOf(logs.map((log) => log.timesBack));
-  const [timesBack, plainTimesBack] = [verdict.timesBack + backIn(real.stored), backIn(control.stored)];
+  const [timesBack, plainTimesBack] = [verdict.timesBack + backIn(stored), backIn(control.stored)];
   return [
     {
       what: 'cells skipped, out of order, different',
@@ -101,9 +128,9 @@ function checks(real: TailedLoadResult, verdict: ReaderVerdict, control: TailedL
     },
     {
       what: 'ids missing between 1 and the last; acknowledged cells lost, moved; wrong answers',
-      figure: `${holes}; ${kept.lost}, ${kept.moved}; ${real.written.wrong}`,
+      figure: `${holes}; ${kept.lost}, ${kept.moved}; ${written.wrong}`,
       bar: '0; 0, 0; 0',
-      passed: real.written.acked.length > 0 && holes + kept.lost + kept.moved + kept.doubled + real.written.wrong === 0,
+      passed: written.acked.length > 0 && holes + kept.lost + kept.moved + kept.doubled + written.wrong === 0,
       control: { figure: `${grouped(plainHoles)} ids missing`, failed: plainHoles > 0 },
     },
     {

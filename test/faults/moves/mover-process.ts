@@ -16,7 +16,6 @@ export interface MoverInput {
   readonly dies?: { readonly step: MoveStep; readonly statement: number } | undefined;
   /** Stands still for so long the first time that it has closed a shard. @default 0 */
   readonly stallsMs?: number | undefined;
-  /** Alters a cell on its way into a copy. @default false */
   readonly plants?: boolean | undefined;
 }
 

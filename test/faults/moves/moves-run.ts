@@ -1,5 +1,4 @@
-import type { MoveOperations, MoveStatus, MoveStep } from '../../../shared/contract/move-operations.ts';
-import { moveManagement } from '../../../shared/moves/move-management.ts';
+import type { MoveStatus, MoveStep } from '../../../shared/contract/move-operations.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { indexOn } from '../../support/index-on.ts';
 import { percentile } from '../../support/percentile.ts';
@@ -7,14 +6,15 @@ import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import type { OpenStore } from '../../support/store-access.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';
-import { aftermathNotes, faultsLine, otherFaults, type Aftermath } from '../aftermath.ts';
+import { aftermathNotes, faultsLine, wrongOf } from '../aftermath.ts';
 import { check, grouped, noneOf, sumOf, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';
+import { compareTables, problemsText } from '../indexes/judge-indexes.ts';
+import { startRepair } from '../indexes/race.ts';
+import { RestartedProcess } from '../indexes/restarted-process.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
-import { compareTables, problemsText } from '../races/compare-tables.ts';
-import { RestartedProcess } from '../races/restarted-process.ts';
-import { startRepair } from '../races/race.ts';
 import { Stage } from '../stage.ts';
 import type { MoverInput, MoverProgress } from './mover-process.ts';
+import { isFollowing, MOVER, openMoves } from './moving.ts';
 import type { Watched, WatchInput } from './watch-thread.ts';
 
 const SHARDS = 24;
@@ -25,8 +25,7 @@ const KNOWN = 1500;
 const LEAST_CELLS = 5000;
 const MOST_CLOSED_MS = 300;
 const MOST_READ_MS = 50;
-const PATIENCE_MS = 120_000;
-const LOOK_MS = 20;
+const UNDISTURBED = { what: 'undisturbed' };
 
 export const movesRun: FaultRun = {
   name: 'moves',
@@ -39,10 +38,9 @@ export const movesRun: FaultRun = {
   async run(world) {
     const real = await moveUnderLoad(world, 'moves/real', { moves: MOVES, plans: PLANS });
     world.say(`the control: ${movesRun.control}`);
-    const simple = [PLANS[0]] as readonly Plan[];
+    const few = { moves: CONTROL_MOVES, plans: [UNDISTURBED] };
     const unclosed = await moveUnderLoad(world, 'moves/unclosed', {
-      moves: CONTROL_MOVES,
-      plans: simple,
+      ...few,
       protections: { closes: false, compares: true },
       asIs: true,
     });
@@ -51,21 +49,21 @@ export const movesRun: FaultRun = {
       plans: [{ what: 'planted', plants: true }],
       protections: { closes: true, compares: false },
     });
-    const unwaiting = await moveUnderLoad(world, 'moves/unwaiting', {
-      moves: CONTROL_MOVES,
-      plans: simple,
-      stallsMs: 1000,
-    });
+    const unwaiting = await moveUnderLoad(world, 'moves/unwaiting', { ...few, stallsMs: 1000 });
     const { aftermath, watched, closedMs, moves, restarts } = real;
     return {
       checks: [
-        keptCheck('cells lost, moved, doubled or changed, writes refused; without closing', real, unclosed),
-        keptCheck('… without comparing, a difference planted in a copy', real, uncompared),
+        noneOf(
+          'cells lost, moved, doubled or changed, writes refused; without closing',
+          LEAST_CELLS,
+          real.wrong,
+          unclosed.wrong,
+        ),
+        noneOf('… without comparing, a difference planted in a copy', LEAST_CELLS, real.wrong, uncompared.wrong),
         watchedCheck(watched, unclosed.watched),
         stallCheck(real, unwaiting),
       ],
       cells: aftermath.acked,
-      engine: real.engine,
       notes: [
         moves,
         `closed, where nobody died: p50 ${percentile(closedMs, 0.5).toFixed(0)} ms, p99 ${percentile(closedMs, 0.99).toFixed(0)} ms of ${closedMs.length} closings; reads: p50 ${percentile(watched.readMs, 0.5).toFixed(1)} ms, p99 ${percentile(watched.readMs, 0.99).toFixed(1)} ms (${MOST_READ_MS} wanted) of ${grouped(watched.reads)}`,
@@ -80,7 +78,6 @@ export const movesRun: FaultRun = {
   },
 };
 
-/** What is done to a move. */
 interface Plan {
   readonly what: string;
   /** The mover dies with the nth statement of a step; a switch has some twenty. */
@@ -92,12 +89,17 @@ interface Plan {
   readonly plants?: boolean;
 }
 
+const diesIn = (step: MoveStep, first: number, more: number): Plan => ({
+  what: `the mover dies in ${step}`,
+  dies: (turn) => ({ step, statement: first + more * turn }),
+});
+
 const PLANS: readonly Plan[] = [
-  { what: 'undisturbed' },
-  { what: 'the mover dies while it copies', dies: (turn) => ({ step: 'copying', statement: 3 + 7 * turn }) },
-  { what: 'the mover dies in a switch', dies: (turn) => ({ step: 'switching', statement: 2 + 6 * turn }) },
-  { what: 'the mover dies in a switch', dies: (turn) => ({ step: 'switching', statement: 4 + 6 * turn }) },
-  { what: 'the mover dies in a switch', dies: (turn) => ({ step: 'switching', statement: 6 + 6 * turn }) },
+  UNDISTURBED,
+  diesIn('copying', 3, 7),
+  diesIn('switching', 2, 6),
+  diesIn('switching', 4, 6),
+  diesIn('switching', 6, 6),
   { what: 'cancelled while it copies', cancelsAt: 'copying' },
   { what: 'cancelled while it follows', cancelsAt: 'following' },
   { what: 'the old writer dies while it copies', kills: { whose: 'from', at: 'copying' } },
@@ -105,37 +107,21 @@ const PLANS: readonly Plan[] = [
   { what: 'the old writer dies in the switch', kills: { whose: 'from', at: 'switching' } },
   { what: 'the new writer dies in the switch', kills: { whose: 'to', at: 'switching' } },
   { what: 'reversed', reverses: true },
-  { what: 'the mover dies while it drops', dies: () => ({ step: 'dropping', statement: 2 }) },
+  diesIn('dropping', 2, 0),
   { what: 'a difference is planted', plants: true },
   { what: 'cancelled at once', cancelsAt: 'waiting' },
 ];
 
-interface Moving {
+interface Moving extends Pick<MoverInput, 'protections' | 'stallsMs'> {
   readonly moves: number;
   readonly plans: readonly Plan[];
-  readonly protections?: MoverInput['protections'];
-  /** Readers do not look where a shard is now. @default false */
+  /** Readers do not look where a shard is now. */
   readonly asIs?: boolean;
-  /** Each switch stands still for so long while the shard is closed. @default 0 */
-  readonly stallsMs?: number;
 }
 
-interface Moved {
-  readonly engine: string;
-  readonly aftermath: Aftermath;
-  readonly watched: Watched;
-  readonly closedMs: readonly number[];
-  /** How long writers waited for their answers. */
-  readonly writeMs: readonly number[];
-  /** Cells written before that are not as they were written, or cannot be read. */
-  readonly changed: number;
-  /** What the index lacked, had too much or wrongly, once nothing changed any more. */
-  readonly entries: string;
-  readonly moves: string;
-  readonly restarts: number;
-}
+type Moved = Awaited<ReturnType<typeof moveUnderLoad>>;
 
-async function moveUnderLoad(world: RunWorld, name: string, moving: Moving): Promise<Moved> {
+async function moveUnderLoad(world: RunWorld, name: string, moving: Moving) {
   await using stage = await Stage.start(world, name, {
     shards: SHARDS,
     promotes: true,
@@ -158,23 +144,22 @@ async function moveUnderLoad(world: RunWorld, name: string, moving: Moving): Pro
   const { written, samples, answers } = await load.stop();
   const seen = await watch.stop('stop');
   const missed = samples.filter((sample) => sample.seen !== 'same').length;
-  const watched = { ...seen, reads: seen.reads + samples.length, wrong: seen.wrong + missed };
   const aftermath = await stage.inspect(written);
   const entries = await entriesAtTheEnd(stage, store);
   await repair.stop();
-  const counts = Object.entries(Object.groupBy(done, ({ status }) => status.step)).map(
-    ([step, all]) => `${all?.length} ${step}`,
-  );
+  const steps = Object.entries(Object.groupBy(done, ({ status }) => status.step));
+  const { wrong, of } = wrongOf(aftermath);
+  const changed = await changedCells(store, known);
   return {
-    engine: stage.engine,
     aftermath,
-    watched,
+    /** Writes that were refused count, too, and cells written before that are not as they were written. */
+    wrong: { wrong: wrong + aftermath.outcomes.unavailable + changed, of: of + KNOWN },
+    watched: { ...seen, reads: seen.reads + samples.length, wrong: seen.wrong + missed },
     // Of one whose writer or mover is killed it is that which keeps it closed.
     closedMs: done.flatMap(({ plan, status }) => (plan.kills || plan.dies ? [] : status.closed_ms)),
     writeMs: answers.map(({ milliseconds }) => milliseconds),
-    changed: await changedCells(store, known),
     entries,
-    moves: `moves: ${counts.join(', ')}; switches ${sumOf(done.map(({ status }) => status.switches))}`,
+    moves: `moves: ${steps.map(([step, all]) => `${all?.length} ${step}`).join(', ')}; switches ${sumOf(done.map(({ status }) => status.switches))}`,
     restarts: sumOf(done.map(({ status }) => status.restarts)),
   };
 }
@@ -190,104 +175,71 @@ async function knownCells({ datastore }: OpenStore, random: Random): Promise<Wat
   return cells as [NewCell, ...NewCell[]];
 }
 
-interface OneMove {
-  readonly plan: Plan;
-  readonly number: number;
-  readonly moving: Moving;
-}
-
-/** One move, from its beginning to its end. */
 async function moveOnce(
   stage: Stage,
-  { context, topologyTable, stateTable, name }: OpenStore,
-  { plan, number, moving }: OneMove,
+  store: OpenStore,
+  { plan, number, moving }: { readonly plan: Plan; readonly number: number; readonly moving: Moving },
 ): Promise<MoveStatus> {
-  const management = moveManagement({ context, topologyTable, stateTable });
   const shard = (number * 7) % SHARDS;
-  const turn = Math.floor(number / moving.plans.length);
-  using mover = new RestartedProcess<MoverInput, MoverProgress>(
-    new URL('mover-process.ts', import.meta.url),
-    stage.cluster.folder,
-    (life) => ({
-      access: stage.access,
-      protections: moving.protections,
-      stallsMs: moving.stallsMs,
-      ...(life === 0 && { dies: plan.dies?.(turn), plants: plan.plants }),
-    }),
-  );
+  const dies = plan.dies?.(Math.floor(number / moving.plans.length));
+  const { protections, stallsMs } = moving;
+  using mover = new RestartedProcess<MoverInput, MoverProgress>(MOVER, stage.cluster.folder, (life) => ({
+    access: stage.access,
+    protections,
+    stallsMs,
+    ...(life === 0 && { dies, plants: plan.plants }),
+  }));
   await mover.ready;
-  const operations = await management.moves(name);
-  const homes = (await context.topology.datastore(name))?.homes ?? [];
-  const from = homes[shard]?.group ?? '';
+  const moves = await openMoves(stage, store);
+  const { operations } = moves;
+  const from = (await store.context.topology.datastore(store.name))?.homes[shard]?.group ?? '';
   const others = stage.access.groups.map((group) => group.name).filter((group) => group !== from);
   const to = others[number % others.length] ?? '';
-  stage.world.say(`move ${number + 1}: shard ${shard} from ${from} to ${to}: ${plan.what}`);
-  const until = untilStep(stage, operations, shard);
+  stage.say(`move ${number + 1}: shard ${shard} from ${from} to ${to}: ${plan.what}`);
+  const until = (isSo: (status: MoveStatus) => boolean) => moves.until([shard], isSo);
+  const disturb = async (at: MoveStep): Promise<void> => {
+    if (plan.kills?.at === at) {
+      const isAt = ({ step, wanted }: MoveStatus): boolean =>
+        step === at || (at === 'switching' && wanted === 'switch') || step === 'following';
+      await until(isAt);
+      stage.say(`  kill -9 of ${await stage.kill(plan.kills.whose === 'from' ? from : to)}`);
+    }
+    if (dies?.step === at) await revived(mover);
+  };
   await operations.createMove(shard, to);
   if (plan.cancelsAt !== undefined) {
     await until((status) => status.step === plan.cancelsAt || status.step === 'following');
     await operations.cancelMove(shard);
   } else {
-    if (plan.kills?.at === 'copying') await killed(stage, plan.kills.whose === 'from' ? from : to, until, 'copying');
-    if (plan.dies?.(turn).step === 'copying') await revived(mover);
+    await disturb('copying');
     await until(({ step }) => step === 'following');
     await operations.switchMove(shard);
-    if (plan.kills?.at === 'switching')
-      await killed(stage, plan.kills.whose === 'from' ? from : to, until, 'switching');
-    if (plan.dies?.(turn).step === 'switching') await revived(mover);
-    await until(({ switches, step }) => switches === 1 && step === 'following');
+    await disturb('switching');
+    await until(isFollowing(1));
     if (plan.reverses === true) {
       await stage.wait(3000);
       await operations.reverseMove(shard);
-      await until(({ switches, step }) => switches === 2 && step === 'following');
+      await until(isFollowing(2));
     }
     await operations.completeMove(shard);
-    if (plan.dies?.(turn).step === 'dropping') await revived(mover);
+    await disturb('dropping');
   }
-  const ended = await until(({ step }) => step === 'completed' || step === 'cancelled');
+  const [ended] = await until(({ step }) => step === 'completed' || step === 'cancelled');
   await stage.untilAllRun();
   const died = mover.progress.find(({ lastError }) => lastError !== '');
-  if (died) stage.world.say(`  stumbled: ${died.lastError.split('\n')[0]}`);
+  if (died) stage.say(`  stumbled: ${died.lastError.split('\n')[0]}`);
   await mover.stop();
-  return ended;
+  return ended as MoveStatus;
 }
 
 /** It dies by itself where the step has so many statements; another one takes over. */
 async function revived(mover: RestartedProcess<MoverInput, MoverProgress>): Promise<void> {
-  const gave = Symbol('gave up');
-  const isDead = await Promise.race([
-    mover.untilDead(),
-    new Promise<typeof gave>((resolve) => {
-      setTimeout(resolve, 10_000, gave).unref();
-    }),
-  ]);
-  if (isDead !== gave) await mover.start();
+  const gaveUp = new Promise<'gave up'>((resolve) => {
+    setTimeout(resolve, 10_000, 'gave up').unref();
+  });
+  if ((await Promise.race([mover.untilDead(), gaveUp])) !== 'gave up') await mover.start();
 }
 
-async function killed(
-  stage: Stage,
-  group: string,
-  until: (isSo: (status: MoveStatus) => boolean) => Promise<MoveStatus>,
-  at: MoveStep,
-): Promise<void> {
-  await until(({ step, wanted }) => step === at || (at === 'switching' && wanted === 'switch') || step === 'following');
-  stage.world.say(`  kill -9 of ${await stage.kill(group)}`);
-}
-
-/** Waits until a move is so. Returns it as it is then. */
-function untilStep(stage: Stage, operations: MoveOperations, shard: number) {
-  return async (isSo: (status: MoveStatus) => boolean): Promise<MoveStatus> => {
-    const end = performance.now() + PATIENCE_MS;
-    for (;;) {
-      const status = await operations.move(shard);
-      if (isSo(status)) return status;
-      if (performance.now() > end) throw new Error(`the move did not come on: ${JSON.stringify(status)}`);
-      await stage.wait(LOOK_MS);
-    }
-  };
-}
-
-/** Cells of before that are there no more as they were written. */
 async function changedCells({ datastore }: OpenStore, known: readonly NewCell[]): Promise<number> {
   let changed = 0;
   for (let from = 0; from < known.length; from += 100) {
@@ -313,26 +265,14 @@ async function entriesAtTheEnd(stage: Stage, { context, name }: OpenStore): Prom
   return `${problemsText(last.problems)} of ${grouped(last.wanted)}`;
 }
 
-function keptCheck(what: string, real: Moved, control: Moved): Check {
-  const faults = ({ aftermath, changed }: Moved): number =>
-    aftermath.lost + otherFaults(aftermath) + changed + aftermath.outcomes.unavailable;
-  return noneOf(
-    what,
-    LEAST_CELLS,
-    { wrong: faults(real), of: real.aftermath.acked + KNOWN },
-    { wrong: faults(control), of: control.aftermath.acked + KNOWN },
-  );
-}
-
 function watchedCheck(watched: Watched, control: Watched): Check {
-  const figure = ({ wrong, refused, unfound, outOfOrder }: Watched): string =>
-    `${wrong}, ${refused}, ${unfound}, ${outOfOrder}`;
   const isClean = (of: Watched): boolean => of.wrong + of.refused + of.unfound + of.outOfOrder === 0;
   return check(
     {
       what: 'reads wrong, reads refused, rows not found by index, cells followed out of order; readers that look once',
       bar: `0, 0, 0, 0 of ${grouped(LEAST_CELLS)} reads`,
-      figure: (of: Watched) => `${figure(of)} of ${grouped(of.reads)} reads, ${grouped(of.queries)} queries`,
+      figure: ({ wrong, refused, unfound, outOfOrder, reads, queries }) =>
+        `${wrong}, ${refused}, ${unfound}, ${outOfOrder} of ${grouped(reads)} reads, ${grouped(queries)} queries`,
       holds: (of) => isClean(of) && of.reads >= LEAST_CELLS,
       fails: (of) => !isClean(of),
     },
@@ -342,10 +282,7 @@ function watchedCheck(watched: Watched, control: Watched): Check {
 }
 
 function stallCheck(real: Moved, control: Moved): Check {
-  const figures = ({ closedMs, writeMs }: Moved): readonly number[] => [
-    percentile(closedMs, 0.99),
-    percentile(writeMs, 0.99),
-  ];
+  const figures = ({ closedMs, writeMs }: Moved) => [closedMs, writeMs].map((all) => percentile(all, 0.99));
   return check(
     {
       what: 'ms that a shard is closed, that a writer waits, p99; a switch that stands still for a second',

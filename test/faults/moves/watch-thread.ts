@@ -19,26 +19,17 @@ export interface WatchInput {
   readonly asIs?: boolean;
 }
 
-/** What a follower is given last, and what it was given wrongly: nothing may be left out, nor come before its turn. */
-export interface WatchedLog {
-  readonly shard: number;
-  readonly last: number;
-}
-
 export interface Watched {
-  readonly reads: number;
+  reads: number;
   /** Neither the cell as it was written, nor marked as stale. */
-  readonly wrong: number;
-  /** Refused: an error reached the reader. */
-  readonly refused: number;
-  readonly readMs: readonly number[];
-  readonly queries: number;
+  wrong: number;
+  refused: number;
+  readMs: number[];
+  queries: number;
   /** Rows that the index did not show so long after they were written. */
-  readonly unfound: number;
-  readonly followed: readonly WatchedLog[];
-  /** Cells of a log that were given out of their order, or left out. */
-  readonly outOfOrder: number;
-  readonly examples: readonly string[];
+  unfound: number;
+  outOfOrder: number;
+  examples: string[];
 }
 
 const READERS = 4;
@@ -54,16 +45,8 @@ type Control = WorkerControl<'stop', { readonly reads: number }>;
 await runAsWorker<WatchInput, 'stop', { readonly reads: number }, Watched>(async (input, control: Control) => {
   await using store = await openStore(input.access);
   await using following = await openStore(input.access);
-  const state: Counts = {
-    reads: 0,
-    wrong: 0,
-    refused: 0,
-    readMs: [],
-    queries: 0,
-    unfound: 0,
-    outOfOrder: 0,
-    examples: [],
-  };
+  const counts = { reads: 0, wrong: 0, refused: 0, queries: 0, unfound: 0, outOfOrder: 0 };
+  const state: Watched = { ...counts, readMs: [], examples: [] };
   const last = new Map<number, number>();
   const end = new AbortController();
   control.ready();
@@ -79,21 +62,10 @@ await runAsWorker<WatchInput, 'stop', { readonly reads: number }, Watched>(async
   await untilFollowed(store, last);
   end.abort();
   await following_;
-  return { ...state, followed: [...last].map(([shard, id]) => ({ shard, last: id })) };
+  return state;
 });
 
-interface Counts {
-  reads: number;
-  wrong: number;
-  refused: number;
-  readonly readMs: number[];
-  queries: number;
-  unfound: number;
-  outOfOrder: number;
-  readonly examples: string[];
-}
-
-function note({ examples }: Counts, text: string): void {
+function note({ examples }: Watched, text: string): void {
   if (examples.length < EXAMPLES) examples.push(text);
 }
 
@@ -101,7 +73,7 @@ async function readKnown(
   { context, datastore: whole }: OpenStore,
   { known, asIs = false }: WatchInput,
   random: Random,
-  state: Counts,
+  state: Watched,
   isOver: () => boolean,
 ): Promise<void> {
   const datastore = asIs ? cellReads(context, whole.name, whole.shards) : whole;
@@ -130,7 +102,7 @@ async function readKnown(
 async function writeAndQuery(
   { datastore }: OpenStore,
   random: Random,
-  state: Counts,
+  state: Watched,
   isOver: () => boolean,
 ): Promise<void> {
   const written: { readonly city: string; readonly row_key: string; readonly at: number }[] = [];
@@ -157,7 +129,7 @@ async function writeAndQuery(
 async function follow(
   { context, stateTable, topologyTable, name }: OpenStore,
   last: Map<number, number>,
-  state: Counts,
+  state: Watched,
   signal: AbortSignal,
 ): Promise<void> {
   await runFollower({

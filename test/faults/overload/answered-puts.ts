@@ -1,4 +1,3 @@
-/** A put, from when it was due to its end. Times are milliseconds of one clock. */
 export interface AnsweredPut {
   readonly dueAt: number;
   readonly endedAt: number;
@@ -6,7 +5,6 @@ export interface AnsweredPut {
   readonly accepted: boolean;
 }
 
-/** Accepted writes a second, of those that ended between two times. */
 export function goodput(puts: readonly AnsweredPut[], from: number, to: number): number {
   const accepted = puts.filter(({ accepted, endedAt }) => accepted && endedAt >= from && endedAt < to);
   return (accepted.length * 1000) / (to - from);
@@ -27,12 +25,7 @@ export function p99(values: readonly number[]): number {
 const CALM_MS = 3000;
 const STEP_MS = 250;
 
-/**
- * How long after `from` it took until the p99 latency was under a limit, and stayed there for three seconds.
- *
- * @param puts those due before `to`
- * @returns seconds; undefined when it never was
- */
+/** Seconds after `from` until the p99 latency was under a limit for three seconds; undefined when it never was. */
 export function secondsUntilCalm(
   puts: readonly AnsweredPut[],
   limitMs: number,

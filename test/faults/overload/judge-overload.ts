@@ -1,15 +1,13 @@
 import { otherFaults, type Aftermath } from '../aftermath.ts';
-import { grouped, type Check } from '../fault-run.ts';
-import type { LoadResult } from './load-plan.ts';
+import { grouped, shareFigure, type Check } from '../fault-run.ts';
+import type { LoadResult } from './put-client.ts';
 
 export interface Overloads {
   readonly load: LoadResult;
   readonly aftermath: Aftermath;
-  /** Of the refused cells that were looked for, those that are not there. */
   readonly refusedMissing: number;
-  /** Under clients that repeat without a budget. */
   readonly unbounded: LoadResult;
-  /** With nothing that keeps anybody out, or bounds a wait. */
+  /** With nothing that refuses a request, or bounds a wait. */
   readonly openDoor: LoadResult;
 }
 
@@ -45,27 +43,25 @@ export function judgeOverload({ load, aftermath, refusedMissing, unbounded, open
     },
     {
       what: 'acknowledged cells lost, other faults; control: refused cells that are not there',
-      figure: `${aftermath.lost} of ${grouped(aftermath.acked)}, ${wrong}`,
+      figure: `${shareFigure({ wrong: aftermath.lost, of: aftermath.acked })}, ${wrong}`,
       bar: '0, 0',
       passed: aftermath.lost + wrong === 0 && aftermath.acked > 0,
-      control: { figure: `${refusedMissing} of ${grouped(load.refusedCells.length)}`, failed: refusedMissing > 0 },
+      control: {
+        figure: shareFigure({ wrong: refusedMissing, of: load.refusedCells.length }),
+        failed: refusedMissing > 0,
+      },
     },
   ];
 }
 
-/** What a load came to, in one line. */
 export function loadLine(load: LoadResult): string {
   const { normal, offered, requests, refusals, latenessP99, open } = load;
   const calm = `peak ${normal.peak.toFixed(0)}/s, gentle p99 ${normal.gentleP99.toFixed(0)} ms`;
-  return `${calm}; ${offered.toFixed(0)}/s offered: ${goodputFigure(load)}, ${triesPerRequest(load).toFixed(2)} tries for each of ${requests.toLocaleString('en-US')} requests, ${refusals.count.toLocaleString('en-US')} answered 503; ${open} open in the end; started late by ${latenessP99.toFixed(0)} ms (p99)`;
+  return `${calm}; ${offered.toFixed(0)}/s offered: ${goodputFigure(load)}, ${triesPerRequest(load).toFixed(2)} tries for each of ${grouped(requests)} requests, ${grouped(refusals.count)} answered 503; ${open} open in the end; started late by ${latenessP99.toFixed(0)} ms (p99)`;
 }
 
-function goesOn(load: LoadResult): boolean {
-  return (
-    load.goodput >= LEAST_GOODPUT * load.normal.peak &&
-    load.recoverySeconds !== undefined &&
-    load.recoverySeconds < MOST_RECOVERY_SECONDS
-  );
+function goesOn({ goodput, normal, recoverySeconds = Infinity }: LoadResult): boolean {
+  return goodput >= LEAST_GOODPUT * normal.peak && recoverySeconds < MOST_RECOVERY_SECONDS;
 }
 
 function goodputFigure({ goodput, normal, recoverySeconds }: LoadResult): string {
@@ -78,7 +74,7 @@ function refusesEarly({ refusals, waitedP99 }: LoadResult): boolean {
 }
 
 function refusalFigure({ waitedP99, refusals: { count, withoutRetryAfter } }: LoadResult): string {
-  return `${(waitedP99 / 1000).toFixed(2)} s, ${withoutRetryAfter} of ${count.toLocaleString('en-US')}`;
+  return `${(waitedP99 / 1000).toFixed(2)} s, ${shareFigure({ wrong: withoutRetryAfter, of: count })}`;
 }
 
 function triesPerRequest({ tries, requests }: LoadResult): number {

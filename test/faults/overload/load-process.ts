@@ -3,11 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { allWritten } from '../load/ledger.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { goodput, latencyP99, p99, secondsUntilCalm } from './answered-puts.ts';
-import type { LoadPlan, LoadProgress, LoadResult, Normal } from './load-plan.ts';
+import {
+  putClient,
+  type LoadPlan,
+  type LoadProgress,
+  type LoadResult,
+  type Normal,
+  type PutClient,
+} from './put-client.ts';
 import { closedLoop, openLoop } from '../../support/pace.ts';
-import { putClient, type PutClient } from './put-client.ts';
 
-/** So many times the peak. */
 const OVER = 3;
 const WARM_UP_MS = 3000;
 /** Clients side by side, each number for a while: the best of them is the peak. */
@@ -73,16 +78,16 @@ async function overload(plan: LoadPlan, normal: Normal, before: readonly PutClie
   });
   const watchedUntil = performance.now();
   await Promise.all([crowd, gentle].map((client) => untilEnded(client, plan.patienceSeconds * 1000)));
-  const { counted } = crowd;
+  const { counts, waitedMs } = crowd.counted;
   return {
     normal,
     offered,
     requests: crowd.started,
-    tries: counted.tries,
+    tries: counts.tries,
     goodput: goodput(crowd.puts, start + ONSET_MS, end),
     recoverySeconds: secondsUntilCalm(gentle.puts, CALM_TIMES * normal.gentleP99, end, watchedUntil),
-    waitedP99: p99(counted.waitedMs()),
-    refusals: { count: counted.refused, withoutRetryAfter: counted.withoutRetryAfter },
+    waitedP99: p99(waitedMs()),
+    refusals: { count: counts.refused, withoutRetryAfter: counts.withoutRetryAfter },
     latenessP99: p99(crowd.latenessMs),
     open: crowd.started - crowd.puts.length,
     written: allWritten([...before, crowd, gentle].map((client) => client.written())),

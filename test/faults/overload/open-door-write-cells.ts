@@ -13,7 +13,6 @@ import type { SqlClient } from '../../../shared/sql/client.ts';
 import { withoutAdmission } from '../../support/without-admission.ts';
 import { withoutBreakers } from '../../support/without-breakers.ts';
 
-/** Longer than the load lasts. */
 const FOR_EVER_MS = 600_000;
 
 function openOptions(): DeploymentOptions {

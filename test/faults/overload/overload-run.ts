@@ -1,17 +1,17 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { schemalessClient } from '../../../shared/client/client.ts';
+import { startProcess } from '../../support/processes/killable-process.ts';
+import type { StackProcess } from '../../support/processes/stack-process.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 import { faultsLine, inspect } from '../aftermath.ts';
 import { grouped, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { outcomesLine } from '../load/ledger.ts';
+import { startProgram, variedFunctions } from '../stack-program.ts';
 import { countUnreadable } from '../stored-cells.ts';
-import { StackProcess } from '../../support/processes/stack-process.ts';
-import { DATASTORE } from '../../support/store-access.ts';
-import { stackEngine, startProgram, variedFunctions } from '../stack-program.ts';
 import { judgeOverload, loadLine } from './judge-overload.ts';
+import type { LoadPlan, LoadProgress, LoadResult } from './put-client.ts';
 import type { OverloadStackOptions } from './overload-stack.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { startProcess } from '../../support/processes/killable-process.ts';
-import type { LoadPlan, LoadProgress, LoadResult } from './load-plan.ts';
 
 const OVERLOAD_SECONDS = 30;
 /** The recovery is over the bar by as much as it takes to see that it is calm. */
@@ -27,6 +27,7 @@ const UNBOUNDED = { overloadSeconds: 15, recoverySeconds: 0, patienceSeconds: 10
 /** At about two hundred writes a second, three times as many leave the cores of a small machine some room. */
 const DELAY_MS = 60;
 const SHARDS = 24;
+const POLL_MS = 100;
 const STACK = new URL('overload-stack.ts', import.meta.url);
 const OPEN_DOOR = new URL('open-door-write-cells.ts', import.meta.url);
 
@@ -40,19 +41,18 @@ export const overloadRun: FaultRun = {
   alone: true,
 
   async run(world) {
-    const real = await overloadWhole(world);
+    const real = await onStack(world, 'real', undefined, (stack) => overloadWhole(world, stack));
     world.say('the control: an open door');
-    await using parts = new AsyncDisposableStack();
     const functions = variedFunctions(join(world.folder, 'functions'), { 'write-cells': OPEN_DOOR });
-    const stack = await startStack(world, 'control', parts, functions);
     // The databases are the same, and so is what they can take.
-    const same = { url: stack.url, normal: real.load.normal };
-    const openDoor = await runLoad(world, { ...same, ...OPEN_DOORED, seed: `${world.seed}/open door` });
-    await stack.stop();
+    const { normal } = real.load;
+    const seed = `${world.seed}/open door`;
+    const openDoor = await onStack(world, 'control', functions, ({ url }) =>
+      runLoad(world, { url, normal, ...OPEN_DOORED, seed }),
+    );
     return {
       checks: judgeOverload({ ...real, openDoor }),
       cells: real.aftermath.acked,
-      engine: stackEngine(world),
       notes: [
         loadLine(real.load),
         outcomesLine(real.aftermath.outcomes),
@@ -65,52 +65,42 @@ export const overloadRun: FaultRun = {
   },
 };
 
-/**
- * The overload with all protections; what is there afterwards; and the same stack again under clients without a budget.
- */
-async function overloadWhole(world: RunWorld) {
+async function overloadWhole(world: RunWorld, { url, groups }: StackProcess) {
   const { seed, signal, say } = world;
-  await using parts = new AsyncDisposableStack();
-  const stack = await startStack(world, 'real', parts);
-  const { url } = stack;
   const load = await runLoad(world, { url, seed, ...REAL });
   say(`${grouped(load.written.acked.length)} cells acknowledged; waiting for the buffers, then reading all back`);
   const datastore = schemalessClient({ url, datastore: DATASTORE });
-  const aftermath = await inspect({ datastore, groups: stack.groups, written: load.written, signal });
+  const aftermath = await inspect({ datastore, groups, written: load.written, signal });
   const refusedMissing = await countUnreadable(datastore, load.refusedCells);
   say('the control: clients without a retry budget');
   const unbounded = await runLoad(world, { url, ...UNBOUNDED, seed: `${seed}/unbounded`, normal: load.normal });
-  await stack.stop();
   return { load, aftermath, refusedMissing, unbounded };
 }
 
-async function startStack(
+async function onStack<T>(
   world: RunWorld,
   name: string,
-  parts: AsyncDisposableStack,
-  functionsFolder?: string,
-): Promise<StackProcess> {
+  functionsFolder: string | undefined,
+  work: (stack: StackProcess) => Promise<T>,
+): Promise<T> {
   const isOpenDoor = functionsFolder !== undefined;
   const options: OverloadStackOptions = { readers: 0, shards: SHARDS, delayMs: DELAY_MS, functionsFolder, isOpenDoor };
   const stack = await startProgram(world, name, STACK, options);
-  // After a clean stop there is nothing left to kill.
-  parts.defer(() => stack.killAll().catch(() => undefined));
-  return stack;
+  try {
+    const done = await work(stack);
+    await stack.stop();
+    return done;
+  } finally {
+    // After a clean stop there is nothing left to kill.
+    await stack.killAll().catch(() => undefined);
+  }
 }
 
-const POLL_MS = 100;
-
-/** Loads a stack from a process of its own, and returns what that saw. */
-export async function runLoad(
-  { folder, signal, say }: Pick<RunWorld, 'folder' | 'signal' | 'say'>,
-  plan: LoadPlan,
-): Promise<LoadResult> {
+async function runLoad({ folder, signal, say }: RunWorld, plan: LoadPlan): Promise<LoadResult> {
   using load = startProcess<LoadPlan, LoadProgress>(new URL('load-process.ts', import.meta.url), folder, plan);
   await load.ready;
   let isGone = false;
-  void load.gone.then(() => {
-    isGone = true;
-  });
+  void load.gone.then(() => (isGone = true));
   let said: string | undefined;
   for (;;) {
     const { line, result } = load.progress ?? {};

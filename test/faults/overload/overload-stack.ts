@@ -7,7 +7,6 @@ import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-o
 import { serveStack, toldOptions } from '../serve-stack.ts';
 
 export interface OverloadStackOptions extends Partial<LocalStackOptions> {
-  /** So much later comes every answer of a writer. */
   readonly delayMs: number;
   /** A control: the gateway lets in whatever comes, as the functions given do. */
   readonly isOpenDoor: boolean;

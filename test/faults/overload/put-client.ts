@@ -1,32 +1,63 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { Random } from '../../support/random.ts';
-import { Ledger, type Written } from '../load/ledger.ts';
-import { markOf, type AckedCell } from '../stored-cells.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import { DATASTORE } from '../../support/store-access.ts';
-import type { AnsweredPut } from './answered-puts.ts';
-import type { LoadPlan } from './load-plan.ts';
+import { Ledger, type Written } from '../load/ledger.ts';
 import { unconfirmed } from '../load/write-target.ts';
+import { markOf, type AckedCell } from '../stored-cells.ts';
+import type { AnsweredPut } from './answered-puts.ts';
+
+export interface LoadPlan {
+  readonly url: string;
+  readonly seed: string;
+  /** Accepted writes a second at best. @default measured first, with the latency of a gentle load */
+  readonly normal?: Normal | undefined;
+  readonly overloadSeconds: number;
+  /** How long a gentle load is watched after the overload; 0: it ends there. */
+  readonly recoverySeconds: number;
+  /** How long requests that are still under way then are waited for. */
+  readonly patienceSeconds: number;
+  /** `unbounded`: the client repeats what is refused until it is accepted. */
+  readonly retries: 'as they are' | 'unbounded';
+}
+
+export interface Normal {
+  readonly peak: number;
+  /** Of a load of a tenth of that, in milliseconds. */
+  readonly gentleP99: number;
+}
+
+export interface LoadResult {
+  readonly normal: Normal;
+  /** Requests due a second during the overload, and those that were started. */
+  readonly offered: number;
+  readonly requests: number;
+  readonly tries: number;
+  /** Accepted writes a second during the overload, once it had set in. */
+  readonly goodput: number;
+  /** After the overload; undefined when the latency stayed high. */
+  readonly recoverySeconds: number | undefined;
+  /** Until a try was answered, whatever the answer was, or so far: p99 in milliseconds. */
+  readonly waitedP99: number;
+  readonly refusals: Readonly<Record<'count' | 'withoutRetryAfter', number>>;
+  /** By how much the load itself was late in starting requests, p99 in milliseconds. */
+  readonly latenessP99: number;
+  readonly open: number;
+  readonly written: Written;
+  readonly refusedCells: readonly AckedCell[];
+}
+
+export interface LoadProgress {
+  readonly line?: string;
+  readonly result?: LoadResult;
+}
 
 export interface PutClientOptions extends Pick<LoadPlan, 'url' | 'seed' | 'retries'> {
-  /** Tells the cells of one client from those of others. */
   readonly name: string;
 }
 
-/** A client that writes new cells, and keeps book. */
-export interface PutClient {
-  readonly counted: CountedFetch;
-  /** Of the puts that have ended. */
-  readonly puts: readonly AnsweredPut[];
-  readonly started: number;
-  readonly refusedCells: readonly AckedCell[];
-  /** How late each put was started, in milliseconds. */
-  readonly latenessMs: readonly number[];
-  /** Writes one cell, and returns whether it was accepted. Never rejects for what the server refused. */
-  put(dueAt?: number): Promise<boolean>;
-  written(): Written;
-}
+export type PutClient = ReturnType<typeof putClient>;
 
 /** No index and no trigger knows it: a put is one statement on a secondary and one on the primary. */
 const COLUMN = 'RECEIPT';
@@ -36,7 +67,7 @@ const REFUSED_CELLS = 1000;
 /** More than a load lasts. */
 const UNBOUNDED = 100_000;
 
-export function putClient({ url, seed, retries, name }: PutClientOptions): PutClient {
+export function putClient({ url, seed, retries, name }: PutClientOptions) {
   const counted = countedFetch();
   const client = schemalessClient({
     url,
@@ -63,7 +94,8 @@ export function putClient({ url, seed, retries, name }: PutClientOptions): PutCl
     },
     refusedCells,
     latenessMs,
-    async put(dueAt = performance.now()) {
+    /** Writes one cell, and returns whether it was accepted. Never rejects for what the server refused. */
+    async put(dueAt = performance.now()): Promise<boolean> {
       latenessMs.push(performance.now() - dueAt);
       const cell = nextCell();
       const result = await client.put(cell).catch(unconfirmed);
@@ -79,50 +111,27 @@ export function putClient({ url, seed, retries, name }: PutClientOptions): PutCl
   };
 }
 
-/** A fetch that keeps count of what passes through it. */
-export interface CountedFetch {
-  readonly fetch: typeof globalThis.fetch;
-  /** Requests sent, each try by itself. */
-  readonly tries: number;
-  /**
-   * How long each try took to be answered, whatever the answer was, in milliseconds; one that is still open has taken
-   * so long so far.
-   */
-  waitedMs(): readonly number[];
-  /** Tries that were answered 503. */
-  readonly refused: number;
-  /** Of those, how many did not say when to come again. */
-  readonly withoutRetryAfter: number;
-}
-
 const REFUSED = 503;
 
-export function countedFetch(): CountedFetch {
+/** A fetch that keeps count of the tries, those that were answered 503, and how long each took or has taken so far. */
+function countedFetch() {
   const answeredMs: number[] = [];
   const open = new Set<{ readonly at: number }>();
-  let [tries, refused, withoutRetryAfter] = [0, 0, 0];
+  const counts = { tries: 0, refused: 0, withoutRetryAfter: 0 };
   return {
-    async fetch(input, init) {
-      tries += 1;
+    counts,
+    async fetch(...[input, init]: Parameters<typeof globalThis.fetch>) {
+      counts.tries += 1;
       const sent = { at: performance.now() };
       open.add(sent);
       const response = await fetch(input, init).finally(() => open.delete(sent));
       answeredMs.push(performance.now() - sent.at);
       if (response.status === REFUSED) {
-        refused += 1;
-        if (response.headers.get('retry-after') === null) withoutRetryAfter += 1;
+        counts.refused += 1;
+        if (response.headers.get('retry-after') === null) counts.withoutRetryAfter += 1;
       }
       return response;
     },
-    get tries() {
-      return tries;
-    },
     waitedMs: () => [...answeredMs, ...Array.from(open, ({ at }) => performance.now() - at)],
-    get refused() {
-      return refused;
-    },
-    get withoutRetryAfter() {
-      return withoutRetryAfter;
-    },
   };
 }

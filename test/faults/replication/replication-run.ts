@@ -1,12 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CellAddress } from '../../../shared/cell.ts';
+import type { BatchItem, Datastore } from '../../../shared/contract/datastore.ts';
 import { replicate } from '../../support/nodes.ts';
-import { check, grouped, type FaultRun } from '../fault-run.ts';
+import { percentile } from '../../support/percentile.ts';
+import { Random } from '../../support/random.ts';
+import { randomRowKey } from '../../support/row-key.ts';
+import { check, grouped } from '../fault-run.ts';
 import { BATCHES_AND_REPEATS } from '../load/cell-source.ts';
-import { outcomesLine, type Written } from '../load/ledger.ts';
-import { Stage } from '../stage.ts';
-import { quantile, readerLags, type ReaderLags } from './reader-lag.ts';
+import { outcomesLine } from '../load/ledger.ts';
+import { addressAlone } from '../row-keys.ts';
+import type { Stage } from '../stage.ts';
+import { stagedRun } from '../staged-run.ts';
 
 const GROUPS = 3;
-const SHARDS = 48;
 const WRITERS = 16;
 const SECONDS = 15;
 const CONTROL_SECONDS = 8;
@@ -16,47 +22,41 @@ const STILL_MS = 3000;
 const MOST_P99_MS = 1000;
 const LEAST_CELLS = 500;
 
-export const replicationRun: FaultRun = {
+export const replicationRun = stagedRun({
   name: 'replication',
   promise: 'A reader shows what was acknowledged within a second',
   fault: `${WRITERS} writers over ${GROUPS} groups of a writer and a reader, for ${SECONDS} s`,
   control: `readers that apply nothing for ${STILL_MS / 1000} s`,
   alone: true,
+  servers: { groups: GROUPS, shards: 48 },
+  real: (stage) => measure(stage, 'real', stage.world.seconds ?? SECONDS, async () => undefined),
+  without: (stage) => measure(stage, 'control', CONTROL_SECONDS, () => standStill(stage)),
+  judge: ({ lags, written }, control) => ({
+    checks: [
+      check(
+        {
+          what: 'lag of readers: p99, cells never shown',
+          bar: `< ${MOST_P99_MS} ms, 0 of at least ${LEAST_CELLS}`,
+          figure: (of) => `${percentile(of.lags, 0.99).toFixed(0)} ms, ${of.never} of ${grouped(of.lags.length)}`,
+          holds: (real) =>
+            percentile(real.lags, 0.99) < MOST_P99_MS && real.never === 0 && real.lags.length >= LEAST_CELLS,
+          fails: (still) => percentile(still.lags, 0.99) >= MOST_P99_MS,
+        },
+        lags,
+        control.lags,
+      ),
+    ],
+    cells: written.acked.length + lags.lags.length,
+    notes: [
+      `lag: ${percentilesLine(lags)}`,
+      `the control's lag: ${percentilesLine(control.lags)}`,
+      outcomesLine(written.outcomes),
+      ...written.wrongExamples,
+    ],
+  }),
+});
 
-  async run(world) {
-    await using stage = await Stage.start(world, 'replication', { groups: GROUPS, shards: SHARDS });
-    const { lags, written } = await measure(stage, 'real', world.seconds ?? SECONDS, async () => undefined);
-    world.say(`the control: ${replicationRun.control}`);
-    const control = await measure(stage, 'control', CONTROL_SECONDS, () => standStill(stage));
-    const bar = {
-      what: 'lag of readers: p99, cells never shown',
-      bar: `< ${MOST_P99_MS} ms, 0 of at least ${LEAST_CELLS}`,
-      figure: figureOf,
-      holds: (real: ReaderLags) =>
-        quantile(real.lags, 0.99) < MOST_P99_MS && real.never === 0 && real.lags.length >= LEAST_CELLS,
-      fails: (still: ReaderLags) => quantile(still.lags, 0.99) >= MOST_P99_MS,
-    };
-    return {
-      checks: [check(bar, lags, control.lags)],
-      cells: written.acked.length + lags.lags.length,
-      engine: stage.engine,
-      notes: [
-        `lag: ${quantilesLine(lags)}`,
-        `the control's lag: ${quantilesLine(control.lags)}`,
-        outcomesLine(written.outcomes),
-        ...written.wrongExamples,
-      ],
-    };
-  },
-};
-
-interface Measured {
-  readonly lags: ReaderLags;
-  readonly written: Written;
-}
-
-/** Measures under load, while `disturb` goes on. */
-async function measure(stage: Stage, part: string, seconds: number, disturb: () => Promise<void>): Promise<Measured> {
+async function measure(stage: Stage, part: string, seconds: number, disturb: () => Promise<void>) {
   const { signal, say } = stage.world;
   const seed = `${stage.world.seed}/${part}`;
   const { datastore } = await stage.open({ sql: {} });
@@ -64,7 +64,7 @@ async function measure(stage: Stage, part: string, seconds: number, disturb: () 
   const [lags] = await Promise.all([readerLags({ datastore, seconds, seed, signal }), disturb()]);
   const { written } = await load.stop();
   say(
-    `${grouped(lags.lags.length)} cells watched beside ${grouped(written.acked.length)} others: ${quantilesLine(lags)}`,
+    `${grouped(lags.lags.length)} cells watched beside ${grouped(written.acked.length)} others: ${percentilesLine(lags)}`,
   );
   return { lags, written };
 }
@@ -79,12 +79,84 @@ async function standStill(stage: Stage): Promise<void> {
   await replicate(servers, 'START', 'SQL_THREAD', readers);
 }
 
-function figureOf({ lags, never }: ReaderLags): string {
-  return `${quantile(lags, 0.99).toFixed(0)} ms, ${never} of ${grouped(lags.length)}`;
+function percentilesLine({ lags }: ReaderLags): string {
+  const lines = [0.5, 0.9, 0.99].map((share) => `p${share * 100} ${percentile(lags, share).toFixed(1)} ms`);
+  return `${lines.join(', ')}, most ${percentile(lags, 1).toFixed(1)} ms`;
 }
 
-function quantilesLine({ lags }: ReaderLags): string {
-  return [0.5, 0.9, 0.99, 1]
-    .map((share) => `${share === 1 ? 'most' : `p${share * 100}`} ${quantile(lags, share).toFixed(1)} ms`)
-    .join(', ');
+interface LagOptions {
+  readonly datastore: Pick<Datastore, 'put' | 'batchGet' | 'heads'>;
+  readonly seconds: number;
+  readonly seed: string;
+  readonly signal: AbortSignal;
+}
+
+interface Waiting extends CellAddress {
+  readonly answeredAt: number;
+}
+
+const COLUMN = 'BASE';
+/** One put each, whatever became of those before: a reader that stands still is seen by as many. */
+const PUT_EVERY_MS = 8;
+const LOOK_EVERY_MS = 2;
+/** Asked of a group at once, the oldest. */
+const KEYS = 100;
+const PATIENCE_MS = 20_000;
+
+type ReaderLags = Awaited<ReturnType<typeof readerLags>>;
+
+/**
+ * Writes cells at a steady pace and looks for each on its group's reader. Cells of one group wait apart from those of
+ * the others, so that a reader that stands still hides no other one's lag.
+ */
+async function readerLags({ datastore, seconds, seed, signal }: LagOptions) {
+  const groupOf = (await datastore.heads()).map(({ group }) => group);
+  const waiting = new Map([...new Set(groupOf)].map((group): [string, Waiting[]] => [group, []]));
+  const lags: number[] = [];
+  const state = { writing: true, never: 0 };
+
+  async function put(random: Random): Promise<void> {
+    const address = { row_key: randomRowKey(random), column_name: COLUMN, ref_key: 0 };
+    const result = await datastore.put({ ...address, body: { watched: true } });
+    if (result.outcome === 'stored')
+      waiting.get(groupOf[result.shard] ?? '')?.push({ ...address, answeredAt: performance.now() });
+  }
+
+  async function look(cells: Waiting[]): Promise<void> {
+    while (state.writing || cells.length > 0) {
+      signal.throwIfAborted();
+      const oldest = cells.slice(0, KEYS);
+      const wanted = oldest.map(addressAlone);
+      const items = wanted.length === 0 ? [] : await datastore.batchGet(wanted, { read: 'reader' });
+      const now = performance.now();
+      const left = oldest.filter(({ answeredAt }, position) => {
+        const shown = isShownByReader(items[position]);
+        if (!shown && now - answeredAt < PATIENCE_MS) return true;
+        if (!shown) state.never += 1;
+        lags.push(now - answeredAt);
+        return false;
+      });
+      cells.splice(0, oldest.length, ...left);
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  const looking = Promise.all([...waiting.values()].map(look));
+  // Whoever fails first is waited for below.
+  looking.catch(() => undefined);
+  const puts: Promise<void>[] = [];
+  const end = performance.now() + seconds * 1000;
+  for (let position = 0; performance.now() < end; position += 1) {
+    puts.push(put(new Random(seed, 'watched cells', position)));
+    await sleep(PUT_EVERY_MS, undefined, { signal });
+  }
+  await Promise.all(puts);
+  state.writing = false;
+  await looking;
+  return { lags, never: state.never };
+}
+
+/** What the writer answered in a reader's place says nothing of the reader. */
+function isShownByReader(item: BatchItem | undefined): boolean {
+  return item !== null && item !== undefined && 'served_by' in item && item.served_by === 'reader';
 }

@@ -4,26 +4,21 @@ import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../../support/workers/worker-side.ts';
-import { refKeyOf } from './consumer-variation.ts';
+import { refKeyOf } from './deliveries.ts';
 
 export interface CellWriters {
   readonly access: DatastoreAccess;
   readonly writers: number;
   readonly seed: string;
-  /** After each write of a writer. */
   readonly pauseMs: number;
-  /** Share of the cells that are poison. */
   readonly poison: number;
 }
 
 export interface WritersProgress {
-  /** Cells stored. */
   readonly stored: number;
-  /** Writes that were not confirmed. */
   readonly refused: number;
 }
 
-/** The rows of a writer: each gets many versions. */
 const ROWS = 200;
 const SAY_MS = 50;
 

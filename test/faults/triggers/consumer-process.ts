@@ -10,14 +10,12 @@ import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-stor
 import type { TriggerMessage } from '../../../shared/triggers/state/message.ts';
 import { Random } from '../../support/random.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
-import { isPoison, type ConsumerVariation } from './consumer-variation.ts';
-import { cellName, openDeliveries } from './deliveries.ts';
+import { cellName, isPoison, openDeliveries, type ConsumerVariation } from './deliveries.ts';
 import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
 export interface ConsumerInput {
   readonly access: TriggeredAccess;
   readonly variation: ConsumerVariation;
-  /** What is delivered is written there. */
   readonly deliveries: string;
   readonly seed: string;
 }
@@ -25,17 +23,12 @@ export interface ConsumerInput {
 export interface ConsumerProgress {
   readonly calls: number;
   readonly failed: number;
-  /** Cells parked. */
   readonly parked: number;
 }
 
 const HOLD = { holdSeconds: 10, holdEveryMs: 2500 };
-/**
- * A cell that fails five times in a row would be hidden for sixteen seconds: about as long as a run takes nothing more
- * for the end.
- */
+/** Five failures in a row would hide a cell for sixteen seconds: about as long as a run waits for the end. */
 const LONGEST_BACKOFF_SECONDS = 4;
-/** Batches side by side. */
 const POLLERS = 6;
 const WAIT_SECONDS = 1;
 const AWAY_PAUSE_MS = 200;

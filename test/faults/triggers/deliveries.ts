@@ -1,7 +1,47 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { rowKeyOf } from '../../../shared/address.ts';
 import type { CellAddress } from '../../../shared/cell.ts';
+import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
+import { fromSqlTime } from '../../../shared/time.ts';
+import { onEachShard, rowsOf } from '../../support/past-the-store.ts';
+import type { GroupAccess } from '../../support/store-access.ts';
+import { grouped, sumOf } from '../fault-run.ts';
 
-/** One call of a trigger's function that succeeded. */
+/** What the trigger's function does wrong. */
+export interface ConsumerVariation {
+  readonly failing: number;
+  readonly failsOnPoison: boolean;
+  /** A failure is not noticed: its message is consumed. For controls. */
+  readonly forgets: boolean;
+  readonly callMs: number;
+  /** Messages of a trigger that does not run come back after so long at most, in seconds. */
+  readonly pauseSeconds: number;
+}
+
+export const GOOD_CONSUMER: ConsumerVariation = {
+  failing: 0,
+  failsOnPoison: false,
+  forgets: false,
+  callMs: 0,
+  pauseSeconds: 300,
+};
+
+/** The ref key alone says which cell is poison: a message carries no body. */
+const MODULUS = 10;
+const POISON = 7;
+
+/** The ref key of a writer's cell by its number. */
+export function refKeyOf(number: number, poison: boolean): number {
+  return number * MODULUS + (poison ? POISON : 0);
+}
+
+/** Whether the trigger's function is to fail on this cell as long as it is told to. */
+export function isPoison({ ref_key }: { readonly ref_key: number }): boolean {
+  return ref_key % MODULUS === POISON;
+}
+
 export interface Delivery {
   readonly shard: number;
   readonly added_id: number;
@@ -37,7 +77,6 @@ export function openDeliveries(file: string): Disposable & { note(delivery: Deli
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Reads the file while it grows. */
 export class DeliveryLog implements Disposable {
   readonly #handle: number;
   readonly #all: Delivery[] = [];
@@ -48,7 +87,6 @@ export class DeliveryLog implements Disposable {
     this.#handle = openSync(file, 'a+');
   }
 
-  /** All so far, in order. */
   read(): readonly Delivery[] {
     for (;;) {
       const bytes = readSync(this.#handle, this.#chunk);
@@ -67,4 +105,68 @@ export class DeliveryLog implements Disposable {
 function toDelivery(line: string): Delivery {
   const [shard, addedId, cell = '', replay, at] = line.split('\t');
   return { shard: Number(shard), added_id: Number(addedId), cell, replay: replay === '1', at: Number(at) };
+}
+
+export type DeliveryVerdict = ReturnType<typeof judgeDeliveries>;
+
+/** Whether every due cell was delivered, and, repeats apart, in the order of its log. Others are passed over. */
+export function judgeDeliveries(due: readonly LoggedCell[], deliveries: readonly Delivery[]) {
+  const wanted = new Set(due.map(keyOf));
+  const delivered = new Set<string>();
+  const reached = new Map<number, number>();
+  let [repeats, outOfOrder] = [0, 0];
+  for (const delivery of deliveries) {
+    const key = keyOf(delivery);
+    if (!wanted.has(key)) continue;
+    const { shard, added_id } = delivery;
+    const highest = reached.get(shard) ?? 0;
+    if (delivered.has(key)) repeats += 1;
+    else if (added_id < highest) outOfOrder += 1;
+    delivered.add(key);
+    reached.set(shard, Math.max(highest, added_id));
+  }
+  return { due: due.length, never: wanted.size - delivered.size, outOfOrder, repeats };
+}
+
+export function isWhole({ never, outOfOrder, due }: DeliveryVerdict): boolean {
+  return due > 0 && never + outOfOrder === 0;
+}
+
+/** "0 never, 0 out of order of 1,234" */
+export function deliveryFigure({ due, never, outOfOrder }: DeliveryVerdict): string {
+  return `${grouped(never)} never, ${grouped(outOfOrder)} out of order of ${grouped(due)}`;
+}
+
+function keyOf({ shard, cell }: Pick<LoggedCell, 'shard' | 'cell'>): string {
+  return `${shard}/${cell}`;
+}
+
+/** A cell as it lies in its shard's table. */
+export interface LoggedCell {
+  readonly shard: number;
+  readonly added_id: number;
+  readonly ref_key: number;
+  /** As deliveries name it. */
+  readonly cell: string;
+}
+
+/** Reads a datastore's logs from the groups' writers with plain SQL, past the store, each in its order. */
+export async function loggedCells(groups: readonly GroupAccess[], datastore: string): Promise<readonly LoggedCell[]> {
+  const logs = await onEachShard(groups, (client, shard) => loggedIn(client, datastore, shard), datastore);
+  return logs.flat();
+}
+
+async function loggedIn(client: SqlClient, datastore: string, shard: number): Promise<readonly LoggedCell[]> {
+  const sql = `SELECT added_id, row_key, column_name, ref_key, created_at FROM ${entityTable(datastore, shard)} ORDER BY added_id`;
+  return (await rowsOf(client, sql)).map(([id, rowKey, column, refKey, at]) => {
+    const address = { row_key: rowKeyOf(toBytes(rowKey)), column_name: toText(column), ref_key: toNumber(refKey) };
+    const cell = cellName({ ...address, created_at: fromSqlTime(String(at)) });
+    return { shard, added_id: toNumber(id), ref_key: address.ref_key, cell };
+  });
+}
+
+/** Whether every partition is held, by so many workers, each by its fair share. @param held by each, the most first */
+export function isSpread(held: readonly number[] | undefined, workers: number, partitions: number): boolean {
+  if (!held) return false;
+  return sumOf(held) === partitions && held.length === workers && (held[0] ?? 0) - (held.at(-1) ?? 0) <= 1;
 }

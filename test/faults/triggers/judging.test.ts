@@ -3,11 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { QueueMessage } from '../../../shared/triggers/send/queue-client.ts';
-import { isSpread } from '../tailers/owners.ts';
-import { DeliveryLog, openDeliveries, type Delivery } from './deliveries.ts';
-import { deliveryFigure, isWhole, judgeDeliveries, type LoggedCell } from './judge-deliveries.ts';
+import {
+  DeliveryLog,
+  deliveryFigure,
+  isPoison,
+  isWhole,
+  judgeDeliveries,
+  openDeliveries,
+  refKeyOf,
+  type Delivery,
+  type LoggedCell,
+  isSpread,
+} from './deliveries.ts';
 import { deliveryCheck } from './part.ts';
-import { isPoison, refKeyOf } from './consumer-variation.ts';
 import { GOOD_TAILER, varyQueues } from '../../support/triggers/tailer-variation.ts';
 
 const log = (shard: number, names: string): LoggedCell[] =>

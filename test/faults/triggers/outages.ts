@@ -1,12 +1,15 @@
+/** Services that are away, and cells that are gone. */
 import type { Service } from '../../../infra/local/emulators/emulator.ts';
+import { killWithDisk, stopReceiving, untilAllRun } from '../../support/nodes.ts';
 import type { Phase } from '../load/latency.ts';
-import { deliveryCheck, isWhole, type Part } from './part.ts';
+import { isWhole } from './deliveries.ts';
+import { deliveryCheck, type Part, type Setting } from './part.ts';
 import { Scene } from './scene.ts';
 
 const AWAY_SECONDS = 20;
 /** Into an outage: what had been sent before is delivered by then. */
 const DRAINED_SECONDS = 8;
-const BETWEEN_SECONDS = 5;
+const BETWEEN_OUTAGES_SECONDS = 5;
 
 /** While the state is away the shards that are held go on; while the queue is away everything waits. */
 export const outages: Part = {
@@ -30,17 +33,16 @@ export const outages: Part = {
       say(`${name} is back`);
       return { from, to };
     };
-    await real.wait(BETWEEN_SECONDS);
+    await real.wait(BETWEEN_OUTAGES_SECONDS);
     const { from, to } = await away(dynamo, 'DynamoDB');
     const goingOn = (scene: Scene): number => {
       const meanwhile = scene.deliveries().filter(({ at }) => at > from + DRAINED_SECONDS * 1000 && at < to);
       return new Set(meanwhile.map(({ shard }) => shard)).size;
     };
     const [shards, controlShards] = [goingOn(real), goingOn(control)];
-    await real.wait(BETWEEN_SECONDS);
+    await real.wait(BETWEEN_OUTAGES_SECONDS);
     await away(sqs, 'SQS');
-    await real.wait(BETWEEN_SECONDS);
-
+    await real.wait(BETWEEN_OUTAGES_SECONDS);
     const [verdict, controlVerdict] = await Promise.all([real.conclude(), control.conclude({ isReal: false })]);
     await Promise.all([real.end(), control.end()]);
     const what = `DynamoDB, then SQS gone for ${AWAY_SECONDS} s; control: commit before send`;
@@ -60,3 +62,70 @@ export const outages: Part = {
     };
   },
 };
+
+/** Cells that were delivered are gone, and others take their added ids; then everything is sent again, at once. */
+export const cutLogs: Part = {
+  fault: 'a replica promoted without the last cells, new cells taking the old added ids; then a rewind to the start',
+
+  async carryOut(setting) {
+    // From the writers: a reader that does not receive would show no tailer what is lost.
+    const readsWriter = true;
+    await using real = await Scene.start(setting, {
+      name: 'cut',
+      promotes: true,
+      tailers: [0, 1].map(() => ({ variation: { readsWriter } })),
+    });
+    await using control = await Scene.start(setting, {
+      name: 'cut_control',
+      promotes: true,
+      tailers: [{ variation: { readsWriter, generationsInQueue: false, fingerprints: false } }],
+    });
+    await real.wait(5);
+    await promoteWithoutLast(setting, real);
+    await real.wait(8);
+    const [verdict, controlVerdict] = await Promise.all([real.conclude(), control.conclude({ isReal: false })]);
+    const nameOf = ({ shard, cell }: { readonly shard: number; readonly cell: string }): string => `${shard}/${cell}`;
+    const logged = new Set((await real.logged()).map(nameOf));
+    const gone = new Set(real.deliveries().map(nameOf)).difference(logged).size;
+    if (gone === 0) throw new Error('no cell that had been delivered was lost');
+    setting.world.say(`${gone} cells that had been delivered are gone; ${real.tailed('cuts')} logs found cut`);
+
+    const [replays, controlReplays] = await Promise.all([real.rewindToStart(), control.rewindToStart()]);
+    const foundBy = (scene: Scene) => ({ cuts: scene.tailed('cuts'), toCheckpoints: scene.tailed('toCheckpoints') });
+    const found = foundBy(real);
+    await Promise.all([real.end(), control.end()]);
+    const controlFound = foundBy(control);
+    return {
+      checks: [
+        deliveryCheck('a replica promoted without the last cells; control: no fingerprints', verdict, controlVerdict),
+        {
+          what: 'logs found cut, and those set back to a checkpoint that still fits; control: no fingerprints',
+          figure: `${found.cuts}, ${found.toCheckpoints}`,
+          bar: 'at least 1, all of them',
+          passed: found.cuts > 0 && found.toCheckpoints === found.cuts,
+          control: { figure: `${controlFound.cuts}, ${controlFound.toCheckpoints}`, failed: controlFound.cuts === 0 },
+        },
+        deliveryCheck(
+          'replays within five minutes of the first delivery; control: the generation left out of deduplication',
+          replays,
+          controlReplays,
+          1,
+        ),
+      ],
+      cells: verdict.due,
+      notes: [`${gone} cells that had been delivered are gone`],
+    };
+  },
+};
+
+/** A group's reader stops receiving; the writer goes on, dies with its disk, and the reader is promoted. */
+async function promoteWithoutLast({ world: { signal, say }, stage }: Setting, scene: Scene): Promise<void> {
+  const { servers } = stage;
+  const group = servers.groups[0]?.name ?? '';
+  await stopReceiving(servers, group);
+  await scene.wait(5);
+  const writer = await killWithDisk(stage, group);
+  await servers.promote(group);
+  say(`${writer} died with its disk; its reader is promoted`);
+  await untilAllRun(servers, signal);
+}

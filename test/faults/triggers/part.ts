@@ -1,10 +1,7 @@
 import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { grouped, sumOf, type Check, type RunOutcome, type RunWorld } from '../fault-run.ts';
-import { deliveryFigure, isWhole, type DeliveryVerdict } from './judge-deliveries.ts';
+import { deliveryFigure, isWhole, type DeliveryVerdict } from './deliveries.ts';
 
-export { deliveryFigure, isWhole };
-
-/** A run, and the stage that all of its parts share. */
 export interface Setting {
   readonly world: RunWorld;
   readonly stage: TriggerStage;
@@ -12,49 +9,53 @@ export interface Setting {
 
 /** One fault of several that a run goes through, on one stage. */
 export interface Part {
-  /** One line. */
   readonly fault: string;
   /** Cells are those that had to be delivered, the control's not among them. */
-  carryOut(setting: Setting): Promise<PartOutcome>;
+  carryOut(setting: Setting): Promise<RunOutcome>;
 }
 
-export type PartOutcome = Omit<RunOutcome, 'engine'>;
-
-/** A scene with fewer cells shows little. */
-export const LEAST_CELLS = 100;
+interface TwoWays<Done> {
+  readonly name: string;
+  readonly fault: string;
+  /** Where they would be in each other's way. */
+  readonly inTurn?: boolean;
+  act(setting: Setting, name: string, isReal: boolean): Promise<Done>;
+  judge(real: Done, control: Done): Omit<RunOutcome, 'notes'> & Partial<Pick<RunOutcome, 'notes'>>;
+}
 
 /** The same with its protection and, in a datastore of its own, without it: side by side. */
-export function bothWays<Done>(
-  name: string,
-  act: (name: string, isReal: boolean) => Promise<Done>,
-): Promise<[real: Done, control: Done]> {
-  return Promise.all([act(name, true), act(`${name}_control`, false)]);
+export function twoWays<Done>({ name, fault, inTurn = false, act, judge }: TwoWays<Done>): Part {
+  return {
+    fault,
+    async carryOut(setting) {
+      const first = act(setting, name, true);
+      if (inTurn) await first;
+      const [real, control] = await Promise.all([first, act(setting, `${name}_control`, false)]);
+      return { notes: [], ...judge(real, control) };
+    },
+  };
 }
 
-/** Carries out parts, one after the other. */
-export async function inTurn(setting: Setting, parts: readonly Part[]): Promise<RunOutcome> {
+export async function carryOutAll(setting: Setting, parts: readonly Part[]): Promise<RunOutcome> {
   const { say } = setting.world;
-  const outcomes: PartOutcome[] = [];
+  const outcomes: RunOutcome[] = [];
   for (const part of parts) {
     const start = performance.now();
     say(part.fault);
     const outcome = await part.carryOut(setting);
     outcomes.push(outcome);
-    say(
-      `${grouped(outcome.cells)} cells, ${((performance.now() - start) / 1000).toFixed(0)} s: ${outcome.checks.map(({ figure }) => figure).join('; ')}`,
-    );
+    const seconds = ((performance.now() - start) / 1000).toFixed(0);
+    say(`${grouped(outcome.cells)} cells, ${seconds} s: ${outcome.checks.map(({ figure }) => figure).join('; ')}`);
   }
-  return together(setting, outcomes);
-}
-
-export function together({ stage: { engine } }: Setting, outcomes: readonly PartOutcome[]): RunOutcome {
   return {
     checks: outcomes.flatMap(({ checks }) => checks),
     cells: sumOf(outcomes.map(({ cells }) => cells)),
-    engine,
     notes: outcomes.flatMap(({ notes }) => notes),
   };
 }
+
+/** A scene with fewer cells shows little. */
+export const LEAST_CELLS = 100;
 
 /** Every cell was delivered, in order; and the control shows what the protection is for. */
 export function deliveryCheck(

@@ -10,13 +10,21 @@ import { sumOf } from '../fault-run.ts';
 import type { Setting } from './part.ts';
 import { until } from '../../support/until.ts';
 import { startProcess, type KillableProcess } from '../../support/processes/killable-process.ts';
-import { RestartedProcess } from '../races/restarted-process.ts';
+import { RestartedProcess } from '../indexes/restarted-process.ts';
 import { startWorker, type RunningWorker } from '../../support/workers/running-worker.ts';
 import type { CellWriters, WritersProgress } from './cell-writers.ts';
 import type { ConsumerInput, ConsumerProgress } from './consumer-process.ts';
-import { GOOD_CONSUMER, type ConsumerVariation } from './consumer-variation.ts';
-import { DeliveryLog, type Delivery } from './deliveries.ts';
-import { isWhole, judgeDeliveries, loggedCells, type DeliveryVerdict, type LoggedCell } from './judge-deliveries.ts';
+import {
+  DeliveryLog,
+  GOOD_CONSUMER,
+  isWhole,
+  judgeDeliveries,
+  loggedCells,
+  type ConsumerVariation,
+  type Delivery,
+  type DeliveryVerdict,
+  type LoggedCell,
+} from './deliveries.ts';
 import type { TailerInput, TailerOptions, TailerProgress } from '../../support/triggers/tailer-process.ts';
 import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
@@ -30,7 +38,6 @@ export interface SceneOptions {
   readonly promotes?: boolean;
   /** One process each, in a slot of its own; each of its lives may be made otherwise. @default two that fare well */
   readonly tailers?: readonly (TailerOptions | ((life: number) => TailerOptions))[];
-  /** Processes. @default 1 */
   readonly consumers?: number;
   readonly consumer?: Partial<ConsumerVariation>;
   /** After each write of each of the writers. @default 60 */
@@ -49,35 +56,29 @@ export const WRITERS = 8;
 const PAUSE_MS = 60;
 const POLL_MS = 200;
 /** Something that is to come is given up when nothing has come for so long: retries wait for seconds. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 /** The same of a control: nothing more comes by then. */
 const CONTROL_PATIENCE_MS = 6000;
 /** As long as something is sent again, it is waited for; then for so long. */
 const REWIND_PATIENCE_MS = 12_000;
 const OPERATOR_TRIES = 10;
 /** Whatever comes. */
-const LONGEST_MS = 90_000;
+const LONGEST_MS = 600_000;
 
 export interface FurtherTailer extends TailerOptions {
-  /** One worker each. */
   readonly slots: readonly number[];
 }
 
 export interface Settling {
   /** Off: a control is given up sooner. @default true */
   readonly isReal?: boolean;
-  /** How long without any delivery is too long. */
   readonly patienceMs?: number;
-  /** @default every cell */
   readonly isDue?: (cell: LoggedCell) => boolean;
 }
 
 type Writers = RunningWorker<'stop', WritersProgress, WritersProgress>;
 
-/**
- * A datastore that is written to, the tailers of its trigger, and the trigger's consumers: real processes, one by one
- * to be killed.
- */
+/** A datastore that is written to, the tailers of its trigger, and its consumers: processes that can be killed. */
 export class Scene implements AsyncDisposable {
   readonly access: TriggeredAccess;
   /** In this process, to look at it and to operate it. */
@@ -148,34 +149,27 @@ export class Scene implements AsyncDisposable {
     return (this.#writers = this.#parts.use(startWorker(new URL('cell-writers.ts', import.meta.url), input)));
   }
 
-  /** Cells stored so far, about. */
   get stored(): number {
     return this.#writers?.progress?.stored ?? 0;
   }
 
-  /** In the order in which they came. */
   deliveries(): readonly Delivery[] {
     return this.#deliveries.read();
   }
 
-  /**
-   * Messages that the queue took, and how many of them it had taken before: what a tailer said right before it died is
-   * here.
-   */
+  /** Messages that the queue took, also from a tailer that died right then, and how many it had taken before. */
   sends(): { readonly sent: number; readonly again: number } {
     const file = `${this.#file}.sends`;
     const sent = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
     return { sent: sent.length, again: sent.length - new Set(sent).size };
   }
 
-  /** Calls of the function so far. */
   called(): { readonly calls: number; readonly failed: number } {
     const said = this.consumers.map(({ progress }) => progress);
     const all = (what: 'calls' | 'failed'): number => sumOf(said.map((progress) => progress?.[what] ?? 0));
     return { calls: all('calls'), failed: all('failed') };
   }
 
-  /** The sum of what each life of each tailer said last. */
   tailed(what: keyof TailerProgress): number {
     return sumOf(this.tailers.flatMap(({ progress }) => progress.map((said) => said[what])));
   }
@@ -190,7 +184,6 @@ export class Scene implements AsyncDisposable {
     return tailer;
   }
 
-  /** Ends the consumers in order, and starts others whose function is made otherwise. */
   async replaceConsumers(variation: Partial<ConsumerVariation>): Promise<void> {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
     this.consumers = this.consumers.map((_, position) => this.#startConsumer(variation, position));
@@ -247,10 +240,7 @@ export class Scene implements AsyncDisposable {
     return await this.settle(settling);
   }
 
-  /**
-   * Rewinds the trigger to the start of its logs, and judges whether every cell that was there is delivered again, as a
-   * replay.
-   */
+  /** Rewinds the trigger to the start, and judges whether every cell that was there is delivered again, as a replay. */
   async rewindToStart(): Promise<DeliveryVerdict> {
     const due = await this.logged();
     const before = this.deliveries().length;
@@ -262,7 +252,6 @@ export class Scene implements AsyncDisposable {
     return await this.#untilWhole(due, replays, REWIND_PATIENCE_MS);
   }
 
-  /** Waits until these cells were delivered, or their deliveries do not rise any more for so long. */
   async #untilWhole(
     due: readonly LoggedCell[],
     deliveries: () => readonly Delivery[],
@@ -286,18 +275,15 @@ export class Scene implements AsyncDisposable {
     await this.until(`${cells} cells are stored`, () => this.stored >= cells);
   }
 
-  /** Lets the load go on for so long. */
   async wait(seconds: number): Promise<void> {
     await sleep(seconds * 1000, undefined, { signal: this.#setting.world.signal });
   }
 
-  /** Waits for something to become true. Throws when it does not. */
   async until(what: string, isTrue: () => boolean | Promise<boolean>, patienceMs = LONGEST_MS): Promise<void> {
     const { signal } = this.#setting.world;
     await until(`${this.access.datastore}: ${what}`, isTrue, { pollMs: POLL_MS, patienceMs, signal });
   }
 
-  /** Ends everything in order. Rejects when a part of it failed. */
   async end(): Promise<void> {
     await Promise.all([...this.tailers, ...this.consumers].map((part) => part.stop()));
     await this[Symbol.asyncDispose]();

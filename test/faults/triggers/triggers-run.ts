@@ -1,17 +1,12 @@
 import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 import type { FaultRun } from '../fault-run.ts';
-import { cutLogs } from './cut-logs.ts';
-import { failingCalls } from './failing-calls.ts';
-import { killedServers } from './killed-servers.ts';
-import { killedTailers } from './killed-tailers.ts';
-import { outages } from './outages.ts';
-import { inTurn } from './part.ts';
-import { partialSends } from './partial-sends.ts';
-import { pausedHolders } from './paused-holders.ts';
-import { rewinds } from './rewinds.ts';
+import { failingCalls, partialSends, rewinds } from './bad-calls.ts';
+import { killedServers, killedTailers, pausedHolders } from './crashes.ts';
+import { cutLogs, outages } from './outages.ts';
+import { carryOutAll } from './part.ts';
 import { WRITERS } from './scene.ts';
 
-/** The promotion comes last: what it leaves behind is nobody else's matter. */
+/** The promotion comes last: what it leaves behind is no other part's matter. */
 const PARTS = [failingCalls, partialSends, rewinds, pausedHolders, killedTailers, killedServers, outages, cutLogs];
 
 export const triggersRun: FaultRun = {
@@ -22,6 +17,6 @@ export const triggersRun: FaultRun = {
 
   async run(world) {
     await using stage = await startTriggerStage(world, { groups: 2, readers: 1, shards: 24 });
-    return await inTurn({ world, stage }, PARTS);
+    return await carryOutAll({ world, stage }, PARTS);
   },
 };
