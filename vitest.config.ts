@@ -27,6 +27,8 @@ export default defineConfig({
   // Examples import what their readers install.
   resolve: { tsconfigPaths: true },
   test: {
+    experimental: { viteModuleRunner: false },
+    setupFiles: ['./test/support/logs-to-console.ts'],
     reporters: ['./test/support/brief-reporter.ts'],
     // What the product logs is shown with the test that fails.
     silent: 'passed-only',

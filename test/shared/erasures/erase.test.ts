@@ -284,6 +284,9 @@ describe('an erasure', () => {
   });
 });
 
+/** InnoDB keeps what it shows of transactions for as long as it is asked again within 100 ms. */
+const TABLE_OF_TRANSACTIONS = { pollMs: 150 };
+
 describe('an append that waits while something is erased', () => {
   it.each([false, true])('appends nothing; checks for erasures: %s', async (heeds) => {
     const row_key = newRow();
@@ -306,12 +309,16 @@ describe('an append that waits while something is erased', () => {
       }
     };
     const appending = appended();
-    await until('the append waits for the shard', async () => {
-      const waiting =
-        "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?";
-      const [rows] = await held.query<RowDataPacket[]>(waiting, [`%${name}%`]);
-      return rows.length > 0;
-    });
+    await until(
+      'the append waits for the shard',
+      async () => {
+        const waiting =
+          "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?";
+        const [rows] = await held.query<RowDataPacket[]>(waiting, [`%${name}%`]);
+        return rows.length > 0;
+      },
+      TABLE_OF_TRANSACTIONS,
+    );
     await held.query('UPDATE schemaless.shard SET heeds = 1 WHERE datastore = ? AND shard = 0', [name]);
     await held.query(`INSERT INTO ${entity(0)} SELECT MAX(added_id) + 1, ?, ?, ?, ?, SYSDATE(6) FROM ${entity(0)}`, [
       rowKeyBytes(row_key),

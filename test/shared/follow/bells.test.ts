@@ -96,6 +96,8 @@ async function heardBy(deeds: Deeds): Promise<() => Promise<void>> {
     bells.of(`group-${group + 1}`).listen(followed.datastore, () => undefined),
   );
   await until('the bells are heard', () => listening.every((one) => one.since() !== undefined));
+  // The worker reads all shards only once it has begun, which its first cell shows.
+  await followed.write(0, 1);
   const worker = startWorker(followed, deeds, { bells, pauses: PAUSES, now });
   await whilePassing(
     'all that is there is handled',

@@ -22,8 +22,8 @@ describe.each([
   it('does nothing for a web page, whichever asks, and tells a browser that none may', async () => {
     const emulator = await start(`${folder.path}/${name}`, 0);
     onTestFinished(() => emulator.close());
-    for (const of of [{ origin: PAGE }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]) {
-      const refused = await asked(emulator, { ...headers, ...of }, body);
+    for (const headersOf of [{ origin: PAGE }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]) {
+      const refused = await asked(emulator, { ...headers, ...headersOf }, body);
       expect([refused.status, await refused.json()]).toEqual([403, { message: expect.any(String) }]);
       expect(refused.headers.get('access-control-allow-origin')).toBeNull();
     }

@@ -1,0 +1,9 @@
+/**
+ * Sends what the product logs to the console of the tests, which shows it with a test that fails: functions write to the
+ * process's own streams, past any console.
+ */
+for (const stream of [process.stdout, process.stderr])
+  stream.write = (chunk: string | Uint8Array): boolean => {
+    console.log(String(chunk).trimEnd());
+    return true;
+  };
