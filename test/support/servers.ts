@@ -9,6 +9,7 @@ import { startShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import { ACCESSES, type Access } from '../../shared/environment.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { endProcessesOn } from './leftovers.ts';
+import { UNSAFE_FLUSHING } from './cluster.ts';
 import { startDynamo } from './dynamo.ts';
 import { wishedAws, type OutsideAws } from './outside-aws.ts';
 
@@ -51,6 +52,8 @@ export default async function start(project: TestProject): Promise<() => Promise
     groups: GROUPS.map((name) => ({ name, readers: 1 })),
     restartAfterSeconds: 0,
     shards: 1024,
+    // No test takes the power from these servers: fault runs have servers of their own, which flush each commit.
+    extraArguments: UNSAFE_FLUSHING,
     log: () => undefined,
   });
   const dynamo = outsideAws ? undefined : await startDynamo();

@@ -123,7 +123,7 @@ describe('a follower', () => {
     clock.pass(60_000);
     await followed.write(1, 5);
     await caughtUp(deeds);
-    expect(deeds.events.some(({ kind }) => kind === 'state_failed')).toBe(true);
+    await until('DynamoDB was asked in vain', () => deeds.eventsOf('state_failed').length > 0);
     worker.gate.state = 'open';
     await followed.write(2, 5);
     await committed(deeds);
