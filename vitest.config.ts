@@ -13,10 +13,10 @@ const withoutServers = testsWithoutMysql();
 /** End what hangs, on a machine that may have much else to do: neither says how long anything should take. */
 const LIMITS = { testTimeout: 180_000, hookTimeout: 240_000, expect: { poll: { timeout: PATIENCE_MS } } };
 
-/** A file that needs servers gets a process of its own, since it may stop, replace or stall what it imports. */
+/** Files share workers: they leave no mock, timer, variable or folder behind, and register their hooks themselves. */
+const shared = { ...LIMITS, isolate: false };
+
 const onServers = {
-  ...LIMITS,
-  isolate: true,
   // One set of MySQL servers serves the whole run; files bring their own datastores.
   globalSetup: ['test/support/servers.ts'],
   // Tests that wait for much of their time, and are marked so, go beside others of their file.
@@ -38,15 +38,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...LIMITS,
+          ...shared,
           name: 'plain',
           include: withoutServers.filter((file) => !file.endsWith('.nightly.test.ts')),
-          isolate: false,
         },
       },
       {
         extends: true,
         test: {
+          ...shared,
           ...onServers,
           name: 'store',
           include: [EVERY_TEST],
@@ -56,6 +56,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...LIMITS,
           ...onServers,
           name: 'nightly',
           include: [NIGHTLY],

@@ -22,7 +22,10 @@ import {
   triggersNow,
   wished,
   type Managing,
+  useShop,
 } from './support/shop.ts';
+
+useShop();
 
 const SHARDS = 3;
 const BY_BUYER = indexOn('by_buyer', { buyer: 'UUID' });

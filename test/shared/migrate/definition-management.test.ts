@@ -31,7 +31,10 @@ import {
   topologyNow,
   triggersNow,
   wished,
+  useShop,
 } from './support/shop.ts';
+
+useShop();
 
 const BY_BUYER = indexOn('by_buyer', { buyer: 'UUID', total: 'number' });
 const SHARDS = 6;

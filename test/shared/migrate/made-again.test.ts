@@ -26,7 +26,10 @@ import {
   shop,
   topologyNow,
   type Connect,
+  useShop,
 } from './support/shop.ts';
+
+useShop();
 
 const SHARDS = 6;
 beforeEach(async () => void (await make(SHARDS)));

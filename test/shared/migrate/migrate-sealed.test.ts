@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { markSealed, type IndexDefinition, type SealedFields } from '../../../shared/definitions/definitions.ts';
 import { indexOn } from '../../support/index-on.ts';
-import { defined, deploy, manageWith, shop, topologyNow, wished } from './support/shop.ts';
+import { defined, deploy, manageWith, shop, topologyNow, wished, useShop } from './support/shop.ts';
+
+useShop();
 
 const sealedIn = (...fields: readonly string[]): readonly SealedFields[] => [
   { column: 'BASE', subject: 'buyer', fields },

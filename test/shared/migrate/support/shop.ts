@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { ListQueuesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeEach, inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import type { Definitions } from '../../../../shared/definitions/definitions.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { appliedQueues, type AppliedQueues } from '../../../../shared/migrate/applied-queues.ts';
@@ -32,8 +32,7 @@ export interface Managing {
 
 export const groups: readonly GroupAddress[] = inject('servers').groups;
 export const connect: Connect = (address) => clientTo(address, PATIENT);
-export const sqs = await startSqs();
-afterAll(() => sqs.stop());
+export let sqs: Awaited<ReturnType<typeof startSqs>>;
 
 /** Of the test that runs: a datastore's name that nothing has yet, tables of its own, and names of queues. */
 export const shop = { name: '', environment: '' } as {
@@ -44,16 +43,23 @@ export const shop = { name: '', environment: '' } as {
 };
 const instances: Deployment[] = [];
 
-beforeEach(async () => {
-  const client = dynamoClient(inject('servers').dynamo);
-  const unique = randomBytes(3).toString('hex');
-  const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
-  Object.assign(shop, { name: `shop_${unique}`, environment: `t${unique}`, topologyTable, stateTable });
-  await deploy();
-});
-afterEach(async () => {
-  await Promise.all(instances.splice(0).map((deployment) => deployment.close()));
-});
+/** A shop for each test of the file that calls this. */
+export function useShop(): void {
+  beforeAll(async () => {
+    sqs = await startSqs();
+  });
+  afterAll(() => sqs.stop());
+  beforeEach(async () => {
+    const client = dynamoClient(inject('servers').dynamo);
+    const unique = randomBytes(3).toString('hex');
+    const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
+    Object.assign(shop, { name: `shop_${unique}`, environment: `t${unique}`, topologyTable, stateTable });
+    await deploy();
+  });
+  afterEach(async () => {
+    await Promise.all(instances.splice(0).map((deployment) => deployment.close()));
+  });
+}
 
 /** What a deployment does. */
 export function deploy(datastores: readonly WishedDatastore[] = [], among = groups): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, inject } from 'vitest';
+import { beforeEach, inject } from 'vitest';
 import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
@@ -7,7 +7,6 @@ import { until } from '../../../../support/until.ts';
 
 export const NAME = { datastore: 'trips', trigger: 'bill_rider' };
 export const client = dynamoClient(inject('servers').dynamo);
-afterAll(() => client.destroy());
 
 /** Calls what it is given before each test, with a table of its own and the trigger's state in it. */
 export function forEachTest(take: (table: DynamoTable, store: TriggerStore) => void): void {
