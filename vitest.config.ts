@@ -13,8 +13,11 @@ const withoutServers = testsWithoutMysql();
 /** End what hangs, on a machine that may have much else to do: neither says how long anything should take. */
 const LIMITS = { testTimeout: 180_000, hookTimeout: 240_000, expect: { poll: { timeout: PATIENCE_MS } } };
 
-/** Files share workers: they leave no mock, timer, variable or folder behind, and register their hooks themselves. */
-const shared = { ...LIMITS, isolate: false };
+/**
+ * Files share workers: they leave no mock, timer, variable or folder behind, and register their hooks themselves. Node
+ * runs their TypeScript as it is; the nightly examples go through Vite, which knows what their readers install.
+ */
+const shared = { ...LIMITS, isolate: false, experimental: { viteModuleRunner: false } };
 
 const onServers = {
   // One set of MySQL servers serves the whole run; files bring their own datastores.
@@ -27,12 +30,11 @@ export default defineConfig({
   // Examples import what their readers install.
   resolve: { tsconfigPaths: true },
   test: {
-    experimental: { viteModuleRunner: false },
     setupFiles: ['./test/support/logs-to-console.ts'],
     reporters: ['./test/support/brief-reporter.ts'],
     // What the product logs is shown with the test that fails.
     silent: 'passed-only',
-    // One more than two cores, since many tests wait; they share them with the servers they talk to.
+    // One more than two cores, since many tests wait for the servers that they talk to.
     maxWorkers: 3,
     projects: [
       {

@@ -1,16 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { findBrowser } from '../../infra/setup/browser.mjs';
 
-/** `CHROMIUM` names another. */
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-/** A browser that is on the machine: none is downloaded. Throws an Error that says how to get one. */
+/** Throws an Error that says how to get a browser where the machine has none. */
 export async function launchBrowser(): Promise<Browser> {
-  const executablePath = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
-  if (executablePath === undefined)
-    throw new Error(`wanted Chromium at ${PLACES.join(', ')} or CHROMIUM: apt-get install chromium`);
+  const executablePath = findBrowser();
+  if (executablePath === undefined) throw new Error('wanted Chromium or CHROMIUM: apt-get install chromium');
   // As root its sandbox does not start. Memory is to be read exactly, and collected when a test says so.
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const args = [...sandbox, '--enable-precise-memory-info', '--js-flags=--expose-gc'];
