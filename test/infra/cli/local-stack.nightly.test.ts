@@ -101,7 +101,7 @@ describe('cells', () => {
   it('are a table on a terminal', async () => {
     const { stdout } = await runShell(
       `schemaless_there() { schemaless row ${ROW} -c BASE; }; export -f schemaless schemaless_there; script -qec 'stty cols 100; schemaless_there' /dev/null`,
-      { ...here(), environment: { NO_COLOR: '1', TERM: 'xterm', SHELL: '/bin/bash' } },
+      { ...here(), environment: { ...here().environment, NO_COLOR: '1', TERM: 'xterm', SHELL: '/bin/bash' } },
     );
     expect(stdout.replaceAll('\r', '')).toMatch(
       new RegExp(`^ROW KEY {31}COLUMN {4}REF {2}ADDED {3}CREATED {15}BODY\n${ROW} {2}BASE {6}2 {4}\\d`, 'mu'),

@@ -102,11 +102,8 @@ describe('a trigger that was halted', () => {
         { name: tailed.datastore, triggers: [replaced] },
       ]);
       const consumer = consume({}, replaced);
-      if (isHalted) {
-        await until('it has received some', () => consumer.events.some(({ kind }) => kind === 'returned'));
-        expect(consumer.called).toEqual([]);
-        await operations.resumeTrigger(NAME);
-      }
+      // Its new queue is empty until then.
+      if (isHalted) await operations.resumeTrigger(NAME);
       expect(await callsOf(consumer, 10)).toEqual(allInOrder(10));
     }
   });
