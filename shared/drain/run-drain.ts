@@ -39,7 +39,7 @@ export interface DrainRun {
 }
 
 /** How often a lease is renewed, and looked at for a successor. A fifth of its duration. */
-export const RENEW_MS = 2000;
+const RENEW_MS = 2000;
 /** How long a holder may be silent before its lease is taken. */
 export const LEASE_MS = 10_000;
 const TAKE_PAUSE_MS = 500;
