@@ -15,12 +15,11 @@ import {
   switchMove,
   verifyMove,
 } from './http/operations/moves.ts';
-import { listShardSizes } from './http/operations/shard-sizes.ts';
 
 /** The routes of moves of shards. */
 export function makeMovesHandler(management: () => MoveManagement): HttpHandler {
   return httpHandler<'manage-moves', MoveManagement>(
-    { listMoves, createMove, getMove, switchMove, reverseMove, completeMove, cancelMove, verifyMove, listShardSizes },
+    { listMoves, createMove, getMove, switchMove, reverseMove, completeMove, cancelMove, verifyMove },
     management,
   );
 }

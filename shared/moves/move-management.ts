@@ -3,13 +3,11 @@ import type { StoreContext } from '../access/context.ts';
 import { homeOf, requireDatastore } from '../access/groups.ts';
 import { parseShard } from '../address.ts';
 import type { MoveOperations, MoveOptions, MoveStatus } from '../contract/move-operations.ts';
-import type { SizeOperations } from '../contract/shard-plan.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import { beginMoving, type MovingShard } from '../topology/moving-shards.ts';
 import { overState } from '../triggers/manage/state-away.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
-import { shardSizes } from './shard-sizes.ts';
 import {
   beginMove,
   hasEnded,
@@ -30,7 +28,7 @@ export interface MoveManagementOptions {
 /** The moves of every datastore's shards, for those who run them. */
 export interface MoveManagement {
   /** Throws `unknown_datastore`. */
-  moves(datastore: string): Promise<MoveOperations & SizeOperations>;
+  moves(datastore: string): Promise<MoveOperations>;
 }
 
 export function moveManagement(options: MoveManagementOptions): MoveManagement {
@@ -42,7 +40,7 @@ export function moveManagement(options: MoveManagementOptions): MoveManagement {
   };
 }
 
-function moveOperations(options: MoveManagementOptions, datastore: string): MoveOperations & SizeOperations {
+function moveOperations(options: MoveManagementOptions, datastore: string): MoveOperations {
   const { context, stateTable } = options;
 
   /** The datastore as it is now: where a shard is changes with each switch. */
@@ -92,7 +90,6 @@ function moveOperations(options: MoveManagementOptions, datastore: string): Move
     cancelMove: (shard) =>
       wish(shard, 'cancel', ({ switches }) => switches === 0, 'it was switched already: reverse or complete it'),
     verifyMove: (shard) => wish(shard, 'verify', () => true, ''),
-    shardSizes: () => shardSizes(context, datastore),
   };
 }
 
