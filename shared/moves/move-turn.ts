@@ -16,7 +16,7 @@ import type { Move, MoveWish } from './move-item.ts';
 import { makeCopy, mendNames, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard, reopenShard } from './statements/shard-states.ts';
-import { resumeSwitch, switchShard, type SwitchProtections, type Switched, type Switching } from './switch-shard.ts';
+import { resumeSwitch, switchShard, type Switched, type Switching } from './switch-shard.ts';
 
 /** What a move is worked on with. */
 export interface MoveWork {
@@ -24,8 +24,6 @@ export interface MoveWork {
   readonly topologyTable: DynamoTable;
   readonly leases: Leases;
   readonly settings: MoveSettings;
-  /** @default all of them */
-  readonly protections?: SwitchProtections;
   /** Tells instances that the topology is another one. */
   readonly tellMoved: () => void;
   /** Ends the turn at its next page. */
@@ -108,14 +106,8 @@ function isDropWanted(move: Move, wish: MoveWish | null): boolean {
   return move.owed.length === 0 && (wish === 'complete' || (isOverdue(move) && move.last_error === null));
 }
 
-function switchingOf({ context, topologyTable, protections, write, settings: { closedMs } }: MoveWork): Switching {
-  return {
-    context,
-    topologyTable,
-    ...(protections && { protections }),
-    write,
-    ...(closedMs !== undefined && { closedMs }),
-  };
+function switchingOf({ context, topologyTable, write, settings: { closedMs } }: MoveWork): Switching {
+  return { context, topologyTable, write, ...(closedMs !== undefined && { closedMs }) };
 }
 
 async function done(work: MoveWork, move: Move, wish: MoveWish): Promise<number> {
@@ -146,7 +138,7 @@ async function copyTurn(
   let move = await checkPlaces(given, clients);
   const isFar = move.head - move.source.at > NEAR_CELLS;
   move = await copyPages(move, clients, mayGoOn);
-  if (work.protections?.compares !== false) move = await compareOrGoBack(move, clients, mayGoOn);
+  move = await compareOrGoBack(move, clients, mayGoOn);
   const seconds = (performance.now() - since) / 1000;
   const rate = Math.round(((move.bytes - before) * share) / seconds);
   const isNear = move.head - move.source.at <= NEAR_CELLS;
@@ -160,8 +152,8 @@ async function copyTurn(
     await makeIndexTables(work, move, clients, indexes);
     move = await keepIndexes(move, { clients, indexes, isWanted, signal: work.signal, ...work.settings });
   }
-  const isCompared = work.protections?.compares === false || move.target.at === move.source.at;
-  if (isNear && hasAllIndexes(move, indexes, work.settings) && isCompared) {
+  const isCompared = move.target.at === move.source.at;
+  if (isNear && isCompared && hasAllIndexes(move, indexes, work.settings)) {
     move = { ...move, step: 'following' };
     if (isWanted && Date.now() >= move.retry_at) return switchNow(work, move, wish, clients);
   }
