@@ -264,7 +264,7 @@ async function rebalanced({ stage, access, written }: Growing, groups: number): 
   await mover.ready;
   const { context, topologyTable, stateTable, name } = await stage.open({ ...access, sql: PATIENT });
   context.topology.refresh();
-  const operations = await moveManagement({ context, topologyTable, stateTable }).moves(name);
+  const operations = await moveManagement({ topology: context.topology, topologyTable, stateTable }).moves(name);
   const names = await context.groups.names();
   if (names.length !== groups) throw new Error(`wanted ${groups} groups in the plan, got ${names.join(', ')}`);
   const plan = planMoves(await placedShards(operations, await logReads(context, name, SHARDS).heads()), names);
