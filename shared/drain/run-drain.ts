@@ -2,7 +2,7 @@ import { SchemalessError } from '../errors.ts';
 import type { Lease, Leases } from '../dynamo/lease.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { underLease } from '../dynamo/under-lease.ts';
-import { lookPauses } from '../look-pauses.ts';
+import { lookPauses } from './look-pauses.ts';
 import { pauseFor } from '../pause-for.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';

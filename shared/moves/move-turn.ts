@@ -16,7 +16,7 @@ import type { Move, MoveWish } from './move-item.ts';
 import { makeCopy, mendNames, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard, reopenShard } from './statements/shard-states.ts';
-import { resumeSwitch, switchShard, type Switched, type Switching } from './switch-shard.ts';
+import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
 
 /** What a move is worked on with. */
 export interface MoveWork {
@@ -89,7 +89,7 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
       if (wish === 'verify') return done(work, { ...comparedAnew(move), step: 'copying' }, wish);
       return copyTurn(work, move, wish, clients);
     case 'switching':
-      return ended(work, await resumeSwitch(switchingOf(work), move, clients));
+      return ended(work, await resumeSwitch(work, move, clients));
     case 'dropping':
       return drop(work, move, clients);
     default:
@@ -104,10 +104,6 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
 function isDropWanted(move: Move, wish: MoveWish | null): boolean {
   if (wish === 'cancel') return move.switches === 0;
   return move.owed.length === 0 && (wish === 'complete' || (isOverdue(move) && move.last_error === null));
-}
-
-function switchingOf({ context, topologyTable, write, settings: { closedMs } }: MoveWork): Switching {
-  return { context, topologyTable, write, ...(closedMs !== undefined && { closedMs }) };
 }
 
 async function done(work: MoveWork, move: Move, wish: MoveWish): Promise<number> {
@@ -266,7 +262,7 @@ async function switchNow(
       const indexes = await maintainedIndexes(dynamoTopology(work.topologyTable), move.datastore);
       if (!hasAllIndexes(move, indexes, work.settings))
         return { isDone: false, move, why: 'an index is new', closedMs: 0 };
-      return switchShard(switchingOf(work), switching, clients);
+      return switchShard(work, switching, clients);
     },
   );
   if (!held) {

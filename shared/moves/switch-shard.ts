@@ -32,8 +32,10 @@ export interface Switching {
   readonly topologyTable: DynamoTable;
   /** Writes down that the shard is about to be closed. */
   readonly write: (move: Move) => Promise<void>;
-  /** How long copying the rest may take, and a reader of the old group may lag. @default 150 and 100 */
-  readonly closedMs?: number;
+  readonly settings: {
+    /** How long copying the rest may take, and a reader of the old group may lag. @default 150 and 100 */
+    readonly closedMs?: number;
+  };
 }
 
 /**
@@ -151,7 +153,7 @@ async function copyRest(
   switching: Switching,
   { move: given, clients, before, since, nodes }: CopiedRest,
 ): Promise<Move | undefined> {
-  const { closedMs = CLOSED_MS } = switching;
+  const { closedMs = CLOSED_MS } = switching.settings;
   const { source } = clients;
   const isLate = (): boolean => performance.now() - since > closedMs;
   // Past every snapshot: the last commit may be hidden from one for a moment (MariaDB).
@@ -198,9 +200,11 @@ async function sameWriter(move: Move, source: SqlClient, before: RawShardRow): P
  * Whichever node of the old group becomes its writer takes no appends. One that does not answer is none that could: it
  * has what its writer had before it is promoted.
  */
-async function allClosed({ context, closedMs = LAG_MS }: Switching, move: Move, source: SqlClient): Promise<void> {
+async function allClosed({ context, settings }: Switching, move: Move, source: SqlClient): Promise<void> {
   const states = await Promise.all(
-    (await nodesOf(context, move.from, source)).map((node) => closedOn(move, source, node, closedMs)),
+    (await nodesOf(context, move.from, source)).map((node) =>
+      closedOn(move, source, node, settings.closedMs ?? LAG_MS),
+    ),
   );
   if (states.includes(false)) throw new SchemalessError('internal', 'a reader of the old group lags behind');
 }
