@@ -181,6 +181,7 @@ export function millionWrites(environment: EnvironmentProps): Bill {
     work: 1 + copies * copyWork + entryWork + tailWork,
     // A commit for each part and for the deletion of each copy, and the pages of the cell and of the entry.
     io: commits + copies + 2,
+    bytes: ASSUMPTIONS.storedBytes,
     statements: 1 + copies + 2,
     queue: ASSUMPTIONS.sqsRequests * PRICES.sqsRequest + ASSUMPTIONS.stateWrites * PRICES.writeUnit,
     metricLines: 2,
@@ -196,6 +197,7 @@ export function millionReads(environment: EnvironmentProps): Bill {
     calls: 1,
     work: readWork,
     io: 0,
+    bytes: 0,
     statements: 1,
     queue: 0,
     metricLines: 0,
@@ -208,6 +210,8 @@ interface Parts {
   readonly calls: number;
   readonly work: number;
   readonly io: number;
+  /** Added to the storage. */
+  readonly bytes: number;
   readonly statements: number;
   /** USD. */
   readonly queue: number;
@@ -224,6 +228,7 @@ function perMillion({ readersPerGroup, proxy, access, tracing, logDays }: Enviro
     Lambda: parts.gbSeconds * PRICES.gbSecond + parts.calls * PRICES.invocation,
     'Aurora: capacity': acuHours * (PRICES.acuHour + (proxy ? PRICES.proxyAcuHour : 0)),
     'Aurora: I/O': parts.io * PRICES.io,
+    'Aurora: storage, each month': (parts.bytes / GB) * PRICES.storageGb,
     'RDS Data API': access === 'data-api' ? parts.statements * PRICES.dataApiCall : 0,
     'SQS, DynamoDB': parts.queue,
     'Logs, X-Ray':

@@ -76,10 +76,7 @@ function writing(open: () => Promise<Subject>): void {
     const row_key = randomUUID();
     const cells = [7, 3, 5].map((ref_key) => cellOf({ row_key, column_name, ref_key, body: { ref_key } }));
     const [latest = cellOf()] = cells;
-    const results = [
-      await first.put(latest),
-      ...(await first.batchPut([...cells, { ...latest, body: 'another' }])),
-    ];
+    const results = [await first.put(latest), ...(await first.batchPut([...cells, { ...latest, body: 'another' }]))];
     const outcomes = ['stored', 'stored_before', 'stored', 'stored', 'conflict'];
     expect(results.map(({ outcome }) => outcome)).toEqual(outcomes);
     for (const [position, cell] of [latest, ...cells].entries()) {

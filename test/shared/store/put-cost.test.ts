@@ -28,5 +28,9 @@ it('a put sends the copy and the append, and no statement for created_at', async
 
 it('a put of an indexed column also reads the row and writes its entry, so it knows created_at', async () => {
   const { statements, commits, created_at } = await put('BASE');
-  expect({ statements, commits, created_at }).toEqual({ statements: canShare ? 5 : 4, commits: 3, created_at: canShare });
+  expect({ statements, commits, created_at }).toEqual({
+    statements: canShare ? 5 : 4,
+    commits: 3,
+    created_at: canShare,
+  });
 });
