@@ -1,8 +1,6 @@
-import { openContext } from '../shared/access/context.ts';
-import { STORE_VARIABLES } from '../shared/environment.ts';
 import { moveManagement, type MoveManagement } from '../shared/moves/move-management.ts';
+import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
 import { readConfig } from './environment/config.ts';
-import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import {
@@ -15,12 +13,11 @@ import {
   switchMove,
   verifyMove,
 } from './http/operations/moves.ts';
-import { listShardSizes } from './http/operations/shard-sizes.ts';
 
 /** The routes of moves of shards. */
 export function makeMovesHandler(management: () => MoveManagement): HttpHandler {
   return httpHandler<'manage-moves', MoveManagement>(
-    { listMoves, createMove, getMove, switchMove, reverseMove, completeMove, cancelMove, verifyMove, listShardSizes },
+    { listMoves, createMove, getMove, switchMove, reverseMove, completeMove, cancelMove, verifyMove },
     management,
   );
 }
@@ -33,12 +30,12 @@ function management(): MoveManagement {
 }
 
 function open(): MoveManagement {
-  const config = readConfig(STORE_VARIABLES);
+  const { topologyTable, stateTable } = readConfig(['topologyTable', 'stateTable']);
   const client = dynamoClient();
   return moveManagement({
-    context: openContext(deploymentOptions(config)),
-    topologyTable: { client, table: config.topologyTable },
-    stateTable: { client, table: config.stateTable },
+    topology: dynamoTopology({ client, table: topologyTable }),
+    topologyTable: { client, table: topologyTable },
+    stateTable: { client, table: stateTable },
   });
 }
 

@@ -174,7 +174,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     databaseAuth: 'iam',
     // An instance answers one request at a time; what a batch does on one group is a transaction.
     connections: { request: 3, loop: 8 },
-    // 364 of the 1,000 that an account may have as a rule, beside 19 of what runs all the time, and 1,456 connections, with one each for signs of life.
+    // 364 of the 1,000 that an account may have as a rule, beside 19 of what runs all the time, and 1,448 connections, with one each for signs of life.
     instances: {
       'write-cells': 180,
       'read-cells': 120,

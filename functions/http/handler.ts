@@ -1,7 +1,7 @@
 // oxlint-disable-next-line import/no-named-as-default -- its types have the default export alone
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { DEFINING_HANDLER, READS_BY_POST, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
+import { DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 import { SchemalessError, type ErrorCode } from '../../shared/errors.ts';
 import { METRICS } from '../../shared/metrics.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
@@ -9,9 +9,9 @@ import { logger, duringRequest, requestIdOf, requestIdsOf, count } from '../envi
 import { compressed, gatewayResult, type Answer } from './answer.ts';
 import { BODIES, withoutBodies } from './hidden-bodies.ts';
 import type { HttpOperation } from './operations/operation.ts';
-import { LONGEST_WAIT_SECONDS, onceAnother } from './once-another.ts';
 import { logProblem, problemAnswer, shown } from './problem.ts';
 import { httpRequest } from './request.ts';
+import { unlessKnown } from './unless-known.ts';
 
 export type HttpHandler = (
   event: APIGatewayProxyEventV2,
@@ -26,16 +26,6 @@ export type OperationsOf<Handler extends Route['handler'], Over = Deployment> = 
 /** The routes of a function that not every environment has. */
 const DEFINING = new Set(
   ROUTES.filter(({ handler }) => handler === DEFINING_HANDLER).map(({ method, path }) => `${method} ${path}`),
-);
-
-/** The functions with instances for requests that wait: of others there are one or two, which erasures and moves need. */
-const HOLDING = new Set<Route['handler']>(['read-cells', 'query-index']);
-
-/** The routes that change nothing, and may be asked for again and again; a look at dead messages hides them for a moment. */
-const READS = new Set(
-  ROUTES.filter(({ method, operation }) =>
-    method === 'GET' ? operation !== 'listDeadMessages' : READS_BY_POST.has(operation),
-  ).map(({ method, path }) => `${method} ${path}`),
 );
 
 /** Before the function's time is up: enough to answer "not confirmed" instead of being cut off. */
@@ -54,8 +44,6 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
 ): HttpHandler {
   let over: Over | undefined;
   const byRouteKey = new Map<string, HttpOperation<Over>>(Object.entries(beside));
-  const holds = ROUTES.some(({ operation, handler }) => operation in operations && HOLDING.has(handler));
-  const mostSeconds = holds ? LONGEST_WAIT_SECONDS : 0;
   const led: { readonly path: string; readonly by: string; readonly answers: HttpOperation<Over> }[] = [];
   const entries = new Map<string, HttpOperation<Over>>(Object.entries(operations));
   for (const route of ROUTES) {
@@ -95,13 +83,10 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
       const bodies = event.headers?.[BODIES.header];
       if (bodies === BODIES.shown) auditBodies(event);
       const request = httpRequest(event);
-      const opened = (over ??= open());
-      const look = async (): Promise<Answer> => {
-        const answer = await operation(request, opened);
-        return bodies === BODIES.hidden ? withoutBodies(answer) : answer;
-      };
-      if (request.header('prefer') === undefined || !READS.has(event.routeKey)) return look();
-      return onceAnother(request, look, mostSeconds);
+      const whole = await operation(request, (over ??= open()));
+      const answer = bodies === BODIES.hidden ? withoutBodies(whole) : whole;
+      const isRead = ['GET', 'HEAD'].includes(event.requestContext.http.method);
+      return isRead ? unlessKnown(answer, request.header('if-none-match')) : answer;
     });
   return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));
 }

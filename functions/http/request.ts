@@ -92,11 +92,6 @@ function wantsMessagePack(accept: string | undefined): boolean {
   return quality > 0 && quality >= qualityOf(accept, ['application/json']);
 }
 
-/** Whether `If-None-Match` names what would be answered. */
-export function namesTag(header: string | undefined, etag: string): boolean {
-  return header?.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, ''))) === true;
-}
-
 // A byte order mark is kept, for the parser to refuse.
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -21,7 +21,7 @@ import { profile } from './commands/profile.ts';
 import { purge } from './commands/purge.ts';
 import { put } from './commands/put.ts';
 import { query } from './commands/query.ts';
-import { drainGroup, rebalance } from './commands/rebalance.ts';
+import { rebalance } from './commands/rebalance.ts';
 import { retention } from './commands/retention.ts';
 import { row } from './commands/row.ts';
 import { shards } from './commands/shards.ts';
@@ -44,7 +44,6 @@ const COMMANDS: readonly CommandOf[] = [
   tail,
   shards,
   rebalance,
-  drainGroup,
   digest,
   explain,
   triggers,

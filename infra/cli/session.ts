@@ -9,7 +9,6 @@ import type { DefinitionOperations } from '../../shared/contract/definition-oper
 import type { ErasureOperations } from '../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../shared/contract/move-operations.ts';
 import type { RetentionOperations } from '../../shared/contract/retention-operations.ts';
-import type { SizeOperations } from '../../shared/contract/shard-plan.ts';
 import { formatFor, surfaceOf, type Format } from './output/format.ts';
 import { openOutput, type Output } from './output/output.ts';
 import { writeTo } from './output/write-out.ts';
@@ -36,11 +35,8 @@ export interface Session {
   target(): Promise<Target>;
   /** The datastore that is meant, over HTTP. Throws a CommandError where it is not clear which. */
   connect(more?: Connecting): Promise<SchemalessClient>;
-  /**
-   * The moves of the shards of the datastore that is meant, and how large they are. Throws a CommandError where it is not
-   * clear which.
-   */
-  moves(more?: Connecting): Promise<MoveOperations & SizeOperations>;
+  /** The moves of the shards of the datastore that is meant. Throws a CommandError where it is not clear which. */
+  moves(more?: Connecting): Promise<MoveOperations>;
   /** What was erased from the datastore that is meant. Throws a CommandError where it is not clear which. */
   erasures(more?: Connecting): Promise<ErasureOperations>;
   /** How long its cells are kept, and what is held. Throws a CommandError where it is not clear which is meant. */

@@ -18,7 +18,6 @@ export const READS = [
   'readLog',
   'digestLog',
   'listShards',
-  'listShardSizes',
   'listIndexes',
   'queryIndex',
   'countEntries',
@@ -65,7 +64,7 @@ export const MOVES = [
   'cancelMove',
   'verifyMove',
   'listShards',
-  'listShardSizes',
+  'getBuffer',
   'getHealth',
 ] as const satisfies readonly Operation[];
 

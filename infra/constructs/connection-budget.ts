@@ -39,6 +39,9 @@ const MIGRATIONS_AT_ONCE = 2;
 /** One that hangs until its time is up is not to keep its successors out. */
 const SPARE = 1;
 
+/** It reads and writes tables of DynamoDB alone. */
+const WITHOUT_CONNECTIONS = 'manage-moves';
+
 /** What runs all the time. */
 export type Loop = 'drain-buffer' | 'repair-indexes' | 'move-shards' | 'tail-shards';
 
@@ -73,7 +76,9 @@ export function connectionBudget({
   if (access !== 'mysql' || instances === undefined) return undefined;
   const [request, loop] = [connections.request + SIGN_OF_LIFE, connections.loop + SIGN_OF_LIFE];
   const shares: FunctionShare[] = [
-    ...Object.entries(instances).map(([name, count]) => ({ name, instances: count, connections: request })),
+    ...Object.entries(instances)
+      .filter(([name]) => name !== WITHOUT_CONNECTIONS)
+      .map(([name, count]) => ({ name, instances: count, connections: request })),
     ...Object.entries(loopInstances({ tailers })).map(([name, count]) => ({
       name,
       instances: count,

@@ -64,7 +64,6 @@ const CORS = {
     'authorization',
     'content-type',
     'if-none-match',
-    'prefer',
     'traceparent',
     'x-amz-content-sha256',
     'x-amz-date',

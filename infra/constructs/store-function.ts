@@ -21,8 +21,8 @@ export interface StoreFunctionProps {
   /** The export of the function's file. @default handler */
   readonly exportName?: string;
   readonly description: string;
-  /** Who it is to MySQL. */
-  readonly databaseUser: DatabaseUser;
+  /** Who it is to MySQL. @default it does not reach the groups */
+  readonly databaseUser?: DatabaseUser;
   /** Whether it answers requests, one at a time, or loops. */
   readonly kind: 'request' | 'loop';
   /** Instances reserved for it, and at most. @default as many as the account allows */
@@ -32,15 +32,17 @@ export interface StoreFunctionProps {
   readonly memorySize: number;
 }
 
+type TableVariable = 'environment' | 'topologyTable' | 'stateTable';
+
 /**
- * A function that reaches the store: it reads the topology and the groups' secrets, connects to their clusters, and
- * may do nothing else until it is granted.
+ * A function of the store: it reads the topology, connects to the groups as its user, if it has one, and may do nothing
+ * else until it is granted.
  */
 export class StoreFunction extends LambdaFunction {
   private readonly storage: SchemalessStorage;
 
   constructor(scope: Construct, id: string, props: StoreFunctionProps) {
-    const { environment, storage } = props;
+    const { environment, storage, databaseUser } = props;
     super(scope, id, {
       description: props.description,
       ...MACHINE,
@@ -55,16 +57,21 @@ export class StoreFunction extends LambdaFunction {
       ...(props.kind === 'loop' && { maxEventAge: Duration.seconds(60) }),
       ...(props.instances !== undefined && { reservedConcurrentExecutions: props.instances }),
       tracing: tracingOf(environment),
-      environment: environmentOf<StoreVariable>({
-        environment: environment.name,
-        topologyTable: storage.tables.topology.tableName,
-        stateTable: storage.tables.state.tableName,
-        bufferCopies: String(environment.bufferCopies),
-        access: environment.access,
-        databaseUser: props.databaseUser,
-        databaseAuth: environment.databaseAuth,
-        connections: String(environment.connections[props.kind]),
-      }),
+      environment: {
+        ...environmentOf<TableVariable>({
+          environment: environment.name,
+          topologyTable: storage.tables.topology.tableName,
+          stateTable: storage.tables.state.tableName,
+        }),
+        ...(databaseUser &&
+          environmentOf<Exclude<StoreVariable, TableVariable>>({
+            bufferCopies: String(environment.bufferCopies),
+            access: environment.access,
+            databaseUser,
+            databaseAuth: environment.databaseAuth,
+            connections: String(environment.connections[props.kind]),
+          })),
+      },
       ...(environment.functionsInVpc && {
         vpc: storage.network.vpc,
         vpcSubnets: storage.network.subnets,
@@ -76,7 +83,8 @@ export class StoreFunction extends LambdaFunction {
     this.storage = storage;
     storage.tables.topology.grant(this, ...READ_TOPOLOGY);
     grantTableKey(this, storage.encryptionKey, 'read');
-    this.grantLogin(props.databaseUser);
+    if (!databaseUser) return;
+    this.grantLogin(databaseUser);
     if (environment.access === 'data-api') {
       // The only call there is of the Data API: statements are autocommitted, one at a time.
       this.addToRolePolicy(

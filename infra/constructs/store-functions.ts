@@ -57,10 +57,7 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
       description: 'Schemaless: shows and steers triggers',
       databaseUser: 'read',
     }),
-    'manage-moves': add('manage-moves', {
-      description: 'Schemaless: shows and steers moves of shards',
-      databaseUser: 'read',
-    }),
+    'manage-moves': add('manage-moves', { description: 'Schemaless: shows and steers moves of shards' }),
     'erase-cells': add('erase-cells', {
       description: 'Schemaless: erases cells, and shows what was erased',
       databaseUser: 'erase',

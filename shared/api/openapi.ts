@@ -49,7 +49,7 @@ const PARTS: { readonly [member: string]: Json } = {
     description:
       'An append-only, sharded store of versioned JSON cells. Every request can be repeated safely. Every answer carries `x-request-id`, which is that of the request where it has one. ' +
       'Answers with bodies of cells go in MessagePack where `accept` names it (`application/vnd.msgpack`) and does not prefer JSON; what only JSON can say, or what would be too long, comes as JSON all the same. ' +
-      'A read with `prefer: wait=0` is answered with an `etag`; one whose `if-none-match` names it, with `prefer: wait=10`, as soon as there is another answer, or 304 without a body after ten seconds (20 at most; operations on triggers, moves and erasures answer at once; MessagePack has no tag). ' +
+      'A `GET` that succeeds carries an `etag`; a request whose `if-none-match` names it is answered 304 without a body as long as the answer is the same. MessagePack has no tag. ' +
       'Paths and methods that are not here are answered 404, `unknown_route`.',
     license: { name: 'MIT', identifier: 'MIT' },
   },

@@ -57,13 +57,6 @@ export const QUERY_PARAMETERS = {
       'Answer sealed fields as they are stored, `{"$sealed": "…"}`, which no key is needed for, and no caller can read. Nothing changes where no field is sealed.',
     example: 'true',
   },
-  with: {
-    name: 'with',
-    schema: { enum: ['created_at'] },
-    description:
-      'Have the answer say when a cell was stored. It may cost a look-up; without it, the answer says so where that is known anyway.',
-    example: 'created_at',
-  },
   limit: {
     name: 'limit',
     schema: { type: 'integer', minimum: 1, maximum: LIMITS.listCells, default: LIMITS.defaultLimit },

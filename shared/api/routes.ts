@@ -39,7 +39,6 @@ export const ROUTES = [
   { operation: 'digestLog', method: 'GET', path: '/v1/{datastore}/shards/{shard}/digest', handler: 'read-cells' },
   { operation: 'readLog', method: 'POST', path: '/v1/{datastore}/log', handler: 'read-cells' },
   { operation: 'listShards', method: 'GET', path: '/v1/{datastore}/shards', handler: 'read-cells' },
-  { operation: 'listShardSizes', method: 'GET', path: '/v1/{datastore}/shards/sizes', handler: 'manage-moves' },
   { operation: 'listIndexes', method: 'GET', path: '/v1/{datastore}/indexes', handler: 'query-index' },
   { operation: 'queryIndex', method: 'GET', path: '/v1/{datastore}/indexes/{index}', handler: 'query-index' },
   { operation: 'countEntries', method: 'GET', path: '/v1/{datastore}/indexes/{index}/count', handler: 'query-index' },

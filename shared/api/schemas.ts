@@ -233,21 +233,6 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       objectOf({ shard: schema('Shard'), group: { type: 'string' }, error: schema('ErrorOfItem') }),
     ],
   },
-  ShardSize: {
-    oneOf: [
-      objectOf({
-        shard: schema('Shard'),
-        group: { type: 'string' },
-        bytes: {
-          type: 'integer',
-          minimum: 0,
-          description: 'Of its tables with their keys, those of indexes too, as the engine estimates it.',
-        },
-        cells: { ...schema('AddedId'), description: 'How many there are, exactly.' },
-      }),
-      objectOf({ shard: schema('Shard'), group: { type: 'string' }, error: schema('ErrorOfItem') }),
-    ],
-  },
   Digest: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of a log, in hexadecimal.' },
   ShardDigest: objectOf({
     shard: schema('Shard'),

@@ -1,7 +1,7 @@
 import { parseAddress, isPathColumnName } from '../address.ts';
 import { checkBody } from '../body/measure.ts';
 import type { NewCell, PutResult, RestoredCell } from '../cell.ts';
-import type { Datastore, PutOptions } from '../contract/datastore.ts';
+import type { Datastore } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import { toPutResult } from './answers.ts';
 import type { Connection } from './calls.ts';
@@ -20,28 +20,22 @@ export function cellWrites(
   };
   const batch =
     <Given extends NewCell>(route: string, moreOf?: (cell: Given) => object) =>
-    async (cells: readonly Given[], options: PutOptions = {}): Promise<readonly PutResult[]> => {
+    async (cells: readonly Given[]): Promise<readonly PutResult[]> => {
       const checked = cells.map((cell, position) => ({ ...checkCell(cell, `cells[${position}].`), ...moreOf?.(cell) }));
-      const { json } = await send({
-        method: 'POST',
-        path: [route],
-        query: { with: options.with },
-        body: { cells: checked },
-      });
+      const { json } = await send({ method: 'POST', path: [route], body: { cells: checked } });
       return (json['results'] as readonly { readonly [member: string]: unknown }[]).map(resultOf);
     };
   const batchPut = batch('batch-put');
   return {
     batchPut,
     batchRestore: batch('batch-restore', ({ created_at }: RestoredCell) => ({ created_at })),
-    async put(cell, options = {}): Promise<PutResult> {
+    async put(cell): Promise<PutResult> {
       const { row_key, column_name, ref_key, body } = checkCell(cell);
-      if (!isPathColumnName(column_name)) return firstOf(await batchPut([cell], options));
+      if (!isPathColumnName(column_name)) return firstOf(await batchPut([cell]));
       try {
         const path = ['cells', row_key, column_name, ref_key];
-        const joins = options.with === undefined ? 'batch-put' : undefined;
         const address = { row_key, column_name, ref_key };
-        const reply = await send({ method: 'PUT', path, query: { with: options.with }, body, joins, address });
+        const reply = await send({ method: 'PUT', path, body, joins: 'batch-put', address });
         return resultOf(reply.json);
       } catch (error) {
         if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined)

@@ -1,7 +1,5 @@
 import type { Json } from '../cell.ts';
 import type { MoveOperations, MoveStatus } from '../contract/move-operations.ts';
-import type { ShardSize, SizeOperations } from '../contract/shard-plan.ts';
-import { toItems } from './answers.ts';
 import type { Call } from './calls.ts';
 import { connect } from './connection.ts';
 import type { ClientOptions } from './options.ts';
@@ -15,7 +13,7 @@ import type { ClientOptions } from './options.ts';
  * await moves.createMove(233, 'group-4', { switch: true });
  * ```
  */
-export function movesClient(options: ClientOptions): MoveOperations & SizeOperations {
+export function movesClient(options: ClientOptions): MoveOperations {
   const send = connect(options);
   const ask = async (
     method: Call['method'],
@@ -35,9 +33,5 @@ export function movesClient(options: ClientOptions): MoveOperations & SizeOperat
     completeMove: (shard) => one('POST', [shard, 'complete']),
     cancelMove: (shard) => one('POST', [shard, 'cancel']),
     verifyMove: (shard) => one('POST', [shard, 'verify']),
-    async shardSizes() {
-      const { json } = await send({ method: 'GET', path: ['shards', 'sizes'] });
-      return { groups: json['groups'] as unknown as readonly string[], shards: toItems<ShardSize>(json['shards']) };
-    },
   };
 }

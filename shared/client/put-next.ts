@@ -1,7 +1,7 @@
 import { parseAddress } from '../address.ts';
 import type { NewCell, PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import type { Datastore, PutOptions } from '../contract/datastore.ts';
+import type { Datastore } from '../contract/datastore.ts';
 
 /**
  * Writes a cell at the column's next ref key: the latest one's and 1, or 0 where the column is empty. When another
@@ -16,30 +16,26 @@ import type { Datastore, PutOptions } from '../contract/datastore.ts';
  * that is so the result `unavailable` has the `ref_key`, and what is thrown has it in `details.address`: repeat it as a
  * `put` at that ref key. What is thrown without an address has written nothing.
  */
-export type PutNext = (
-  cell: Omit<NewCell, 'ref_key'>,
-  options?: PutOptions,
-) => Promise<PutResult & { readonly ref_key: number }>;
+export type PutNext = (cell: Omit<NewCell, 'ref_key'>) => Promise<PutResult & { readonly ref_key: number }>;
 
 /** A cell that takes the next ref key of its column. */
 export type NextCell = Omit<NewCell, 'ref_key'> & { readonly ref_key?: undefined };
 
 /** Writes a cell; one without a ref key at the next one of its column, as `putNext`. */
 export interface Put {
-  (cell: NewCell, options?: PutOptions): Promise<PutResult>;
-  (cell: NextCell, options?: PutOptions): ReturnType<PutNext>;
+  (cell: NewCell): Promise<PutResult>;
+  (cell: NextCell): ReturnType<PutNext>;
 }
 
 export function putOver(put: Datastore['put'], putNext: PutNext): Put {
-  return ((cell: NewCell | NextCell, options?: PutOptions) =>
-    cell.ref_key === undefined ? putNext(cell, options) : put(cell, options)) as Put;
+  return ((cell: NewCell | NextCell) => (cell.ref_key === undefined ? putNext(cell) : put(cell))) as Put;
 }
 
 /** Ref keys tried at most: a column that many writers race for is better given ref keys by the application. */
 const TRIES = 32;
 
 export function putNextOver({ put, getLatest }: Pick<Datastore, 'put' | 'getLatest'>): PutNext {
-  return async (cell, options) => {
+  return async (cell) => {
     const { row_key, column_name, body } = cell;
     let ref_key = 0;
     for (let tries = 1; ; tries += 1) {
@@ -49,7 +45,7 @@ export function putNextOver({ put, getLatest }: Pick<Datastore, 'put' | 'getLate
       ref_key = Math.max(ref_key, (latest?.ref_key ?? -1) + 1);
       // Behind the highest there is none.
       const address = parseAddress({ row_key, column_name, ref_key });
-      const result = await put({ ...address, body }, options).catch((error: unknown) => {
+      const result = await put({ ...address, body }).catch((error: unknown) => {
         if (!(error instanceof SchemalessError)) throw error;
         throw new SchemalessError(error.code, error.message, { ...error.details, address });
       });

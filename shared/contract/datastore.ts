@@ -31,17 +31,17 @@ export interface Datastore {
   readonly shards: number;
 
   /** Writes one cell. Outcomes are results, not exceptions; repeating any put is safe. */
-  put(cell: NewCell, options?: PutOptions): Promise<PutResult>;
+  put(cell: NewCell): Promise<PutResult>;
 
   /** Writes up to 100 cells, outcomes in the same order and independent; a malformed one refuses the whole batch. */
-  batchPut(cells: readonly NewCell[], options?: PutOptions): Promise<readonly PutResult[]>;
+  batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]>;
 
   /**
    * As `batchPut`, for operators: each cell is stored with its own time, or with that of its shard's last cell, where
    * that is later; never with one that is yet to come. A cell that is there already keeps its time. Never `buffered`: a
    * copy has no room for a time, and what came behind it in its shard could not be earlier; `unavailable` in its place.
    */
-  batchRestore(cells: readonly RestoredCell[], options?: PutOptions): Promise<readonly PutResult[]>;
+  batchRestore(cells: readonly RestoredCell[]): Promise<readonly PutResult[]>;
 
   /** The cell at an address. Throws `unavailable` when no node could answer, as every read does. */
   get(address: CellAddress, options?: ReadOptions): Promise<Found>;
@@ -94,15 +94,6 @@ export interface Datastore {
 
   /** How many rows `query` would find, as far as a limit. Reads as a query does, and throws the same. */
   count(query: IndexCount): Promise<IndexCounted>;
-}
-
-export interface PutOptions {
-  /**
-   * Have the answer of a stored cell say when it was appended. Where no index needs the row, that is a look-up more:
-   * behind the append, in its round trip, where the way to MySQL has such a thing. Nothing where the writer fails right
-   * then: the cell is stored all the same. @default only where it is known anyway
-   */
-  readonly with?: 'created_at' | undefined;
 }
 
 export interface ReadOptions {

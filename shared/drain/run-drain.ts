@@ -2,7 +2,7 @@ import { SchemalessError } from '../errors.ts';
 import type { Lease, Leases } from '../dynamo/lease.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { underLease } from '../dynamo/under-lease.ts';
-import { lookPauses } from '../look-pauses.ts';
+import { lookPauses } from './look-pauses.ts';
 import { pauseFor } from '../pause-for.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
@@ -39,7 +39,7 @@ export interface DrainRun {
 }
 
 /** How often a lease is renewed, and looked at for a successor. A fifth of its duration. */
-export const RENEW_MS = 2000;
+const RENEW_MS = 2000;
 /** How long a holder may be silent before its lease is taken. */
 export const LEASE_MS = 10_000;
 const TAKE_PAUSE_MS = 500;

@@ -246,7 +246,7 @@ export class ModelCell<Body> {
       const ref_key = on === null ? 0 : on.ref_key + 1;
       const open: Unconfirmed = { on, before: set, changes, changesOf, next, body };
       const result = await datastore
-        .put({ row_key, column_name, ref_key, body }, { with: 'created_at' })
+        .put({ row_key, column_name, ref_key, body })
         .catch((error: unknown) => this.#throwUnconfirmed(error, open));
       if (result.outcome === 'unavailable')
         this.#throwUnconfirmed(

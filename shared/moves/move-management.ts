@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreContext } from '../access/context.ts';
 import { homeOf, requireDatastore } from '../access/groups.ts';
 import { parseShard } from '../address.ts';
 import type { MoveOperations, MoveOptions, MoveStatus } from '../contract/move-operations.ts';
-import type { SizeOperations } from '../contract/shard-plan.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import { beginMoving, type MovingShard } from '../topology/moving-shards.ts';
 import { overState } from '../triggers/manage/state-away.ts';
-import type { DatastoreTopology } from '../topology/topology.ts';
-import { shardSizes } from './shard-sizes.ts';
+import type { DatastoreTopology, TopologySource } from '../topology/topology.ts';
 import {
   beginMove,
   hasEnded,
@@ -22,7 +19,7 @@ import {
 } from './move-item.ts';
 
 export interface MoveManagementOptions {
-  readonly context: StoreContext;
+  readonly topology: TopologySource;
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
 }
@@ -30,30 +27,30 @@ export interface MoveManagementOptions {
 /** The moves of every datastore's shards, for those who run them. */
 export interface MoveManagement {
   /** Throws `unknown_datastore`. */
-  moves(datastore: string): Promise<MoveOperations & SizeOperations>;
+  moves(datastore: string): Promise<MoveOperations>;
 }
 
 export function moveManagement(options: MoveManagementOptions): MoveManagement {
   return {
     async moves(datastore) {
-      await requireDatastore(options.context.topology, datastore);
+      await requireDatastore(options.topology, datastore);
       return moveOperations(options, datastore);
     },
   };
 }
 
-function moveOperations(options: MoveManagementOptions, datastore: string): MoveOperations & SizeOperations {
-  const { context, stateTable } = options;
+function moveOperations(options: MoveManagementOptions, datastore: string): MoveOperations {
+  const { topology, stateTable } = options;
 
   /** The datastore as it is now: where a shard is changes with each switch. */
   function now(): Promise<DatastoreTopology> {
-    context.topology.refresh();
-    return requireDatastore(context.topology, datastore);
+    topology.refresh();
+    return requireDatastore(topology, datastore);
   }
 
   const found = async (shard: number): Promise<MovingShard> => ({
     datastore,
-    shard: parseShard(shard, (await requireDatastore(context.topology, datastore)).shards),
+    shard: parseShard(shard, (await requireDatastore(topology, datastore)).shards),
   });
 
   function wish(shard: number, wanted: MoveWish, mayBe: (move: Move) => boolean, why: string): Promise<MoveStatus> {
@@ -92,19 +89,18 @@ function moveOperations(options: MoveManagementOptions, datastore: string): Move
     cancelMove: (shard) =>
       wish(shard, 'cancel', ({ switches }) => switches === 0, 'it was switched already: reverse or complete it'),
     verifyMove: (shard) => wish(shard, 'verify', () => true, ''),
-    shardSizes: () => shardSizes(context, datastore),
   };
 }
 
 async function create(
-  { context, topologyTable, stateTable }: MoveManagementOptions,
+  { topology: source, topologyTable, stateTable }: MoveManagementOptions,
   topology: DatastoreTopology,
   shard: number,
   to: string,
   options: MoveOptions,
 ): Promise<MoveStatus> {
   const { datastore } = topology;
-  const names = await context.groups.namesNow();
+  const names = (await source.groupsNow()).map(({ name }) => name);
   if (!names.includes(to)) throw invalidField('to', `one of ${names.join(', ')}`, to);
   const { group: from, copy } = homeOf(topology, shard);
   const seen = await readMove(stateTable, { datastore, shard });

@@ -16,7 +16,7 @@ import type { Move, MoveWish } from './move-item.ts';
 import { makeCopy, mendNames, tablesOf } from './shard-tables.ts';
 import { dropCopy } from './statements/copy-tables.ts';
 import { forgetShard, reopenShard } from './statements/shard-states.ts';
-import { resumeSwitch, switchShard, type SwitchProtections, type Switched, type Switching } from './switch-shard.ts';
+import { resumeSwitch, switchShard, type Switched } from './switch-shard.ts';
 
 /** What a move is worked on with. */
 export interface MoveWork {
@@ -24,8 +24,6 @@ export interface MoveWork {
   readonly topologyTable: DynamoTable;
   readonly leases: Leases;
   readonly settings: MoveSettings;
-  /** @default all of them */
-  readonly protections?: SwitchProtections;
   /** Tells instances that the topology is another one. */
   readonly tellMoved: () => void;
   /** Ends the turn at its next page. */
@@ -91,7 +89,7 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
       if (wish === 'verify') return done(work, { ...comparedAnew(move), step: 'copying' }, wish);
       return copyTurn(work, move, wish, clients);
     case 'switching':
-      return ended(work, await resumeSwitch(switchingOf(work), move, clients));
+      return ended(work, await resumeSwitch(work, move, clients));
     case 'dropping':
       return drop(work, move, clients);
     default:
@@ -106,16 +104,6 @@ export async function moveTurn(work: MoveWork, move: Move, wish: MoveWish | null
 function isDropWanted(move: Move, wish: MoveWish | null): boolean {
   if (wish === 'cancel') return move.switches === 0;
   return move.owed.length === 0 && (wish === 'complete' || (isOverdue(move) && move.last_error === null));
-}
-
-function switchingOf({ context, topologyTable, protections, write, settings: { closedMs } }: MoveWork): Switching {
-  return {
-    context,
-    topologyTable,
-    ...(protections && { protections }),
-    write,
-    ...(closedMs !== undefined && { closedMs }),
-  };
 }
 
 async function done(work: MoveWork, move: Move, wish: MoveWish): Promise<number> {
@@ -146,7 +134,7 @@ async function copyTurn(
   let move = await checkPlaces(given, clients);
   const isFar = move.head - move.source.at > NEAR_CELLS;
   move = await copyPages(move, clients, mayGoOn);
-  if (work.protections?.compares !== false) move = await compareOrGoBack(move, clients, mayGoOn);
+  move = await compareOrGoBack(move, clients, mayGoOn);
   const seconds = (performance.now() - since) / 1000;
   const rate = Math.round(((move.bytes - before) * share) / seconds);
   const isNear = move.head - move.source.at <= NEAR_CELLS;
@@ -160,8 +148,8 @@ async function copyTurn(
     await makeIndexTables(work, move, clients, indexes);
     move = await keepIndexes(move, { clients, indexes, isWanted, signal: work.signal, ...work.settings });
   }
-  const isCompared = work.protections?.compares === false || move.target.at === move.source.at;
-  if (isNear && hasAllIndexes(move, indexes, work.settings) && isCompared) {
+  const isCompared = move.target.at === move.source.at;
+  if (isNear && isCompared && hasAllIndexes(move, indexes, work.settings)) {
     move = { ...move, step: 'following' };
     if (isWanted && Date.now() >= move.retry_at) return switchNow(work, move, wish, clients);
   }
@@ -274,7 +262,7 @@ async function switchNow(
       const indexes = await maintainedIndexes(dynamoTopology(work.topologyTable), move.datastore);
       if (!hasAllIndexes(move, indexes, work.settings))
         return { isDone: false, move, why: 'an index is new', closedMs: 0 };
-      return switchShard(switchingOf(work), switching, clients);
+      return switchShard(work, switching, clients);
     },
   );
   if (!held) {

@@ -10,7 +10,6 @@ import { readDatastore } from '../topology/dynamo-topology.ts';
 import { endMoving, type MovingShard } from '../topology/moving-shards.ts';
 import { hasEnded, readMove, writeMove, type Move } from './move-item.ts';
 import { moveTurn, type MoveSettings, type MoveWork } from './move-turn.ts';
-import type { SwitchProtections } from './switch-shard.ts';
 
 export interface MoveRun {
   readonly context: StoreContext;
@@ -20,8 +19,6 @@ export interface MoveRun {
   /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
   readonly deadline: number;
   readonly settings?: MoveSettings;
-  /** @default all of them */
-  readonly protections?: SwitchProtections;
   /** Tells instances that the topology is another one. @default they hear of it within a minute */
   readonly tellMoved?: () => void;
   /** A move came to another step, or stumbled. @default nobody wants to know */
@@ -139,7 +136,6 @@ async function workOnMove({ run, token, moves, signal }: Mover, of: MovingOne): 
         topologyTable: run.topologyTable,
         leases: run.leases,
         settings: run.settings ?? {},
-        ...(run.protections && { protections: run.protections }),
         tellMoved: run.tellMoved ?? (() => undefined),
         signal,
         isFirst,

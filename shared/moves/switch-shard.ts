@@ -30,18 +30,12 @@ import {
 export interface Switching {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
-  /** @default all of them: for the controls of fault runs, which show what each is for */
-  readonly protections?: SwitchProtections;
   /** Writes down that the shard is about to be closed. */
   readonly write: (move: Move) => Promise<void>;
-  /** How long copying the rest may take, and a reader of the old group may lag. @default 150 and 100 */
-  readonly closedMs?: number;
-}
-
-/** What keeps a switch from losing anything. */
-export interface SwitchProtections {
-  readonly closes: boolean;
-  readonly compares: boolean;
+  readonly settings: {
+    /** How long copying the rest may take, and a reader of the old group may lag. @default 150 and 100 */
+    readonly closedMs?: number;
+  };
 }
 
 /**
@@ -97,10 +91,8 @@ export async function switchShard(switching: Switching, given: Move, clients: Mo
   const since = performance.now();
   const closedMs = (): number => performance.now() - since;
   try {
-    if (switching.protections?.closes !== false) {
-      const { affectedRows } = await source.change(closeShard(move, before.epoch));
-      if (affectedRows === 0) return notDone(given, 'it is closed, or its last cells are being brought back', 0);
-    }
+    const { affectedRows } = await source.change(closeShard(move, before.epoch));
+    if (affectedRows === 0) return notDone(given, 'it is closed, or its last cells are being brought back', 0);
     const whole = await copyRest(switching, { move, clients, before, since, nodes });
     if (whole) return await finishSwitch(switching, whole, clients, { tables, seen, since });
   } catch (error) {
@@ -161,7 +153,7 @@ async function copyRest(
   switching: Switching,
   { move: given, clients, before, since, nodes }: CopiedRest,
 ): Promise<Move | undefined> {
-  const { protections, closedMs = CLOSED_MS } = switching;
+  const { closedMs = CLOSED_MS } = switching.settings;
   const { source } = clients;
   const isLate = (): boolean => performance.now() - since > closedMs;
   // Past every snapshot: the last commit may be hidden from one for a moment (MariaDB).
@@ -173,11 +165,12 @@ async function copyRest(
     if (isLate()) return undefined;
     if (move.source.at === at) await sleep(LOOK_MS);
   }
-  const checks: Promise<unknown>[] = [];
-  if (protections?.closes !== false) checks.push(sameWriter(move, source, before), allClosed(switching, move, source));
-  if (protections?.compares !== false)
-    checks.push(isStillWhole(move, clients), ...nodes.map((node) => shows(move, clients, node, isLate)));
-  await Promise.all(checks);
+  await Promise.all([
+    sameWriter(move, source, before),
+    allClosed(switching, move, source),
+    isStillWhole(move, clients),
+    ...nodes.map((node) => shows(move, clients, node, isLate)),
+  ]);
   return isLate() ? undefined : { ...move, target: move.source };
 }
 
@@ -207,9 +200,11 @@ async function sameWriter(move: Move, source: SqlClient, before: RawShardRow): P
  * Whichever node of the old group becomes its writer takes no appends. One that does not answer is none that could: it
  * has what its writer had before it is promoted.
  */
-async function allClosed({ context, closedMs = LAG_MS }: Switching, move: Move, source: SqlClient): Promise<void> {
+async function allClosed({ context, settings }: Switching, move: Move, source: SqlClient): Promise<void> {
   const states = await Promise.all(
-    (await nodesOf(context, move.from, source)).map((node) => closedOn(move, source, node, closedMs)),
+    (await nodesOf(context, move.from, source)).map((node) =>
+      closedOn(move, source, node, settings.closedMs ?? LAG_MS),
+    ),
   );
   if (states.includes(false)) throw new SchemalessError('internal', 'a reader of the old group lags behind');
 }

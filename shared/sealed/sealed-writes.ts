@@ -1,7 +1,7 @@
 import { parseBatch, shardOf } from '../address.ts';
 import { equalJson } from '../body/equal.ts';
 import type { CellAddress, NewCell, PutResult } from '../cell.ts';
-import type { Datastore, PutOptions } from '../contract/datastore.ts';
+import type { Datastore } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import { openCells } from './open-cells.ts';
 import { sealCells, type SealedCell } from './seal-cells.ts';
@@ -18,22 +18,20 @@ export function sealedWrites(stored: Datastore, parts: SealedParts): Writes {
     return sealCells(stored.name, await parts.paths(), { cells, prefixOf, sealing: parts.made });
   }
 
-  function batchOf<Given extends NewCell>(
-    put: (cells: readonly Given[], options?: PutOptions) => Promise<readonly PutResult[]>,
-  ) {
-    return async (given: readonly Given[], options?: PutOptions): Promise<readonly PutResult[]> => {
+  function batchOf<Given extends NewCell>(put: (cells: readonly Given[]) => Promise<readonly PutResult[]>) {
+    return async (given: readonly Given[]): Promise<readonly PutResult[]> => {
       const cells = await sealed(
         parseBatch(given, 'cells', (cell) => cell),
         (position) => `cells[${position}].`,
       );
-      return resultsOf(stored, parts, cells, await put(fitOf(cells), options));
+      return resultsOf(stored, parts, cells, await put(fitOf(cells)));
     };
   }
 
   return {
-    async put(cell, options) {
+    async put(cell) {
       const cells = await sealed([cell], () => '');
-      const results = await Promise.all(fitOf(cells).map((fit) => stored.put(fit, options)));
+      const results = await Promise.all(fitOf(cells).map((fit) => stored.put(fit)));
       const [result] = await resultsOf(stored, parts, cells, results);
       if (!result) throw new Error('a put without an outcome');
       return result;

@@ -63,10 +63,8 @@ export interface Statement {
   readonly log?: AppendedLog;
 }
 
-/** What is read behind a change, together with what others want to be read of the same kind. */
+/** What is read behind a change, together with what others want to be read. */
 export interface ReadBehind {
-  /** Those of a kind have the same columns. */
-  readonly kind: string;
   /** How many items it is about: the first column says of which a row is. */
   readonly items: number;
   /** How many SELECTs it is made of. */

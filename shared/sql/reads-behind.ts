@@ -1,7 +1,7 @@
 import type { ReadBehind, SqlRow, Statement } from './client.ts';
 import { unionOf } from './union.ts';
 
-/** What is read behind a transaction: for statements that want something of a kind, with one SELECT, or few. */
+/** What is read behind a transaction: for all its statements with one SELECT, or few. */
 export interface ReadsBehind {
   readonly selects: readonly Statement[];
   /**
@@ -24,18 +24,13 @@ interface Wanted {
 const MOST_BRANCHES = 100;
 
 export function readsBehind(statements: readonly Statement[]): ReadsBehind {
-  const byKind = new Map<string, Wanted[]>();
   const unions: Wanted[][] = [];
   for (const [place, { thenSelect: read }] of statements.entries()) {
     if (!read) continue;
-    const last = byKind.get(read.kind);
+    const last = unions.at(-1);
     const branches = last?.reduce((sum, { read: { branches } }) => sum + branches, read.branches) ?? 0;
     if (last && branches <= MOST_BRANCHES) last.push({ place, read });
-    else {
-      const next = [{ place, read }];
-      byKind.set(read.kind, next);
-      unions.push(next);
-    }
+    else unions.push([{ place, read }]);
   }
   return {
     selects: unions.map(unionOfReads),

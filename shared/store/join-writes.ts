@@ -1,14 +1,12 @@
 import { LIMITS, type NewCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type ReadBehind, type SqlClient } from '../sql/client.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
 import { fromSqlTime } from '../time.ts';
-import { homeOf, requireDatastore } from '../access/groups.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import { type BufferedCell, insertBuffered } from '../sql/statements/insert-buffered.ts';
 import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/keep-entries.ts';
 import { appendToPrimary, type AppendResult } from './append.ts';
 import type { StoreContext } from '../access/context.ts';
-import { selectCreated, toCreated } from '../sql/statements/select-created.ts';
 import { joinedByKey } from '../access/joined.ts';
 import { answerBuffered } from '../sql/statements/answer-buffered.ts';
 import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-buffered.ts';
@@ -25,12 +23,8 @@ const JOINED_BYTES = 256 * 1024;
 
 /** The two statements of the write path that several writes can share. */
 export interface JoinedWrites {
-  /**
-   * As `appendToPrimary`: cells of one shard, no address twice.
-   *
-   * @param isTimed the results are to say when cells were appended @default only where that is known anyway
-   */
-  append(shard: number, cells: readonly BufferedCell[], isTimed?: boolean): Promise<AppendedPart>;
+  /** As `appendToPrimary`: cells of one shard, no address twice. */
+  append(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart>;
   /** As `bufferOn`. */
   buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
 }
@@ -47,7 +41,6 @@ interface Part<Where extends number | string> {
   /** The shard, or the group. */
   readonly where: Where;
   readonly cells: readonly BufferedCell[];
-  readonly isTimed?: boolean;
 }
 
 /**
@@ -58,19 +51,9 @@ interface Part<Where extends number | string> {
  * @param shards of the datastore, by which those of cells were chosen
  */
 export function joinWrites(context: StoreContext, datastore: string, shards: number): JoinedWrites {
-  async function appendKnown(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedPart> {
+  async function appendAll(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart> {
     const indexes = await concernedIndexes(context.topology, datastore, cells);
-    if (indexes.length === 0) {
-      if (!isTimed) return appendToPrimary(context, datastore, shard, cells, { shards });
-      const thenSelect: ReadBehind = {
-        kind: 'created',
-        items: cells.length,
-        branches: cells.length,
-        from: (first) => selectCreated(datastore, shard, cells, first),
-      };
-      const { results, group, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect, shards });
-      return { results: rows ? withTimes(results, toCreated(rows)) : results, group };
-    }
+    if (indexes.length === 0) return appendToPrimary(context, datastore, shard, cells, { shards });
     const wanted = wantRowsAfter(datastore, shard, cells, indexes);
     const thenSelect = wanted.read;
     const { results, epoch, group, rows } = await appendToPrimary(context, datastore, shard, cells, {
@@ -79,14 +62,7 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
     });
     if (!rows) return { results, group };
     const after = wanted.toRowsAfter(rows, epoch);
-    return { results: withTimesOfRows({ cells, results }, after), group, after };
-  }
-
-  async function appendAll(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedPart> {
-    const appended = await appendKnown(shard, cells, isTimed);
-    if (!isTimed) return appended;
-    const { results } = appended;
-    return { ...appended, results: await withMissingTimes(context, { datastore, shard, cells, results }) };
+    return { results: withTimes(cells, results, after), group, after };
   }
 
   const append = joinedByKey<Part<number>, AppendedPart>(
@@ -99,8 +75,7 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
         areRestored(taken[0].cells) === areRestored(next.cells) &&
         !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
       async run(parts) {
-        const isTimed = parts.some((part) => part.isTimed === true);
-        const appended = await appendAll(parts[0].where, cellsOf(parts), isTimed);
+        const appended = await appendAll(parts[0].where, cellsOf(parts));
         if (parts.length === 1) return [appended];
         let start = 0;
         return parts.map(({ cells }) => ({
@@ -123,7 +98,7 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
     ({ where }) => where,
   );
   return {
-    append: (shard, cells, isTimed = false) => append({ where: shard, cells, isTimed }),
+    append: (shard, cells) => append({ where: shard, cells }),
     buffer: (group, cells) => buffer({ where: group, cells }),
   };
 }
@@ -149,21 +124,14 @@ function isSameAddress(a: BufferedCell, b: BufferedCell): boolean {
   return a.ref_key === b.ref_key && a.row_key === b.row_key && a.column_name === b.column_name;
 }
 
-/** Cells of one shard, and what became of them. */
-interface AppendedCells {
-  readonly datastore: string;
-  readonly shard: number;
-  readonly cells: readonly NewCell[];
-  readonly results: readonly AppendResult[];
-}
-
-/** Says when cells were appended, as far as rows that were read behind the append show them: costs nothing. */
-function withTimesOfRows(
-  { cells, results }: Pick<AppendedCells, 'cells' | 'results'>,
+/** Adds when cells were stored, as far as the rows that were read after the append show it. */
+function withTimes(
+  cells: readonly NewCell[],
+  results: readonly AppendResult[],
   { states }: RowsAfter,
 ): readonly AppendResult[] {
   return results.map((result, position) => {
-    if (!lacksTime(result)) return result;
+    if (result.outcome !== 'stored' || result.created_at !== undefined) return result;
     const { row_key, column_name, ref_key } = cells[position] as NewCell;
     const found = states
       .find(({ row }) => row.row_key === row_key)
@@ -171,39 +139,6 @@ function withTimesOfRows(
       ?.find((cell) => cell.ref_key === ref_key && cell.added_id === result.added_id);
     return found ? { ...result, created_at: fromSqlTime(found.createdAt) } : result;
   });
-}
-
-/** The same from what `selectCreated` brought, by the places of the cells. */
-function withTimes(results: readonly AppendResult[], times: ReadonlyMap<number, string>): readonly AppendResult[] {
-  return results.map((result, position) => {
-    const created_at = times.get(position);
-    return lacksTime(result) && created_at !== undefined ? { ...result, created_at } : result;
-  });
-}
-
-/** Asks the writer for the times that are still missing. Where it cannot answer they stay so: the cells are stored. */
-async function withMissingTimes(
-  context: StoreContext,
-  { datastore, shard, cells, results }: AppendedCells,
-): Promise<readonly AppendResult[]> {
-  const missing = [...results.keys()].filter((position) => lacksTime(results[position] as AppendResult));
-  if (missing.length === 0) return results;
-  try {
-    const { group } = homeOf(await requireDatastore(context.topology, datastore), shard);
-    const client = await context.groups.client(group);
-    const addresses = missing.map((position) => cells[position] as NewCell);
-    const times = toCreated(await client.select(selectCreated(datastore, shard, addresses), 'writer'));
-    return withTimes(results, new Map([...times].map(([item, time]) => [missing[item] as number, time])));
-  } catch (error) {
-    if (error instanceof SqlError || error instanceof SchemalessError) return results;
-    throw error;
-  }
-}
-
-type Stored = Extract<AppendResult, { outcome: 'stored' | 'stored_before' }>;
-
-function lacksTime(result: AppendResult): result is Stored {
-  return result.outcome !== 'conflict' && result.outcome !== 'erased' && result.created_at === undefined;
 }
 
 /** The groups, and how copies come to one: as `bufferOn` brings them. */

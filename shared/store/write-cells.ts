@@ -12,7 +12,7 @@ import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies, joinWrites, type JoinedWrites } from './join-writes.ts';
 import type { StoreContext } from '../access/context.ts';
-import type { Datastore, PutOptions } from '../contract/datastore.ts';
+import type { Datastore } from '../contract/datastore.ts';
 
 /**
  * The write path: validate, route, buffer on secondaries, append on the primary, answer. Groups go side by side, and
@@ -41,21 +41,17 @@ export function cellWrites(
     };
   };
 
-  async function writeAll(
-    topology: DatastoreTopology,
-    cells: readonly BufferedCell[],
-    options: PutOptions,
-  ): Promise<readonly PutResult[]> {
+  async function writeAll(topology: DatastoreTopology, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
     return inParts(
       cells,
       ({ shard }) => homeOf(topology, shard).group,
-      (group, ofGroup) => admitToGroup(writes, group, ofGroup, options),
+      (group, ofGroup) => admitToGroup(writes, group, ofGroup),
     );
   }
 
   /** @param prepareOne checks a cell, and makes it ready */
   function batchOf<Given extends NewCell>(prepareOne: (cell: Given, prefix: string) => BufferedCell) {
-    return async (cells: readonly Given[], options: PutOptions = {}): Promise<readonly PutResult[]> => {
+    return async (cells: readonly Given[]): Promise<readonly PutResult[]> => {
       const prepared = parseBatch(cells, 'cells', prepareOne);
       const topology = await requireDatastore(context.topology, name, shards);
       const [first] = prepared;
@@ -65,16 +61,16 @@ export function cellWrites(
         await context.groups.client(homeOf(topology, first.shard).group),
         (position) => `cells[${position}].body`,
       );
-      return settleRepeats(prepared, (some) => writeAll(topology, some, options));
+      return settleRepeats(prepared, (some) => writeAll(topology, some));
     };
   }
 
   return {
-    async put(cell, options = {}) {
+    async put(cell) {
       const prepared = [prepare(cell, '')] as const;
       const { group } = homeOf(await requireDatastore(context.topology, name, shards), prepared[0].shard);
       checkBounds(prepared, await context.groups.client(group), () => 'body');
-      const [result] = (await admitToGroup(writes, group, prepared, options)) as readonly [PutResult];
+      const [result] = (await admitToGroup(writes, group, prepared)) as readonly [PutResult];
       return result;
     },
 
@@ -100,7 +96,7 @@ export async function reservedWrites(
     const shard = shardOf(cell.row_key, shards);
     const { group } = homeOf(await requireDatastore(context.topology, name, shards), shard);
     const prepared = { ...cell, encoded: encodeBody(cell.body), shard };
-    const [result] = (await admitToGroup(writes, group, [prepared], {})) as readonly [PutResult];
+    const [result] = (await admitToGroup(writes, group, [prepared])) as readonly [PutResult];
     return result;
   };
 }
@@ -145,10 +141,9 @@ async function admitToGroup(
   context: WriteContext,
   group: string,
   cells: readonly BufferedCell[],
-  options: PutOptions,
 ): Promise<readonly PutResult[]> {
   try {
-    return await context.admit(group, () => writeToGroup(context, group, cells, options));
+    return await context.admit(group, () => writeToGroup(context, group, cells));
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'overloaded') throw error;
     return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: error.message }));
@@ -160,7 +155,6 @@ async function writeToGroup(
   context: WriteContext,
   group: string,
   cells: readonly BufferedCell[],
-  options: PutOptions,
 ): Promise<readonly PutResult[]> {
   const { datastore } = context;
   const holders =
@@ -177,7 +171,7 @@ async function writeToGroup(
     ({ shard }) => shard,
     async (shard, ofShard): Promise<readonly PutResult[]> => {
       try {
-        const { results, after, group: at } = await context.append(shard, ofShard, options.with === 'created_at');
+        const { results, after, group: at } = await context.append(shard, ofShard);
         if (after) found.push(after);
         if (at !== group) return await withCopiesElsewhere(context, { cells: ofShard, results, holders, primary: at });
         return results;

@@ -59,7 +59,6 @@ const move = (changes: object): GatewayRequest => post(moves, JSON.stringify({ s
 const MOVES: readonly Refusal[] = [
   [get('/v1/nope/moves'), 'unknown_datastore datastore', 'trips', 'nope'],
   [get(`${moves}?limit=3`), 'unknown_field limit', 'none', 'limit'],
-  [get('/v1/trips/shards/sizes?read=writer'), 'unknown_field read', 'none', 'read'],
   [post(`${moves}/2/switch?force=true`), 'unknown_field force', 'none', 'force'],
   [get(`${moves}/first`), 'invalid_field shard', 'number of a shard', '"first"'],
   [post(`${moves}/-1/cancel`), 'invalid_field shard', 'number of a shard', '"-1"'],

@@ -67,7 +67,7 @@ async function move(stack: LocalStack): Promise<void> {
   if (to === undefined) return;
   const steps = [
     () => moves.moves(),
-    () => moves.shardSizes(),
+    () => trips.buffer(),
     () => moves.createMove(shard, to, { switch: true }),
     () => moves.verifyMove(shard),
     () => moves.reverseMove(shard),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../shared/cell.ts';
-import type { Datastore, PutOptions } from '../../shared/contract/datastore.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
 
 /** A primary that was away for a moment is back within this, and what was buffered appended. */
 const PATIENCE_MS = 30_000;
@@ -17,11 +17,11 @@ const PAUSE_MS = 250;
 export function patientStore<Store extends Datastore>(store: Store, patienceMs = PATIENCE_MS): Store {
   const pause = Math.min(PAUSE_MS, patienceMs);
 
-  async function settled(cell: NewCell, options: PutOptions, first: PutResult): Promise<PutResult> {
+  async function settled(cell: NewCell, first: PutResult): Promise<PutResult> {
     let result = first;
     for (const end = performance.now() + patienceMs; isUnsettled(result) && performance.now() < end;) {
       await sleep(pause);
-      result = await store.put(cell, options);
+      result = await store.put(cell);
     }
     return result !== first && result.outcome === 'stored_before' ? { ...result, outcome: 'stored' } : result;
   }
@@ -43,10 +43,10 @@ export function patientStore<Store extends Datastore>(store: Store, patienceMs =
 
   return {
     ...store,
-    put: async (cell: NewCell, options: PutOptions = {}) => settled(cell, options, await store.put(cell, options)),
-    async batchPut(cells: readonly NewCell[], options: PutOptions = {}) {
-      const results = await store.batchPut(cells, options);
-      return Promise.all(results.map((result, position) => settled(cells[position] as NewCell, options, result)));
+    put: async (cell: NewCell) => settled(cell, await store.put(cell)),
+    async batchPut(cells: readonly NewCell[]) {
+      const results = await store.batchPut(cells);
+      return Promise.all(results.map((result, position) => settled(cells[position] as NewCell, result)));
     },
     get: fresh(store.get),
     getLatest: fresh(store.getLatest),

@@ -6,7 +6,6 @@ import type { Answer } from '../answer.ts';
 import { readItems, readMembers, type Members } from '../members.ts';
 import type { HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
-import { readPutOptions } from './put-cell.ts';
 
 /** What a batch puts around a cell's body: the request, its `cells`, the cell. */
 const DEPTH_AROUND = 3;
@@ -15,15 +14,15 @@ const MEMBERS = ['row_key', 'column_name', 'ref_key', 'body'] as const;
 
 /** POST /batch-put `{cells: […]}`: outcomes in the same order, each independent of the others. */
 export const batchPut: HttpOperation = async (request, deployment) => {
-  const options = readPutOptions(request);
+  request.query();
   const cells = readItems(cellsOf(request), 'cells', LIMITS.batchCells, MEMBERS, readCell);
   const datastore = await deployment.datastore(request.path('datastore'));
-  return answerBatch(await datastore.batchPut(cells, options));
+  return answerBatch(await datastore.batchPut(cells));
 };
 
 /** POST /batch-restore: the same for cells that were stored before, each with its `created_at`. */
 export const batchRestore: HttpOperation = async (request, deployment) => {
-  const options = readPutOptions(request);
+  request.query();
   const cells = readItems(
     cellsOf(request),
     'cells',
@@ -36,7 +35,7 @@ export const batchRestore: HttpOperation = async (request, deployment) => {
     },
   );
   const datastore = await deployment.datastore(request.path('datastore'));
-  return answerBatch(await datastore.batchRestore(cells, options));
+  return answerBatch(await datastore.batchRestore(cells));
 };
 
 function cellsOf(request: HttpRequest): Json | undefined {

@@ -3,7 +3,7 @@ import type { CONSOLE_ROUTES } from '../../../shared/api/routes.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { VERSION } from '../../../shared/version.ts';
-import { namesTag, qualityOf, type HttpRequest } from '../request.ts';
+import { qualityOf, type HttpRequest } from '../request.ts';
 import type { Answer } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
 
@@ -91,8 +91,6 @@ function fileAnswer(name: string, request: HttpRequest): Answer {
     vary: 'accept-encoding',
     ...(takesGzip && { 'content-encoding': 'gzip' }),
   };
-  if (namesTag(request.header('if-none-match'), tag))
-    return { status: 304, contentType: type, made: { body: '', isBase64Encoded: false }, headers };
   const made = takesGzip ? { body: gzip, isBase64Encoded: true } : { body: text, isBase64Encoded: false };
   return { status: 200, contentType: type, made, headers };
 }

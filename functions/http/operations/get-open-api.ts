@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { openApi } from '../../../shared/api/openapi.ts';
 import { PLAIN_JSON } from '../../../shared/api/plain-json.ts';
-import { namesTag, qualityOf } from '../request.ts';
+import { qualityOf } from '../request.ts';
 import type { MadeBody } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
 
@@ -14,7 +14,6 @@ export const getOpenApi: HttpOperation = async (request) => {
   request.query();
   const document = request.isSigned ? signed() : unsigned();
   const { made, headers } = qualityOf(request.header('accept-encoding'), ['gzip']) > 0 ? document.gzip : document.plain;
-  if (namesTag(request.header('if-none-match'), headers.etag)) return { status: 304, made: NOTHING, headers };
   return { status: 200, made, headers };
 };
 
@@ -28,7 +27,6 @@ interface Form {
   readonly headers: { readonly etag: string; readonly [name: string]: string };
 }
 
-const NOTHING: MadeBody = { body: '', isBase64Encoded: false };
 const OF_BOTH = { ...PLAIN_JSON, vary: 'accept-encoding' };
 const signed = once(() => written(true));
 const unsigned = once(() => written(false));

@@ -1,23 +1,17 @@
 import type { CellAddress, PutResult } from '../../../shared/cell.ts';
-import type { PutOptions } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Answer } from '../answer.ts';
-import { pathAddress, type HttpRequest } from '../request.ts';
+import { pathAddress } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
 /** PUT /cells/{row_key}/{column_name}/{ref_key}: the request body is the cell's JSON. */
 export const putCell: HttpOperation = async (request, deployment) => {
-  const options = readPutOptions(request);
+  request.query();
   const address = pathAddress(request);
   const body = request.json();
   const datastore = await deployment.datastore(request.path('datastore'));
-  return answerPut(address, await datastore.put({ ...address, body }, options));
+  return answerPut(address, await datastore.put({ ...address, body }));
 };
-
-/** What a write says beside its cells: `?with=created_at`. */
-export function readPutOptions(request: HttpRequest): PutOptions {
-  return { with: request.query({ once: ['with'] }).choice('with', ['created_at']) };
-}
 
 function answerPut(address: CellAddress, result: PutResult): Answer {
   const { row_key, column_name, ref_key } = address;

@@ -4,7 +4,7 @@ import { shardDatabase } from '../../../shared/address.ts';
 import { action, commandGroup, examples } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import { readFlag } from '../flags.ts';
-import { plan } from './shards-plan.ts';
+import { plan } from './rebalance.ts';
 
 /** `schemaless shards`: lists them where nothing else is said. */
 export function shards(): Command {

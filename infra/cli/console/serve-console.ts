@@ -33,7 +33,7 @@ const TIMEOUT_MS = 31_000;
 const SESSION = '/console/session.json';
 const REDEEM = '/console/redeem';
 /** What the API is told of a request of the page. */
-const SENT = ['accept', 'content-type', 'if-none-match', 'prefer', 'x-schemaless-bodies', 'x-request-id'];
+const SENT = ['accept', 'content-type', 'if-none-match', 'x-schemaless-bodies', 'x-request-id'];
 /** What the page is told of an answer; the policy for its content among them. */
 const RETURNED = [
   'content-type',

@@ -33,17 +33,16 @@ export interface Asking {
   readonly signal?: AbortSignal | undefined;
   /** Bodies come, and that somebody asked for them is written down. @default false: they are hidden */
   readonly shown?: boolean;
-  /** The answer that is here already, and how long the API may wait for another one. @default it answers at once */
-  readonly wait?: { readonly seconds: number; readonly etag: string | undefined };
+  /** Tag of the answer that the page has already. */
+  readonly etag?: string | undefined;
 }
 
 export interface Answered {
-  /** Undefined where it is the one that is here already. */
+  /** Undefined if it is the one that the page has already. */
   readonly answer: unknown;
   readonly etag: string | undefined;
 }
 
-/** Besides the time for which the API may wait. */
 const TIMEOUT_MS = 30_000;
 const TOKEN = 'schemaless-console-token';
 /** Told since when nothing is answered, by `Date.now()`; undefined while all is well. */
@@ -101,7 +100,7 @@ export async function askBeside(path: string, asking: Asking = {}): Promise<unkn
 
 /** Sends a request. Throws Refused. */
 export async function send(path: string, asking: Asking): Promise<Answered> {
-  const { method = 'GET', body, shown = false, wait } = asking;
+  const { method = 'GET', body, shown = false, etag: known } = asking;
   const token = localStorage.getItem(TOKEN);
   let response: Response;
   let text: string;
@@ -113,14 +112,10 @@ export async function send(path: string, asking: Asking): Promise<Answered> {
         'x-schemaless-bodies': shown ? 'shown' : 'hidden',
         ...(token !== null && { 'x-console-token': token }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(wait && { prefer: `wait=${wait.seconds}` }),
-        ...(wait?.etag !== undefined && { 'if-none-match': wait.etag }),
+        ...(known !== undefined && { 'if-none-match': known }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.any([
-        AbortSignal.timeout(TIMEOUT_MS + (wait?.seconds ?? 0) * 1000),
-        ...(asking.signal ? [asking.signal] : []),
-      ]),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(asking.signal ? [asking.signal] : [])]),
     });
     text = await response.text();
   } catch (error) {

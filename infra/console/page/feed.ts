@@ -19,21 +19,16 @@ export interface Joined {
 }
 
 interface Member extends Shown<unknown> {
-  /** Not asked for before, by the page's clock. */
-  from: number;
-  /** Not left as it is for longer; infinite where it is not asked for again. */
+  /** When it is asked for, by the page's clock; infinite: not again. */
   due: number;
   failures: number;
-  known: Known | undefined;
-  /** The API held its last request, or had another answer. */
-  isHeld: boolean;
-  /** It was to be asked for again while it was. */
+  /** The answers of its last turn, by path. */
+  known: ReadonlyMap<string, Known>;
+  /** `again` was called during its turn. */
   isWanted: boolean;
 }
 
-/** The answer to the first request of a member's last turn: it waits for another one. */
 interface Known {
-  readonly asked: string;
   readonly etag: string;
   readonly answer: unknown;
 }
@@ -41,16 +36,11 @@ interface Known {
 interface Turn {
   readonly member: Member;
   readonly ended: AbortController;
-  /** The API holds its request, until there is something else. */
-  isHeld: boolean;
 }
 
-/** What changes all the time is asked for once in so long. */
+/** The shortest poll interval. */
 const PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 10_000;
-/** What the API answers at once, and was to hold for a few seconds, is asked for once in so long. */
-const UNHELD_MS = 2000;
-const FEW_SECONDS_MS = 10_000;
 
 const members = new Set<Member>();
 let turn: Turn | undefined;
@@ -59,22 +49,25 @@ let failures = 0;
 let wake: () => void = () => undefined;
 
 /**
- * The one feed through which all that updates is asked for: one request at a time, whatever a screen shows, by turns.
- * Where nothing else is due the API holds the request until there is another answer, or until something is due, so
- * that what changes is here at once, and what does not costs little. Nothing is asked for while nobody looks. What
- * fails is asked for again, later and later, up to ten seconds; where no answer comes at all, all of it.
+ * The one feed of everything that a page shows: one request at a time, in the order in which they are due, and none
+ * while the page is hidden. A failed request is retried after a growing pause of at most ten seconds; if no answer
+ * comes at all, the feed pauses for every member.
  */
 export function join<Data>(shown: Shown<Data>): Joined {
-  const now = performance.now();
-  const asked = { from: now, due: now, failures: 0, known: undefined, isHeld: true, isWanted: false };
-  const member: Member = { ...(shown as Shown<unknown>), ...asked };
+  const member: Member = {
+    ...(shown as Shown<unknown>),
+    due: performance.now(),
+    failures: 0,
+    known: new Map(),
+    isWanted: false,
+  };
   members.add(member);
-  letGo();
+  wake();
   return {
     again: () => {
-      member.from = member.due = performance.now();
+      member.due = performance.now();
       member.isWanted = turn?.member === member;
-      letGo();
+      wake();
     },
     leave: () => {
       members.delete(member);
@@ -83,16 +76,10 @@ export function join<Data>(shown: Shown<Data>): Joined {
   };
 }
 
-/** Something is due now: what is held for something else is let go, to be asked for again after it. */
-function letGo(): void {
-  if (turn?.isHeld === true) turn.ended.abort();
-  wake();
-}
-
 async function takeTurns(): Promise<never> {
   for (;;) {
     const [next] = [...members].toSorted((one, other) => one.due - other.due);
-    const pauseMs = next && !document.hidden ? next.from - performance.now() : Number.POSITIVE_INFINITY;
+    const pauseMs = next && !document.hidden ? next.due - performance.now() : Number.POSITIVE_INFINITY;
     if (next && pauseMs <= 0) await takeTurn(next);
     else await sleep(pauseMs);
   }
@@ -109,7 +96,7 @@ function sleep(ms: number): Promise<void> {
 }
 
 async function takeTurn(member: Member): Promise<void> {
-  const own: Turn = { member, ended: new AbortController(), isHeld: false };
+  const own: Turn = { member, ended: new AbortController() };
   turn = own;
   try {
     const data = await member.load(askerIn(own));
@@ -129,65 +116,44 @@ async function takeTurn(member: Member): Promise<void> {
 function settle(member: Member): void {
   const now = performance.now();
   member.failures = 0;
-  member.from = now + PAUSE_MS;
-  member.due = now + Math.max(PAUSE_MS, member.everyMs);
-  if (!member.isHeld && member.everyMs <= FEW_SECONDS_MS) member.due = now + Math.min(member.everyMs, UNHELD_MS);
-  if (!member.isHeld || !Number.isFinite(member.due)) member.from = member.due;
-  if (member.isWanted) member.from = member.due = now;
+  member.due = member.isWanted ? now : now + Math.max(PAUSE_MS, member.everyMs);
   member.isWanted = false;
   if (failures === 0) return;
   failures = 0;
-  for (const other of members) if (other !== member && Number.isFinite(other.due)) other.from = other.due = now;
+  for (const other of members) if (other !== member && Number.isFinite(other.due)) other.due = now;
 }
 
 function putOff(member: Member, error: Refused): void {
   const isLost = hasNoAnswer(error);
   const count = isLost ? (failures += 1) : (member.failures += 1);
   const until = performance.now() + Math.min(MOST_PAUSE_MS, 500 * 2 ** count);
-  for (const one of isLost ? members : [member]) if (Number.isFinite(one.due)) one.from = one.due = until;
+  for (const one of isLost ? members : [member]) if (Number.isFinite(one.due)) one.due = until;
 }
 
-/** How a member asks in its turn: its first request may be held, if it is that of its last turn. */
-function askerIn(own: Turn): Ask {
-  const { member, ended } = own;
-  let isFirst = true;
+/** How a member asks in its turn: one request after the other, each GET with the tag of its last answer. */
+function askerIn({ member, ended }: Turn): Ask {
+  const before = member.known;
+  const known = new Map<string, Known>();
+  member.known = known;
   let last: Promise<unknown> = Promise.resolve();
-  const first = async (path: string, asking: Asking): Promise<unknown> => {
-    const asked = JSON.stringify([path, asking]);
-    const known = member.known?.asked === asked ? member.known : undefined;
-    const untilMs = Math.min(...[...members].map(({ due }) => due)) - performance.now();
-    const seconds = known ? Math.max(0, Math.floor(untilMs / 1000)) : 0;
-    own.isHeld = seconds > 0;
-    const began = performance.now();
-    try {
-      const wait = { seconds, etag: known?.etag };
-      const { answer, etag } = await send(path, { ...asking, wait, signal: ended.signal });
-      const isSame = etag !== undefined && etag === known?.etag;
-      // Functions of which there are few hold nothing: what they know is asked for when it is due.
-      if (seconds > 0) member.isHeld = !isSame || performance.now() - began > (seconds * 1000) / 2;
-      if (isSame) return known?.answer;
-      member.known = etag === undefined ? undefined : { asked, etag, answer };
-      return answer;
-    } finally {
-      own.isHeld = false;
-    }
+  const one = async (path: string, asking: Asking): Promise<unknown> => {
+    const had = asking.method === undefined ? before.get(path) : undefined;
+    const { answer = had?.answer, etag } = await send(path, { ...asking, etag: had?.etag, signal: ended.signal });
+    if (etag !== undefined) known.set(path, { etag, answer });
+    return answer;
   };
   return (path, asking = {}) => {
-    const mayBeHeld = isFirst && Number.isFinite(member.everyMs);
-    isFirst = false;
-    const one = last.then(async () =>
-      mayBeHeld ? first(path, asking) : (await send(path, { ...asking, signal: ended.signal })).answer,
-    );
-    last = one.catch(() => undefined);
-    return one;
+    const asked = last.then(async () => one(path, asking));
+    last = asked.catch(() => undefined);
+    return asked;
   };
 }
 
-/** There may be an answer again, or none any more: what is known of it is old. */
+/** The browser went online or offline: everything is polled. */
 function lookAnew(): void {
   const now = performance.now();
-  for (const member of members) if (Number.isFinite(member.due)) member.from = member.due = now;
-  letGo();
+  for (const member of members) if (Number.isFinite(member.due)) member.due = now;
+  wake();
 }
 
 document.addEventListener('visibilitychange', () => wake());

@@ -13,8 +13,8 @@ export interface Live<Data> {
   readonly again: () => void;
 }
 
-/** So old may become what is had by one request: the API holds it for so long, and answers sooner where it changes. */
-export const HELD_MS = 10_000;
+/** The poll interval of what changes often. */
+export const POLL_MS = 2000;
 
 /**
  * What a screen shows, by the feed.

@@ -3,7 +3,7 @@
  * same for either.
  *
  * - `small`: six of them beside whatever else a laptop does. Files grow as they are filled, memory with the shards.
- * - `full`: for benches and fault runs, whose figures are to be those of a server that has what it wants.
+ * - `full`: for figures of a server that has the memory that it wants.
  */
 export type ServerSize = 'small' | 'full';
 

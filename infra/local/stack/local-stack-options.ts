@@ -64,7 +64,7 @@ export interface LocalStackOptions {
   readonly functionsFolder: string | undefined;
   /** What the MySQL servers take of the machine. @default small */
   readonly serverSize: ServerSize;
-  /** Further arguments of the MySQL servers: unsafe flushing, as a control of what durability is worth. */
+  /** Further arguments of the MySQL servers. */
   readonly serverArguments: readonly string[];
   /** Told what is going on. */
   readonly log: (line: string) => void;

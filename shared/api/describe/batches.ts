@@ -83,7 +83,6 @@ function manyWrites({ summary, more, cell, example }: ManyWrites): Description {
   return {
     summary,
     more,
-    query: ['with'],
     request: { schema: objectOf({ cells: arrayOf(cell, LIMITS.batchCells) }), example: { cells: [example] } },
     answers: {
       200: {

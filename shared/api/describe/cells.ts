@@ -7,7 +7,6 @@ export const CELLS = {
   putCell: {
     summary: 'Write one cell',
     more: 'The request body is the JSON of the cell. Repeating the same write is safe. Another body at the same address is refused.',
-    query: ['with'],
     request: { schema: schema('Body'), example: BODY },
     answers: {
       201: {

@@ -120,7 +120,7 @@ export const SERVICE = {
   },
   getOpenApi: {
     summary: 'This document',
-    more: 'Its `etag` is another where the document is; a request whose `if-none-match` names it is answered 304, without a body. Compressed where `accept-encoding` names `gzip`.',
+    more: 'Compressed where `accept-encoding` names `gzip`.',
     answers: { 200: { means: 'OpenAPI 3.1.', schema: { type: 'object' }, example: { openapi: '3.1.0' } } },
     problems: ANY,
   },

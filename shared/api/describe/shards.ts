@@ -84,19 +84,4 @@ export const SHARDS = {
     },
     problems: [...OF_DATASTORE, 'invalid_field'],
   },
-  listShardSizes: {
-    summary: 'See how large the shards are',
-    more: "Bytes are of the engines' statistics, which may be hours old; what a log has outgrown since is counted by its cells. The groups are all that there are, also those that hold no shard.",
-    answers: {
-      200: {
-        means: 'Every shard with what it takes; an error in the place of one whose group could not be read.',
-        schema: objectOf({ groups: arrayOf({ type: 'string' }), shards: arrayOf(schema('ShardSize')) }),
-        example: {
-          groups: ['group-1', 'group-2'],
-          shards: [{ shard: 0, group: 'group-1', bytes: 41_975_808, cells: 60_000 }],
-        },
-      },
-    },
-    problems: OF_DATASTORE,
-  },
 } as const satisfies Record<string, Description>;

@@ -22,7 +22,7 @@ export interface ConsumedMark extends ConsumedLocation {
 }
 
 /** Shards whose marks are one item, of about a kilobyte: DynamoDB counts by it. */
-export const SHARDS_AN_ITEM = 64;
+const SHARDS_AN_ITEM = 64;
 
 /** A mark as it is kept. */
 type Entry = readonly [shard: number, generation: number, addedId: number, fingerprint: string, replayedTo: number];

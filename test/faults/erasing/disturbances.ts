@@ -82,7 +82,8 @@ export async function disturb(
   };
   await deleteEntries(stack.stack.groups);
   const operations = movesClient(stack.options);
-  const { groups, shards } = await operations.shardSizes();
+  const shards = await stack.client().heads();
+  const groups = (await stack.client().buffer()).map(({ group }) => group);
   const homeOf = async (wanted: number) => shards.find(({ shard }) => shard === wanted)?.group;
   const [moves] = await Promise.all([
     moveAround({ operations, shards: shards.length, groups, homeOf, signal }),

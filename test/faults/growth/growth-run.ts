@@ -1,7 +1,7 @@
 import { moveManagement } from '../../../shared/moves/move-management.ts';
-import { planAnew } from '../../../shared/moves/plan-anew.ts';
-import { runPlan } from '../../../shared/moves/run-plan.ts';
-import { shardSizes } from '../../../shared/moves/shard-sizes.ts';
+import { planMoves } from '../../../shared/moves/plan-moves.ts';
+import { placedShards, rebalance } from '../../../shared/moves/rebalance.ts';
+import { logReads } from '../../../shared/store/read-log.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { fill } from '../../support/fill.ts';
@@ -40,8 +40,6 @@ const WHILE_MOVED_A_GROUP = 40;
 const MOST_OFF = 0.05;
 const LEAST_GROWN = 0.9;
 const LOOK_MS = 200;
-/** Groups without readers: a writer of MySQL would answer for a day what it was asked first. */
-const SIZES_NOW = '--loose-information-schema-stats-expiry=0';
 
 export const growthRun: FaultRun = {
   name: 'growth',
@@ -137,7 +135,6 @@ async function grow(world: RunWorld): Promise<Grown> {
     groupsAtFirst: STAGES[0],
     // One server a group: the machine's cores are not to be what bounds.
     readers: 0,
-    extraArguments: [SIZES_NOW],
   });
   const { say } = world;
   await filled(stage);
@@ -267,16 +264,12 @@ async function rebalanced({ stage, access, written }: Growing, groups: number): 
   await mover.ready;
   const { context, topologyTable, stateTable, name } = await stage.open({ ...access, sql: PATIENT });
   context.topology.refresh();
-  const operations = await moveManagement({ context, topologyTable, stateTable }).moves(name);
-  const { groups: names, shards } = await shardSizes(context, name);
+  const operations = await moveManagement({ topology: context.topology, topologyTable, stateTable }).moves(name);
+  const names = await context.groups.names();
   if (names.length !== groups) throw new Error(`wanted ${groups} groups in the plan, got ${names.join(', ')}`);
-  const plan = await planAnew(
-    operations,
-    { groups: names.map((group) => ({ group })), shards, rates: new Map() },
-    { coolDownSeconds: 0 },
-  );
+  const plan = planMoves(await placedShards(operations, await logReads(context, name, SHARDS).heads()), names);
   const since = performance.now();
-  const report = await runPlan(operations, plan.moves, {
+  const report = await rebalance(operations, plan, {
     completeAfterSeconds: 0,
     pollMs: LOOK_MS,
     signal: stage.world.signal,
@@ -286,7 +279,7 @@ async function rebalanced({ stage, access, written }: Growing, groups: number): 
   await stage.comes(async () => (await operations.moves()).length === 0, { patienceMs: 60_000 });
   await mover.stop();
   written.push((await load.stop()).written);
-  const line = `${groups} groups: ${plan.moves.length} shards moved in ${seconds.toFixed(0)} s, under ${WHILE_MOVED_A_GROUP * STAGES[0]} puts a second`;
+  const line = `${groups} groups: ${plan.length} shards moved in ${seconds.toFixed(0)} s, under ${WHILE_MOVED_A_GROUP * STAGES[0]} puts a second`;
   stage.world.say(line);
   return line;
 }

@@ -41,13 +41,13 @@ export const movesRun: FaultRun = {
     const few = { moves: CONTROL_MOVES, plans: [UNDISTURBED] };
     const unclosed = await moveUnderLoad(world, 'moves/unclosed', {
       ...few,
-      protections: { closes: false, compares: true },
+      without: 'closing',
       asIs: true,
     });
     const uncompared = await moveUnderLoad(world, 'moves/uncompared', {
       moves: 1,
       plans: [{ what: 'planted', plants: true }],
-      protections: { closes: true, compares: false },
+      without: 'comparing',
     });
     const unwaiting = await moveUnderLoad(world, 'moves/unwaiting', { ...few, stallsMs: 1000 });
     const { aftermath, watched, closedMs, moves, restarts } = real;
@@ -112,7 +112,9 @@ const PLANS: readonly Plan[] = [
   { what: 'cancelled at once', cancelsAt: 'waiting' },
 ];
 
-interface Moving extends Pick<MoverInput, 'protections' | 'stallsMs'> {
+interface Moving extends Pick<MoverInput, 'stallsMs'> {
+  /** What the mover does without. @default nothing */
+  readonly without?: Parameters<Stage['without']>[0];
   readonly moves: number;
   readonly plans: readonly Plan[];
   /** Readers do not look where a shard is now. */
@@ -182,10 +184,9 @@ async function moveOnce(
 ): Promise<MoveStatus> {
   const shard = (number * 7) % SHARDS;
   const dies = plan.dies?.(Math.floor(number / moving.plans.length));
-  const { protections, stallsMs } = moving;
+  const { without, stallsMs } = moving;
   using mover = new RestartedProcess<MoverInput, MoverProgress>(MOVER, stage.cluster.folder, (life) => ({
-    access: stage.access,
-    protections,
+    access: without === undefined ? stage.access : stage.without(without),
     stallsMs,
     ...(life === 0 && { dies, plants: plan.plants }),
   }));

@@ -14,7 +14,7 @@ export type Moves = Awaited<ReturnType<typeof openMoves>>;
 /** The moves of a datastore as its operator has them. */
 export async function openMoves({ world: { signal } }: Stage, store: OpenStore) {
   const { context, topologyTable, stateTable, name } = store;
-  const operations = await moveManagement({ context, topologyTable, stateTable }).moves(name);
+  const operations = await moveManagement({ topology: context.topology, topologyTable, stateTable }).moves(name);
   return {
     operations,
     /** Waits until each of these shards' moves is so. Returns them as they are then. */

@@ -146,8 +146,7 @@ function writeVersions({ datastore }: OpenStore, rows: readonly string[]) {
 
 async function moveAll(stage: Stage, store: OpenStore, leaves: boolean): Promise<ReadonlyMap<number, number>> {
   const moves = await openMoves(stage, store);
-  const open = { access: stage.without('closing'), protections: { closes: false, compares: true } };
-  using mover = await startMover(stage, leaves ? {} : open);
+  using mover = await startMover(stage, leaves ? {} : { access: stage.without('leaving') });
   const from = new Map<number, number>();
   for (const shard of MOVED) {
     await moves.operations.createMove(shard, stage.groupInTurn(shard + 1), { switch: true });

@@ -71,8 +71,7 @@ async function thereAndBack(stage: Stage, seconds: number, keeps: boolean) {
   await moveAll(stage, moves);
   const before = await headsOf(store);
   stage.say(`${MOVED.length} shards are on other groups, and are written to there for ${seconds} s`);
-  const forgetful = { access: stage.without('copying'), protections: { closes: true, compares: false } };
-  using mover = await startMover(stage, keeps ? {} : forgetful);
+  using mover = await startMover(stage, keeps ? {} : { access: stage.without('copying') });
   await stage.wait(seconds * 1000);
   const there = await digestsOf(store);
   stage.say('back');

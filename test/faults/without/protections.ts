@@ -1,5 +1,8 @@
 /** What controls do without: each stands between the store and its groups, in any thread or process. */
-import { SqlError, type SqlValue, type Statement, type Target } from '../../../shared/sql/client.ts';
+import { selectLastIdNow, selectRawCells } from '../../../shared/moves/statements/raw-cells.ts';
+import { closeShard, selectShardState } from '../../../shared/moves/statements/shard-states.ts';
+import { SqlError, type SqlRow, type SqlValue, type Statement, type Target } from '../../../shared/sql/client.ts';
+import { CONTROL } from '../../../shared/sql/names.ts';
 import { forgetWriters, NOBODY, recordWriter } from '../../../shared/sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards } from '../../../shared/sql/statements/select-fenced-shards.ts';
 import type { Wrap } from '../../support/store-access.ts';
@@ -59,10 +62,14 @@ export const PROTECTIONS = {
       return [];
     },
   }),
+  /** A mover that does not close a shard before it switches it. */
+  closing: withoutClosing(),
   /** A mover that leaves the shard open on its former group, under its name. */
-  closing: swallowing(/\.shard SET state = 'mov(?:ing|ed)'|^RENAME TABLE `[^`]+(?<!_copy)`\./u, ONE),
+  leaving: both(withoutClosing(), swallowing(/\.shard SET state = 'moved'|^RENAME TABLE `[^`]+(?<!_copy)`\./u, ONE)),
+  /** A mover that takes what it read of a shard for what its copy shows. */
+  comparing: withoutReading(),
   /** A mover that says of each page that it is in the copy, and puts nothing there. */
-  copying: swallowing(/^INSERT INTO `[^`]+_copy`\.`entity` /u, ONE),
+  copying: both(withoutReading(), swallowing(/^INSERT INTO `[^`]+_copy`\.`entity` /u, ONE)),
 } satisfies Readonly<Record<string, Wrap>>;
 
 export function withoutIt(protection: keyof typeof PROTECTIONS): string {
@@ -102,6 +109,62 @@ function withoutComparing(): Wrap {
       },
     };
   };
+}
+
+/** The second one stands nearer to the group. */
+function both(one: Wrap, other: Wrap): Wrap {
+  return (client, varied) => one(other(client, varied), varied);
+}
+
+/** Shards that were to be closed stay open, and are shown as closed. */
+function withoutClosing(): Wrap {
+  const anyShard = { datastore: '', shard: 0 };
+  const [closing, showing] = [closeShard(anyShard, 0).sql, selectShardState(anyShard).sql];
+  return (client) => {
+    const closed = new Set<string>();
+    const nameOf = ([datastore, shard]: Statement['parameters']): string => `${String(datastore)}/${String(shard)}`;
+    return {
+      ...client,
+      async select(statement, target) {
+        const rows = await client.select(statement, target);
+        if (statement.sql !== showing || !closed.has(nameOf(statement.parameters))) return rows;
+        return rows.map((row) => row.with(1, 'moving'));
+      },
+      async change(statement) {
+        const isOfShard = statement.sql.startsWith(`UPDATE ${CONTROL}.shard SET state`);
+        if (isOfShard) closed.delete(nameOf(statement.parameters));
+        if (statement.sql !== closing) return client.change(statement);
+        closed.add(nameOf(statement.parameters));
+        return ONE;
+      },
+    };
+  };
+}
+
+/** Reads of copies are answered by what was read of their shards, on whichever group. */
+function withoutReading(): Wrap {
+  const logs = new Map<string, SqlRow[]>();
+  return (client) => ({
+    ...client,
+    async select(statement, target) {
+      const [, database = ''] = /`([^`]+)`\.`entity`/u.exec(statement.sql) ?? [];
+      const shard = database.replace(/_copy$/u, '');
+      const log = logs.get(shard) ?? [];
+      logs.set(shard, log);
+      const isCopy = database !== shard;
+      const [after, limit] = statement.parameters.map(Number);
+      if (statement.sql === selectRawCells(database, 0, 0, 0).sql) {
+        const known = log.slice((after ?? 0) + 1, (after ?? 0) + 1 + (limit ?? 0));
+        if (isCopy && known[0] !== undefined) return known.filter((row) => row !== undefined);
+        const rows = await client.select(statement, target);
+        if (!isCopy) for (const row of rows) log[Number(row[0])] = row;
+        return rows;
+      }
+      const rows = await client.select(statement, target);
+      if (!isCopy || statement.sql !== selectLastIdNow(database).sql) return rows;
+      return [[String(Math.max(log.length - 1, Number(rows[0]?.[0] ?? 0)))]];
+    },
+  });
 }
 
 const CHECKED = ' AND gone.added_id IS NULL AND past.added_id IS NULL AND lone.added_id IS NULL';

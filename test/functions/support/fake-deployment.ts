@@ -12,7 +12,6 @@ import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-
 import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
 import type { RetentionOperations } from '../../../shared/contract/retention-operations.ts';
-import type { SizeOperations } from '../../../shared/contract/shard-plan.ts';
 import type { SubjectOperations } from '../../../shared/contract/subject-operations.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
@@ -77,8 +76,7 @@ export function fakeDeployment(
       MoveOperations &
       ErasureOperations &
       RetentionOperations &
-      SubjectOperations &
-      SizeOperations
+      SubjectOperations
   > = {},
   health: readonly GroupHealth[] = [],
 ): FakeDeployment {

@@ -1,6 +1,5 @@
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { MoveOperations, MoveStatus } from '../../../shared/contract/move-operations.ts';
-import type { ShardSizes, SizeOperations } from '../../../shared/contract/shard-plan.ts';
 
 /** The shards of `trips`, as `fake-deployment.ts` has it. */
 const SHARDS = 4;
@@ -27,16 +26,11 @@ export const MOVE: MoveStatus = {
   last_error: null,
 };
 
-export const SIZES: ShardSizes = {
-  groups: ['group-1', 'group-2'],
-  shards: Array.from({ length: SHARDS }, (_, shard) => ({ shard, group: 'group-1', bytes: 16_384, cells: 17 })),
-};
-
 /**
  * The moves of a datastore in which shard 2 is being moved, and shard 3 is at a step that takes nothing; what was asked
  * of them is kept in `asked`.
  */
-export function fakeMoves(asked: unknown[][] = []): MoveOperations & SizeOperations {
+export function fakeMoves(asked: unknown[][] = []): MoveOperations {
   const known = (shard: number): void => {
     if (shard >= SHARDS)
       throw new SchemalessError('unknown_shard', `no shard ${shard}`, {
@@ -74,6 +68,5 @@ export function fakeMoves(asked: unknown[][] = []): MoveOperations & SizeOperati
     completeMove: step('complete', { step: 'following', wanted: 'drop', switches: 1 }),
     cancelMove: step('cancel', { wanted: 'drop' }),
     verifyMove: step('verify', { compared: 0 }),
-    shardSizes: async () => SIZES,
   };
 }

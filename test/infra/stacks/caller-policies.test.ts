@@ -44,7 +44,7 @@ const OF_CLIENTS = words(`
   listShards   listIndexes queryIndex countEntries batchQuery`);
 const OF_MOVERS = words(`
   listMoves createMove getMove switchMove reverseMove completeMove cancelMove verifyMove listShards
-  listShardSizes getHealth`);
+  getBuffer getHealth`);
 const OF_ERASERS = words(`
   eraseCells listErasures getErasure getRetention listHolds putHold releaseHold purgeSpace
   getReceiptKey forgetSubject listForgotten`);

@@ -142,7 +142,6 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   getReceiptKey: get('erasures/key'),
   forgetSubject: post('subjects/forget', { subject: ROW, reason: 'request 4711' }),
   listForgotten: get('erasures/subjects?limit=1'),
-  listShardSizes: get('shards/sizes'),
   getBuffer: get('buffer'),
   listBufferConflicts: get('buffer/conflicts'),
   listUndecidedWrites: get('buffer/undecided'),
@@ -231,10 +230,6 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
           last_error: 'group-2 does not answer',
         },
       ],
-      shardSizes: async () => ({
-        groups: ['group-1'],
-        shards: [{ shard: 0, group: 'group-1', error: UNAVAILABLE }],
-      }),
       buffer: async () => [
         { group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1, undecided: 2 },
         { group: 'group-2', error: UNAVAILABLE },

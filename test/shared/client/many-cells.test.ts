@@ -240,8 +240,8 @@ describe('a put without a ref key of which nobody knows', () => {
     let isAnswered = false;
     const trips = opened(
       (real) => ({
-        async put(cell, options) {
-          const result = await real.put(cell, options);
+        async put(cell) {
+          const result = await real.put(cell);
           if (isAnswered) return result;
           throw new SchemalessError('unavailable', 'no answer');
         },

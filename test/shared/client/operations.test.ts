@@ -4,12 +4,11 @@ import { movesClient } from '../../../shared/client/moves-client.ts';
 import { retentionClient } from '../../../shared/client/retention-client.ts';
 import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
-import type { SizeOperations } from '../../../shared/contract/shard-plan.ts';
 import type { RewindTo, TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { AWAY, ERASED, ERASING, fakeErasures } from '../../functions/support/fake-erasures.ts';
-import { fakeMoves, MOVE, SIZES } from '../../functions/support/fake-moves.ts';
+import { fakeMoves, MOVE } from '../../functions/support/fake-moves.ts';
 import { fakeRetention, HOLD, KEPT, PURGE } from '../../functions/support/fake-retention.ts';
 import * as fake from '../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
@@ -23,7 +22,7 @@ const optionsOver = (fakes: Parameters<typeof fakeDeployment>[0]) => ({
   attempts: 2,
   fetch: gatewayFetch(gateway(fakeDeployment(fakes))),
 });
-const moves = (asked: unknown[][] = [], changes: Partial<MoveOperations & SizeOperations> = {}) =>
+const moves = (asked: unknown[][] = [], changes: Partial<MoveOperations> = {}) =>
   movesClient(optionsOver({ ...fakeMoves(asked), ...changes }));
 const erasures = (asked: unknown[][] = [], changes: Partial<ErasureOperations> = {}) =>
   erasuresClient(optionsOver({ ...fakeErasures(asked), ...changes }));
@@ -46,7 +45,6 @@ describe('answers are as the server gives them', () => {
     ],
     ['moves', () => moves().moves(), [MOVE]],
     ['a move', () => moves().move(2), MOVE],
-    ['sizes of shards', () => moves().shardSizes(), SIZES],
     ['erasures', () => erasures().erasures(), { erasures: [ERASED, ERASING], next: null }],
     ['open erasures', () => erasures().erasures({ open: true }), { erasures: [ERASING], next: null }],
     ['a page of erasures', () => erasures().erasures({ limit: 1 }), { erasures: [ERASED], next: ERASED.id }],
@@ -62,14 +60,6 @@ describe('answers are as the server gives them', () => {
   it('an erasure that goes on comes with what it waits for, and is no error', async () => {
     const { state, waits_for } = await erasures().erase({ row_key: ROW, column_name: AWAY, reason });
     expect({ state, waits_for }).toEqual({ state: 'erasing', waits_for: ERASING.waits_for });
-  });
-
-  it('errors of single shards are errors again', async () => {
-    const error = new SchemalessError('unavailable', 'no node of group-1 answered in time');
-    const shards = [{ shard: 0, group: 'group-1', error }];
-    const sizes = await moves([], { shardSizes: async () => ({ groups: ['group-1'], shards }) }).shardSizes();
-    expect(sizes.shards[0]?.error).toBeInstanceOf(SchemalessError);
-    expect(sizes.shards[0]?.error).toMatchObject({ code: 'unavailable' });
   });
 });
 

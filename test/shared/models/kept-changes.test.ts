@@ -27,9 +27,9 @@ type Ending = 'done, and told' | 'done, not told' | 'not done, not told' | 'done
 function storeThat(endings: Ending[], changes: (real: Datastore) => Partial<Datastore> = () => ({})): SchemalessClient {
   return opened(
     (real) => ({
-      async put(cell, options) {
+      async put(cell) {
         const ending = endings.shift() ?? 'done, and told';
-        const result = ending === 'not done, not told' ? nobodyKnows : await real.put(cell, options);
+        const result = ending === 'not done, not told' ? nobodyKnows : await real.put(cell);
         if (ending === 'done, not answered') throw new SchemalessError('unavailable', 'no answer');
         return ending === 'done, and told' ? result : nobodyKnows;
       },
@@ -178,7 +178,7 @@ describe('a cell that cannot be read costs itself alone', () => {
     let isErased = false;
     const accounts = accountsIn(
       opened((real) => ({
-        put: (cell, options) => (isErased ? Promise.resolve({ outcome: 'erased', shard: 0 }) : real.put(cell, options)),
+        put: (cell) => (isErased ? Promise.resolve({ outcome: 'erased', shard: 0 }) : real.put(cell)),
       })),
     );
     const account = await accounts.put({ owner: 1, balance: 1 });

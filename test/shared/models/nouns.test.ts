@@ -226,7 +226,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
 
     it('versions begin at 0, know when they were written, and lead back to none', async () => {
       const rate = await rates.put(rateOf(newHotel(), { net_price: 120 }));
-      const first = rate.created_at;
+      const first = (await rates.findRow(rate.uuid))?.created_at;
       await rate.update({ net_price: 125 });
       await rate.update({ net_price: 130 });
       const one = await rate.previous();
@@ -262,6 +262,7 @@ describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
     it('a cell says all it knows as JSON', async () => {
       const body = rateOf(newHotel(), { net_price: 130 });
       const rate = await rates.put(body);
+      await rate.reload();
       const { cell } = await datastore.getLatest({ row_key: rate.uuid, column_name: 'base' });
       expect(JSON.parse(JSON.stringify(rate))).toEqual({
         id: cell?.added_id,

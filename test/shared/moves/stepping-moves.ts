@@ -7,8 +7,6 @@ export interface SteppingMoves extends MoveOperations {
   readonly homes: Map<number, string>;
   /** What was asked of them, in order. */
   readonly asked: string[];
-  /** Of the most that copied at once for each group. */
-  readonly most: Map<string, number>;
   /** The last move of a shard. */
   readonly all: Map<number, MoveStatus>;
 }
@@ -42,10 +40,9 @@ export function steppingMoves(
   changes: Partial<MoveOperations> = {},
 ): SteppingMoves {
   const all = new Map<number, MoveStatus>();
-  const made: Pick<SteppingMoves, 'homes' | 'asked' | 'most' | 'all'> = {
+  const made: Pick<SteppingMoves, 'homes' | 'asked' | 'all'> = {
     homes: new Map(homes),
     asked: [],
-    most: new Map(),
     all,
   };
   const isOver = ({ step }: MoveStatus): boolean => step === 'completed' || step === 'cancelled';
@@ -65,10 +62,7 @@ export function steppingMoves(
       const switched = { from: to, to: from, switches: 1, wanted: null, switched_at: new Date().toISOString() };
       change(shard, { ...switched, step: 'following' });
     } else if (status.step === 'following' && status.switches > 0) change(shard, { step: 'completed' });
-    else if (status.step === 'waiting' && copies(from) + copies(to) === 0) {
-      change(shard, { step: 'copying' });
-      for (const group of [from, to]) made.most.set(group, Math.max(made.most.get(group) ?? 0, copies(group)));
-    }
+    else if (status.step === 'waiting' && copies(from) + copies(to) === 0) change(shard, { step: 'copying' });
   };
   return {
     ...made,

@@ -38,7 +38,7 @@ export async function openMover(store: RealStore, datastore: string): Promise<Mo
   const { context, topologyTable } = store;
   const name = store.nameOf(datastore);
   const stateTable = await newTable(topologyTable.client);
-  const operations = await moveManagement({ context, topologyTable, stateTable }).moves(name);
+  const operations = await moveManagement({ topology: context.topology, topologyTable, stateTable }).moves(name);
   const ends: (() => Promise<void>)[] = [];
   const mover: Mover = {
     stateTable,

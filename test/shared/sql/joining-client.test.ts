@@ -103,7 +103,6 @@ describe('what is to be read behind a change', () => {
   const readBehind = (statement: Statement): Statement => ({
     ...statement,
     thenSelect: {
-      kind: 'ids',
       items: 1,
       branches: 1,
       from: (item) => ({

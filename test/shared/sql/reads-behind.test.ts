@@ -2,15 +2,14 @@ import { expect, it } from 'vitest';
 import type { SqlRow, Statement } from '../../../shared/sql/client.ts';
 import { readsBehind } from '../../../shared/sql/reads-behind.ts';
 
-const reading = (kind: string, items: number, branches = items): Statement => ({
+const reading = (name: string, items: number, branches = items): Statement => ({
   sql: 'a change',
   parameters: [],
   thenSelect: {
-    kind,
     items,
     branches,
     from: (first) => ({
-      sql: Array.from({ length: items }, (_, position) => `(SELECT ${first + position}, '${kind}')`).join(
+      sql: Array.from({ length: items }, (_, position) => `(SELECT ${first + position}, '${name}')`).join(
         ' UNION ALL ',
       ),
       parameters: [],
@@ -19,22 +18,22 @@ const reading = (kind: string, items: number, branches = items): Statement => ({
 });
 /** As a server answers such a text. */
 const answer = ({ sql }: Statement): SqlRow[] =>
-  [...sql.matchAll(/SELECT (\d+), '(\w+)'/gu)].map(([, item = '', kind = '']) => [item, kind]);
+  [...sql.matchAll(/SELECT (\d+), '(\w+)'/gu)].map(([, item = '', name = '']) => [item, name]);
 
-it('reads of a kind are one SELECT, and each gets its own rows, with its own numbers', () => {
+it('reads are one SELECT, and each gets its own rows, with its own numbers', () => {
   const statements = [
     reading('states', 2),
     { sql: 'nothing', parameters: [] },
-    reading('times', 1),
+    reading('other', 1),
     reading('states', 3),
   ];
   const { selects, rowsOf } = readsBehind(statements);
-  expect(selects).toHaveLength(2);
+  expect(selects).toHaveLength(1);
   const rows = rowsOf(selects.map((select) => answer(select).toReversed()));
-  expect(rows.map((ofOne) => ofOne?.map(([item, kind]) => `${Number(item)} ${String(kind)}`).sort())).toEqual([
+  expect(rows.map((ofOne) => ofOne?.map(([item, name]) => `${Number(item)} ${String(name)}`).sort())).toEqual([
     ['0 states', '1 states'],
     undefined,
-    ['0 times'],
+    ['0 other'],
     ['0 states', '1 states', '2 states'],
   ]);
 });

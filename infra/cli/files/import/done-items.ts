@@ -8,7 +8,7 @@ export type Counts = Readonly<Record<End, number>>;
 
 export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, rejected: 0 };
 
-/** In a journal, a letter for each end that need not be brought about again; capitals for those with a new time. */
+/** In a journal, a letter for each end that need not be brought about again. */
 const LETTERS = { stored: 's', stored_before: 'e', buffered: 'b' } as const;
 /** Under way, or rejected: what was wrong with it is found again. */
 const NOT_DONE = '.';
@@ -21,8 +21,6 @@ export interface Entry {
   readonly bytes: number;
   end: End | undefined;
   reject: Reject | undefined;
-  /** It is there with another time than its source says. */
-  hasNewTime?: true;
 }
 
 /** What has newly come to be before everything that is still under way. */
@@ -30,8 +28,6 @@ export interface Advance {
   readonly items: number;
   readonly position: Position;
   readonly ends: Readonly<Record<End, number>>;
-  /** How many of them are there with another time. */
-  readonly newTimes: number;
   readonly rejects: readonly { readonly line: number; readonly reject: Reject }[];
 }
 
@@ -55,8 +51,8 @@ export class DoneItems {
 
   /** One that was done before has its end already. */
   begin({ line, end, bytes, reject }: SourceItem): Entry {
-    const known = reject ? { end: 'rejected' as const } : endOf(this.#known[this.#begun]);
-    const entry: Entry = { line, position: end, bytes, reject, ...known };
+    const known = reject ? 'rejected' : endOf(this.#known[this.#begun]);
+    const entry: Entry = { line, position: end, bytes, reject, end: known };
     this.#begun += 1;
     this.#entries.push(entry);
     this.#bytes += bytes;
@@ -105,13 +101,11 @@ export class DoneItems {
     const items = this.#entries.length - this.begun.items;
     const ends = { ...NO_COUNTS };
     const rejects: { line: number; reject: Reject }[] = [];
-    let newTimes = 0;
-    for (const { line, end, reject, hasNewTime } of this.#entries.slice(0, items)) {
+    for (const { line, end, reject } of this.#entries.slice(0, items)) {
       if (end !== undefined) ends[end] += 1;
-      if (hasNewTime) newTimes += 1;
       if (reject) rejects.push({ line, reject });
     }
-    return { items, position: this.#entries[items - 1]?.position ?? this.#position, ends, newTimes, rejects };
+    return { items, position: this.#entries[items - 1]?.position ?? this.#position, ends, rejects };
   }
 
   /** What an advance said is written down: it is said no more. */
@@ -124,16 +118,13 @@ export class DoneItems {
 
 /** How many items some letters say are stored. */
 export function storedOf(letters: string): number {
-  return letters.toLowerCase().split(LETTERS.stored).length - 1;
+  return letters.split(LETTERS.stored).length - 1;
 }
 
-function letterOf({ end, hasNewTime }: Entry): string {
-  if (end === undefined || end === 'rejected') return NOT_DONE;
-  return hasNewTime ? LETTERS[end].toUpperCase() : LETTERS[end];
+function letterOf({ end }: Entry): string {
+  return end === undefined || end === 'rejected' ? NOT_DONE : LETTERS[end];
 }
 
-function endOf(letter = NOT_DONE): Pick<Entry, 'end' | 'hasNewTime'> {
-  const small = letter.toLowerCase();
-  const end = (Object.keys(LETTERS) as (keyof typeof LETTERS)[]).find((one) => LETTERS[one] === small);
-  return { end, ...(end !== undefined && letter !== small && { hasNewTime: true as const }) };
+function endOf(letter = NOT_DONE): End | undefined {
+  return (Object.keys(LETTERS) as (keyof typeof LETTERS)[]).find((end) => LETTERS[end] === letter);
 }

@@ -40,11 +40,6 @@ export interface ImportOptions {
 export interface ImportReport {
   /** Of the whole import, those of calls before this one included; of one that was done already, nothing. */
   readonly counts: Counts;
-  /**
-   * Where times are kept: how many cells are there with another one, those included of which the answers did not say
-   * it.
-   */
-  readonly new_times?: number;
   /** The file of rejects, where there are some, and it is there. */
   readonly rejects?: string;
   /** False where it was ended by its signal. */
@@ -120,21 +115,19 @@ async function importRest(
   } finally {
     options.signal?.removeEventListener('abort', stop);
   }
-  const { counts, newTimes } = keeper;
+  const { counts } = keeper;
   return {
     counts,
-    ...(options.areTimesKept && { new_times: newTimes }),
     ...rejectsIn(options.rejectsPath, counts),
     complete: keeper.isComplete,
     seconds: (performance.now() - began) / 1000,
   };
 }
 
-function alreadyDone(journal: Journal, { areTimesKept, rejectsPath }: ImportOptions): ImportReport {
-  const { counts: already, new_times = 0, rejects = rejectsPath, complete } = journal;
+function alreadyDone(journal: Journal, { rejectsPath }: ImportOptions): ImportReport {
+  const { counts: already, rejects = rejectsPath, complete } = journal;
   return {
     counts: NO_COUNTS,
-    ...(areTimesKept && { new_times }),
     // Where they were written then, whatever is asked for now.
     ...rejectsIn(rejects, already),
     complete,
@@ -193,7 +186,6 @@ class Keeper {
   readonly #done = new Map<CellSource, DoneItems>();
   #journal: Journal;
   #counts: Record<keyof Counts, number>;
-  #newTimes: number;
   #dueAt = performance.now() + CHECKPOINT_MS;
   #writing: Promise<void> = Promise.resolve();
   /** One that has not begun yet does for all who ask meanwhile. */
@@ -204,7 +196,6 @@ class Keeper {
     this.#rejects = rejects;
     this.#journal = { ...options.journal, rejects: resolve(options.rejectsPath) };
     this.#counts = { ...options.journal.counts };
-    this.#newTimes = options.journal.new_times ?? 0;
   }
 
   static async open(options: ImportOptions): Promise<Keeper> {
@@ -221,10 +212,6 @@ class Keeper {
 
   get counts(): Counts {
     return this.#counts;
-  }
-
-  get newTimes(): number {
-    return this.#newTimes;
   }
 
   get isComplete(): boolean {
@@ -320,7 +307,6 @@ class Keeper {
     const ahead: Record<string, Ahead> = { ...this.#journal.ahead };
     for (const { source, done, advance } of advances) {
       done.forget(advance);
-      this.#newTimes += advance.newTimes;
       positions[source.name] = advance.position;
       const { letters } = done;
       if (letters === '') delete ahead[source.name];
@@ -333,7 +319,6 @@ class Keeper {
       positions,
       ahead,
       counts: { ...this.#counts },
-      ...(this.#options.areTimesKept && { new_times: this.#newTimes }),
       rejects_bytes: this.#rejects.bytes,
       complete,
     };

@@ -109,10 +109,9 @@ export class Pipeline {
   async #sendOne({ items }: Batch): Promise<readonly Waiting[]> {
     const settled = await sendBatch(this.#options.client, items);
     this.#whyNot = settled.whyNot ?? this.#whyNot;
-    for (const [{ entry }, { end, reject, hasNewTime }] of settled) {
+    for (const [{ entry }, { end, reject }] of settled) {
       entry.end = end;
       entry.reject = reject;
-      if (hasNewTime) entry.hasNewTime = hasNewTime;
     }
     if (settled.size > 0) this.#settledAt = performance.now();
     if (performance.now() - this.#settledAt > this.#options.patienceMs) throw this.#noProgress('Nothing');

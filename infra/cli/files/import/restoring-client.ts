@@ -7,7 +7,7 @@ import { FilesError } from '../../../../shared/files/files-error.ts';
 const REFUSALS: readonly unknown[] = [401, 403];
 
 /**
- * A client whose batches store cells with the times that they bring, and say which times they have then.
+ * A client whose batches store cells with the times that they bring.
  *
  * @throws FilesError `times_refused` where the API does not let the caller, or does not know how
  */
@@ -18,7 +18,7 @@ export function restoringClient({
     async batchPut(cells) {
       try {
         // Its sources give them with their times.
-        return await batchRestore(cells as readonly RestoredCell[], { with: 'created_at' });
+        return await batchRestore(cells as readonly RestoredCell[]);
       } catch (error) {
         if (!isRefused(error)) throw error;
         throw new FilesError(

@@ -14,8 +14,6 @@ export interface Settled extends Map<Waiting, Settlement> {
 interface Settlement {
   readonly end: End;
   readonly reject?: Reject;
-  /** It brought a time, and is there with another one, as far as the answer says. */
-  readonly hasNewTime?: true;
 }
 
 /** The cell that a refusal is about. */
@@ -103,11 +101,8 @@ function endOf(cell: SourceCell, result: PutResult): Settlement | undefined {
         'subject_forgotten',
         `${result.field} of ${addressText(cell)} names a subject that was forgotten for good; what is sealed is not stored again`,
       );
-    default: {
-      const time = result.outcome === 'buffered' ? undefined : result.created_at;
-      const hasNewTime = cell.created_at !== undefined && cell.created_at !== time;
-      return { end: result.outcome, ...(hasNewTime && { hasNewTime }) };
-    }
+    default:
+      return { end: result.outcome };
   }
 }
 

@@ -3,7 +3,7 @@ import { link, restate, useAddress } from '../address.ts';
 import { apiPath } from '../api.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
-import { HELD_MS, useLive } from '../live.ts';
+import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
@@ -25,7 +25,7 @@ export function ErasuresScreen() {
   const [id] = parts;
   const open = query.get('open') === 'true';
   const cli = useCli('erasures', ...(open ? ['--open'] : []));
-  const live = useLive((ask) => erasures(datastore, open, ask), `${datastore} ${open}`, HELD_MS);
+  const live = useLive((ask) => erasures(datastore, open, ask), `${datastore} ${open}`, POLL_MS);
   const looked = live.data?.find((one) => one.id === id);
   return html`<h1>Erasures</h1>
     <${Freshness} live=${live} />

@@ -2,7 +2,7 @@ import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
 import { link } from '../address.ts';
 import { apiPath } from '../api.ts';
 import { html } from '../html.ts';
-import { HELD_MS, useLive } from '../live.ts';
+import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Freshness, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
@@ -18,7 +18,7 @@ export function IndexesScreen() {
     async (ask) =>
       ((await ask(apiPath(datastore, ['indexes']))) as { readonly indexes: readonly IndexStatus[] }).indexes,
     datastore,
-    HELD_MS,
+    POLL_MS,
   );
   const mistyped = (live.data ?? []).flatMap(({ index, mistyped: fields }) => fields.map((one) => ({ ...one, index })));
   return html`<h1>Indexes</h1>

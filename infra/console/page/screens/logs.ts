@@ -6,7 +6,7 @@ import type { ShownCell } from '../cells.ts';
 import { shortJson } from '../exact-json.ts';
 import { join, type Ask } from '../feed.ts';
 import { html } from '../html.ts';
-import { HELD_MS } from '../live.ts';
+import { POLL_MS } from '../live.ts';
 import { Badge, CliLine, Reveal, Time, Trouble } from '../parts.ts';
 import { parseShards } from '../parse-shards.ts';
 import { useCli, usePage } from '../session.ts';
@@ -17,8 +17,6 @@ import { counted, countText, visible } from '../text.ts';
 const MOST_CELLS = 2000;
 /** Of one request. */
 const MOST_SHARDS = 1000;
-/** How old the tail of more shards may be. */
-const WIDE_MS = 2000;
 
 /** What is written, as it comes. */
 export function LogsScreen() {
@@ -147,13 +145,11 @@ function useTail(tailing: Tailing): Tailed {
   const [state, setState] = useState<Tailed>(NOTHING);
   const places = useRef<Places>(undefined);
   const { datastore, shards, from, shown, paused } = tailing;
-  const isWide = (places.current?.size ?? 0) > MOST_SHARDS;
   useEffect(() => {
     if (paused) return undefined;
     const { leave } = join<Read>({
       load: async (ask) => readOn((places.current ??= await beginning(tailing, ask)), tailing, ask),
-      // Of several requests the first alone is held.
-      everyMs: isWide ? WIDE_MS : HELD_MS,
+      everyMs: POLL_MS,
       onData: ({ cells, silent, next }) => {
         places.current = next;
         setState((before) => kept({ ...before, shards: next.size, silent, error: undefined }, cells));
@@ -161,7 +157,7 @@ function useTail(tailing: Tailing): Tailed {
       onError: (error) => setState((before) => ({ ...before, error })),
     });
     return leave;
-  }, [datastore, shards, from, shown, paused, isWide]);
+  }, [datastore, shards, from, shown, paused]);
   return state;
 }
 

@@ -4,7 +4,6 @@ export interface MappedShard {
   readonly group: string;
   /** Undefined: its group cannot be asked. */
   readonly head: number | undefined;
-  readonly bytes: number | undefined;
   /** Cells a second, between the last two looks; undefined after the first. */
   readonly rate: number | undefined;
   readonly error: string | undefined;

@@ -1,3 +1,4 @@
+import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
 import type { Action } from '../action.ts';
 import { ActionButton } from '../actions.ts';
@@ -116,17 +117,13 @@ export function createMoveAction(page: Page, shard: number, to: string, onDone: 
     operation: 'createMove',
     cli: cliLine(page, ['move', 'create', String(shard), '--to', to]),
     foresee: async (signal) => {
-      const { shards } = (await askBeside(apiPath(page.datastore, ['shards', 'sizes']), { signal })) as {
-        readonly shards: readonly {
-          readonly shard: number;
-          readonly cells?: number;
-          readonly bytes?: number;
-          readonly group: string;
-        }[];
+      const { shards } = (await askBeside(apiPath(page.datastore, ['shards']), { signal })) as {
+        readonly shards: readonly ShardHead[];
       };
       const own = shards.find((one) => one.shard === shard);
+      const cells = own && !own.error ? ` (${counted(own.head, 'cell')})` : '';
       return {
-        says: `A copy of shard ${shard} (${counted(own?.cells ?? 0, 'cell')}, ${bytesText(own?.bytes)}) is made on ${to} and follows it, while it is read and written on ${own?.group ?? 'its group'}. It moves once somebody switches it.`,
+        says: `A copy of shard ${shard}${cells} is made on ${to} and follows it, while it is read and written on ${own?.group ?? 'its group'}. It moves once somebody switches it.`,
       };
     },
     act: async ({ signal }) => {

@@ -5,7 +5,7 @@ import { ActionButton } from '../actions.ts';
 import { isPathColumn, type ShownCell } from '../cells.ts';
 import { join, type Ask } from '../feed.ts';
 import { html } from '../html.ts';
-import { HELD_MS, useLive } from '../live.ts';
+import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Freshness, Reveal, Time, Trouble } from '../parts.ts';
 import { cliLine, isDenied, useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
@@ -45,7 +45,7 @@ function Row({ rowKey, chosen, place }: RowProps) {
   const page = usePage();
   const { datastore } = page;
   const [shown, setShown] = useState(false);
-  const latest = useLive((ask) => allColumns(datastore, rowKey, ask), `${datastore} ${rowKey}`, HELD_MS);
+  const latest = useLive((ask) => allColumns(datastore, rowKey, ask), `${datastore} ${rowKey}`, POLL_MS);
   const columns = latest.data ?? [];
   const names = chosen === undefined ? columns.slice(0, 8).map(({ column_name }) => column_name) : [chosen];
   const newest = names.map((name) => columns.find(({ column_name }) => column_name === name)?.ref_key ?? '').join();

@@ -21,7 +21,7 @@ export interface OneShardProps {
 }
 
 /** One shard: its log, its end, its move. */
-export function OneShard({ shard: { shard, group, head, bytes, rate, error }, groups, move, onDone }: OneShardProps) {
+export function OneShard({ shard: { shard, group, head, rate, error }, groups, move, onDone }: OneShardProps) {
   const page = usePage();
   const { datastore } = page;
   const [to, setTo] = useState('');
@@ -44,7 +44,6 @@ export function OneShard({ shard: { shard, group, head, bytes, rate, error }, gr
             html`<a href=${link(datastore, ['logs'], { shards: shard, from: Math.max(0, (head ?? 0) - 100) })}>${countText(head)}</a>`,
         ],
         ['Hole at its end', html`<${Hole} shard=${shard} head=${head} />`],
-        ['Size', bytesText(bytes)],
         ['Written', rate === undefined ? 'looking …' : `${rate.toFixed(1)} cells/s`],
       ]}
     />

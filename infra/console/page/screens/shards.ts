@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import type { MoveStatus } from '../../../../shared/contract/move-operations.ts';
-import type { ShardSizes } from '../../../../shared/contract/shard-plan.ts';
 import { go, link, restate, useAddress } from '../address.ts';
 import { apiPath, unlessDenied } from '../api.ts';
 import { coloursNow } from '../colours.ts';
@@ -11,7 +10,7 @@ import { useLive } from '../live.ts';
 import { CliLine, Freshness, NotForYou } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
-import { bytesText, counted, countText } from '../text.ts';
+import { counted, countText } from '../text.ts';
 import { MoveTable } from './moves.ts';
 import type { MappedShard } from './mapped-shard.ts';
 import { OneShard } from './shard.ts';
@@ -28,24 +27,20 @@ interface Before {
   readonly of: string;
   readonly at: number;
   readonly heads: ReadonlyMap<number, number>;
-  readonly sizesAt: number;
-  readonly sizes: ShardSizes | undefined;
+  /** All that there are, also without shards. */
+  readonly groups: readonly string[] | undefined;
 }
 
-/** Sizes are the engine's statistics, which it renews now and then. */
-const SIZES_MS = 60_000;
+const NOTHING: Omit<Before, 'of'> = { at: 0, heads: new Map(), groups: undefined };
 
-/** Where the shards are, how large, how busy, and which are moving. */
+/** Where the shards are, how busy, and which are moving. */
 export function ShardsScreen() {
   const { datastore } = usePage();
   const { parts } = useAddress();
-  const before = useRef<Before>({ of: '', at: 0, heads: new Map(), sizesAt: 0, sizes: undefined });
+  const before = useRef<Before>({ of: '', ...NOTHING });
   const live = useLive<Looked>(
     async (ask) => {
-      const known =
-        before.current.of === datastore
-          ? before.current
-          : { of: datastore, at: 0, heads: new Map<number, number>(), sizesAt: 0, sizes: undefined };
+      const known = before.current.of === datastore ? before.current : { of: datastore, ...NOTHING };
       const { looked, next } = await look(datastore, known, ask);
       before.current = next;
       return looked;
@@ -79,9 +74,7 @@ async function look(
   const answer = (await ask(apiPath(datastore, ['shards']))) as { readonly shards: readonly ShardHead[] };
   const at = performance.now();
   const moves = await unlessDenied<{ readonly moves: readonly MoveStatus[] }>(ask(apiPath(datastore, ['moves'])));
-  const isOld = at - before.sizesAt > SIZES_MS || before.sizes === undefined;
-  const sizes = isOld ? await unlessDenied<ShardSizes>(ask(apiPath(datastore, ['shards', 'sizes']))) : before.sizes;
-  const bytes = new Map((sizes?.shards ?? []).map((one) => [one.shard, one.error ? undefined : one.bytes]));
+  const groups = before.groups ?? (await groupNames(ask));
   const moving = new Set(moves?.moves.map(({ shard }) => shard));
   const seconds = (at - before.at) / 1000;
   const shards = answer.shards.map((one): MappedShard => {
@@ -91,7 +84,6 @@ async function look(
       shard: one.shard,
       group: one.group,
       head,
-      bytes: bytes.get(one.shard),
       rate,
       error: one.error?.code,
       isMoving: moving.has(one.shard),
@@ -100,16 +92,19 @@ async function look(
   const heads = new Map(
     shards.flatMap(({ shard, head }): [number, number][] => (head === undefined ? [] : [[shard, head]])),
   );
-  const groups = sizes?.groups ?? [...new Set(shards.map(({ group }) => group))].sort();
   return {
     looked: { shards, moves: moves?.moves ?? [], hidesMoves: moves === undefined, groups },
-    next: { of: datastore, at, heads, sizesAt: isOld ? at : before.sizesAt, sizes },
+    next: { of: datastore, at, heads, groups },
   };
+}
+
+async function groupNames(ask: Ask): Promise<readonly string[]> {
+  const { groups } = (await ask('/v1/health')) as { readonly groups: readonly { readonly group: string }[] };
+  return groups.map(({ group }) => group).sort();
 }
 
 const MEASURES = {
   cells: { label: 'cells', value: ({ head }: MappedShard) => head, text: (value: number) => counted(value, 'cell') },
-  bytes: { label: 'size', value: ({ bytes }: MappedShard) => bytes, text: bytesText },
   rate: {
     label: 'rate',
     value: ({ rate }: MappedShard) => rate,
@@ -119,7 +114,7 @@ const MEASURES = {
 
 function Map_({ shards, groups }: { readonly shards: readonly MappedShard[]; readonly groups: readonly string[] }) {
   const { query } = useAddress();
-  const by = (['bytes', 'rate'] as const).find((one) => one === query.get('by')) ?? 'cells';
+  const by = query.get('by') === 'rate' ? 'rate' : 'cells';
   const { value, text } = MEASURES[by];
   const most = Math.max(1, ...shards.map((shard) => value(shard) ?? 0));
   return html`<div class="bar" role="group" aria-label="What the map shows">
@@ -226,7 +221,7 @@ function draw(canvas: HTMLCanvasElement, { shards, columns, rows, value, most }:
 function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {
   const { datastore } = usePage();
   const { query } = useAddress();
-  const by = (['bytes', 'rate'] as const).find((one) => one === query.get('by')) ?? 'cells';
+  const by = query.get('by') === 'rate' ? 'rate' : 'cells';
   const sorted = useMemo(
     () =>
       shards.toSorted(
@@ -247,7 +242,6 @@ function ShardTable({ shards }: { readonly shards: readonly MappedShard[] }) {
       },
       { header: 'Group', value: ({ group }) => group, width: '14ch' },
       { header: 'Cells', value: ({ head, error }) => error ?? countText(head), width: '16ch', isNumber: true },
-      { header: 'Size', value: ({ bytes }) => bytesText(bytes), width: '12ch', isNumber: true },
       {
         header: 'Cells/s',
         value: ({ rate }) => (rate === undefined ? '–' : rate.toFixed(1)),

@@ -13,7 +13,7 @@ import { apiPath, askBeside } from '../api.ts';
 import type { Ask } from '../feed.ts';
 import { html } from '../html.ts';
 import { LazyChart } from '../lazy-chart.ts';
-import { HELD_MS, useLive } from '../live.ts';
+import { POLL_MS, useLive } from '../live.ts';
 import { Badge, CliLine, Facts, Freshness, Time, type Tone } from '../parts.ts';
 import { cliLine, useCli, usePage, type Page } from '../session.ts';
 import { table } from '../table.ts';
@@ -45,7 +45,7 @@ function AllTriggers() {
       return triggers;
     },
     datastore,
-    HELD_MS,
+    POLL_MS,
   );
   return html`<h1>Triggers</h1>
     <${Freshness} live=${live} />
@@ -107,7 +107,7 @@ function OneTrigger({ name }: { readonly name: string }) {
       return { details, samples: sampled(datastore, details) };
     },
     `${datastore} ${name}`,
-    HELD_MS,
+    POLL_MS,
   );
   const details = live.data?.details;
   const cli = useCli('triggers', 'show', name);

@@ -188,29 +188,18 @@ const keptOf = (cells: readonly RestoredCell[]): readonly string[] =>
 
 const times = async (): Promise<readonly string[]> => (await logged()).map(({ created_at }) => created_at).toSorted();
 
-test('keeps the times of lines where it is told to, and says how many cells have another one', async () => {
+test('keeps the times of lines where it is told to', async () => {
   const cells = timed(some(300));
   write([...cells, { ...cells[0], ref_key: 1_000_000, created_at: undefined }, { ...cells[1], created_at: 'then' }]);
 
   const report = await importFile(scene.file, { times: 'kept' });
 
-  expect(report).toMatchObject({ complete: true, new_times: 0, counts: { stored: 300, rejected: 2 } });
+  expect(report).toMatchObject({ complete: true, counts: { stored: 300, rejected: 2 } });
   expect(rejected()).toEqual([
     expect.objectContaining({ line: 301, code: 'missing_field', field: 'created_at' }),
     expect.objectContaining({ line: 302, code: 'invalid_field', field: 'created_at' }),
   ]);
   expect(await times()).toEqual(keptOf(cells));
-});
-
-test('counts cells that were there with another time, and those behind cells that are later', async () => {
-  const cells = timed(some(60, 1));
-  write(cells);
-  // Stored now: all others of the row, which come behind it, cannot be earlier.
-  await scene.datastore.put(cells[30] as NewCell);
-
-  const report = await importFile(scene.file, { times: 'kept' });
-
-  expect(report).toMatchObject({ new_times: 60, counts: { stored: 59, stored_before: 1 } });
 });
 
 test('keeps the time that a mapping names, and says where it is none', async () => {
@@ -236,7 +225,7 @@ test('keeps the time that a mapping names, and says where it is none', async () 
 
   const report = await importFile(csv, { mapping, times: 'kept' });
 
-  expect(report).toMatchObject({ new_times: 0, counts: { stored: 3, rejected: 1 } });
+  expect(report).toMatchObject({ counts: { stored: 3, rejected: 1 } });
   expect(rejected(csv)).toEqual([expect.objectContaining({ code: 'csv_value', field: 'at' })]);
   expect(await times()).toEqual(keptOf(rows));
 });
@@ -254,7 +243,7 @@ test.each([
     message: expect.stringMatching(/operators.*--new-times/u),
   });
   expect(await times()).toEqual([]);
-  expect(await importFile(scene.file, { client, times: 'new' })).not.toHaveProperty('new_times');
+  expect(await importFile(scene.file, { client, times: 'new' })).toMatchObject({ counts: { stored: 3 } });
 });
 
 test('goes on only in the way in which it began: with times, or without', async () => {

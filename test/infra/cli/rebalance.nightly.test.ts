@@ -32,7 +32,7 @@ describe('a group that is to go', () => {
     const writing = (async () => {
       while (!over.signal.aborted) during.push(await write('Oslo'));
     })();
-    const drained = await run('drain-group', 'group-3', '--yes', '--complete-after', '0', '--count-writes', '0');
+    const drained = await run('rebalance', '--retire', 'group-3', '--yes', '--complete-after', '0');
     over.abort();
     await writing;
     expect(drained).toMatchObject({ code: 0 });

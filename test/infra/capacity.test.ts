@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { fitOf, millionReads, millionWrites, restOf, standingOf, sumOf, tables } from '../../infra/capacity.ts';
+import { checkEnvironment } from '../../infra/constructs/check-environment.ts';
+import { ENVIRONMENTS, type EnvironmentProps } from '../../infra/environments.ts';
+import { appOf, propertiesOf } from './support/synthesized.ts';
+
+const { dev, small, staging, prod } = ENVIRONMENTS;
+const off = (environment: EnvironmentProps): EnvironmentProps => ({ ...environment, schedules: false });
+const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+
+it('the page has the tables that the command prints', () => {
+  for (const table of tables()) expect(read('infra/docs/operations/capacity.md'), 'npm run capacity').toContain(table);
+});
+
+// The source tree may be tested without its pages.
+it.each(['README.md', 'infra/docs/aws.md'].filter((file) => existsSync(new URL(`../../${file}`, import.meta.url))))(
+  '%s says what idle environments cost, in two digits',
+  (file) => {
+    const said = [
+      ...read(file)
+        .replaceAll(/\s+/gu, ' ')
+        .matchAll(/(?<of>`\w+`(?: without schedules)?) about (?<usd>[\d,]+) USD/gu),
+    ].map(({ groups }) => [groups?.['of'], groups?.['usd']]);
+    const cost = (environment: EnvironmentProps): string =>
+      Math.round(Number(sumOf(restOf(environment)).toPrecision(2))).toLocaleString('en-US');
+    expect(Object.fromEntries(said)).toEqual({
+      '`prod`': cost(prod),
+      '`staging`': cost(staging),
+      '`small`': cost(small),
+      '`small` without schedules': cost(off(small)),
+      '`dev`': cost(dev),
+      '`dev` without schedules': cost(off(dev)),
+    });
+  },
+);
+
+describe.each([
+  ['prod', prod, {}],
+  ['staging', staging, {}],
+  ['small', small, {}],
+  ['dev', off(dev), { schedules: 'off' }],
+])('the bill of an idle %s', (environment, props, context) => {
+  it('has what its templates have', () => {
+    const { stacks } = appOf({ environment, ...context });
+    const properties = (type: string) => propertiesOf(stacks, type);
+    const { alarmMetrics, ...standing } = standingOf(props);
+    const endpoints = properties('AWS::EC2::VPCEndpoint').filter(
+      ({ VpcEndpointType }) => VpcEndpointType === 'Interface',
+    );
+    expect(standing).toEqual({
+      zones: properties('AWS::EC2::Subnet').length,
+      nodes: properties('AWS::RDS::DBInstance').length,
+      schedules: properties('AWS::Scheduler::Schedule').length,
+      endpoints: endpoints.reduce((sum, { SubnetIds }) => sum + (SubnetIds as readonly unknown[]).length, 0),
+      secrets: properties('AWS::SecretsManager::Secret').length,
+    });
+    const metrics = properties('AWS::CloudWatch::Alarm').reduce(
+      (sum, { Metrics }) =>
+        sum + (Array.isArray(Metrics) ? Metrics.filter((metric: object) => 'MetricStat' in metric).length : 1),
+      0,
+    );
+    expect(Math.abs(alarmMetrics - metrics)).toBeLessThan(metrics / 4);
+    expect(properties('AWS::RDS::DBProxy')).toHaveLength(props.proxy ? props.groups : 0);
+    expect(properties('AWS::EC2::NatGateway')).toEqual([]);
+  });
+});
+
+it('bills no hour of a node or a function where a cluster pauses, and half an ACU where it does not', () => {
+  const paused = restOf(off(dev));
+  expect([paused['Aurora: capacity'], paused['RDS Data API'], paused['Lambda: drain, repair, tailers']]).toEqual([
+    0, 0, 0,
+  ]);
+  expect(restOf(dev)['Aurora: capacity']).toBeCloseTo(0.5 * 0.12 * 730, 6);
+  // Eight groups of three nodes; 8 ACU each at the proxies, with an endpoint for readers in two zones.
+  expect(restOf(prod)['Aurora: capacity']).toBeCloseTo(24 * 0.12 * 730, 6);
+  expect(restOf(prod)['RDS Proxy']).toBeCloseTo(8 * 8 * 0.015 * 730 + 16 * 0.01 * 730, 6);
+});
+
+it('a million writes and reads cost what their parts do by hand', () => {
+  const [writes, reads] = [millionWrites(prod), millionReads(prod)];
+  // 25 ms of 1769 MB and 50 ms of 512 MB; two calls.
+  expect(writes['Lambda']).toBeCloseTo(68_189 * 0.0000133334 + 0.4, 3);
+  // Three commits, a copy deleted, two pages.
+  expect(writes['Aurora: I/O']).toBeCloseTo(1.2, 6);
+  expect(millionWrites(small)['RDS Data API']).toBeCloseTo(4 * 0.35, 6);
+  expect(reads['Lambda']).toBeCloseTo(17_275 * 0.0000133334 + 0.2, 3);
+});
+
+it('the connection budget recommends the smallest capacity that synthesis accepts', () => {
+  for (const writes of [100, 1000, 5000, 10_000]) {
+    const { maxAcu, instances, groups } = fitOf(prod, writes);
+    const own = prod.instances;
+    if (maxAcu === undefined || own === undefined) throw new Error('no capacity fits');
+    const at = (max: number): EnvironmentProps => ({
+      ...prod,
+      groups,
+      capacity: { ...prod.capacity, max },
+      instances: { ...own, ...instances },
+    });
+    expect(() => checkEnvironment(at(maxAcu))).not.toThrow();
+    expect(() => checkEnvironment(at(maxAcu / 2))).toThrow('connections to a group');
+  }
+  expect(fitOf(prod, 10_000).maxAcu).toBe(64);
+  expect(fitOf(prod, 100_000).maxAcu).toBeUndefined();
+  expect(() => fitOf(dev, 1)).toThrow('dev: wanted an environment whose functions hold connections');
+});
