@@ -134,14 +134,6 @@ export default {
       files: ['functions/http/operations/apply-definitions.ts'],
       rules: restricted([FUNCTIONS_KNOW_SHARED]),
     },
-    {
-      // What the command of the preflight judges an account by, in a deployment.
-      files: ['functions/preflight.ts'],
-      rules: restricted([
-        CHECKS_OF_YAML,
-        { ...FUNCTIONS_KNOW_SHARED, group: [...FUNCTIONS_KNOW_SHARED.group, '!**/infra/preflight/**'] },
-      ]),
-    },
     { files: ['infra/**'], rules: restricted(INFRA_KNOWS) },
     ...orderOf('infra', INFRA_ROOMS, othersInInfra),
     ...orderOfTest,

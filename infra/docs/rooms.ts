@@ -45,6 +45,7 @@ export const ROOMS: readonly Room[] = [
   { path: 'sealed', holds: 'fields sealed under the keys of subjects; subjects forgotten; records signed' },
   { path: 'migrate', holds: 'schemas and catalogues brought to what is deployed' },
   { path: 'moves', holds: 'a shard copied to another group, compared, switched over, and back' },
+  { path: 'preflight', holds: 'checks of an AWS account before and within a deployment' },
 ];
 
 /** The order of `infra/`, held in the same way. A path may name one file. */
@@ -74,7 +75,7 @@ export const INFRA_ROOMS: readonly Room[] = [
   { path: 'local/stack', holds: 'a stack started, and changed when its sources change' },
   { path: 'local/commands', holds: 'npm start and its like' },
   { path: 'cli', holds: 'the command line' },
-  { path: 'preflight', holds: 'checks of an account before a deployment' },
+  { path: 'preflight', holds: 'the preflight as a command' },
   { path: 'schemas', holds: 'JSON Schemas for editors' },
   { path: 'docs', holds: 'the documents and their checks' },
   { path: 'examples', holds: 'examples' },
