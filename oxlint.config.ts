@@ -1,4 +1,4 @@
-import { ROOMS } from './infra/docs/rooms.ts';
+import { INFRA_ROOMS, ROOMS, type Room } from './infra/docs/rooms.ts';
 
 interface Forbidden {
   readonly group: readonly string[];
@@ -36,21 +36,52 @@ const OUTSIDE_OF_SHARED: readonly Forbidden[] = [
 ];
 
 /**
- * For each room: those above it are not for it. The one listed last of two that fit a file holds, so that inner rooms
- * come behind outer ones.
+ * Forbids each room the rooms above it. The rule listed last of two that fit a file holds, so that inner rooms come
+ * behind outer ones.
  */
-const orderOfShared = ROOMS.map(({ path }, position) => {
-  // A room may lie in another one: what is above begins with its own name, however it is reached.
-  const above = ROOMS.slice(position + 1).flatMap((room) => [
-    `**/${room.path}/**`,
-    ...(room.path.includes('/') ? [`**/${room.path.split('/').at(-1)}/**`] : []),
-  ]);
-  const message = `${path === '' ? 'The files of shared' : path} may import only what stands before it in infra/docs/rooms.ts.`;
-  return {
-    files: [path === '' ? 'shared/*.ts' : `shared/${path}/**`],
-    rules: restricted([...OUTSIDE_OF_SHARED, ...(above.length > 0 ? [{ group: above, message }] : [])]),
-  };
-}).toSorted((one, other) => (one.files[0] ?? '').split('/').length - (other.files[0] ?? '').split('/').length);
+function orderOf(root: string, rooms: readonly Room[], others: (path: string) => readonly Forbidden[]): object[] {
+  const rules = rooms.map(({ path }, position) => {
+    // A room may lie in another one: what is above begins with its own name, however it is reached.
+    const above = rooms
+      .slice(position + 1)
+      .flatMap((room) =>
+        room.path.endsWith('.ts') ? `**/${room.path}` : [`**/${room.path}/**`, `**/${room.path.split('/').at(-1)}/**`],
+      );
+
+    const message = `${root}/${path} may import only what stands before it in infra/docs/rooms.ts.`;
+    return {
+      files: [path === '' ? `${root}/*.ts` : path.endsWith('.ts') ? `${root}/${path}` : `${root}/${path}/**`],
+      rules: restricted([...others(path), ...(above.length > 0 ? [{ group: [...new Set(above)], message }] : [])]),
+    };
+  });
+  return rules.toSorted(
+    (one, other) => (one.files[0] ?? '').split('/').length - (other.files[0] ?? '').split('/').length,
+  );
+}
+
+const INFRA_KNOWS: readonly Forbidden[] = [
+  {
+    group: ['**/functions/**', '**/test/**'],
+    message: 'infra names functions by path, it does not load them; and it knows no test.',
+  },
+  {
+    group: ['**/data-api/*', '!**/data-api/data-api.ts'],
+    message: 'A package is known by what its entry exports: data-api.ts.',
+  },
+];
+
+function othersInInfra(path: string): readonly Forbidden[] {
+  if (path === 'local/data-api')
+    return [{ group: ['../**'], message: 'A package of its own knows nothing of what lies around it.' }];
+  if (path === 'constructs')
+    return [
+      {
+        group: ['../**', '!../../shared/**', 'esbuild', 'cdk-nag'],
+        message: 'What a package brings to the app of somebody else knows shared alone, and bundles nothing.',
+      },
+    ];
+  return INFRA_KNOWS;
+}
 
 /** What runs the store to judge it stands beside each other, on one toolbox. */
 const STAGES = ['alarms', 'bench', 'demo', 'faults', 'first-day', 'smoke'];
@@ -93,7 +124,7 @@ export default {
   },
   overrides: [
     { files: ['shared/**'], rules: restricted(OUTSIDE_OF_SHARED) },
-    ...orderOfShared,
+    ...orderOf('shared', ROOMS, () => OUTSIDE_OF_SHARED),
     {
       files: ['functions/**'],
       rules: restricted([CHECKS_OF_YAML, FUNCTIONS_KNOW_SHARED]),
@@ -103,40 +134,8 @@ export default {
       files: ['functions/http/operations/apply-definitions.ts'],
       rules: restricted([FUNCTIONS_KNOW_SHARED]),
     },
-    {
-      // What the command of the preflight judges an account by, in a deployment.
-      files: ['functions/preflight.ts'],
-      rules: restricted([
-        CHECKS_OF_YAML,
-        { ...FUNCTIONS_KNOW_SHARED, group: [...FUNCTIONS_KNOW_SHARED.group, '!**/infra/preflight/**'] },
-      ]),
-    },
-    {
-      files: ['infra/**'],
-      rules: restricted([
-        {
-          group: ['**/functions/**', '**/test/**'],
-          message: 'infra names functions by path, it does not load them; and it knows no test.',
-        },
-        {
-          group: ['**/data-api/*', '!**/data-api/data-api.ts'],
-          message: 'A package is known by what its entry exports: data-api.ts.',
-        },
-      ]),
-    },
-    {
-      files: ['infra/constructs/**'],
-      rules: restricted([
-        {
-          group: ['../**', '!../../shared/**', 'esbuild', 'cdk-nag'],
-          message: 'What a package brings to the app of somebody else knows shared alone, and bundles nothing.',
-        },
-      ]),
-    },
-    {
-      files: ['infra/local/data-api/**'],
-      rules: restricted([{ group: ['../**'], message: 'A package of its own knows nothing of what lies around it.' }]),
-    },
+    { files: ['infra/**'], rules: restricted(INFRA_KNOWS) },
+    ...orderOf('infra', INFRA_ROOMS, othersInInfra),
     ...orderOfTest,
     {
       files: ['infra/setup/**', 'infra/local/**', 'infra/examples/**', 'test/**'],

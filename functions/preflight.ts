@@ -1,9 +1,9 @@
 import type { CdkCustomResourceEvent, CdkCustomResourceResponse, Context } from 'aws-lambda';
-import { AwsBySdk } from '../infra/preflight/aws-by-sdk.ts';
-import type { Finding } from '../infra/preflight/check.ts';
-import type { DeployedResources } from '../infra/preflight/deployment-change.ts';
-import { judgeDeployment } from '../infra/preflight/judge-deployment.ts';
-import { refusalOf } from '../infra/preflight/refusal.ts';
+import { AwsBySdk } from '../shared/preflight/aws-by-sdk.ts';
+import type { Finding } from '../shared/preflight/check.ts';
+import type { DeployedResources } from '../shared/preflight/deployment-change.ts';
+import { judgeDeployment } from '../shared/preflight/judge-deployment.ts';
+import { refusalOf } from '../shared/preflight/refusal.ts';
 import { logger } from './environment/log.ts';
 
 /** Constant, so that CloudFormation never thinks that it was replaced. */

@@ -36,6 +36,12 @@ const FORBIDDEN = [
   ['shared/triggers/send/planted.ts', '../consume/consumer.ts'],
   ['shared/topology/planted.ts', '../definitions/yaml-schemas.ts'],
   ['functions/planted.ts', '../shared/definitions/load-definitions.ts'],
+  ['infra/stacks/planted.ts', '../cli/cli.ts'],
+  ['infra/stacks/planted.ts', '../app.ts'],
+  ['infra/local/mysql/planted.ts', '../stack/local-stack.ts'],
+  ['infra/local/iam/planted.ts', '../template/template.ts'],
+  ['infra/local/template/resources/planted.ts', '../../running/endpoints.ts'],
+  ['infra/local/control/planted.ts', '../stack/local-stack.ts'],
 ] as const;
 const ALLOWED = [
   ['functions/planted.ts', '../shared/cell.ts'],
@@ -54,6 +60,9 @@ const ALLOWED = [
   ['shared/index/repair/planted.ts', '../entry.ts'],
   ['shared/triggers/consume/planted.ts', '../state/message.ts'],
   ['shared/triggers/consume/planted.ts', '../../client/client.ts'],
+  ['infra/local/stack/planted.ts', '../control/commands.ts'],
+  ['infra/local/template/resources/planted.ts', '../../mysql/shard-groups.ts'],
+  ['infra/cli/target/planted.ts', '../../local/stack/local-stack-options.ts'],
 ] as const;
 
 /** The planted files in which lint forbids the one import that each has, by their place among all. */

@@ -3,7 +3,7 @@ import { cpSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../infra/app-context.ts';
-import { processesNaming } from '../infra/local/process-table.ts';
+import { processesNaming } from '../infra/local/platform/process-table.ts';
 import type { NewCell } from '../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../shared/client/client.ts';
 import { temporaryFolder } from './infra/support/temporary-folder.ts';

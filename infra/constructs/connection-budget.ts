@@ -1,3 +1,4 @@
+import { LOOPS_AT_ONCE } from '../../shared/loops-at-once.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { connectionsOf } from './max-connections.ts';
 
@@ -31,8 +32,6 @@ export interface ConnectionBudget {
  * hangs all instances do so at once.
  */
 const SIGN_OF_LIFE = 1;
-/** Where each start of a loop overlaps with the next. */
-export const LOOPS_AT_ONCE = 2;
 /** `onEvent` opens none; `isComplete` is called once at a time, and the one before may just end. */
 const MIGRATIONS_AT_ONCE = 2;
 

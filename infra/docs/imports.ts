@@ -1,59 +1,89 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { ROOMS } from './rooms.ts';
+import { INFRA_ROOMS, ROOMS, type Room } from './rooms.ts';
 
 /** An arrow from one room to another. */
 export interface Arrow {
   readonly from: string;
   readonly to: string;
-  /** Import statements, types included. */
-  readonly imports: number;
 }
 
-const SHARED = resolve(import.meta.dirname, '../../shared');
+/** A file and what it imports, as paths from the root of the project. */
+export type Imports = ReadonlyMap<string, readonly string[]>;
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** Types and `import()` included. */
 const FROM = /(?:^(?:import|export)\b[^;]*?\bfrom |\bimport\()'(\.[^']+)'/gmu;
-/** The innermost first. */
-const PATHS = ROOMS.map(({ path }) => path).toSorted(
-  (one, other) => other.split('/').length - one.split('/').length || other.length - one.length,
-);
 
-/** The room that a file below `shared/` is in. */
-export function roomOf(file: string): string {
-  const folder = dirname(file);
-  const found = PATHS.find((path) => path !== '' && (folder === path || folder.startsWith(`${path}/`)));
-  if (found === undefined && folder !== '.')
-    throw new Error(`shared/${file}: wanted a room of infra/docs/rooms.ts, got ${folder}`);
-  return found ?? '';
+/** Returns the imports of all files of `shared/`, `functions/` and `infra/`. */
+export function allImports(): Imports {
+  const files = globSync('{shared,functions,infra}/**/*.ts', {
+    cwd: ROOT,
+    exclude: ['**/node_modules/**', '**/dist/**'],
+  });
+  return new Map(
+    files.map((file) => {
+      const targets = readFileSync(join(ROOT, file), 'utf8').matchAll(FROM);
+      return [file, [...targets].map(([, target = '']) => join(dirname(file), target))];
+    }),
+  );
 }
 
-/** All arrows between rooms, as the files' import statements say. */
-export function arrows(): readonly Arrow[] {
-  const counts = new Map<string, number>();
-  for (const file of globSync('**/*.ts', { cwd: SHARED })) {
-    const from = roomOf(file);
-    for (const [, target = ''] of readFileSync(join(SHARED, file), 'utf8').matchAll(FROM)) {
-      const to = roomOf(relative(SHARED, resolve(SHARED, dirname(file), target)));
-      if (to !== from) counts.set(`${from} ${to}`, (counts.get(`${from} ${to}`) ?? 0) + 1);
+/** Returns the arrows between the rooms of a folder: `shared` or `infra`. */
+export function arrows(root: string, rooms: readonly Room[], imports: Imports = allImports()): readonly Arrow[] {
+  const found = new Map<string, Arrow>();
+  for (const [file, targets] of imports) {
+    if (!file.startsWith(`${root}/`)) continue;
+    const from = roomOf(relative(root, file), rooms);
+    for (const target of targets.filter((path) => path.startsWith(`${root}/`))) {
+      const to = roomOf(relative(root, target), rooms);
+      if (to !== from) found.set(`${from} ${to}`, { from, to });
     }
   }
-  return [...counts].map(([arrow, imports]) => {
-    const [from = '', to = ''] = arrow.split(' ');
-    return { from, to, imports };
-  });
+  return [...found.values()];
 }
 
-/** Those that point from a room to one that stands behind it. */
-export function upwards(all: readonly Arrow[] = arrows()): readonly Arrow[] {
-  const floor = (path: string): number => ROOMS.findIndex((room) => room.path === path);
+/** Returns the innermost room that a file is in. */
+function roomOf(file: string, rooms: readonly Room[]): string {
+  const holds = rooms.filter(({ path }) => file === path || (path !== '' && file.startsWith(`${path}/`)));
+  const innermost = holds.toSorted((one, other) => other.path.length - one.path.length)[0];
+  if (innermost) return innermost.path;
+  if (file.includes('/')) throw new Error(`${file}: infra/docs/rooms.ts must list its folder`);
+  return '';
+}
+
+/** Returns the arrows that point from a room to one that stands behind it. */
+export function upwards(all: readonly Arrow[], rooms: readonly Room[]): readonly Arrow[] {
+  const floor = (path: string): number => rooms.findIndex((room) => room.path === path);
   return all.filter(({ from, to }) => floor(to) > floor(from));
 }
 
+/** Returns a circle of files that import each other, if there is one; its last file imports its first. */
+export function circle(imports: Imports = allImports()): readonly string[] | undefined {
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(file)) return path.slice(path.indexOf(file));
+    if (done.has(file)) return undefined;
+    for (const target of imports.get(file) ?? []) {
+      const found = visit(target, [...path, file]);
+      if (found) return found;
+    }
+    done.add(file);
+    return undefined;
+  };
+  for (const file of imports.keys()) {
+    const found = visit(file, []);
+    if (found) return found;
+  }
+  return undefined;
+}
+
 /**
- * The rooms as a Mermaid diagram, the highest on top. The files that lie in `shared/` itself are left out, since
- * everything imports them, and so is an arrow where a path of other arrows leads from the one room to the other.
+ * Returns the rooms of `shared/` as a Mermaid diagram, the highest on top. It leaves out the files that lie in `shared/`
+ * itself, since everything imports them, and each arrow where a path of other arrows leads from the one room to the other.
  */
 export function diagram(): string {
-  const drawn = arrows().filter(({ from, to }) => from !== '' && to !== '');
+  const drawn = arrows('shared', ROOMS).filter(({ from, to }) => from !== '' && to !== '');
   const targets = Map.groupBy(drawn, ({ from }) => from);
   const reaches = (from: string, to: string): boolean =>
     (targets.get(from) ?? []).some((arrow) => arrow.to === to || reaches(arrow.to, to));
@@ -66,16 +96,23 @@ export function diagram(): string {
     ...ROOMS.toReversed()
       .filter(({ path }) => path !== '')
       .map(({ path }) => `  ${name(path)}["${path}"]`),
-    ...direct.map(({ from, to, imports }) => `  ${name(from)} -->|${imports}| ${name(to)}`).toSorted(),
+    ...direct.map(({ from, to }) => `  ${name(from)} --> ${name(to)}`).toSorted(),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 if (import.meta.main) {
-  const wrong = upwards();
-  // Drawn from the order: with an arrow against it there is none.
+  const imports = allImports();
+  const wrong = [
+    ...upwards(arrows('shared', ROOMS, imports), ROOMS).map(({ from, to }) => `shared/${from} imports shared/${to}`),
+    ...upwards(arrows('infra', INFRA_ROOMS, imports), INFRA_ROOMS).map(
+      ({ from, to }) => `infra/${from} imports infra/${to}`,
+    ),
+  ];
+  for (const line of wrong) process.stderr.write(`against the order of infra/docs/rooms.ts: ${line}\n`);
+  const round = circle(imports);
+  if (round) process.stderr.write(`files that import each other: ${round.join(' -> ')}\n`);
+  // The order makes the diagram, which has an end only without circles.
   if (wrong.length === 0) process.stdout.write(diagram());
-  for (const { from, to, imports } of wrong)
-    process.stderr.write(`upwards: ${from === '' ? 'shared/*.ts' : from} imports ${to} (${imports} times)\n`);
-  process.exitCode = wrong.length > 0 ? 1 : 0;
+  process.exitCode = wrong.length > 0 || round ? 1 : 0;
 }

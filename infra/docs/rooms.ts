@@ -1,13 +1,13 @@
-/** A room of `shared/`: a folder, and what it is for. */
+/** A room of `shared/` or `infra/`: a folder, and what it is for. */
 export interface Room {
-  /** Below `shared/`; empty for the files that lie there directly. */
+  /** Below `shared/` or `infra/`; empty for the files that lie there directly. */
   readonly path: string;
   readonly holds: string;
 }
 
 /**
- * The order of `shared/`, from the bottom up: a file may import what lies in its own room and in those before it, types
- * included, and nothing of those behind it. The linter holds it (`oxlint.config.ts`), `npm run imports` draws it.
+ * The order of `shared/`, from the bottom up: a file imports from its own room and the rooms before it, types included.
+ * The linter holds it (`oxlint.config.ts`), `npm run imports` draws it.
  */
 export const ROOMS: readonly Room[] = [
   { path: '', holds: 'the words that everything uses: cells, addresses, shards, times, errors' },
@@ -45,4 +45,40 @@ export const ROOMS: readonly Room[] = [
   { path: 'sealed', holds: 'fields sealed under the keys of subjects; subjects forgotten; records signed' },
   { path: 'migrate', holds: 'schemas and catalogues brought to what is deployed' },
   { path: 'moves', holds: 'a shard copied to another group, compared, switched over, and back' },
+  { path: 'preflight', holds: 'checks of an AWS account before and within a deployment' },
+];
+
+/** The order of `infra/`, held in the same way. A path may name one file. */
+export const INFRA_ROOMS: readonly Room[] = [
+  { path: 'setup', holds: 'commands that make a fresh machine ready, in plain JavaScript' },
+  { path: 'constructs', holds: 'the CDK constructs of the package' },
+  { path: 'console', holds: 'the page of the console' },
+  { path: '', holds: 'the context of the app and its environments' },
+  { path: 'stacks', holds: 'the stacks that are deployed' },
+  { path: 'app.ts', holds: 'the CDK app' },
+  { path: 'capacity.ts', holds: 'costs and the connection budget' },
+  { path: 'local', holds: 'helpers of the local stack' },
+  { path: 'local/platform', holds: 'processes, as the operating system lists them' },
+  { path: 'local/data-api', holds: 'a package of its own: the RDS Data API in front of any MySQL server' },
+  { path: 'local/folder', holds: 'the data folder of a stack' },
+  { path: 'local/mysql', holds: 'shard groups: real servers, replication, endpoints with faults' },
+  { path: 'local/iam', holds: 'IAM policies, judged' },
+  { path: 'local/login', holds: 'credentials of the stack and its functions' },
+  { path: 'local/lambda', holds: 'functions in threads or processes' },
+  { path: 'local/gateway', holds: 'the HTTP API' },
+  { path: 'local/emulators', holds: 'DynamoDB, SQS, Secrets Manager, the RDS Data API' },
+  { path: 'local/event-sources', holds: 'messages of queues that call functions' },
+  { path: 'local/template', holds: 'the synthesized template, read and run' },
+  { path: 'local/running', holds: 'a running stack, as its commands see it' },
+  { path: 'local/snapshots', holds: 'snapshots of a running stack and its groups' },
+  { path: 'local/control', holds: 'the control port, and the answers of its commands' },
+  { path: 'local/stack', holds: 'a stack started, and changed when its sources change' },
+  { path: 'local/commands', holds: 'npm start and its like' },
+  { path: 'cli', holds: 'the command line' },
+  { path: 'preflight', holds: 'the preflight as a command' },
+  { path: 'schemas', holds: 'JSON Schemas for editors' },
+  { path: 'docs', holds: 'the documents and their checks' },
+  { path: 'examples', holds: 'examples' },
+  { path: 'package', holds: 'the npm packages' },
+  { path: 'datastores', holds: 'the datastores that this deployment defines' },
 ];

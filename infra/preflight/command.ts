@@ -2,10 +2,10 @@
 import { STSClient } from '@aws-sdk/client-sts';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { CONTEXT_KEYS, type AppContext } from '../app-context.ts';
-import { AwsBySdk } from './aws-by-sdk.ts';
-import type { Needs } from './needs.ts';
+import { AwsBySdk } from '../../shared/preflight/aws-by-sdk.ts';
+import type { Needs } from '../../shared/preflight/needs.ts';
 import { EXIT_CODES, jsonOf, tableOf, verdictOf } from './report.ts';
-import { runChecks } from './run-checks.ts';
+import { runChecks } from '../../shared/preflight/run-checks.ts';
 
 interface Flags {
   readonly context: AppContext;

@@ -1,5 +1,5 @@
 import { textTable } from '../cli/output/text-table.ts';
-import type { Finding, Verdict } from './check.ts';
+import type { Finding, Verdict } from '../../shared/preflight/check.ts';
 
 /** What the command ends with. What is wrong is said before what is not known. */
 export const EXIT_CODES = { ok: 0, FAIL: 1, unknown: 2 } as const satisfies Record<Verdict, number>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { type AppContext, PROJECT_ROOT, readAppContext } from '../app-context.ts';
 import { buildApp } from '../app.ts';
-import type { Needs } from './needs.ts';
+import type { Needs } from '../../shared/preflight/needs.ts';
 
 /** @throws an Error that names the key of the context at fault, or what the app refuses */
 export function needsOf(context: AppContext): Needs {

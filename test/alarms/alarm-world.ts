@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type Connection } from 'mysql2/promise';
 import { sendCommand } from '../../infra/local/control/control-client.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { shardOf } from '../../shared/address.ts';
 import type { AlarmDefinition } from './alarm.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dataFolder } from '../../infra/local/stack/data-folder.ts';
+import { dataFolder } from '../../infra/local/folder/data-folder.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { SchemalessError } from '../../shared/errors.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { writeFiles } from '../infra/support/write-files.ts';

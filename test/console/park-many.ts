@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import type { SchemalessClient } from '../../shared/client/client.ts';
 import { afterAttempt, parkedCell } from '../../shared/triggers/state/failing-cell.ts';
 import { troubledShards } from '../../shared/triggers/state/troubled-shards.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { localSigner } from '../../infra/local/stack/local-signer.ts';
+import { localSigner } from '../../infra/local/login/local-signer.ts';
 import type { Sign } from '../../shared/client/sign-request.ts';
 import type { GroupHealth } from '../../shared/contract/datastore.ts';
 

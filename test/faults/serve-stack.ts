@@ -1,6 +1,6 @@
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 
 export function toldOptions<Options extends object = Partial<LocalStackOptions>>(): Options {
   return JSON.parse(process.argv[2] ?? '{}') as Options;

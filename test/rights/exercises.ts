@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
 import { erasuresClient } from '../../shared/client/erasures-client.ts';

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RoleRights } from '../../infra/local/iam/rights.ts';
 import type { WrittenStatement } from '../../infra/local/iam/statement.ts';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { textTable } from '../support/text-table.ts';
 import { exercises, type Exercise } from './exercises.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { clusterArn } from '../../infra/local/template/resources/cluster.ts';
+import { clusterArn } from '../../infra/local/arn.ts';
 import { startShardGroups, type ShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import type { EngineKind } from '../../infra/setup/engine.mjs';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';

@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import { processesNaming } from '../../infra/local/process-table.ts';
+import { processesNaming } from '../../infra/local/platform/process-table.ts';
 
 /** Kills the processes whose command line names a place below this folder, and returns their ids. */
 export function endProcessesOn(folder: string): readonly number[] {

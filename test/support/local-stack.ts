@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 
 /** Synthesis, servers and functions, on a machine that has other things to do. */
 const START_MS = 240_000;

@@ -7,8 +7,8 @@ import { beforeAll, inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
-import type { Endpoints } from '../../infra/local/stack/endpoints.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import type { Endpoints } from '../../infra/local/running/endpoints.ts';
+import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { listen } from './listen.ts';
 import { refusalsIn } from './local-stack.ts';
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { isLoopback } from './loopback.ts';
 import { DEFAULT_OPTIONS } from '../../local/stack/local-stack-options.ts';
-import { dataFolder, isDataFolder } from '../../local/stack/data-folder.ts';
+import { dataFolder, isDataFolder } from '../../local/folder/data-folder.ts';
 
 /** A stack that runs on this machine. */
 export interface FoundStack {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { PROJECT_ROOT } from '../../app-context.ts';
 import { consumerEnvironment } from './consumer-environment.ts';
-import { dataFolder } from '../stack/data-folder.ts';
-import type { Endpoints } from '../stack/endpoints.ts';
+import { dataFolder } from '../folder/data-folder.ts';
+import type { Endpoints } from '../running/endpoints.ts';
 import { dataFlag } from './flags.ts';
 
 const command = new Command('npm run consume --')

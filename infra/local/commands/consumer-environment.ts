@@ -1,6 +1,6 @@
 import { environmentOf, type ConsumerVariable } from '../../../shared/environment.ts';
-import { loginVariables } from '../stack/aws-login.ts';
-import type { Endpoints } from '../stack/endpoints.ts';
+import { loginVariables } from '../login/aws-login.ts';
+import type { Endpoints } from '../running/endpoints.ts';
 
 /**
  * The environment variables with which a process of its own consumes a trigger of a running stack: as those of the

@@ -9,11 +9,11 @@ import { showStatus } from '../control/show-status.ts';
 import { showUsage } from '../control/show-usage.ts';
 import { usageOf } from '../control/usage.ts';
 import { listSnapshots, readSnapshot } from '../snapshots/snapshot.ts';
-import { dataFolder, isDataFolder } from '../stack/data-folder.ts';
-import type { AddedGroup } from '../stack/running-stack.ts';
+import { dataFolder, isDataFolder } from '../folder/data-folder.ts';
+import type { AddedGroup } from '../running/running-stack.ts';
 import { dataFlag, wholeNumberFlag } from './flags.ts';
 import { logsCommand } from './logs.ts';
-import { lockFolder } from '../stack/folder-lock.ts';
+import { lockFolder } from '../folder/folder-lock.ts';
 import { stopOrphansBelow } from '../control/leftovers.ts';
 
 const program = new Command('npm run local --')

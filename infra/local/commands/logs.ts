@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { logLineAsJson, showLogLine } from '../control/log-line.ts';
 import { readLogs } from '../control/read-logs.ts';
-import { dataFolder, isDataFolder } from '../stack/data-folder.ts';
+import { dataFolder, isDataFolder } from '../folder/data-folder.ts';
 import { dataFlag } from './flags.ts';
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -2,13 +2,13 @@
 import { Command } from 'commander';
 import type { Access } from '../../../shared/environment.ts';
 import { VERSION } from '../../../shared/version.ts';
-import { awsLogin } from '../stack/aws-login.ts';
+import { awsLogin } from '../login/aws-login.ts';
 import { startFlags } from './flags.ts';
 import { checkSmall, SMALL_GROUPS, SMALL_SHARDS } from './small-preset.ts';
-import { localSigner } from '../stack/local-signer.ts';
+import { localSigner } from '../login/local-signer.ts';
 import { startLocalStack } from '../stack/local-stack.ts';
 import type { ServerSize } from '../mysql/server-size.ts';
-import type { LocalStack } from '../stack/running-stack.ts';
+import type { LocalStack } from '../running/running-stack.ts';
 import type { LocalStackOptions } from '../stack/local-stack-options.ts';
 import { loadTriggers } from '../stack/load-triggers.ts';
 import { prove } from '../stack/proof.ts';

@@ -10,10 +10,10 @@ import { openContext } from '../../../shared/access/context.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { TopologySource } from '../../../shared/topology/topology.ts';
 import { requireDatastore } from '../../../shared/access/groups.ts';
-import { awsLogin } from '../stack/aws-login.ts';
+import { awsLogin } from '../login/aws-login.ts';
 import { sendCommand } from '../control/control-client.ts';
-import { dataFolder } from '../stack/data-folder.ts';
-import type { Endpoints } from '../stack/endpoints.ts';
+import { dataFolder } from '../folder/data-folder.ts';
+import type { Endpoints } from '../running/endpoints.ts';
 import { dataFlag } from './flags.ts';
 
 /** Listed; the rest is only counted. */

@@ -7,9 +7,9 @@ import { noteSetBack, readSetBacks, whyCellsWouldGo } from '../snapshots/judge-s
 import { readSnapshot, snapshotFile, writeSnapshot } from '../snapshots/snapshot.ts';
 import { positionOf, setBackGroup, untilItGoesOn } from '../snapshots/set-back-group.ts';
 import { takeSnapshot } from '../snapshots/take-snapshot.ts';
-import { dataFolder } from '../stack/data-folder.ts';
-import { keepCopies } from '../stack/keep-copies.ts';
-import type { LocalStack } from '../stack/running-stack.ts';
+import { dataFolder } from '../folder/data-folder.ts';
+import { keepCopies } from '../running/keep-copies.ts';
+import type { LocalStack } from '../running/running-stack.ts';
 import type { Commands } from './control-server.ts';
 import { queueStatus, type QueueStatus } from './queue-status.ts';
 import { triggerStatus, type TriggerState } from './trigger-status.ts';

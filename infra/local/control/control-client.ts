@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { dataFolder } from '../stack/data-folder.ts';
+import { dataFolder } from '../folder/data-folder.ts';
 import type { ControlAddress } from './control-server.ts';
 
 /**

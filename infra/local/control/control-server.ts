@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { writeFileAtomically } from '../write-file-atomically.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 
 /** How to reach the control server of a running stack; the file is readable by its owner alone. */
 export interface ControlAddress {

@@ -1,5 +1,5 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { awsLogin } from '../stack/aws-login.ts';
+import { awsLogin } from '../login/aws-login.ts';
 import { queueCounts, type QueueCounts } from '../event-sources/queue-of-source.ts';
 import type { StackQueue } from '../template/stack-queues.ts';
 

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setAside } from '../lambda/log-file.ts';
-import type { DataFolder } from '../stack/data-folder.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
 import { parseLogLine, type LogLine } from './log-line.ts';
 
 export interface WantedLines {

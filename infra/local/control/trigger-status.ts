@@ -1,6 +1,6 @@
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
-import { localSigner } from '../stack/local-signer.ts';
+import { localSigner } from '../login/local-signer.ts';
 import type { TriggerSummary } from '../../../shared/contract/trigger-operations.ts';
 
 /** A trigger as its operators see it over HTTP; only its name while nobody can say more. */

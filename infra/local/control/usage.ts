@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuTicks, proportionalBytes, TICKS_PER_SECOND } from '../process-table.ts';
+import { cpuTicks, proportionalBytes, TICKS_PER_SECOND } from '../platform/process-table.ts';
 import type { StackStatus } from './commands.ts';
 
 /** What a running stack takes of its machine, part by part. Bytes, and shares of one core. */

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { residentBytes } from '../process-table.ts';
+import { residentBytes } from '../platform/process-table.ts';
 
 /** What a stack takes of its machine, in bytes. */
 export interface Weight {

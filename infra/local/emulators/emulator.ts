@@ -1,4 +1,5 @@
 import type { RightsByKey } from '../iam/rights.ts';
+import { serviceUrl } from '../login/service-url.ts';
 
 /** A service of AWS on this machine, or wherever the environment says that it is. */
 export interface Emulator {
@@ -21,24 +22,12 @@ export interface Service extends Emulator {
   resume(): Promise<void>;
 }
 
-/**
- * The SDK's own variable for a service: whoever sets it runs the service elsewhere, for instance LocalStack.
- *
- * @throws Error that names the variable, when it has no URL
- */
+/** Returns a service that runs elsewhere (see `serviceUrl`); undefined where this machine runs it. */
 export function elsewhere(variable: `AWS_ENDPOINT_URL_${string}`): Service | undefined {
-  const url = process.env[variable];
-  if (url === undefined || url === '') return undefined;
-  if (!/^https?:\/\//u.test(url) || !URL.canParse(url))
-    throw new Error(`${variable}: wanted a URL such as http://127.0.0.1:4566, got ${JSON.stringify(url)}`);
+  const url = serviceUrl(variable);
+  if (url === undefined) return undefined;
   const refuse = async (): Promise<never> => {
     throw new Error(`${variable} says that this service runs elsewhere: it is not the local stack's to end`);
   };
-  return {
-    url: url.replace(/\/$/u, ''),
-    setRights: async () => {},
-    close: async () => {},
-    kill: refuse,
-    resume: refuse,
-  };
+  return { url, setRights: async () => {}, close: async () => {}, kill: refuse, resume: refuse };
 }

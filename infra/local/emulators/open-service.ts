@@ -1,4 +1,4 @@
-import { stackId, type DataFolder } from '../stack/data-folder.ts';
+import { stackId, type DataFolder } from '../folder/data-folder.ts';
 import { elsewhere, type Service, type ServiceName } from './emulator.ts';
 import { startService } from './start-service.ts';
 import { whyAway } from './why-away.ts';

@@ -1,5 +1,5 @@
 import type { ShardGroup } from '../mysql/shard-groups.ts';
-import { clusterArn } from '../template/resources/cluster.ts';
+import { clusterArn } from '../arn.ts';
 import type { RdsDataThreadData } from './rds-data-thread.ts';
 import { elsewhere, type Emulator } from './emulator.ts';
 import { startServiceWorker } from './service-worker.ts';

@@ -1,6 +1,6 @@
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { awsLogin } from '../stack/aws-login.ts';
+import { awsLogin } from '../login/aws-login.ts';
 import type { ServiceName } from './emulator.ts';
 
 /** Ample for a service that has something else to do, and short for somebody who waits for it in vain. */

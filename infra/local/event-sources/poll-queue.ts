@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventSourceDefinition } from '../template/resources/event-source.ts';
+import type { EventSourceDefinition } from './event-source.ts';
 import { failedMessages } from './failed-messages.ts';
 import { sqsEvent } from './sqs-event.ts';
 import type { QueueOfSource, ReceivedMessage } from './queue-of-source.ts';

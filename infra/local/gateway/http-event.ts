@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { PSEUDO } from '../template/template.ts';
+import { PSEUDO } from '../arn.ts';
 import type { Match } from './route-table.ts';
 
 /** The path and query of a request, taken apart. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { localArn } from '../template/template.ts';
+import { localArn } from '../arn.ts';
 import { LEADING_KEYS } from './condition.ts';
 import type { Call } from './statement.ts';
 

@@ -2,6 +2,8 @@ import { pattern } from './pattern.ts';
 
 export const LEADING_KEYS = 'dynamodb:LeadingKeys';
 export const SOURCE_ARN = 'aws:SourceArn';
+/** The principal that functions name where they let API Gateway call them. */
+export const API_GATEWAY = 'apigateway.amazonaws.com';
 
 /** Whether a condition of a statement holds, by the condition keys of a call. */
 export type Comparison = (context: Readonly<Record<string, readonly string[]>>) => boolean;

@@ -1,4 +1,4 @@
-import { loginOfFunction, loginVariables } from '../stack/aws-login.ts';
+import { loginOfFunction, loginVariables } from '../login/aws-login.ts';
 
 /** A function of the template, as it is run here. */
 export interface FunctionDefinition {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRunning, processesWithArgument } from '../process-table.ts';
+import { isRunning, processesWithArgument } from '../platform/process-table.ts';
 
 const TERMINATE_MS = 20_000;
 const POLL_MS = 20;

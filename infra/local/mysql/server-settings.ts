@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EngineKind, InstalledEngine } from '../../setup/engine.mjs';
-import { openFilesLimit } from '../process-table.ts';
+import { openFilesLimit } from '../platform/process-table.ts';
 import { SERVER_HOST } from './node-status.ts';
 import type { ServerSize } from './server-size.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EngineKind, ensureEngine, type InstalledEngine } from '../../setup/engine.mjs';
-import { lockFolder } from '../stack/folder-lock.ts';
+import { lockFolder } from '../folder/folder-lock.ts';
 import type { Forwarder } from './forwarder.ts';
 import { passwordsOf } from './accounts.ts';
 import { blankData } from './blank-data.ts';

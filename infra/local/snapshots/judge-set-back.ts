@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { DataFolder } from '../stack/data-folder.ts';
-import { writeFileAtomically } from '../write-file-atomically.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** When each group was set back last: RFC 3339, UTC. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { invalidField } from '../../../shared/errors.ts';
 import type { EngineKind } from '../../setup/engine.mjs';
-import type { DataFolder } from '../stack/data-folder.ts';
-import { writeFileAtomically } from '../write-file-atomically.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 
 export type TableItem = Record<string, AttributeValue>;
 

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { awsLogin } from '../stack/aws-login.ts';
-import type { LocalStack } from '../stack/running-stack.ts';
+import { awsLogin } from '../login/aws-login.ts';
+import type { LocalStack } from '../running/running-stack.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readItems } from './table-items.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hasGroups, keptGroups } from '../mysql/groups-file.ts';
-import { writeFileAtomically } from '../write-file-atomically.ts';
-import type { DataFolder } from './data-folder.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
 
 type Folder = Pick<DataFolder, 'root' | 'groupCount'>;
 

@@ -1,4 +1,4 @@
-import type { LocalStack } from './running-stack.ts';
+import type { LocalStack } from '../running/running-stack.ts';
 
 /** Loads nothing but the function's module: see `loadedTrigger`. */
 const NO_MESSAGES = JSON.stringify({ Records: [] });

@@ -1,9 +1,9 @@
 import type { Access } from '../../../shared/environment.ts';
 import type { ServerSize } from '../mysql/server-size.ts';
-import type { FunctionMode } from '../lambda/function-definition.ts';
+import type { TemplateOptions } from '../template/run-template.ts';
 
 /** What a local stack is started with; `npm start` has a flag for what people want to change. */
-export interface LocalStackOptions {
+export interface LocalStackOptions extends TemplateOptions {
   /** Port of the HTTP API, 0 for any free one. @default 4000 */
   readonly port: number;
   /** Folder of everything it keeps. @default .local */
@@ -25,10 +25,6 @@ export interface LocalStackOptions {
   readonly engine: 'mysql' | 'mariadb' | undefined;
   /** After how many seconds a server that died is started again, as a managed cluster would; 0 for never. @default 2 */
   readonly restartAfterSeconds: number;
-  /** @default threads */
-  readonly functions: FunctionMode;
-  /** Workers that tail the shards for the triggers, 1 to 64. @default as many as last time, 1 at first */
-  readonly tailers: number | undefined;
   /** Minutes that copies are kept after they were drained, 0 to 10,080: what a group that is set back gets back. @default as last time, 0 at first */
   readonly keepCopies: number | undefined;
   /** How functions reach MySQL. @default mysql */
@@ -42,20 +38,6 @@ export interface LocalStackOptions {
   readonly checkSignatures: boolean;
   /** Folder of the datastores' YAML. @default infra/datastores */
   readonly datastores: string | undefined;
-  /** Instances that share the calls of each function behind the HTTP API, 1 to 16. @default 1 */
-  readonly functionInstances: number;
-  /**
-   * Heap of each instance in MB, 64 to 10,240; it ends when it needs more. @default the memory that the template gives
-   * the function
-   */
-  readonly functionMemory: number | undefined;
-  /**
-   * An instance that is not called for so long is let go; 0 for never. Functions that are started each minute keep
-   * theirs with anything over that. @default 75
-   */
-  readonly functionIdleSeconds: number;
-  /** Further flags of Node for the processes of functions, as to look for leaks. @default none */
-  readonly functionArguments: readonly string[];
   /** Module that exports `buildApp(app)`. @default the app that is deployed */
   readonly app: string | undefined;
   /** Folder that the triggers' functions are given from. @default the root of the repository */
@@ -66,8 +48,6 @@ export interface LocalStackOptions {
   readonly serverSize: ServerSize;
   /** Further arguments of the MySQL servers. */
   readonly serverArguments: readonly string[];
-  /** Told what is going on. */
-  readonly log: (line: string) => void;
 }
 
 export const DEFAULT_OPTIONS: LocalStackOptions = {

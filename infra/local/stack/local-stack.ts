@@ -1,29 +1,29 @@
 import { resolve } from 'node:path';
-import { awsLogin } from './aws-login.ts';
+import { awsLogin } from '../login/aws-login.ts';
 import { commandsOf } from '../control/commands.ts';
 import { startControlServer } from '../control/control-server.ts';
-import { dataFolder, makeDataFolder } from './data-folder.ts';
+import { dataFolder, makeDataFolder } from '../folder/data-folder.ts';
 import { startSecretsManager } from '../emulators/secrets-manager.ts';
 import { startRdsData } from '../emulators/rds-data.ts';
 import { openService } from '../emulators/open-service.ts';
-import { endpointsOf, keepEndpointsFile } from './endpoints.ts';
-import { lockFolder } from './folder-lock.ts';
+import { endpointsOf, keepEndpointsFile } from '../running/endpoints.ts';
+import { lockFolder } from '../folder/folder-lock.ts';
 import { openFunctionLog } from '../lambda/function-log.ts';
 import { openLogFile } from '../lambda/log-file.ts';
 import { groupCount, rememberGroupCount } from './group-count.ts';
-import { keepCopies, rememberKeepCopies } from './keep-copies.ts';
+import { keepCopies, rememberKeepCopies } from '../running/keep-copies.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 import { openGateway } from '../gateway/gateway.ts';
 import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
 import { startWantedGroups } from './start-groups.ts';
 import { mostShards, rememberMostShards } from './most-shards.ts';
 import { showProgress } from './progress.ts';
-import type { LocalStack } from './running-stack.ts';
+import type { LocalStack } from '../running/running-stack.ts';
 import { runTemplate } from '../template/run-template.ts';
 import { stackQueues } from '../template/stack-queues.ts';
 import { stackSources } from './stack-sources.ts';
 import { takeSources } from './take-sources.ts';
-import { undefinedDatastores } from './undefined-datastores.ts';
+import { undefinedDatastores } from '../running/undefined-datastores.ts';
 
 /**
  * Synthesizes the CDK app with `environment=local` and runs the template on this machine, with real MySQL servers. The

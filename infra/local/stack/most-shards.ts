@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { writeFileAtomically } from '../write-file-atomically.ts';
-import type { DataFolder } from './data-folder.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
 
 /** Of data that was made before the number was written down. */
 const FORMERLY = 256;

@@ -3,7 +3,7 @@ import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import { PROJECT_ROOT, readAppContext, type AppContext, type AppProps } from '../../app-context.ts';
 import { checkTypes } from '../template/resources/local-resources.ts';
 import { DEPLOYED_APP, synthesize, type Synthesis } from '../template/synthesize.ts';
-import type { DataFolder } from './data-folder.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
 import { checkShardCounts, lastShardCounts } from './fixed-shards.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import type { EnvironmentProps } from '../../environments.ts';
 import { wishedEngine } from '../../setup/engine.mjs';
-import type { DataFolder } from './data-folder.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
 import type { WantedGroup } from '../mysql/groups-file.ts';
 import { startShardGroups, type ShardGroups } from '../mysql/shard-groups.ts';

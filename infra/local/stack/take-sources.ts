@@ -7,9 +7,9 @@ import type { World } from '../template/resources/resource-kind.ts';
 import type { RunningTemplate } from '../template/run-template.ts';
 import type { Synthesis } from '../template/synthesize.ts';
 import { tableNames } from '../template/resources/table.ts';
-import { createdDatastores } from './created-datastores.ts';
+import { createdDatastores } from '../running/created-datastores.ts';
 import { definitionChanges } from './definition-changes.ts';
-import type { AddedGroup, ReadSources, TakenOver } from './running-stack.ts';
+import type { AddedGroup, ReadSources, TakenOver } from '../running/running-stack.ts';
 import type { StackSources } from './stack-sources.ts';
 import { checkGroups, groupsOf, startAddedGroups } from './start-groups.ts';
 

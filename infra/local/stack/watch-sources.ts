@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { watch, type FSWatcher } from 'chokidar';
 import { loadTriggers } from './load-triggers.ts';
-import type { LocalStack, TakenOver } from './running-stack.ts';
+import type { LocalStack, TakenOver } from '../running/running-stack.ts';
 
 export interface WatchedSources {
   /** Resolves when nothing is watched any more, and what was being taken over has been. */

@@ -1,4 +1,4 @@
-import { PSEUDO } from './template.ts';
+import { PSEUDO } from '../arn.ts';
 
 /** What intrinsic functions are worked out with. */
 export interface Scope {

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { writeFileAtomically } from '../write-file-atomically.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 import type { CustomResourceDefinition } from './resources/custom-resource.ts';
-import { PSEUDO, describeResource } from './template.ts';
+import { PSEUDO } from '../arn.ts';
+import { describeResource } from './template.ts';
 
 /** What is known of the custom resources that were made, by stack and logical id. */
 type Made = Record<string, { readonly physicalId: string; readonly properties: Readonly<Record<string, unknown>> }>;

@@ -1,8 +1,8 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { loginOfFunction, type AwsLogin } from '../stack/aws-login.ts';
+import { loginOfFunction, type AwsLogin } from '../login/aws-login.ts';
 import { pollQueue, type QueuePoller } from '../event-sources/poll-queue.ts';
 import { queueCounts, queueOfSource } from '../event-sources/queue-of-source.ts';
-import type { EventSourceDefinition } from './resources/event-source.ts';
+import type { EventSourceDefinition } from '../event-sources/event-source.ts';
 
 export interface RunEventSourcesOptions {
   readonly sqsUrl: string;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { accessKeyOf } from '../iam/access-key.ts';
 import { readRights, type RightsByKey } from '../iam/rights.ts';
 import type { ScheduleDefinition } from './resources/schedule.ts';
-import { PSEUDO } from './template.ts';
+import { PSEUDO } from '../arn.ts';
 
 /** One that works, and one that takes over from it. */
 const MOST_UNDER_WAY = 2;

@@ -1,14 +1,14 @@
-import type { DataFolder } from '../stack/data-folder.ts';
-import { deleteFormerQueues, rememberQueues } from '../stack/former-queues.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
+import { deleteFormerQueues, rememberQueues } from './former-queues.ts';
 import { startFunctionHost, type FunctionHost } from '../lambda/function-host.ts';
-import type { FunctionDefinition } from '../lambda/function-definition.ts';
+import type { FunctionDefinition, FunctionMode } from '../lambda/function-definition.ts';
 import type { FunctionLog } from '../lambda/function-log.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HttpRoute } from '../gateway/route-table.ts';
 import type { RightsByKey } from '../iam/rights.ts';
-import type { LocalStackOptions } from '../stack/local-stack-options.ts';
 import { customResources, type CustomResourceDefinition } from './resources/custom-resource.ts';
-import { eventSources, type EventSourceDefinition } from './resources/event-source.ts';
+import { eventSources } from './resources/event-source.ts';
+import type { EventSourceDefinition } from '../event-sources/event-source.ts';
 import { corsRules, httpRoutes } from './resources/http-api.ts';
 import { lambdaFunctions } from './resources/lambda-function.ts';
 import type { LocalResources } from './resources/local-resources.ts';
@@ -20,10 +20,34 @@ import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
 import { runEventSources, type RunningEventSources } from './run-event-sources.ts';
 import { runSchedules, type RunningSchedules } from './run-schedules.ts';
-import { tailersOf, tailerWish, type TailerWish, type Tailers } from '../stack/tailers.ts';
+import { tailersOf, tailerWish, type TailerWish, type Tailers } from './tailers.ts';
+
+/** How the functions of a template run. */
+export interface TemplateOptions {
+  /** @default threads */
+  readonly functions: FunctionMode;
+  /** Workers that tail the shards for the triggers, 1 to 64. @default as many as last time, 1 at first */
+  readonly tailers: number | undefined;
+  /** Instances that share the calls of each function behind the HTTP API, 1 to 16. @default 1 */
+  readonly functionInstances: number;
+  /**
+   * Heap of each instance in MB, 64 to 10,240; it ends when it needs more. @default the memory that the template gives
+   * the function
+   */
+  readonly functionMemory: number | undefined;
+  /**
+   * An instance that is not called for so long is let go; 0 for never. Functions that are started each minute keep
+   * theirs with anything over that. @default 75
+   */
+  readonly functionIdleSeconds: number;
+  /** Further flags of Node for the processes of functions, as to look for leaks. @default none */
+  readonly functionArguments: readonly string[];
+  /** Told what is going on. */
+  readonly log: (line: string) => void;
+}
 
 export interface RunTemplateOptions {
-  readonly options: LocalStackOptions;
+  readonly options: TemplateOptions;
   readonly folder: DataFolder;
   readonly services: {
     readonly dynamodb: string;
@@ -196,7 +220,7 @@ interface TemplateParts {
 
 function partsOf(
   { resources, context }: Pick<LocalResources, 'resources' | 'context'>,
-  { functionMemory, functionArguments }: LocalStackOptions,
+  { functionMemory, functionArguments }: TemplateOptions,
 ): TemplateParts {
   const routes = httpRoutes(resources, context);
   const scheduled = schedules(resources, context);

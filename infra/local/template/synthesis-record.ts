@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '../../app-context.ts';
 import { hashOfSettings, SourceLook } from '../../stacks/source-look.ts';
-import { writeFileAtomically } from '../write-file-atomically.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 import type { SynthesisOrder } from './synthesis-order.ts';
 
 /**

@@ -38,23 +38,6 @@ export interface ResourceAddress {
   readonly resource: TemplateResource;
 }
 
-/** The text that stands in for an account, a region and a partition here. */
-export const PSEUDO = {
-  account: '000000000000',
-  region: 'us-east-1',
-  partition: 'aws',
-  urlSuffix: 'amazonaws.com',
-} as const;
-
-/** An ARN of this place, or of another. */
-export function localArn(
-  service: string,
-  resource: string,
-  { region, account }: { readonly region: string; readonly account: string } = PSEUDO,
-): string {
-  return `arn:${PSEUDO.partition}:${service}:${region}:${account}:${resource}`;
-}
-
 /** `logical id (type) of stack`, for messages. */
 export function describeResource({ stack, logicalId, resource }: ResourceAddress): string {
   return `${logicalId} (${resource.Type}) of ${stack.name}`;

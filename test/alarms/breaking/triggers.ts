@@ -7,7 +7,7 @@ import {
 import { randomUUID } from 'node:crypto';
 import type { RightsByKey } from '../../../infra/local/iam/rights.ts';
 import type { WrittenStatement } from '../../../infra/local/iam/statement.ts';
-import { awsLogin } from '../../../infra/local/stack/aws-login.ts';
+import { awsLogin } from '../../../infra/local/login/aws-login.ts';
 import type { AlarmWorld } from '../alarm-world.ts';
 import type { AlarmCase } from '../ring.ts';
 import { moodColumn, MOODS, type Mood } from '../functions/as-told.ts';

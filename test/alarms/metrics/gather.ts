@@ -5,8 +5,8 @@ import { createConnection, type Connection, type RowDataPacket } from 'mysql2/pr
 import { queueStatus } from '../../../infra/local/control/queue-status.ts';
 import type { NodeStatus } from '../../../infra/local/mysql/node-status.ts';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
-import { dataFolder } from '../../../infra/local/stack/data-folder.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import { dataFolder } from '../../../infra/local/folder/data-folder.ts';
+import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
 import type { StackQueue } from '../../../infra/local/template/stack-queues.ts';
 import { functionMetrics, logLines, takeFigures, takeRequest } from './figures.ts';
 import type { MetricStore } from './metric-store.ts';

@@ -1,7 +1,7 @@
 import { sqsEvent } from '../../../infra/local/event-sources/sqs-event.ts';
 import { instanceEnvironment, type FunctionDefinition } from '../../../infra/local/lambda/function-definition.ts';
 import { functionPool } from '../../../infra/local/lambda/function-pool.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { erasuresClient } from '../../../shared/client/erasures-client.ts';

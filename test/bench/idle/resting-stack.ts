@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dataFolder } from '../../../infra/local/stack/data-folder.ts';
+import { dataFolder } from '../../../infra/local/folder/data-folder.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { persist } from '../../support/persist.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { processesWithArgument } from '../../../infra/local/process-table.ts';
+import { processesWithArgument } from '../../../infra/local/platform/process-table.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { untilBuffersEmpty } from '../aftermath.ts';
 import { check, grouped, type Check, type FaultRun, type RunWorld } from '../fault-run.ts';

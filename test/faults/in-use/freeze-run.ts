@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
 import { check, type FaultRun, type RunWorld } from '../fault-run.ts';
 import { variedFunctions } from '../stack-program.ts';
 import { arePerfect, firstLine, startInUse, type StackInUse } from './stack-in-use.ts';

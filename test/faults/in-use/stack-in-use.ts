@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
 import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
 import type { CellAddress } from '../../../shared/cell.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { DATASTORE } from '../../support/store-access.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackStatus } from '../../../infra/local/control/commands.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
-import { isRunning } from '../../../infra/local/process-table.ts';
+import { isRunning } from '../../../infra/local/platform/process-table.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { faultsLine, inspect, type Aftermath } from '../aftermath.ts';
 import { countsLine, grouped, type FaultRun, type RunWorld } from '../fault-run.ts';

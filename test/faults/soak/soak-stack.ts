@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConnection, type Connection } from 'mysql2';
 import './collect-garbage.mjs';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
 import { serveStack, toldOptions } from '../serve-stack.ts';
 
 /** A cache that fills for ten minutes cannot be told from a leak. */

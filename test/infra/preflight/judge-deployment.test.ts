@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Finding } from '../../../infra/preflight/check.ts';
-import { judgeDeployment } from '../../../infra/preflight/judge-deployment.ts';
-import { refusalOf } from '../../../infra/preflight/refusal.ts';
+import type { Finding } from '../../../shared/preflight/check.ts';
+import { judgeDeployment } from '../../../shared/preflight/judge-deployment.ts';
+import { refusalOf } from '../../../shared/preflight/refusal.ts';
 import { goodAccount } from './good-account.ts';
 
 const stack = 'arn:aws:cloudformation:eu-west-1:123456789012:stack/one/1';

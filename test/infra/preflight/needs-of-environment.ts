@@ -1,5 +1,5 @@
 import type { EnvironmentName } from '../../../infra/environments.ts';
-import type { Needs } from '../../../infra/preflight/needs.ts';
+import type { Needs } from '../../../shared/preflight/needs.ts';
 import { appOf } from '../support/synthesized.ts';
 
 /** Returns the needs of an environment, as `needsOf` finds them, without another synthesis. */

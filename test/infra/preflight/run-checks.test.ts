@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { AwsAnswers } from '../../../infra/preflight/aws-answers.ts';
-import type { Finding } from '../../../infra/preflight/check.ts';
+import type { AwsAnswers } from '../../../shared/preflight/aws-answers.ts';
+import type { Finding } from '../../../shared/preflight/check.ts';
 import { EXIT_CODES, tableOf, verdictOf } from '../../../infra/preflight/report.ts';
-import { runChecks } from '../../../infra/preflight/run-checks.ts';
-import { Unanswered } from '../../../infra/preflight/unanswered.ts';
+import { runChecks } from '../../../shared/preflight/run-checks.ts';
+import { Unanswered } from '../../../shared/preflight/unanswered.ts';
 import { goodAccount } from './good-account.ts';
 import { needsOfEnvironment } from './needs-of-environment.ts';
 

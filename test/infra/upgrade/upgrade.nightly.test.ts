@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../../infra/local/running/running-stack.ts';
 import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';

@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Endpoints } from '../../../infra/local/stack/endpoints.ts';
-import { isRunning } from '../../../infra/local/process-table.ts';
+import type { Endpoints } from '../../../infra/local/running/endpoints.ts';
+import { isRunning } from '../../../infra/local/platform/process-table.ts';
 import type { GroupAccess } from '../store-access.ts';
 import { comes, until } from '../until.ts';
 

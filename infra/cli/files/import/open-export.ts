@@ -5,7 +5,7 @@ import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import { checkRanges } from '../export/check-export.ts';
 import { folderTarget } from '../export/folder-target.ts';
 import { fingerprint } from './journal.ts';
-import type { Input, InputOptions } from './open-input.ts';
+import type { Input, InputOptions } from './input.ts';
 import { shardSource, type ShardFile } from './shard-source.ts';
 
 /** Of each shard the files of all parts, in their order. */

@@ -1,12 +1,8 @@
 import { GROUP_TAG, NODE_TAG } from '../../../constructs/tags.ts';
 import type { Forwarder, ShardGroup } from '../../mysql/shard-groups.ts';
-import { describeResource, localArn, type ResourceAddress } from '../template.ts';
+import { describeResource, type ResourceAddress } from '../template.ts';
+import { clusterArn } from '../../arn.ts';
 import type { ResourceKind } from './resource-kind.ts';
-
-/** What the RDS Data API knows a group by. */
-export function clusterArn(group: string): string {
-  return localArn('rds', `cluster:${group}`);
-}
 
 /** A cluster is a shard group: its endpoints are forwarders, which follow a promotion. */
 export const CLUSTER: ResourceKind = {

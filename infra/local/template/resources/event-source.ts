@@ -1,4 +1,6 @@
-import { describeResource, localArn, type ResourceAddress } from '../template.ts';
+import type { EventSourceDefinition } from '../../event-sources/event-source.ts';
+import { describeResource, type ResourceAddress } from '../template.ts';
+import { localArn } from '../../arn.ts';
 import { QUEUE } from './queue.ts';
 import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
 
@@ -11,19 +13,6 @@ export const EVENT_SOURCE: ResourceKind = {
         ? localArn('lambda', `event-source-mapping:${physicalName(address)}`)
         : undefined,
 };
-
-/** A queue whose messages call a function. */
-export interface EventSourceDefinition {
-  readonly queueUrl: string;
-  readonly queueArn: string;
-  readonly functionArn: string;
-  /** The most messages of one call: 1 to 10. */
-  readonly batchSize: number;
-  /** The most calls at once; undefined where the template sets none. */
-  readonly maximumConcurrency: number | undefined;
-  /** The function's answer says which messages failed (`ReportBatchItemFailures`). */
-  readonly reportsFailures: boolean;
-}
 
 /** Lambda's own, where the template says none. */
 const BATCH_SIZE = 10;

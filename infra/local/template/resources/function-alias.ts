@@ -1,4 +1,5 @@
-import { localArn, type ResourceAddress } from '../template.ts';
+import { localArn } from '../../arn.ts';
+import type { ResourceAddress } from '../template.ts';
 import { textProperty, type Context, type ResourceKind } from './resource-kind.ts';
 
 /** A version of a function, or an alias of one, is the function itself: there is one at a time here, the newest. */

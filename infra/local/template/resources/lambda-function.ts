@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { FunctionDefinition } from '../../lambda/function-definition.ts';
-import { describeResource, localArn, type ResourceAddress } from '../template.ts';
+import { describeResource, type ResourceAddress } from '../template.ts';
+import { localArn } from '../../arn.ts';
 import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
 
 const TYPE = 'AWS::Lambda::Function';

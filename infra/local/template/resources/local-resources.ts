@@ -1,5 +1,6 @@
 import { createResolver, type Resolver, type ResourceValues } from '../resolver.ts';
-import { describeResource, localArn, type LoadedStack, type ResourceAddress } from '../template.ts';
+import { describeResource, type LoadedStack, type ResourceAddress } from '../template.ts';
+import { localArn } from '../../arn.ts';
 import { WITHOUT_LOCAL_MEANING } from '../without-meaning.ts';
 import { CLUSTER, INSTANCE } from './cluster.ts';
 import { CUSTOM_RESOURCE, isCustomResource } from './custom-resource.ts';

@@ -1,14 +1,12 @@
 import { accessKeyOf } from '../../iam/access-key.ts';
-import { SOURCE_ARN } from '../../iam/condition.ts';
+import { API_GATEWAY, SOURCE_ARN } from '../../iam/condition.ts';
 import type { RightsByKey } from '../../iam/rights.ts';
 import type { WrittenStatement } from '../../iam/statement.ts';
-import { describeResource, localArn, type ResourceAddress } from '../template.ts';
+import { describeResource, type ResourceAddress } from '../template.ts';
+import { localArn } from '../../arn.ts';
 import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
 
 export const PERMISSION: ResourceKind = { ref: physicalName, attribute: () => undefined };
-
-/** As functions name API Gateway where they let it call them. */
-export const API_GATEWAY = 'apigateway.amazonaws.com';
 
 const KNOWN = new Set(['Action', 'FunctionName', 'Principal', 'SourceArn']);
 

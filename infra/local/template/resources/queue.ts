@@ -1,6 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { awsAccount, awsLogin } from '../../stack/aws-login.ts';
-import { localArn, type ResourceAddress } from '../template.ts';
+import { awsAccount, awsLogin } from '../../login/aws-login.ts';
+import { localArn } from '../../arn.ts';
+import type { ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
 /** A queue's `Ref` is its URL, not its name. */

@@ -1,7 +1,8 @@
 import { accessKeyOf } from '../../iam/access-key.ts';
 import type { RightsByKey, RoleRights } from '../../iam/rights.ts';
 import type { WrittenStatement } from '../../iam/statement.ts';
-import { describeResource, PSEUDO, type ResourceAddress } from '../template.ts';
+import { describeResource, type ResourceAddress } from '../template.ts';
+import { PSEUDO } from '../../arn.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 import type { ScheduleDefinition } from './schedule.ts';
 

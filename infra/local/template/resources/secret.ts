@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { localArn, type ResourceAddress } from '../template.ts';
+import { localArn } from '../../arn.ts';
+import type { ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
 /** A secret holds the login of the group that it is attached to, or a password of its own. */

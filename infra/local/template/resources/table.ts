@@ -1,6 +1,7 @@
 import type { CreateTableInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { awsLogin } from '../../stack/aws-login.ts';
-import { localArn, type ResourceAddress } from '../template.ts';
+import { awsLogin } from '../../login/aws-login.ts';
+import { localArn } from '../../arn.ts';
+import type { ResourceAddress } from '../template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
 /** Emulators make a table at once; others take their time. */

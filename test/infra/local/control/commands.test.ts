@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { commandsOf } from '../../../../infra/local/control/commands.ts';
 import { writeSnapshot } from '../../../../infra/local/snapshots/snapshot.ts';
-import { dataFolder } from '../../../../infra/local/stack/data-folder.ts';
-import { rememberKeepCopies } from '../../../../infra/local/stack/keep-copies.ts';
-import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
+import { dataFolder } from '../../../../infra/local/folder/data-folder.ts';
+import { rememberKeepCopies } from '../../../../infra/local/running/keep-copies.ts';
+import type { LocalStack } from '../../../../infra/local/running/running-stack.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const folder = folderOfTests();

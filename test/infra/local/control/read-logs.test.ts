@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { logLineAsJson, showLogLine } from '../../../../infra/local/control/log-line.ts';
 import { readLogs, type WantedLines } from '../../../../infra/local/control/read-logs.ts';
 import { openFunctionLog } from '../../../../infra/local/lambda/function-log.ts';
-import { dataFolder } from '../../../../infra/local/stack/data-folder.ts';
+import { dataFolder } from '../../../../infra/local/folder/data-folder.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const folder = folderOfTests();

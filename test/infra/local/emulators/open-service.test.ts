@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { awsLogin } from '../../../../infra/local/stack/aws-login.ts';
-import { dataFolder } from '../../../../infra/local/stack/data-folder.ts';
+import { awsLogin } from '../../../../infra/local/login/aws-login.ts';
+import { dataFolder } from '../../../../infra/local/folder/data-folder.ts';
 import { openService } from '../../../../infra/local/emulators/open-service.ts';
 import { listen } from '../../../support/listen.ts';
 import { stubEnvironment } from '../../../support/stub-environment.ts';

@@ -6,7 +6,7 @@ import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
 import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
 import { pollQueue } from '../../../../infra/local/event-sources/poll-queue.ts';
 import { queueOfSource } from '../../../../infra/local/event-sources/queue-of-source.ts';
-import type { EventSourceDefinition } from '../../../../infra/local/template/resources/event-source.ts';
+import type { EventSourceDefinition } from '../../../../infra/local/event-sources/event-source.ts';
 import { fifoQueue, sqsClient, texts, type FifoQueue } from '../../support/fifo-queue.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 

@@ -9,7 +9,7 @@ import {
 import { STATE_ITEMS } from '../../../../infra/constructs/table-actions.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
-import { localArn } from '../../../../infra/local/template/template.ts';
+import { localArn } from '../../../../infra/local/arn.ts';
 import { leases } from '../../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';

@@ -13,7 +13,7 @@ import type { RightsByKey } from '../../../../infra/local/iam/rights.ts';
 import type { WrittenStatement } from '../../../../infra/local/iam/statement.ts';
 import { startSecretsManager } from '../../../../infra/local/emulators/secrets-manager.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
-import { localArn } from '../../../../infra/local/template/template.ts';
+import { localArn } from '../../../../infra/local/arn.ts';
 import { dynamoAt, loginOf, makeTable } from '../emulators/emulated-table.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -8,7 +8,7 @@ import { rightsOfApiGateway } from '../../../../infra/local/template/resources/p
 import { checkRolesOfSchedules, rightsOfRoles } from '../../../../infra/local/template/resources/role.ts';
 import { schedules } from '../../../../infra/local/template/resources/schedule.ts';
 import { runSchedules } from '../../../../infra/local/template/run-schedules.ts';
-import { localArn } from '../../../../infra/local/template/template.ts';
+import { localArn } from '../../../../infra/local/arn.ts';
 import { presignedPath } from '../gateway/presigned-path.ts';
 
 const READ = localArn('lambda', 'function:shop-Read');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isRunning } from '../../../../infra/local/process-table.ts';
+import { isRunning } from '../../../../infra/local/platform/process-table.ts';
 import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

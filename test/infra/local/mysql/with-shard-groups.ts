@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
-import { processesWithArgument } from '../../../../infra/local/process-table.ts';
+import { processesWithArgument } from '../../../../infra/local/platform/process-table.ts';
 import {
   type NodeStatus,
   type ShardGroup,

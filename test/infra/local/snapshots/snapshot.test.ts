@@ -12,7 +12,7 @@ import { readItems, replaceItems } from '../../../../infra/local/snapshots/table
 import { whyCellsWouldGo } from '../../../../infra/local/snapshots/judge-set-back.ts';
 import { setBackGroup } from '../../../../infra/local/snapshots/set-back-group.ts';
 import { restoreStack } from '../../../../infra/local/snapshots/restore-stack.ts';
-import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
+import type { LocalStack } from '../../../../infra/local/running/running-stack.ts';
 import type { ShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dataFolder, stackId } from '../../../../infra/local/stack/data-folder.ts';
-import { lockFolder } from '../../../../infra/local/stack/folder-lock.ts';
+import { dataFolder, stackId } from '../../../../infra/local/folder/data-folder.ts';
+import { lockFolder } from '../../../../infra/local/folder/folder-lock.ts';
 import { groupCount, rememberGroupCount } from '../../../../infra/local/stack/group-count.ts';
 import { mostShards, rememberMostShards } from '../../../../infra/local/stack/most-shards.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

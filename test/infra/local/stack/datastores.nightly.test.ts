@@ -6,7 +6,7 @@ import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
 import { applyFolder } from '../../../../infra/cli/commands/apply.ts';
 import { takeSnapshot } from '../../../../infra/local/snapshots/take-snapshot.ts';
-import { awsLogin } from '../../../../infra/local/stack/aws-login.ts';
+import { awsLogin } from '../../../../infra/local/login/aws-login.ts';
 import type { Json, NewCell } from '../../../../shared/cell.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
 import { definitionsClient } from '../../../../shared/client/definitions-client.ts';

@@ -10,12 +10,12 @@ import { Schedule, ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { makeDataFolder } from '../../../../infra/local/stack/data-folder.ts';
+import { makeDataFolder } from '../../../../infra/local/folder/data-folder.ts';
 import { startSecretsManager } from '../../../../infra/local/emulators/secrets-manager.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { openGateway } from '../../../../infra/local/gateway/gateway.ts';
 import { accessKeyOf } from '../../../../infra/local/iam/access-key.ts';
-import { SOURCE_ARN } from '../../../../infra/local/iam/condition.ts';
+import { API_GATEWAY, SOURCE_ARN } from '../../../../infra/local/iam/condition.ts';
 import { readRights } from '../../../../infra/local/iam/rights.ts';
 import { openFunctionLog } from '../../../../infra/local/lambda/function-log.ts';
 import { DEFAULT_OPTIONS } from '../../../../infra/local/stack/local-stack-options.ts';
@@ -26,10 +26,9 @@ import {
   localResources,
   type LocalResources,
 } from '../../../../infra/local/template/resources/local-resources.ts';
-import { API_GATEWAY } from '../../../../infra/local/template/resources/permission.ts';
 import { schedules } from '../../../../infra/local/template/resources/schedule.ts';
 import { runTemplate, type RunningTemplate } from '../../../../infra/local/template/run-template.ts';
-import { localArn } from '../../../../infra/local/template/template.ts';
+import { localArn } from '../../../../infra/local/arn.ts';
 import type { ServiceStack } from '../../../../infra/stacks/service-stack.ts';
 import { sqsClient } from '../../support/fifo-queue.ts';
 import { synthesized } from '../../support/synthesized.ts';

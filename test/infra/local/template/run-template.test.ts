@@ -7,7 +7,7 @@ import { startService } from '../../../../infra/local/emulators/start-service.ts
 import { openGateway, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
 import { openFunctionLog } from '../../../../infra/local/lambda/function-log.ts';
 import { listen } from '../../../../infra/local/listen.ts';
-import { makeDataFolder } from '../../../../infra/local/stack/data-folder.ts';
+import { makeDataFolder } from '../../../../infra/local/folder/data-folder.ts';
 import { DEFAULT_OPTIONS } from '../../../../infra/local/stack/local-stack-options.ts';
 import { localResources, type LocalResources } from '../../../../infra/local/template/resources/local-resources.ts';
 import { runTemplate, type RunningTemplate } from '../../../../infra/local/template/run-template.ts';

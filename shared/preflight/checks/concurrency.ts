@@ -1,4 +1,4 @@
-import { LOOPS_AT_ONCE } from '../../constructs/connection-budget.ts';
+import { LOOPS_AT_ONCE } from '../../loops-at-once.ts';
 import type { ChecksOf } from '../check.ts';
 import { resourcesOf } from '../needs.ts';
 import { quotaLink } from '../quota-link.ts';

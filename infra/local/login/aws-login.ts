@@ -1,6 +1,6 @@
-import { elsewhere } from '../emulators/emulator.ts';
 import { accessKeyOf } from '../iam/access-key.ts';
-import { PSEUDO } from '../template/template.ts';
+import { serviceUrl } from './service-url.ts';
+import { PSEUDO } from '../arn.ts';
 
 /** What requests to SQS and DynamoDB are signed with, as the SDK's clients take it. */
 export interface AwsLogin {
@@ -20,7 +20,7 @@ export interface AwsLogin {
  * @default us-east-1, and `local` for either key
  */
 export function awsLogin(): AwsLogin {
-  const isElsewhere = elsewhere('AWS_ENDPOINT_URL_SQS') ?? elsewhere('AWS_ENDPOINT_URL_DYNAMODB');
+  const isElsewhere = serviceUrl('AWS_ENDPOINT_URL_SQS') ?? serviceUrl('AWS_ENDPOINT_URL_DYNAMODB');
   const given = (variable: string): string | undefined =>
     isElsewhere && process.env[variable] !== '' ? process.env[variable] : undefined;
   const sessionToken = given('AWS_SESSION_TOKEN');
@@ -39,7 +39,7 @@ export function awsLogin(): AwsLogin {
  */
 export function awsAccount(): string {
   const { accessKeyId } = awsLogin().credentials;
-  return elsewhere('AWS_ENDPOINT_URL_SQS') && /^\d{12}$/u.test(accessKeyId) ? accessKeyId : PSEUDO.account;
+  return serviceUrl('AWS_ENDPOINT_URL_SQS') && /^\d{12}$/u.test(accessKeyId) ? accessKeyId : PSEUDO.account;
 }
 
 /**
@@ -48,7 +48,7 @@ export function awsAccount(): string {
  */
 export function loginOfFunction(name: string): AwsLogin {
   const login = awsLogin();
-  if (SERVICES_APART.some((service) => elsewhere(`AWS_ENDPOINT_URL_${service}`))) return login;
+  if (SERVICES_APART.some((service) => serviceUrl(`AWS_ENDPOINT_URL_${service}`))) return login;
   return { ...login, credentials: { ...login.credentials, accessKeyId: accessKeyOf(name) } };
 }
 

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { readApplied } from '../../../shared/topology/applied-definitions.ts';
-import { awsLogin } from './aws-login.ts';
+import { awsLogin } from '../login/aws-login.ts';
 import { createdDatastores } from './created-datastores.ts';
 
 /** A datastore that is there and that no folder defines. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { writeFileAtomically } from '../write-file-atomically.ts';
-import type { DataFolder } from './data-folder.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
 
 /**
  * Minutes that copies are kept: what was said, which is written down, else what held at the last start on this folder: a

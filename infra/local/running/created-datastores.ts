@@ -1,7 +1,7 @@
 import { DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
-import { awsLogin } from './aws-login.ts';
+import { awsLogin } from '../login/aws-login.ts';
 
 /**
  * The shard counts of the datastores that a stack has, whoever defined them, by name: as its topology says it.

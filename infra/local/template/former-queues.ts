@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { DeleteQueueCommand, QueueDoesNotExist, SQSClient } from '@aws-sdk/client-sqs';
-import { awsAccount, awsLogin } from './aws-login.ts';
+import { awsAccount, awsLogin } from '../login/aws-login.ts';
 import { queueCounts } from '../event-sources/queue-of-source.ts';
-import { writeFileAtomically } from '../write-file-atomically.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 
 export interface FormerQueues {
   /** Remembers the names of the queues that the stack may have made. */

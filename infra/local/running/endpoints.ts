@@ -1,5 +1,5 @@
 import type { NodeStatus, ShardGroups } from '../mysql/shard-groups.ts';
-import { writeFileAtomically } from '../write-file-atomically.ts';
+import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 
 /** Where everything of a running stack is: `endpoints.json`, for operators and for programs that break things. */
 export interface Endpoints {

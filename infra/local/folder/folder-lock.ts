@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning, startTimeOf } from '../process-table.ts';
+import { isRunning, startTimeOf } from '../platform/process-table.ts';
 
 interface Holder {
   readonly pid: number;

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { linuxProcesses } from './platform/linux-processes.ts';
-import { posixProcesses } from './platform/posix-processes.ts';
-import type { ProcessTable } from './platform/process-source.ts';
+import { linuxProcesses } from './linux-processes.ts';
+import { posixProcesses } from './posix-processes.ts';
+import type { ProcessTable } from './process-source.ts';
 
-export { TICKS_PER_SECOND } from './platform/process-source.ts';
+export { TICKS_PER_SECOND } from './process-source.ts';
 
 /** The one place that asks which system this is: `/proc` on Linux, `ps` on macOS and elsewhere. */
 const TABLE: ProcessTable = existsSync('/proc/self/stat') ? linuxProcesses : posixProcesses;

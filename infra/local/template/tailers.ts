@@ -2,10 +2,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ENVIRONMENT_VARIABLES } from '../../../shared/environment.ts';
 import { readTailerCount, writeTailerCount } from '../../../shared/triggers/send/tailer-count.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { awsLogin } from './aws-login.ts';
+import { awsLogin } from '../login/aws-login.ts';
 import type { FunctionDefinition } from '../lambda/function-definition.ts';
-import type { ScheduleDefinition } from '../template/resources/schedule.ts';
-import type { RunningSchedules } from '../template/run-schedules.ts';
+import type { ScheduleDefinition } from './resources/schedule.ts';
+import type { RunningSchedules } from './run-schedules.ts';
 
 /** The wish for a number of tailers, kept in the state table: those that run look at it themselves. */
 export interface TailerWish {

@@ -5,7 +5,7 @@ import type { FunctionHost } from '../lambda/function-host.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 import type { ShardGroups } from '../mysql/shard-groups.ts';
 import type { StackQueue } from '../template/stack-queues.ts';
-import type { Tailers } from './tailers.ts';
+import type { Tailers } from '../template/tailers.ts';
 import type { UndefinedDatastore } from './undefined-datastores.ts';
 
 /** What a stack was made from. */
