@@ -20,7 +20,7 @@ import { selectColumns } from '../../../shared/sql/statements/select-columns.ts'
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { rowsRead, rowsReadWithoutStatistics, whilePurged } from '../../support/rows-read.ts';
+import { rowsRead, rowsReadWithoutStatistics, whileRebuilt } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
@@ -172,8 +172,8 @@ describe('rows read', () => {
     expect(() => selectBodyHashes(keys(301))).toThrow('wanted 1 to 300 addresses of a shard to ask for, got 301');
   });
 
-  it('for hashes of 100 bodies are few while a purge writes the shard anew', async () => {
-    const read = await whilePurged(await connectionTo(groupOf(1)), [entity(1)], () => rowsRead(connection, hashes()));
+  it('for hashes of 100 bodies are few while the shard is rebuilt', async () => {
+    const read = await whileRebuilt(await connectionTo(groupOf(1)), [entity(1)], () => rowsRead(connection, hashes()));
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((count) => count > 100 * 4)).toEqual([]);
   });
