@@ -25,6 +25,13 @@ import { checkingErasures, lookUpMet, type Met } from './erasure-checks.ts';
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>;
 
+/** Whether a cell is not stored for good: another body is at its address, or it was erased. */
+export function isRefused<Result extends Pick<PutResult, 'outcome'>>(
+  result: Result,
+): result is Extract<Result, { outcome: 'conflict' | 'erased' }> {
+  return result.outcome === 'conflict' || result.outcome === 'erased';
+}
+
 /** What became of cells, in their order. */
 export interface Appended {
   readonly results: readonly AppendResult[];

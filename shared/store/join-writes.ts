@@ -6,7 +6,7 @@ import { homeOf, requireDatastore } from '../access/groups.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import { type BufferedCell, insertBuffered } from '../sql/statements/insert-buffered.ts';
 import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/keep-entries.ts';
-import { appendToPrimary, type AppendResult } from './append.ts';
+import { appendToPrimary, isRefused, type AppendResult } from './append.ts';
 import type { StoreContext } from '../access/context.ts';
 import { selectCreated, toCreated } from '../sql/statements/select-created.ts';
 import { joinedByKey } from '../access/joined.ts';
@@ -203,7 +203,7 @@ async function withMissingTimes(
 type Stored = Extract<AppendResult, { outcome: 'stored' | 'stored_before' }>;
 
 function lacksTime(result: AppendResult): result is Stored {
-  return result.outcome !== 'conflict' && result.outcome !== 'erased' && result.created_at === undefined;
+  return !isRefused(result) && result.created_at === undefined;
 }
 
 /** The groups, and how copies come to one: as `bufferOn` brings them. */
