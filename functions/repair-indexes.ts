@@ -21,7 +21,7 @@ let opened: StoreContext | undefined;
 
 /**
  * Started every minute; completes, builds and drops the indexes of all datastores, goes on with erasures that are not
- * done, erases what is out of its retention, and purges, until the next run has taken over.
+ * done, and erases what is out of its retention, until the next run has taken over.
  */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig([...STORE_VARIABLES, 'backupDays']);
@@ -58,8 +58,6 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
         countTimes(new Map([[METRICS.retentionErased, cells]]));
         logger.info('retention', { datastore, erasures, cells, bytes, open });
       },
-      purged: (datastore, { state, tables, of, bytes_before, bytes_after, logs_left }) =>
-        logger.info('purge', { datastore, state, tables, of, bytes_before, bytes_after, logs_left }),
       measured: (open, oldest) => gauge({ [METRICS.erasuresOpen]: open, [METRICS.erasuresOldestSeconds]: oldest }),
     }),
   ]);

@@ -104,14 +104,6 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     title: 'The datastore has no record of an erasure with this id',
     cure: 'Use an id that an erasure was answered with, or that the list has',
   },
-  held: {
-    title: 'What would be erased is held back, as for a court: nothing was erased',
-    cure: 'Ask who put the hold; once it is released, repeat it',
-  },
-  unknown_hold: {
-    title: 'There is no hold of this name on the row or subject',
-    cure: 'Use one that the list of holds has',
-  },
   body_too_large: {
     title: "The cell's body is over its limit",
     cure: 'Split the value over several columns or ref keys',

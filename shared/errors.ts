@@ -36,8 +36,6 @@ export const ERRORS = {
   erased: { status: 410, retry: 'never' },
   subject_forgotten: { status: 409, retry: 'never' },
   unknown_erasure: { status: 404, retry: 'never' },
-  held: { status: 409, retry: 'never' },
-  unknown_hold: { status: 404, retry: 'never' },
   body_too_large: { status: 413, retry: 'never' },
   request_too_large: { status: 413, retry: 'never' },
   answer_too_large: { status: 413, retry: 'never' },

@@ -12,13 +12,11 @@ import { erasure, erasures } from './commands/erasures.ts';
 import { forget, forgotten } from './commands/forget.ts';
 import { explain } from './commands/explain.ts';
 import { get } from './commands/get.ts';
-import { holds } from './commands/holds.ts';
 import { latest } from './commands/latest.ts';
 import { move } from './commands/move.ts';
 import { parked } from './commands/parked.ts';
 import { ping } from './commands/ping.ts';
 import { profile } from './commands/profile.ts';
-import { purge } from './commands/purge.ts';
 import { put } from './commands/put.ts';
 import { query } from './commands/query.ts';
 import { rebalance } from './commands/rebalance.ts';
@@ -53,9 +51,7 @@ const COMMANDS: readonly CommandOf[] = [
   erase,
   erasures,
   erasure,
-  holds,
   retention,
-  purge,
   forget,
   forgotten,
   importCommand,

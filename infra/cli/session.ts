@@ -4,11 +4,10 @@ import { erasuresClient } from '../../shared/client/erasures-client.ts';
 import { subjectsClient } from '../../shared/client/subjects-client.ts';
 import { movesClient } from '../../shared/client/moves-client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
-import { retentionClient } from '../../shared/client/retention-client.ts';
 import type { DefinitionOperations } from '../../shared/contract/definition-operations.ts';
 import type { ErasureOperations } from '../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../shared/contract/move-operations.ts';
-import type { RetentionOperations } from '../../shared/contract/retention-operations.ts';
+import type { SubjectOperations } from '../../shared/contract/subject-operations.ts';
 import { formatFor, surfaceOf, type Format } from './output/format.ts';
 import { openOutput, type Output } from './output/output.ts';
 import { writeTo } from './output/write-out.ts';
@@ -37,12 +36,10 @@ export interface Session {
   connect(more?: Connecting): Promise<SchemalessClient>;
   /** The moves of the shards of the datastore that is meant. Throws a CommandError where it is not clear which. */
   moves(more?: Connecting): Promise<MoveOperations>;
-  /** What was erased from the datastore that is meant. Throws a CommandError where it is not clear which. */
+  /** What was erased from the datastore that is meant, and how long its cells are kept. Throws a CommandError where it is not clear which. */
   erasures(more?: Connecting): Promise<ErasureOperations>;
-  /** How long its cells are kept, and what is held. Throws a CommandError where it is not clear which is meant. */
-  retention(more?: Connecting): Promise<RetentionOperations>;
   /** Whom the datastore that is meant has forgotten. Throws a CommandError where it is not clear which. */
-  subjects(more?: Connecting): Promise<ReturnType<typeof subjectsClient>>;
+  subjects(more?: Connecting): Promise<SubjectOperations>;
   /** What is made and deleted beside any datastore. Throws a CommandError. */
   definitions(): Promise<DefinitionOperations>;
   /** Says something to people, beside the results: a line on standard error. */
@@ -76,7 +73,6 @@ export function openSession(flags: GlobalFlags): Session {
     connect: async (more) => schemalessClient(await optionsOfDatastore(more)),
     moves: async (more) => movesClient(await optionsOfDatastore(more)),
     erasures: async (more) => erasuresClient(await optionsOfDatastore(more)),
-    retention: async (more) => retentionClient(await optionsOfDatastore(more)),
     subjects: async (more) => subjectsClient(await optionsOfDatastore(more)),
     definitions: async () => definitionsClient(await optionsOf()),
     note: (line) => void process.stderr.write(`${line}\n`),

@@ -68,17 +68,12 @@ export const MOVES = [
   'getHealth',
 ] as const satisfies readonly Operation[];
 
-/** What it takes to erase and to forget, to hold back from that, and to show that it was done. */
+/** What it takes to erase and to forget, and to show that it was done. */
 export const ERASURES = [
   'eraseCells',
   'listErasures',
   'getErasure',
   'getRetention',
-  'listHolds',
-  'putHold',
-  'releaseHold',
-  'purgeSpace',
-  'getReceiptKey',
   'forgetSubject',
   'listForgotten',
 ] as const satisfies readonly Operation[];

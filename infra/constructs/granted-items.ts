@@ -14,20 +14,9 @@ export const DRAIN_ITEMS = [OPENINGS_KEY, 'lease#drain/*', 'drain#*'];
 
 /**
  * Records of erasures, what lists them and where entries of theirs are, what triggers keep of cells that may be erased,
- * what is held, how far what is out of its retention was looked for and what was erased of it, and purges.
+ * how far what is out of its retention was looked for, and what was erased of it.
  */
-const ERASED = [
-  'erasure#*',
-  'erasures#*',
-  'erasing#*',
-  'trigger#*',
-  'troubled#*',
-  'hold#*',
-  'held#*',
-  'retention#*',
-  'retained#*',
-  'purge#*',
-];
+const ERASED = ['erasure#*', 'erasures#*', 'erasing#*', 'trigger#*', 'troubled#*', 'retention#*', 'retained#*'];
 
 /** Who erases. It has to find records by no key: it may read the whole table besides. */
 export const ERASE_ITEMS = [OPENINGS_KEY, ...ERASED];
@@ -86,14 +75,7 @@ export function consumedItems(datastore: string, trigger: string): readonly stri
 /** What a function does with the table of keys. */
 export type KeyUse = 'read' | 'make' | 'forget';
 
-const KEYS_OF_FIELDS = ['datastore#*', 'subject#*'];
-
-/** The keys by which records are signed are of those alone who sign. */
-export const KEY_ITEMS: Readonly<Record<KeyUse, readonly string[]>> = {
-  read: KEYS_OF_FIELDS,
-  make: KEYS_OF_FIELDS,
-  forget: [...KEYS_OF_FIELDS, 'signing#*'],
-};
+export const KEY_ITEMS = ['datastore#*', 'subject#*'];
 
 /** Who makes keys puts items, each under the condition that there is none; to take one away is for those who forget. */
 export const KEY_ACTIONS: Readonly<Record<KeyUse, readonly string[]>> = {

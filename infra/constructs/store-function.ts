@@ -137,10 +137,10 @@ export class StoreFunction extends LambdaFunction {
     this.storage.tables.state.grant(this, 'dynamodb:Scan');
   }
 
-  /** May read keys of datastores and subjects, make them, or forget subjects and sign: is told where they are, too. */
+  /** May read keys of datastores and subjects, make them, or forget subjects; also sets where they are. */
   grantKeys(use: KeyUse): void {
     const { tables, rootKey, encryptionKey } = this.storage;
-    grantItems(this, tables.keys, KEY_ACTIONS[use], KEY_ITEMS[use]);
+    grantItems(this, tables.keys, KEY_ACTIONS[use], KEY_ITEMS);
     // Which subjects were forgotten is known by no key.
     if (use === 'forget') tables.keys.grant(this, 'dynamodb:Scan');
     grantTableKey(this, encryptionKey, use === 'read' ? 'read' : 'write');

@@ -68,7 +68,7 @@ export interface StoreOptions {
    */
   readonly keyDays?: number;
   /**
-   * Datastores may have sealed fields, and records are signed. With RDS Proxies this takes an endpoint of Secrets Manager,
+   * Datastores may have sealed fields. With RDS Proxies this takes an endpoint of Secrets Manager,
    * which costs by the hour; without them it is always so.
    *
    * @default false with a proxy

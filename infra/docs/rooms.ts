@@ -39,10 +39,9 @@ export const ROOMS: readonly Room[] = [
   { path: 'triggers/consume', holds: 'messages from the queues to the functions' },
   {
     path: 'erasures',
-    holds:
-      'bodies taken away for good, from every place that has them, and the records of it; what is kept how long, and what is held; purges',
+    holds: 'bodies taken away for good, from every place that has them, and the records of it; what is kept how long',
   },
-  { path: 'sealed', holds: 'fields sealed under the keys of subjects; subjects forgotten; records signed' },
+  { path: 'sealed', holds: 'fields sealed under the keys of subjects; subjects forgotten' },
   { path: 'migrate', holds: 'schemas and catalogues brought to what is deployed' },
   { path: 'moves', holds: 'a shard copied to another group, compared, switched over, and back' },
   { path: 'preflight', holds: 'checks of an AWS account before and within a deployment' },

@@ -1,11 +1,11 @@
-import { decodeSized, JSON_GROWTH, plainBytesOf, unpackSized, erasedBody, jsonHashOf } from '../body/codec.ts';
+import { decodeSized, JSON_GROWTH, plainBytesOf, unpackSized } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
 import { unpacked } from '../body/packed-body.ts';
-import { LIMITS, type Cell, type ErasureNote, type Json } from '../cell.ts';
-import { scopeOf, targetAt, type ErasureTarget } from '../address.ts';
+import { LIMITS, type Cell, type Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
 import type { AnswerRoom, Sized } from '../contract/answer-room.ts';
+import { erasedCell, unlessErasure } from './erased-cell.ts';
 
 /** A cell as it is read, and how large it is in an answer. */
 export interface DecodedCell extends Sized {
@@ -26,11 +26,7 @@ export function decodeCell(stored: StoredCell): Cell {
  */
 export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell {
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
-  if (stored.body === null) {
-    const body_sha256 = hashOfJson(stored);
-    const cell = { row_key, column_name, ref_key, body: null, added_id, shard, created_at, erased: true } as const;
-    return withSize({ ...cell, ...(body_sha256 !== undefined && { body_sha256 }) }, 0);
-  }
+  if (stored.body === null) return withSize(erasedCell(stored), 0);
   let decoded: { readonly body: Json; readonly plainBytes: number };
   try {
     decoded = packed ? unpackSized(stored.body) : decodeSized(stored.body);
@@ -47,27 +43,7 @@ export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell
     );
   }
   const cell = { row_key, column_name, ref_key, body: decoded.body, added_id, shard, created_at };
-  const target = targetAt(cell);
-  return withSize(target ? erasureAsRead(cell, target) : cell, decoded.plainBytes);
-}
-
-/** Of bodies that are out of their retention, longer ones are not decoded for the hash of what nobody is shown. */
-const HASHED_BYTES = 65_536;
-
-/** The hash of a body that is not shown; undefined where it cannot be known. */
-function hashOfJson({ erased, hidden, bodyBytes = 0 }: StoredCell): string | undefined {
-  if (erased) return jsonHashOf(erased);
-  if (!hidden || bodyBytes > hidden.length || hidden.length > HASHED_BYTES) return undefined;
-  return jsonHashOf(erasedBody(hidden));
-}
-
-/** An erasure, as logs tell of it. */
-function erasureAsRead(cell: Cell, target: ErasureTarget): Cell {
-  const said = (unpacked(cell.body) ?? {}) as Partial<Record<'id' | 'reason' | 'why', string>>;
-  const { id = '', reason = '', why } = said;
-  const { column_name = '' } = target;
-  const erasure: ErasureNote = { id, scope: scopeOf(target), reason, ...(why === 'retention' && { why }) };
-  return { ...cell, column_name, body: null, erasure };
+  return withSize(unlessErasure(cell), decoded.plainBytes);
 }
 
 /** What a cell adds to an answer besides its body: names, address, times. */

@@ -26,25 +26,25 @@ export interface Wanting<Item extends { readonly shard: number }> {
 }
 
 /** Cells by their keys. */
-export function wantingCells({ name, ...of }: ReadOf): Wanting<ShardKey> {
+export function wantingCells(of: ReadOf): Wanting<ShardKey> {
   return {
     ...of,
     statement: (keys, bound) =>
-      selectCells(name, keys, true, bound.bytes < LIMITS.answerBytes ? bound : undefined, of.topology.retention),
+      selectCells(of.topology, keys, true, bound.bytes < LIMITS.answerBytes ? bound : undefined),
     minimumOf: ({ key }) => key.min_added_id,
     leftOut: ({ cells: [cell] }) => cell && leftOutBytes(cell),
   };
 }
 
 /** Rows, with the latest cell of each of their columns. */
-export function wantingRows({ name, ...of }: ReadOf): Wanting<{ readonly row_key: string; readonly shard: number }> {
+export function wantingRows(of: ReadOf): Wanting<{ readonly row_key: string; readonly shard: number }> {
   const range = { columns: undefined, after: undefined, limit: LIMITS.listCells + 1 };
   return {
     ...of,
     statement: (rows, { bytes }) =>
       unionOf(
         rows.map(({ row_key, shard }, item) =>
-          selectRow(name, shard, { ...range, row_key, bytes }, false, { item, rules: of.topology.retention }),
+          selectRow(of.topology, shard, { ...range, row_key, bytes }, false, item),
         ),
       ),
     minimumOf: () => undefined,
@@ -56,7 +56,7 @@ export function wantingRows({ name, ...of }: ReadOf): Wanting<{ readonly row_key
   };
 }
 
-type ReadOf = Pick<Wanting<never>, 'context' | 'topology' | 'read' | 'packed'> & { readonly name: string };
+type ReadOf = Pick<Wanting<never>, 'context' | 'topology' | 'read' | 'packed'>;
 
 /** Cells of many groups, of which the large ones are fetched once it is known that an answer has room for them. */
 export interface WantedCells {

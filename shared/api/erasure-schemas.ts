@@ -1,3 +1,4 @@
+import { MOST_KEPT_VERSIONS } from '../definitions/definitions.ts';
 import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
@@ -47,22 +48,8 @@ export const FORGET_REQUEST: Schema = objectOf(
   ['subject', 'subject_name'],
 );
 
-/** The schemas of erasures, by name. */
+/** The schemas of erasures, forgotten subjects and retention, by name. */
 export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
-  ReceiptSignature: {
-    ...objectOf({
-      algorithm: { const: 'Ed25519' },
-      key_id: { type: 'string', description: 'Of the key that verifies it.' },
-      value: { type: 'string', description: 'In base64url.' },
-    }),
-    description:
-      'Of the record without this member, in canonical form (RFC 8785), behind the line `schemaless receipt 1`.',
-  },
-  ReceiptKey: objectOf({
-    algorithm: { const: 'Ed25519' },
-    key_id: { type: 'string', description: 'The first 32 hexadecimal digits of the SHA-256 of the key.' },
-    public_key: { type: 'string', description: 'PEM, SPKI.' },
-  }),
   SubjectName: {
     type: 'string',
     pattern: '^[0-9a-f]{32}$',
@@ -85,7 +72,6 @@ export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
         'Until when the table of keys can be set back to a moment at which its key was there; null where it cannot.',
     },
     not_reached: { ...arrayOf({ type: 'string' }), description: 'What is left of it that is no sealed value.' },
-    signature: { ...orNull(schema('ReceiptSignature')), description: 'Null where it could not be signed now.' },
   }),
   ErasureId: { type: 'string', format: 'uuid', description: 'The same for the same target, whenever it is asked for.' },
   Erasure: objectOf({
@@ -128,9 +114,44 @@ export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
       description:
         'Until when backups and binary logs may hold what was erased, counted from when it was last found done; null until it is, and where nobody knows.',
     },
-    signature: {
-      ...orNull(schema('ReceiptSignature')),
-      description: 'Null until it is done, and where it could not be signed now.',
+  }),
+  RetentionRule: {
+    ...objectOf(
+      {
+        column: { type: 'string', description: '`*`: each column that has no rule of its own.' },
+        keep_versions: { type: 'integer', minimum: 1, maximum: MOST_KEPT_VERSIONS },
+        keep_for_seconds: { type: 'number', minimum: 1 },
+      },
+      ['keep_versions', 'keep_for_seconds'],
+    ),
+    description: 'How long cells of a column are kept: so many versions, or so long, or both.',
+  },
+  Retention: objectOf({
+    rules: { ...arrayOf(schema('RetentionRule')), description: 'None: cells are kept for good.' },
+    columns: {
+      ...arrayOf(
+        objectOf({
+          column: { type: 'string' },
+          id: { ...schema('ErasureId'), description: 'Of the erasures of the column, in logs and answers.' },
+          days: arrayOf(
+            objectOf({
+              day: { type: 'string', format: 'date', description: 'By UTC.' },
+              erasures: { ...COUNT, description: 'Each of a row.' },
+              cells: { ...COUNT, description: 'Bodies that were erased.' },
+              bytes: { ...COUNT, description: 'Of them, as they were stored.' },
+              from: WHEN,
+              to: WHEN,
+            }),
+          ),
+        }),
+      ),
+      description: 'What was erased, by column and day; the newest last.',
     },
+    behind_seconds: {
+      ...orNull(COUNT),
+      description: 'How long erasing is overdue: 0 as a rule. Null where nobody has looked yet.',
+    },
+    open: { ...COUNT, description: 'Erasures that are not done everywhere yet.' },
+    waits_for: { ...orNull({ type: 'string' }), description: 'What the first of them waits for.' },
   }),
 };

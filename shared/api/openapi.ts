@@ -6,7 +6,6 @@ import type { Description } from './describe/description.ts';
 import { ERASURES } from './describe/erasures.ts';
 import { INDEXES } from './describe/indexes.ts';
 import { MOVES } from './describe/moves.ts';
-import { RETENTION } from './describe/retention.ts';
 import { SERVICE } from './describe/service.ts';
 import { SHARDS } from './describe/shards.ts';
 import { TRIGGERS } from './describe/triggers.ts';
@@ -27,7 +26,6 @@ const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
   ...TRIGGERS,
   ...MOVES,
   ...ERASURES,
-  ...RETENTION,
   ...DEFINITIONS,
   ...SERVICE,
 };

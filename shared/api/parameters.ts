@@ -126,25 +126,6 @@ export const QUERY_PARAMETERS = {
     description: 'Go on beyond this id: `next` of the page before.',
     example: 'b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11',
   },
-  hold: { name: 'hold', schema: schema('HoldName'), description: 'The name of the hold.', example: 'case-2026-17' },
-  heldRow: {
-    name: 'row_key',
-    schema: schema('RowKey'),
-    description: 'The row that is held. Either this or `subject`.',
-    example: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
-  },
-  heldSubject: {
-    name: 'subject',
-    schema: schema('Subject'),
-    description: 'The subject that is held. Either this or `row_key`.',
-    example: 'rider-4711',
-  },
-  afterHold: {
-    name: 'after',
-    schema: { type: 'string' },
-    description: 'Go on beyond this place: `next` of the page before.',
-    example: 'row#6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
-  },
   afterSubject: {
     name: 'after',
     schema: { type: 'string' },

@@ -115,17 +115,6 @@ export const ROUTES = [
   { operation: 'eraseCells', method: 'POST', path: '/v1/{datastore}/erasures', handler: 'erase-cells' },
   { operation: 'getErasure', method: 'GET', path: '/v1/{datastore}/erasures/{erasure}', handler: 'erase-cells' },
   { operation: 'getRetention', method: 'GET', path: '/v1/{datastore}/retention', handler: 'erase-cells' },
-  { operation: 'listHolds', method: 'GET', path: '/v1/{datastore}/holds', handler: 'erase-cells' },
-  { operation: 'putHold', method: 'PUT', path: '/v1/{datastore}/holds', handler: 'erase-cells' },
-  { operation: 'releaseHold', method: 'DELETE', path: '/v1/{datastore}/holds', handler: 'erase-cells' },
-  { operation: 'purgeSpace', method: 'POST', path: '/v1/{datastore}/purge', handler: 'erase-cells' },
-  {
-    operation: 'getReceiptKey',
-    method: 'GET',
-    path: '/v1/{datastore}/erasures/key',
-    handler: 'erase-cells',
-    by: 'getErasure',
-  },
   { operation: 'forgetSubject', method: 'POST', path: '/v1/{datastore}/subjects/forget', handler: 'erase-cells' },
   {
     operation: 'listForgotten',

@@ -2,7 +2,6 @@ import { LIMITS } from '../cell.ts';
 import { FIELD_TYPES, MOST_KEPT_VERSIONS } from '../definitions/definitions.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { ERASURE_SCHEMAS } from './erasure-schemas.ts';
-import { RETENTION_SCHEMAS } from './retention-schemas.ts';
 import { MOVE_SCHEMAS } from './move-schemas.ts';
 import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
 import { TRIGGER_SCHEMAS } from './trigger-schemas.ts';
@@ -103,7 +102,6 @@ const PARTICULARS = {
   erasure: { ...schema('ErasedBy'), description: 'By which erasure, and when.' },
   why: { const: 'retention', description: 'The cell is out of its retention: erased, or hidden until it is.' },
   rule: { ...schema('RetentionRule'), description: 'The rule by which it is.' },
-  hold: { ...schema('HoldName'), description: 'The hold that is in the way, the first of them.' },
   group: { type: 'string', description: 'The group that could not answer.' },
   index: { type: 'string', description: 'The index that is being built.' },
   progress: { ...PROGRESS, description: 'How far its build is; null while nobody knows.' },
@@ -342,7 +340,6 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...TRIGGER_SCHEMAS,
   ...MOVE_SCHEMAS,
   ...ERASURE_SCHEMAS,
-  ...RETENTION_SCHEMAS,
   GroupBuffer: {
     oneOf: [
       objectOf({

@@ -3,7 +3,7 @@ import { stringifyJson } from './json.ts';
 
 /**
  * JSON text with the members of each object sorted by their keys' UTF-16 units: values that are equal but for the order
- * of keys have one text. As the canonical form, and with integers of 64 bits.
+ * of keys have one text. Integers keep their 64 bits.
  */
 export function sortedText(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item: Json) => sortedText(item)).join(',')}]`;

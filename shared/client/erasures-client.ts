@@ -1,5 +1,5 @@
 import type { Json } from '../cell.ts';
-import type { Erasure, ErasureOperations } from '../contract/erasure-operations.ts';
+import type { Erasure, ErasureOperations, Retention } from '../contract/erasure-operations.ts';
 import { missingField } from '../errors.ts';
 import { toItems } from './answers.ts';
 import { connect } from './connection.ts';
@@ -32,6 +32,9 @@ export function erasuresClient(options: ClientOptions): ErasureOperations {
       const query = { ...(open === true && { open: 'true' }), limit, after };
       const { json } = await send({ method: 'GET', path: ['erasures'], query });
       return { erasures: toItems<Erasure>(json['erasures'] as Json), next: json['next'] as string | null };
+    },
+    async retention() {
+      return (await send({ method: 'GET', path: ['retention'] })).json as unknown as Retention;
     },
   };
 }

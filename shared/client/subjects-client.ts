@@ -1,5 +1,5 @@
 import type { Json } from '../cell.ts';
-import type { ForgottenSubject, ReceiptKey, SubjectOperations } from '../contract/subject-operations.ts';
+import type { ForgottenSubject, SubjectOperations } from '../contract/subject-operations.ts';
 import { toItems } from './answers.ts';
 import { connect } from './connection.ts';
 import type { ClientOptions } from './options.ts';
@@ -12,7 +12,7 @@ import type { ClientOptions } from './options.ts';
  * await subjects.forget({ subject: rider_uuid, reason: 'request 4711' });
  * ```
  */
-export function subjectsClient(options: ClientOptions): SubjectOperations & { receiptKey(): Promise<ReceiptKey> } {
+export function subjectsClient(options: ClientOptions): SubjectOperations {
   const send = connect(options);
   return {
     async forget(request) {
@@ -22,9 +22,6 @@ export function subjectsClient(options: ClientOptions): SubjectOperations & { re
     async forgotten({ limit, after } = {}) {
       const { json } = await send({ method: 'GET', path: ['erasures', 'subjects'], query: { limit, after } });
       return { subjects: toItems<ForgottenSubject>(json['subjects'] as Json), next: json['next'] as string | null };
-    },
-    async receiptKey() {
-      return (await send({ method: 'GET', path: ['erasures', 'key'] })).json as unknown as ReceiptKey;
     },
   };
 }

@@ -1,5 +1,4 @@
-import type { ErasureScope } from '../cell.ts';
-import type { ReceiptSignature } from './subject-operations.ts';
+import type { ErasureScope, ShownRetention } from '../cell.ts';
 
 /**
  * The operator's view of what was erased from one datastore, and who has it erased: the real one, and a client's over
@@ -25,6 +24,8 @@ export interface ErasureOperations {
   erasure(id: string): Promise<Erasure>;
   /** All of them, in no order. */
   erasures(options?: ErasuresOptions): Promise<ErasurePage>;
+  /** Returns how long cells are kept, and what was erased by that. */
+  retention(): Promise<Retention>;
 }
 
 /** What is to be erased: a row; with `column_name` a column of it; with `up_to` its versions up to that one; with `ref_key` one cell. */
@@ -87,8 +88,6 @@ export interface Erasure {
    * one machine.
    */
   readonly backups_until: string | null;
-  /** Of the record once it is done; null until then, or where it could not be signed. @default nobody signs */
-  readonly signature?: ReceiptSignature | null;
 }
 
 export interface ErasureTimes {
@@ -102,4 +101,39 @@ export interface ErasureTimes {
   readonly parked: string | null;
   /** Every node that could become the writer, and the copy of a shard that is being moved. */
   readonly nodes: string | null;
+}
+
+export interface Retention {
+  /** None: cells are kept for good. */
+  readonly rules: readonly ShownRetention[];
+  /** By column, what was erased. */
+  readonly columns: readonly RetainedColumn[];
+  /** How long erasing what is out of its retention is overdue: 0 as a rule. Null where nobody has looked yet. */
+  readonly behind_seconds: number | null;
+  /** Erasures that are not done everywhere yet, and what the first of them waits for. */
+  readonly open: number;
+  readonly waits_for: string | null;
+}
+
+/** What was erased of a column. */
+export interface RetainedColumn {
+  readonly column: string;
+  /** Which the erasures of the column have in logs and answers. */
+  readonly id: string;
+  /** The newest last. */
+  readonly days: readonly RetainedDay[];
+}
+
+/** The erasures of one day. */
+export interface RetainedDay {
+  /** UTC: `2026-01-31`. */
+  readonly day: string;
+  /** Each of a row. */
+  readonly erasures: number;
+  /** Bodies that were erased, and their bytes as they were stored. */
+  readonly cells: number;
+  readonly bytes: number;
+  /** When the first and the last were done. */
+  readonly from: string;
+  readonly to: string;
 }

@@ -60,24 +60,4 @@ export interface ForgottenSubject {
   readonly key_in_backups_until: string | null;
   /** What is left of it that is no sealed value. */
   readonly not_reached: readonly string[];
-  /** @default it was not signed */
-  readonly signature?: ReceiptSignature | null;
-}
-
-/** A signature of a record: of its canonical form (RFC 8785) without this member, behind a line that says what it is. */
-export interface ReceiptSignature {
-  readonly algorithm: 'Ed25519';
-  /** Of the key that verifies it. */
-  readonly key_id: string;
-  /** In base64url. */
-  readonly value: string;
-}
-
-/** The public half of the key that signs the records of a datastore. */
-export interface ReceiptKey {
-  readonly algorithm: 'Ed25519';
-  /** The first 32 hexadecimal digits of the SHA-256 of the key. */
-  readonly key_id: string;
-  /** PEM, SPKI. */
-  readonly public_key: string;
 }

@@ -70,19 +70,24 @@ export function isThere(result: AppendResult | undefined): boolean {
 }
 
 /**
- * The first row of each address, of those that are restored or new as the first one is; and the others. Erasures by
- * themselves: a statement does not see what it appends itself.
+ * Kinds of rows, in the order in which they are appended, each by statements of its own. A statement does not see the
+ * erasures that it appends itself. Restored cells keep their times; behind new ones they would get that of now.
  */
+export const ROW_KINDS = ['erasure', 'restored', 'new'] as const;
+
+export function kindOf(row: OpenRow): (typeof ROW_KINDS)[number] {
+  if (isErasureName(row.column_name)) return 'erasure';
+  return isRestored(row) ? 'restored' : 'new';
+}
+
+/** The first row of each address, of those of the first one's kind; and the others. */
 function firstTogether(rows: readonly OpenRow[]): readonly [OpenRow[], OpenRow[]] {
   const addresses = new Set<string>();
   const [head] = rows;
-  const isLike = (row: OpenRow): boolean =>
-    !head ||
-    (isRestored(row) === isRestored(head) && isErasureName(row.column_name) === isErasureName(head.column_name));
   const [first, later]: [OpenRow[], OpenRow[]] = [[], []];
   for (const row of rows) {
     const address = addressKey(row);
-    const isApart = addresses.has(address) || !isLike(row);
+    const isApart = addresses.has(address) || (head !== undefined && kindOf(row) !== kindOf(head));
     (isApart ? later : first).push(row);
     addresses.add(address);
   }

@@ -1,8 +1,7 @@
-import { addressKey, shardDatabase, isErasureName, targetAt } from '../address.ts';
+import { addressKey, shardDatabase, targetAt } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { isRestored } from '../sql/statements/append-cells.ts';
 import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { tableOf } from '../sql/statements/select-unanswered.ts';
@@ -12,7 +11,7 @@ import { eraseBodies } from '../store/erase-bodies.ts';
 import { pageBytes } from '../access/ask-parts.ts';
 import type { StoreContext } from '../access/context.ts';
 import { decideAddress, thoseThatCount, type CountedCopy } from './decide.ts';
-import { isThere } from './append-rows.ts';
+import { isThere, kindOf, ROW_KINDS } from './append-rows.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import { copiesAt, copyPages, mergedPages, type Copy, type Holder } from './unanswered-copies.ts';
 import type { UndecidedLook } from './undecided-since.ts';
@@ -184,11 +183,8 @@ async function append(
   rows: readonly OpenRow[],
   done: Done,
 ): Promise<void> {
-  // Restored cells keep their times, new ones get that of now: behind them restored ones would get it, too.
-  // Erasures come before what they may be of: a statement does not see what it appends itself.
-  const [erasures, cells] = [rows.filter(isErasure), rows.filter((row) => !isErasure(row))];
-  const [restored, others] = [cells.filter(isRestored), cells.filter((row) => !isRestored(row))];
-  for (const alike of [erasures, restored, others]) {
+  for (const kind of ROW_KINDS) {
+    const alike = rows.filter((row) => kindOf(row) === kind);
     if (alike.length === 0) continue;
     const { results } = await appendToPrimary(context, datastore, shard, alike, { anyWriter: true });
     done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
@@ -198,8 +194,6 @@ async function append(
     await keepEntries(context, datastore, there);
   }
 }
-
-const isErasure = ({ column_name }: OpenRow): boolean => isErasureName(column_name);
 
 /**
  * Leaves the address to an operator: its copies are listed, and nothing is done with them until one is chosen. Two that

@@ -46,7 +46,7 @@ async function shownAt(client: SqlClient, target: Target, rows: readonly OpenRow
     key: { row_key, column_name, ref_key },
     shard,
   }));
-  const found = byItem(await client.select(selectCells(datastore, keys, false), target), rows.length);
+  const found = byItem(await client.select(selectCells({ datastore }, keys, false), target), rows.length);
   return found.map(({ cells: [cell] }, position) => (cell ? shownAs(cell, rows[position] as OpenRow) : 'missing'));
 }
 

@@ -1,40 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoreContext } from '../access/context.ts';
-import { homeOf, requireDatastore, sharesStorage } from '../access/groups.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
 import type { Erasure, ErasureTimes } from '../contract/erasure-operations.ts';
-import type { DynamoTable } from '../dynamo/table.ts';
-import { covers, type ErasureTarget, copyDatabase, shardDatabase } from '../address.ts';
+import { covers, type ErasureTarget, shardDatabase } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
 import { isGone } from '../sql/gone.ts';
 import { eraseBodies, type ErasedBodies } from '../store/erase-bodies.ts';
-import { readDatastore } from '../topology/dynamo-topology.ts';
-import type { ShardHome } from '../topology/topology.ts';
 import { overState } from '../triggers/manage/state-away.ts';
 import { troubledShards } from '../triggers/state/troubled-shards.ts';
 import { entryPlaces, type EntryPlaces } from './entry-places.ts';
 import { placeErasure, targetOf } from './erasure-cell.ts';
 import type { ErasureProgress } from './erasure-record.ts';
+import { NotYet, requireTime, type ErasureWork, type Patience } from './erasure-work.ts';
 import { EntriesMissed, entriesOfRow, type EntriesOfRow } from './forget-entries.ts';
-import { countLeft, toLeft } from './statements/count-left.ts';
+import { requireGone } from './require-gone.ts';
 import { deleteCopies, DELETED_COPIES } from './statements/delete-copies.ts';
-
-/** What an erasure is carried out with. */
-export interface ErasureWork {
-  readonly context: StoreContext;
-  readonly topologyTable: DynamoTable;
-  readonly stateTable: DynamoTable;
-  /** How long backups are kept at most; 0: there are none. */
-  readonly backupDays: number;
-}
-
-/** How long somebody stays at it. */
-export interface Patience {
-  /** Asked before each page of bodies. */
-  readonly mayGoOn: () => boolean;
-  /** Milliseconds between looks whether all servers show it. */
-  readonly looksMs: readonly number[];
-}
 
 /** Of one that was only asked for. */
 const NOT_CLEANED: ErasureTimes = { bodies: null, entries: null, copies: null, parked: null, nodes: null };
@@ -60,12 +39,8 @@ export function newErasure(asked: Asked): Erasure {
     backups_until: null,
   };
 }
+
 const DAY_MS = 86_400_000;
-
-/** A step that is not done, and why. */
-class NotYet extends Error {}
-
-const MUCH = 'there is much, which goes on in the background';
 
 /**
  * Does what is to be done for an erasure, all of it, whatever was done before: everything can be repeated.
@@ -126,7 +101,11 @@ class CarryingOut {
     else this.#waiting.push(`log: ${placed.why}`);
     await this.#step('copies', () => this.#forgetCopies());
     await this.#step('parked', () => this.#forgetParked());
-    if (this.#cleaned.bodies !== null) await this.#step('nodes', () => this.#requireGone(placed.at === 'log'));
+    if (this.#cleaned.bodies !== null)
+      await this.#step('nodes', () => {
+        const at = { datastore: this.#datastore, shard: this.#erasure.shard, target: this.#target };
+        return requireGone(this.#work, { ...at, isLogged: placed.at === 'log' }, this.#patience);
+      });
 
     const isDone = isPlaced && this.#waiting.length === 0;
     const { backupDays } = this.#work;
@@ -158,13 +137,19 @@ class CarryingOut {
       const { shard } = this.#erasure;
       const ofRow = (entries = entriesOfRow({ context, datastore: this.#datastore, target: this.#target, shard }));
       await this.#onPrimary((client) =>
-        eraseBodies(client, this.#database, this.#target, this.#erased, async (page, areGone) => {
-          // An index may have come meanwhile, whose build has read them.
-          if (areGone) context.topology.refresh();
-          else await this.#requireTimeOr(places);
-          const taken = await ofRow.takeAway(client, page);
-          if (!areGone) await places.note(taken);
-        }),
+        eraseBodies(
+          client,
+          shardDatabase(this.#datastore, shard),
+          this.#target,
+          this.#erased,
+          async (page, areGone) => {
+            // An index may have come meanwhile, whose build has read them.
+            if (areGone) context.topology.refresh();
+            else await this.#requireTimeOr(places);
+            const taken = await ofRow.takeAway(client, page);
+            if (!areGone) await places.note(taken);
+          },
+        ),
       );
       await places.forget();
     });
@@ -182,24 +167,16 @@ class CarryingOut {
   async #requireTimeOr(places: EntryPlaces): Promise<void> {
     if (this.#patience.mayGoOn()) return;
     await places.forget();
-    throw new NotYet(MUCH);
+    requireTime(this.#patience);
   }
 
   /** Where whoever erased bodies did not come to take away once more what had been written meanwhile. */
   async #takeLeft(client: SqlClient, entries: EntriesOfRow, places: EntryPlaces): Promise<void> {
     for (const place of await places.left()) {
-      this.#requireTime();
+      requireTime(this.#patience);
       await entries.takeAllAway(client, place);
       await places.done(place);
     }
-  }
-
-  #requireTime(): void {
-    if (!this.#patience.mayGoOn()) throw new NotYet(MUCH);
-  }
-
-  get #database(): string {
-    return shardDatabase(this.#datastore, this.#erasure.shard);
   }
 
   /** Where the shard has just moved, or is about to, it is looked for again. */
@@ -224,7 +201,7 @@ class CarryingOut {
       names.map(async (group) => {
         const client = await groups.client(group);
         for (const table of ['buffer', 'drained'] as const)
-          for (let deleted = DELETED_COPIES; deleted === DELETED_COPIES; this.#requireTime())
+          for (let deleted = DELETED_COPIES; deleted === DELETED_COPIES; requireTime(this.#patience))
             deleted = (await client.change(deleteCopies(table, this.#datastore, this.#target))).affectedRows;
       }),
     );
@@ -253,59 +230,6 @@ class CarryingOut {
         }),
       );
     }
-  }
-
-  /**
-   * Throws as long as a node that could be the writer shows a body, or not the erasure, and so for a copy of the shard.
-   *
-   * @param isLogged the erasure itself is in the log, and not one that is wider
-   */
-  async #requireGone(isLogged: boolean): Promise<void> {
-    const { groups } = this.#work.context;
-    const copy = copyDatabase(this.#datastore, this.#erasure.shard);
-    const before = await this.#homeNow();
-    // First: a copy that became the shard with them would show them again, whichever server of the shard is away.
-    if (before.copy) await this.#eraseCopy(await groups.client(before.copy.group), copy);
-    await this.#requireGoneFrom(before.group, this.#database, isLogged);
-    // A move that begins from here on finds no body any more.
-    const now = await this.#homeNow();
-    if (now.group !== before.group) throw new NotYet('the shard is being moved');
-    if (!now.copy) return;
-    await this.#eraseCopy(await groups.client(now.copy.group), copy);
-    await this.#requireGoneFrom(now.copy.group, copy, isLogged);
-  }
-
-  async #eraseCopy(client: SqlClient, copy: string): Promise<void> {
-    await eraseBodies(client, copy, this.#target, undefined, async () => this.#requireTime()).catch(
-      (error: unknown) => {
-        // It is about to be made, or dropped.
-        if (!isGone(error)) throw error;
-      },
-    );
-  }
-
-  /** Past every cache. */
-  async #homeNow(): Promise<ShardHome> {
-    const { topologyTable } = this.#work;
-    const topology = await overState(() => readDatastore(topologyTable, this.#datastore));
-    const home = topology?.homes[this.#erasure.shard];
-    if (!home) throw new NotYet('the topology does not say where the shard is');
-    return home;
-  }
-
-  async #requireGoneFrom(group: string, database: string, isLogged: boolean): Promise<void> {
-    const { context } = this.#work;
-    const client = await context.groups.client(group);
-    const isOne =
-      !client.abilities.survivesDiskLoss || client.nodes < 2 || (await sharesStorage(context.topology, group));
-    const nodes: readonly Target[] = isOne ? ['writer'] : Array.from({ length: client.nodes }, (_, node) => ({ node }));
-    const statement = countLeft(database, this.#target);
-    for (const pauseMs of this.#patience.looksMs) {
-      await sleep(pauseMs);
-      const answers = await Promise.all(nodes.map(async (node) => toLeft(await client.select(statement, node))));
-      if (answers.every(({ hasBodies, hasErasure }) => !hasBodies && (hasErasure || !isLogged))) return;
-    }
-    throw new NotYet(`not every server of ${group} shows that ${database} has none of it any more`);
   }
 }
 

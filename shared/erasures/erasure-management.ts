@@ -11,12 +11,11 @@ import {
 import { requireDatastore } from '../access/groups.ts';
 import { LIMITS } from '../cell.ts';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../contract/erasure-operations.ts';
-import type { RetentionOperations } from '../contract/retention-operations.ts';
 import { invalidField, missingField, SchemalessError } from '../errors.ts';
 import { overState } from '../triggers/manage/state-away.ts';
-import { carryOut, newErasure, type ErasureWork } from './carry-out.ts';
-import { requireNotHeld } from './holds.ts';
-import { retentionOperations } from './retention/retention-operations.ts';
+import { carryOut, newErasure } from './carry-out.ts';
+import type { ErasureWork } from './erasure-work.ts';
+import { retentionStatus } from './retention/retention-status.ts';
 import {
   beginErasure,
   idOf,
@@ -34,8 +33,6 @@ export interface ErasureManagement {
    * @throws SchemalessError `unknown_datastore`
    */
   erasures(datastore: string, caller: string): Promise<ErasureOperations>;
-  /** The same, of how long cells are kept, what is held, and the space of what is gone. */
-  retention(datastore: string, caller: string): Promise<RetentionOperations>;
 }
 
 export function erasureManagement(work: ErasureWork): ErasureManagement {
@@ -43,10 +40,6 @@ export function erasureManagement(work: ErasureWork): ErasureManagement {
     async erasures(datastore, caller) {
       const { shards } = await requireDatastore(work.context.topology, datastore);
       return erasureOperations(work, { datastore, shards, caller });
-    },
-    async retention(datastore, caller) {
-      await requireDatastore(work.context.topology, datastore);
-      return retentionOperations(work, { datastore, caller });
     },
   };
 }
@@ -68,8 +61,6 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
     async erase(request) {
       const target = parseTarget(request);
       return overState(async () => {
-        const requireFree = (): Promise<void> => requireNotHeld(stateTable, datastore, { row_key: target.row_key });
-        await requireFree();
         const asked = newErasure({
           id: idOf(datastore, target),
           scope: scopeOf(target),
@@ -81,7 +72,7 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
           reason: request.reason,
           requested_by: caller,
         });
-        const begun = await beginErasure(stateTable, datastore, asked, requireFree);
+        const begun = await beginErasure(stateTable, datastore, asked);
         if (!begun)
           throw new SchemalessError(
             'unavailable',
@@ -108,6 +99,7 @@ function erasureOperations(work: ErasureWork, { datastore, shards, caller }: Ask
         return { erasures, next: next ?? null };
       });
     },
+    retention: () => overState(() => retentionStatus(work, datastore)),
   };
 }
 

@@ -31,22 +31,14 @@ export async function readErasure(table: DynamoTable, datastore: string, id: str
 /**
  * Begins an erasure, or one that was done once more.
  *
- * @param isFree throws where it may not be begun any more, once it is listed: nothing is written then
  * @returns the record as it is then; undefined where too many are under way
  */
 export async function beginErasure(
   table: DynamoTable,
   datastore: string,
   erasure: Erasure,
-  isFree: () => Promise<void>,
 ): Promise<Erasure | undefined> {
   if (!(await list(table, datastore, erasure.id))) return undefined;
-  try {
-    await isFree();
-  } catch (error) {
-    await unlist(table, datastore, erasure.id);
-    throw error;
-  }
   return changeErasure(table, datastore, erasure.id, (seen) =>
     seen ? { ...seen, state: 'erasing', cleaned: erasure.cleaned, waits_for: null, backups_until: null } : erasure,
   );

@@ -196,7 +196,7 @@ async function keptValues(
     shard,
     key: { row_key: target.row_key, column_name: fields[0]?.column_key ?? '' },
   }));
-  const rows = await writer.select(selectCells(datastore, keys, false), 'writer');
+  const rows = await writer.select(selectCells({ datastore }, keys, false), 'writer');
   return byItem(rows, keys.length).map(({ cells: [latest] }, position) => {
     const field = indexes[position]?.definition.fields[0];
     if (!latest || latest.body === null || !field || covers(target, latest)) return undefined;

@@ -3,9 +3,9 @@ import { underLease } from '../dynamo/under-lease.ts';
 import type { Erasure } from '../contract/erasure-operations.ts';
 import { ERASURES_LEASE } from '../granted-names.ts';
 import { pauseFor } from '../pause-for.ts';
-import { carryOut, type ErasureWork } from './carry-out.ts';
-import { runPurges, type PurgeRun, type PurgeSettings } from './purge/run-purges.ts';
-import type { RetentionSettings } from './retention/retain-shard.ts';
+import { carryOut } from './carry-out.ts';
+import type { ErasureWork } from './erasure-work.ts';
+import type { RetentionSettings } from './retention/retention-pace.ts';
 import { runRetention, type RetentionRound } from './retention/run-retention.ts';
 import { openErasures, readErasure, unlist, writeProgress } from './erasure-record.ts';
 
@@ -25,10 +25,6 @@ export interface ErasureRun extends ErasureWork {
   readonly retention?: RetentionSettings;
   /** Of each datastore with rules of retention, after each round. @default nobody wants to know */
   readonly retained?: (datastore: string, round: RetentionRound) => void;
-  /** @default as it says itself */
-  readonly purge?: PurgeSettings;
-  /** Of each table that was written anew. @default nobody wants to know */
-  readonly purged?: PurgeRun['purged'];
 }
 
 const RENEW_MS = 2000;
@@ -39,8 +35,8 @@ const SIDE_BY_SIDE = 4;
 const YOUNG_MS = 15_000;
 
 /**
- * Goes on with the erasures of all datastores that are not done, erases what is out of its retention, and has tables
- * written anew that are to be purged, until a successor has taken over, or the deadline.
+ * Continues the erasures of all datastores that are not done, and erases what is out of its retention, until a successor
+ * takes over, or the deadline.
  */
 export async function runErasures(run: ErasureRun): Promise<void> {
   const ending = new AbortController();
@@ -61,15 +57,6 @@ export async function runErasures(run: ErasureRun): Promise<void> {
       const ends = await Promise.allSettled([
         goOn(run, signal),
         runRetention({ ...run, token, ...(run.retention && { settings: run.retention }), signal }),
-        runPurges({
-          context: run.context,
-          stateTable: run.stateTable,
-          token,
-          settings: run.purge ?? {},
-          failed: (error) => run.failed?.(error),
-          purged: (datastore, purge) => run.purged?.(datastore, purge),
-          signal,
-        }),
       ]);
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
     });

@@ -52,7 +52,7 @@ async function takeRest(
   const takesTurns = turns();
   if (latest) {
     const key = { row_key, column_name: column, ref_key: latest.ref_key };
-    const [answer] = byItem(await client.select(selectCells(datastore, [{ key, shard }], false), 'writer'), 1);
+    const [answer] = byItem(await client.select(selectCells({ datastore }, [{ key, shard }], false), 'writer'), 1);
     takeBody(gathered, indexes, { column, body: bodyOf(answer?.cells[0]?.body ?? null, row), isLatest: true });
   }
   for (let after = from, left = cells; left > 0;) {
@@ -64,7 +64,7 @@ async function takeRest(
       limit: Math.min(PAGE_CELLS, left),
       bytes: pageBytes(client),
     };
-    const [page] = byItem(await client.select(selectVersions(datastore, shard, range, false), 'writer'), 1);
+    const [page] = byItem(await client.select(selectVersions({ datastore }, shard, range, false), 'writer'), 1);
     const last = page?.cells.at(-1);
     if (!page || !last) return;
     for (const { body } of page.cells) {

@@ -57,7 +57,7 @@ export async function runQuery(
     parsed.columns === undefined
       ? untilFull(found, shape, room)
       : await withCells(
-          { context, name: datastore, topology, read, packed: query.packed, room, anyway: query.room === undefined },
+          { context, topology, read, packed: query.packed, room, anyway: query.room === undefined },
           found,
           parsed.columns,
           shape,
@@ -93,7 +93,6 @@ const WHOLE_ROWS_AT_ONCE = 100;
 
 interface Bringing {
   readonly context: StoreContext;
-  readonly name: string;
   readonly topology: DatastoreTopology;
   readonly read: Role;
   readonly packed: boolean | undefined;

@@ -1,4 +1,3 @@
-import { toText } from '../sql/cell-rows.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { otherName, userName, type MadeUser } from '../topology/database-users.ts';
 
@@ -21,13 +20,6 @@ const GRANTS: Readonly<Record<MadeUser, { readonly control: readonly string[]; r
   erase: { control: ['SELECT, INSERT, UPDATE, DELETE ON `schemaless`.*'], shards: 'SELECT, INSERT, UPDATE' },
 };
 
-/**
- * What who purges may do besides, where servers have files of their own, to have them written over: make a table for it, see
- * which undo logs were cut, and have binary logs get the text of statements.
- */
-const WRITES_OVER = ['CREATE, DROP ON `schemaless`.filler', 'PROCESS ON *.*'];
-const LOGS_TEXT = { mariadb: 'BINLOG ADMIN ON *.*', mysql: 'SESSION_VARIABLES_ADMIN ON *.*' };
-
 /** How a user proves who it is: by a token of IAM, or by a password, under one of its two names. */
 export type UserLogin = 'token' | { readonly username: string; readonly password: string };
 
@@ -38,38 +30,24 @@ export type UserLogin = 'token' | { readonly username: string; readonly password
  *
  * @param logins by user; one that has none, as where the group was deployed before there was such a user, is not made
  * @param datastores names; their databases need not be there yet
- * @param hasFiles each server has files of its own: the group's nodes do not share their storage
  * @throws Error naming a user whose password or name is of another shape, never the password
  */
 export async function createUsers(
   client: SqlClient,
   logins: Readonly<Partial<Record<MadeUser, UserLogin>>>,
   datastores: readonly string[],
-  hasFiles = false,
 ): Promise<void> {
-  const besides: Readonly<Partial<Record<MadeUser, readonly string[]>>> = hasFiles
-    ? { repair: await rightsToWriteOver(client) }
-    : {};
   for (const [user, { control, shards }] of Object.entries(GRANTS) as [MadeUser, (typeof GRANTS)[MadeUser]][]) {
     const login = logins[user];
     if (login === undefined) continue;
     const name = userName(user);
     if (login !== 'token' && login.username !== name && login.username !== otherName(name))
       throw new Error(`the name of ${name}: wanted it or ${otherName(name)}, got ${login.username}`);
-    const rights = [
-      ...control,
-      ...datastores.map((datastore) => `${shards} ON ${databasesOf(datastore)}.*`),
-      ...(besides[user] ?? []),
-    ];
+    const rights = [...control, ...datastores.map((datastore) => `${shards} ON ${databasesOf(datastore)}.*`)];
     for (const [account, statements] of login === 'token' ? [accountByToken(name)] : accountsByPassword(name, login))
       for (const sql of [...statements, ...rights.map((right) => `GRANT ${right} TO ${account}`)])
         await client.change({ sql, parameters: [] });
   }
-}
-
-async function rightsToWriteOver(client: SqlClient): Promise<readonly string[]> {
-  const [[version] = []] = await client.select({ sql: 'SELECT VERSION()', parameters: [] }, 'writer');
-  return [...WRITES_OVER, LOGS_TEXT[/mariadb/iu.test(toText(version ?? null)) ? 'mariadb' : 'mysql']];
 }
 
 /** An account, and the statements that make it. */

@@ -23,9 +23,6 @@ const NAMED: Readonly<Record<string, number>> = {
   erasing: 1,
   retention: 1,
   retained: 1,
-  hold: 1,
-  held: 1,
-  purge: 1,
 };
 
 /** Deletes all that the state table keeps of a datastore. Returns whether nothing is left. */

@@ -118,7 +118,6 @@ async function makeUsers(
       client,
       await logins(group),
       wish.datastores.map(({ name }) => name),
-      !group.sharedStorage,
     );
 }
 

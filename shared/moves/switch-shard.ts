@@ -256,12 +256,12 @@ async function finishSwitch(
     source.select(selectShardState(move), 'writer'),
     target.change(renameTables(copy, shard, tables.ofCopy)),
   ]);
-  const heeds = toShardState(rows)?.heeds !== false;
+  const hasErasures = toShardState(rows)?.hasErasures !== false;
   const isSwitched = await switchHome(switching.topologyTable, move, seen);
   // It was another's, or it was written, and the answer lost.
   if (!isSwitched) return resumeSwitch(switching, move, clients);
   await source.change(renameTables(shard, copy, tables.ofShard));
-  await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), heeds));
+  await target.change(openShard(move, move.epoch, await isBound(switching.context, move.to), hasErasures));
   const closedMs = performance.now() - since;
   await source.change(leaveShard(move, move.epoch));
   return { isDone: true, move: switched(move), closedMs };

@@ -26,7 +26,7 @@ export interface HashedField {
 
 /** Gives the keys of datastores, each read once by an instance. */
 export interface DatastoreKeyring {
-  /** Undefined where the datastore has none yet: nothing of it was ever sealed or signed. */
+  /** Undefined where the datastore has none yet: nothing of it was ever sealed. */
   known(datastore: string): Promise<DatastoreKeys | undefined>;
   /** Made where there are none. */
   made(datastore: string): Promise<DatastoreKeys>;

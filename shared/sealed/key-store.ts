@@ -10,7 +10,6 @@ import { SchemalessError } from '../errors.ts';
  * |---|---|
  * | `datastore#trips` | `key`: the datastore's key, wrapped by the root key |
  * | `subject#trips#NAME` | `key`: a subject's key, wrapped by what the datastore's key gives; once it is forgotten none, and `forgotten`: the record of that, JSON |
- * | `signing#trips` | `key`: the private half of the key that signs records, wrapped likewise |
  */
 export interface KeyStore {
   readonly table: DynamoTable;

@@ -1,42 +1,30 @@
 import { requireDatastore } from '../access/groups.ts';
 import { parseCount } from '../address.ts';
 import { LIMITS } from '../cell.ts';
-import type { Erasure, ErasureOperations } from '../contract/erasure-operations.ts';
-import type { ForgetRequest, ForgottenSubject, ReceiptKey, SubjectOperations } from '../contract/subject-operations.ts';
+import type { ForgetRequest, ForgottenSubject, SubjectOperations } from '../contract/subject-operations.ts';
 import { readState, scanState, updateState, type StateItem } from '../dynamo/state-table.ts';
 import { invalidField, wrongField } from '../errors.ts';
 import { parseSubject } from '../subject.ts';
-import type { DynamoTable } from '../dynamo/table.ts';
-import { listHolds, requireNotHeld } from '../erasures/holds.ts';
 import type { TopologySource } from '../topology/topology.ts';
-import { datastoreKeyring, type DatastoreKeys } from './datastore-keys.ts';
+import { datastoreKeyring } from './datastore-keys.ts';
 import { overKeys, type KeyStore } from './key-store.ts';
-import { receiptSigner, type ReceiptSigner } from './receipt-signer.ts';
 import { NAME_BYTES } from './sealing.ts';
 import { KNOWN_MS, subjectItem } from './subject-keyring.ts';
 
-/** The subjects of every datastore, and who signs records. */
+/** The subjects of every datastore. */
 export interface SubjectManagement {
   /**
    * @param caller who asks, for the records
    * @throws SchemalessError `unknown_datastore`
    */
   subjects(datastore: string, caller: string): Promise<SubjectOperations>;
-  /** The public half of the key that signs the records of a datastore; made where there is none. Throws `unknown_datastore`. */
-  receiptKey(datastore: string): Promise<ReceiptKey>;
-  /** Erasures whose records are signed once they are done. */
-  signed(datastore: string, erasures: ErasureOperations): ErasureOperations;
 }
 
 export interface SubjectWork {
   readonly topology: TopologySource;
   readonly keys: KeyStore;
-  /** Where holds are. */
-  readonly stateTable: DynamoTable;
   /** How long the table of keys can be set back; 0: it cannot. */
   readonly keyDays: number;
-  /** A record could not be signed, and is answered without. @default nobody wants to know */
-  readonly unsigned?: (error: unknown) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -49,63 +37,23 @@ const NOT_REACHED = [
   'what was read, and kept elsewhere, before it was forgotten',
 ] as const;
 
-export function subjectManagement(work: SubjectWork): SubjectManagement {
-  const { keys, unsigned = () => undefined } = work;
+export function subjectManagement({ topology, keys, keyDays }: SubjectWork): SubjectManagement {
   const keyring = datastoreKeyring(keys);
-  const signers = new Map<string, ReceiptSigner>();
-
-  function signerOf(datastore: string): ReceiptSigner {
-    const signer = signers.get(datastore) ?? receiptSigner(keys, keyring, datastore);
-    signers.set(datastore, signer);
-    return signer;
-  }
-
-  /** What is done is done, whether or not it can be signed now: it can be asked for again. */
-  async function sign<R extends object>(datastore: string, record: R): Promise<R> {
-    // What nothing can sign nobody is told of, record by record.
-    if (!keys.root) return { ...record, signature: null };
-    try {
-      return await signerOf(datastore).sign(record);
-    } catch (error) {
-      unsigned(error);
-      return { ...record, signature: null };
-    }
-  }
-
   return {
     async subjects(datastore, caller) {
-      await requireDatastore(work.topology, datastore);
-      const made = (): Promise<DatastoreKeys> => overKeys(() => keyring.made(datastore));
+      await requireDatastore(topology, datastore);
       return {
         async forget(request) {
           const name = parseNamed(request);
-          const ofDatastore = await made();
+          const ofDatastore = await overKeys(() => keyring.made(datastore));
           const subject_name = name.subject === undefined ? name.subject_name : ofDatastore.nameOf(name.subject);
-          await requireSubjectNotHeld(work.stateTable, ofDatastore, name);
-          const record = recordOf({ subject_name, reason: request.reason, requested_by: caller }, work.keyDays);
-          return sign(datastore, await overKeys(() => forget(keys, datastore, record)));
+          const record = recordOf({ subject_name, reason: request.reason, requested_by: caller }, keyDays);
+          return overKeys(() => forget(keys, datastore, record));
         },
         async forgotten({ limit = LIMITS.defaultLimit, after } = {}) {
           const most = parseCount(limit, 'limit', 1, LIMITS.listCells);
           const start = after === undefined ? undefined : parsePlace(after);
-          const page = await overKeys(() => forgottenPage(keys, datastore, start, most));
-          return { ...page, subjects: await Promise.all(page.subjects.map((record) => sign(datastore, record))) };
-        },
-      };
-    },
-    async receiptKey(datastore) {
-      await requireDatastore(work.topology, datastore);
-      return signerOf(datastore).key();
-    },
-    signed(datastore, erasures) {
-      const signDone = async (record: Erasure): Promise<Erasure> =>
-        record.state === 'erased' ? sign(datastore, record) : { ...record, signature: null };
-      return {
-        erase: async (target) => signDone(await erasures.erase(target)),
-        erasure: async (id) => signDone(await erasures.erasure(id)),
-        async erasures(options) {
-          const page = await erasures.erasures(options);
-          return { ...page, erasures: await Promise.all(page.erasures.map(signDone)) };
+          return overKeys(() => forgottenPage(keys, datastore, start, most));
         },
       };
     },
@@ -182,26 +130,13 @@ const placeOf = (pk: string): string => Buffer.from(pk).toString('base64url');
 /** The key of an item, of whatever datastore: the table is read from end to end. Throws `invalid_field`. */
 function parsePlace(after: string): string {
   const pk = Buffer.from(after, 'base64url').toString();
-  if (placeOf(pk) === after && /^(?:datastore|subject|signing)#./u.test(pk)) return pk;
+  if (placeOf(pk) === after && /^(?:datastore|subject)#./u.test(pk)) return pk;
   throw wrongField('after', '`next` of the page before', 'something else');
 }
 
 function toRecord(item: StateItem | undefined): ForgottenSubject | undefined {
   const text = item?.['forgotten']?.S;
   return text === undefined ? undefined : (JSON.parse(text) as ForgottenSubject);
-}
-
-/** By its name a subject is held by whichever hold has that name. Throws `held`. */
-async function requireSubjectNotHeld(state: DynamoTable, keys: DatastoreKeys, named: Named): Promise<void> {
-  const { datastore } = keys;
-  if (named.subject !== undefined) return requireNotHeld(state, datastore, { subject: named.subject });
-  let after: string | undefined;
-  do {
-    const page = await listHolds(state, datastore, after, LIMITS.listCells);
-    const held = page.holds.find(({ subject }) => subject !== null && keys.nameOf(subject) === named.subject_name);
-    if (held?.subject) await requireNotHeld(state, datastore, { subject: held.subject });
-    after = page.next ?? undefined;
-  } while (after !== undefined);
 }
 
 const NAME = new RegExp(`^[0-9a-f]{${2 * NAME_BYTES}}$`, 'u');

@@ -40,16 +40,6 @@ export interface Statement {
    */
   readonly withinMs?: number;
   /**
-   * Of one that is `apart`: how many seconds it waits for those who use its tables, where the way to MySQL has sessions.
-   * @default as the server says: a year
-   */
-  readonly lockWaitSeconds?: number;
-  /**
-   * Of a change that is `apart`: binary logs are to get its text, and replicas run it themselves, where its user may say
-   * so, and the way to MySQL has sessions. @default the rows that it changes
-   */
-  readonly isLoggedAsText?: true;
-  /**
    * Of a change: what is to be read of the writer once it is committed, in the same round trip where the way to MySQL
    * has such a thing; it brings little, and need not be read at all. @default nothing
    */

@@ -17,6 +17,13 @@ export interface HiddenCells {
 
 export type RetentionRules = readonly RetentionRule[] | undefined;
 
+/** A datastore to be read, as its topology says: its name, and the rules by which cells are hidden. */
+export interface ReadableDatastore {
+  readonly datastore: string;
+  /** @default nothing is hidden */
+  readonly retention?: RetentionRules;
+}
+
 /** The rule of a column; undefined where its cells are kept for good. */
 export function retentionOf(rules: RetentionRules, column: string): RetentionRule | undefined {
   return rules?.find((rule) => rule.column === column) ?? rules?.find((rule) => rule.column === EVERY_COLUMN);

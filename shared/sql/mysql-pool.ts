@@ -196,7 +196,7 @@ export class MysqlPool {
   }
 
   /** Runs a statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */
-  runApart<T>({ sql, parameters, withinMs = APART_MS, lockWaitSeconds, isLoggedAsText }: Statement): Promise<T> {
+  runApart<T>({ sql, parameters, withinMs = APART_MS }: Statement): Promise<T> {
     return new Promise((resolve, reject) => {
       const connection = createConnection(this.#options.connection);
       const fail = (error: SqlError): void => {
@@ -211,12 +211,6 @@ export class MysqlPool {
       let isConnected = false;
       connection.on('connect', () => (isConnected = true));
       connection.on('error', (error) => fail(toSqlError(error, isConnected)));
-      if (lockWaitSeconds !== undefined)
-        connection.query(`SET SESSION lock_wait_timeout = ${lockWaitSeconds}`, (error) => {
-          if (error) fail(toSqlError(error, isConnected));
-        });
-      // Whoever may not say so has rows logged.
-      if (isLoggedAsText === true) connection.query('SET SESSION binlog_format = STATEMENT', () => undefined);
       connection.query({ sql, values: [...parameters] }, (error, result) => {
         if (error) return fail(toSqlError(error, isConnected));
         clearTimeout(timer);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalJson } from '../body/equal.ts';
 import type { CellAddress, PutResult } from '../cell.ts';
-import { isErasureName, isOfColumns } from '../address.ts';
+import { isOfColumns } from '../address.ts';
 import { SchemalessError } from '../errors.ts';
-import { byItem, type StoredCell } from '../sql/cell-rows.ts';
+import type { StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlChange, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
 import {
   appendRestored,
@@ -14,20 +14,23 @@ import {
   type ShardFence,
 } from '../sql/statements/append-cells.ts';
 import { dropBells, ringBells, RINGS_A_DROP } from '../sql/statements/ring-bells.ts';
-import { heedErasures, selectHeeds } from '../sql/statements/heed-erasures.ts';
-import { selectCells } from '../sql/statements/select-cells.ts';
-import { selectErasures } from '../sql/statements/select-erasures.ts';
-import { unionOf } from '../sql/union.ts';
 import type { StoreContext } from '../access/context.ts';
-import { partsOf } from '../access/ask-parts.ts';
 import { decodeCell } from '../access/decode.ts';
-import { requireDatastore, homeOf, type Groups } from '../access/groups.ts';
+import { requireDatastore, homeOf } from '../access/groups.ts';
 import { isGone } from '../sql/gone.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { DeployedTrigger, ShardHome, TopologySource } from '../topology/topology.ts';
+import { checkingErasures, lookUpMet, type Met } from './erasure-checks.ts';
 
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>;
+
+/** Whether a cell is not stored for good: another body is at its address, or it was erased. */
+export function isRefused<Result extends Pick<PutResult, 'outcome'>>(
+  result: Result,
+): result is Extract<Result, { outcome: 'conflict' | 'erased' }> {
+  return result.outcome === 'conflict' || result.outcome === 'erased';
+}
 
 /** What became of cells, in their order. */
 export interface Appended {
@@ -74,22 +77,17 @@ export async function appendToPrimary(
   { anyWriter = false, thenSelect, shards }: AppendOptions = {},
 ): Promise<Appended> {
   const isFollowed = areWanted(await context.topology.triggers(datastore), cells);
-  const heeding = heedingShards(context, datastore);
-  const isErasing = cells.some(({ column_name }) => isErasureName(column_name));
   const opening = whenOpened(context, datastore, shard);
   let failures = 0;
   for (let isRepeated = false; ; isRepeated = true) {
     const home = homeOf(await requireDatastore(context.topology, datastore, shards), shard);
-    const heeds = isErasing || heeding.has(shard);
-    const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter, heeds };
+    const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter };
     try {
       const client = await context.groups.client(home.group);
-      if (isErasing) await client.change(heedErasures(fence));
-      const done = await appendOnce(client, fence, cells, { thenSelect, isFollowed, isRepeated });
-      if (done === 'heed') {
-        heeding.add(shard);
-        continue;
-      }
+      const once = { thenSelect, isFollowed, isRepeated };
+      const done = await checkingErasures(context, client, { fence, cells }, (checked) =>
+        appendOnce(client, checked, cells, once),
+      );
       if (done) return { ...done, group: home.group };
     } catch (error) {
       if (!isGone(error)) {
@@ -125,30 +123,13 @@ interface AppendOnce {
 
 type AppendedHere = Omit<Appended, 'group'>;
 
-/**
- * The shards of which somebody has erased something, as far as this instance has met that: they are few, and stay so for
- * ever.
- */
-function heedingShards({ groups }: StoreContext, datastore: string): Set<number> {
-  let known = heeding.get(groups);
-  if (!known) heeding.set(groups, (known = new Map()));
-  let shards = known.get(datastore);
-  if (!shards) known.set(datastore, (shards = new Set()));
-  return shards;
-}
-
-const heeding = new WeakMap<Groups, Map<string, Set<number>>>();
-
-/**
- * One append; undefined when this group does not own the shard at this epoch, `heed` when something of the shard was
- * erased, and the append has not looked for that.
- */
+/** One append; undefined when this group does not own the shard at this epoch, `unchecked` as `checkingErasures` says. */
 async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
   cells: readonly EncodedCell[],
   { thenSelect, isFollowed, isRepeated }: AppendOnce,
-): Promise<AppendedHere | 'heed' | undefined> {
+): Promise<AppendedHere | 'unchecked' | undefined> {
   const append = statementOf(fence, cells);
   const isToRing = isFollowed && client.abilities.hasBells === true;
   const change = await client.change({
@@ -174,10 +155,10 @@ async function appendOnce(
   }
   for (let look = 1; look <= LOOKS; look += 1) {
     if (look > 1) await sleep(LOOK_PAUSE_MS * look);
-    const { found, heeds } = await lookUp(client, fence, cells);
-    if (heeds && fence.heeds !== true && change.affectedRows === 0) return 'heed';
+    const { found, isUnchecked } = await lookUpMet(client, fence, cells);
+    if (isUnchecked && change.affectedRows === 0) return 'unchecked';
     if (found.every((cell) => cell !== undefined)) {
-      const results = found.map((cell, position) => judge(cell, cells[position] as EncodedCell, change));
+      const results = found.map((cell, position) => judge(cell, fence.shard, cells[position] as EncodedCell, change));
       // What else was read came before this look.
       return { results, epoch: fence.epoch };
     }
@@ -206,40 +187,14 @@ async function ring(client: SqlClient, moved: Moved): Promise<void> {
     client.change(dropBells(change.insertId)).catch(() => undefined);
 }
 
-/** What an append has met. */
-interface Met {
-  /** At the addresses of its cells: the cell, or else an erasure that was there before it. */
-  readonly found: readonly (StoredCell | undefined)[];
-  /** Appends of the shard have to look for erasures. */
-  readonly heeds: boolean;
-}
-
-async function lookUp(
-  client: SqlClient,
-  { datastore, shard }: ShardFence,
-  cells: readonly EncodedCell[],
-): Promise<Met> {
-  const last = cells.length;
-  const keys = cells.map((key) => ({ key, shard }));
-  const asked = unionOf([...partsOf(selectCells(datastore, keys, false)), selectHeeds(datastore, shard, last)]);
-  const answers = byItem(await client.select(asked, 'writer'), last + 1);
-  const there = cells.map((_, position) => answers[position]?.cells[0]);
-  const heeds = (answers[last]?.head ?? 0) > 0;
-  const missing = heeds ? [...there.keys()].filter((position) => there[position] === undefined) : [];
-  if (missing.length === 0) return { found: there, heeds };
-  const erasures = missing.flatMap((position) =>
-    selectErasures(datastore, shard, cells[position] as EncodedCell, position),
-  );
-  const erased = byItem(await client.select(unionOf(erasures), 'writer'), last);
-  return { found: there.map((cell, position) => cell ?? erased[position]?.cells[0]), heeds };
-}
-
-function judge(found: StoredCell | undefined, cell: EncodedCell, change: SqlChange): AppendResult {
-  if (!found) throw new Error('judged a cell that was not found');
-  const { shard, added_id, created_at } = found;
-  // By an erasure that stands elsewhere in its row, or in its own place.
-  const isElsewhere = found.column_name !== cell.column_name || found.ref_key !== cell.ref_key;
-  if (isElsewhere || found.erased !== undefined) return { outcome: 'erased', shard };
+function judge(
+  found: NonNullable<Met['found'][number]>,
+  shard: number,
+  cell: EncodedCell,
+  change: SqlChange,
+): AppendResult {
+  if (found === 'erased') return { outcome: 'erased', shard };
+  const { added_id, created_at } = found;
   if (added_id > change.insertId - change.affectedRows && added_id <= change.insertId)
     return { outcome: 'stored', shard, added_id, created_at };
   if (!sameBody(found, cell)) return { outcome: 'conflict', shard, added_id };

@@ -34,7 +34,7 @@ export function digestReads(context: StoreContext, name: string, shards: number)
       do {
         // One at least, which says how far the log goes.
         const limit = Math.max(1, Math.min(LIMITS.logCells, (at ?? Infinity) - place));
-        const statement = selectLog(name, [{ shard, after: place }], limit, bytes);
+        const statement = selectLog({ datastore: name }, [{ shard, after: place }], limit, bytes);
         const { role, rows } = await context.admit(group, () => askEither(client, group, read, statement));
         roles.add(role);
         const [page = { cells: [], head: 0 }] = byItem(rows, 1);

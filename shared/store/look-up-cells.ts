@@ -1,30 +1,18 @@
 import { parseAddedId, parseBatch, parseKey, parseRead, shardOf } from '../address.ts';
-import { LIMITS, type Cell, type CellKey, type ErasedBy, type Role } from '../cell.ts';
-import { SchemalessError } from '../errors.ts';
-import { byItem, type StoredCell } from '../sql/cell-rows.ts';
-import { retentionOf, shownRetention, type RetentionRules } from '../sql/hidden-cells.ts';
+import { LIMITS, type CellKey } from '../cell.ts';
 import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
-import { selectErasures } from '../sql/statements/select-erasures.ts';
 import type { Statement } from '../sql/client.ts';
-import { unionOf } from '../sql/union.ts';
-import { askEither, readGroup, type GroupItem } from '../access/ask-parts.ts';
+import { readGroup, type GroupItem } from '../access/ask-parts.ts';
 import type { StoreContext } from '../access/context.ts';
-import { decodeCell, decodeSizedCell, noRoomLeft } from '../access/decode.ts';
+import { decodeSizedCell, noRoomLeft } from '../access/decode.ts';
 import { byGroup, homeOf, requireDatastore } from '../access/groups.ts';
 import { joinedByKey } from '../access/joined.ts';
 import type { Found, ReadOptions } from '../contract/datastore.ts';
 import { told, type LookedUp, type LookUps } from './look-ups.ts';
+import { explained, isErased, type ReadFrom } from './why-erased.ts';
 
 /** Statements that look up cells of a group at a time: as many as its servers may work on side by side. */
 const LOOK_UPS_OF_A_GROUP = 2;
-
-/** Of whom cells are read, and by which rules. */
-interface ReadFrom {
-  readonly group: string;
-  readonly read: Role;
-  /** The same object for all that are read by the same topology. */
-  readonly rules: RetentionRules;
-}
 
 interface LookUp extends ReadFrom {
   /** One, or some that came together. */
@@ -38,7 +26,7 @@ export interface CellLookUps extends LookUps {
 
 /** Looks up cells of a datastore by their keys, those that are wanted of a group at the same time in one statement. */
 export function cellLookUps(context: StoreContext, name: string, shards: number): CellLookUps {
-  const lookUp = joinLookUps(context, name);
+  const lookUp = joinLookUps(context);
 
   /**
    * Items in the order of what is wanted. They take one place of the admission, as those of a `batchGet` do: what bounds
@@ -48,22 +36,17 @@ export function cellLookUps(context: StoreContext, name: string, shards: number)
     return context.admit(wanted.group, () => lookUp(wanted));
   }
 
-  async function explained(from: ReadFrom, item: GroupItem, found: Found): Promise<Found> {
-    const [stored] = item.error ? [] : item.cells;
-    return found.cell && stored ? { ...found, ...(await whyErased(context, name, from, stored, found.cell)) } : found;
-  }
-
   return {
     async find({ row_key, column_name, ref_key }, options) {
       const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseAddedId(options.min_added_id) };
       const read = parseRead(options.read);
       const shard = shardOf(row_key, shards);
       const topology = await requireDatastore(context.topology, name, shards);
-      const from = { group: homeOf(topology, shard).group, read, rules: topology.retention };
+      const from = { group: homeOf(topology, shard).group, read, topology };
       const [item] = await ask({ ...from, wanted: [{ key, shard }] });
       if (!item) throw new Error('an answer without its only item');
       const found = toFound(item, options);
-      return found.cell?.erased === true ? explained(from, item, found) : found;
+      return isErased(found) ? explained(context, from, item, found) : found;
     },
 
     async findEach(keys, options, tell) {
@@ -75,17 +58,16 @@ export function cellLookUps(context: StoreContext, name: string, shards: number)
         shard: shardOf(row_key, shards),
       }));
       const topology = await requireDatastore(context.topology, name, shards);
-      const rules = topology.retention;
       await Promise.all(
         [...byGroup(topology, wanted)].map(async ([group, some]) => {
-          const from = { group, read, rules };
+          const from = { group, read, topology };
           const items = await ask({ ...from, wanted: some }).catch((error: unknown) => some.map(() => ({ error })));
           const explaining: Promise<void>[] = [];
           for (const [at, { position }] of some.entries()) {
             const item = items[at] as GroupItem;
             const found = lookedUp(item, options);
-            if (!('error' in found) && found.cell?.erased === true)
-              explaining.push(told(explained(from, item, found), (whole) => tell(position, whole)));
+            if (!('error' in found) && isErased(found))
+              explaining.push(told(explained(context, from, item, found), (whole) => tell(position, whole)));
             else tell(position, found);
           }
           await Promise.all(explaining);
@@ -112,54 +94,20 @@ function lookedUp(item: GroupItem, options: ReadOptions): LookedUp {
   }
 }
 
-/** Why the body of a cell is not shown. */
-async function whyErased(
-  context: StoreContext,
-  name: string,
-  from: ReadFrom,
-  { hidden }: StoredCell,
-  cell: Cell,
-): Promise<Pick<Found, 'erasure' | 'why' | 'rule'>> {
-  const erasure = hidden ? undefined : await erasedBy(context, name, from, cell);
-  if (!hidden && erasure?.why !== 'retention') return erasure ? { erasure } : {};
-  const rule = retentionOf(from.rules, cell.column_name);
-  return { why: 'retention', ...(erasure && { erasure }), ...(rule && { rule: shownRetention(rule) }) };
-}
-
-/** Why the body of a cell is gone, and since when, as far as that can still be read. */
-async function erasedBy(
-  context: StoreContext,
-  name: string,
-  { group, read }: ReadFrom,
-  cell: Cell,
-): Promise<ErasedBy | undefined> {
-  const statement = unionOf(selectErasures(name, cell.shard, cell, 0));
-  const asked = askEither(await context.groups.client(group), group, read, statement);
-  const { rows } = await asked.catch((error: unknown) => {
-    if (error instanceof SchemalessError) return { rows: [] };
-    throw error;
-  });
-  const [first] = (byItem(rows, 1)[0]?.cells ?? []).toSorted((one, other) => one.added_id - other.added_id);
-  const { created_at: erased_at = '', erasure } = first ? decodeCell(first) : {};
-  return erasure && { ...erasure, erased_at };
-}
-
-function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Promise<readonly GroupItem[]> {
+function joinLookUps(context: StoreContext): (one: LookUp) => Promise<readonly GroupItem[]> {
   return joinedByKey<LookUp, readonly GroupItem[]>(
     {
       atOnce: LOOK_UPS_OF_A_GROUP,
-      fits: (taken, { rules, wanted }) =>
-        rules === taken[0].rules && countOf(taken) + wanted.length <= LIMITS.batchCells,
+      fits: (taken, { topology, wanted }) =>
+        topology === taken[0].topology && countOf(taken) + wanted.length <= LIMITS.batchCells,
       async run(some) {
-        const [{ group, read, rules }] = some;
+        const [{ group, read, topology }] = some;
         const wanted = some.flatMap((one) => one.wanted);
         const statement = (positions: readonly number[]): Statement =>
           selectCells(
-            name,
+            topology,
             positions.length === wanted.length ? wanted : positions.map((position) => wanted[position] as ShardKey),
             true,
-            undefined,
-            rules,
           );
         const items = await readGroup(await context.groups.client(group), group, {
           statement,

@@ -31,7 +31,6 @@ export async function readBatch(
   const cells = await readWanted(
     wantingCells({
       context,
-      name,
       topology: await requireDatastore(context.topology, name, shards),
       read,
       packed: options.packed,

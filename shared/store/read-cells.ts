@@ -11,7 +11,6 @@ import {
 import { LIMITS, type Served } from '../cell.ts';
 import { invalidField } from '../errors.ts';
 import { bytesCome, leftOutBytes, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
-import type { RetentionRules } from '../sql/hidden-cells.ts';
 import { selectColumns } from '../sql/statements/select-columns.ts';
 import { selectRow, type RowRange } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
@@ -22,6 +21,7 @@ import type { StoreContext } from '../access/context.ts';
 import type { Datastore, Page, ReadOptions } from '../contract/datastore.ts';
 import { decodeUntilFull, noRoomLeft } from '../access/decode.ts';
 import { readGroup, pageBytes } from '../access/ask-parts.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
 import { cellLookUps } from './look-up-cells.ts';
 import type { LookUps } from './look-ups.ts';
 import { readBatch } from './read-batch.ts';
@@ -53,8 +53,8 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         ascending: parseOrder(options.order) === 'asc',
         limit: limit + 1,
       };
-      const answer = await readOne(range.row_key, options, (shard, heads, bytes, rules) =>
-        selectVersions(name, shard, { ...range, bytes }, heads, rules),
+      const answer = await readOne(range.row_key, options, (topology, shard, heads, bytes) =>
+        selectVersions(topology, shard, { ...range, bytes }, heads),
       );
       return toPage(answer, { limit, room: options.room, packed: options.packed }, ({ ref_key }) => ref_key);
     },
@@ -70,9 +70,9 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       if ((range.columns?.length ?? 0) > LIMITS.listCells)
         throw invalidField('column', `at most ${LIMITS.listCells} columns`, range.columns?.length);
       const answer =
-        (await readColumns(readOne, name, range, options)) ??
-        (await readOne(range.row_key, options, (shard, heads, bytes, rules) =>
-          selectRow(name, shard, { ...range, bytes }, heads, { rules }),
+        (await readColumns(readOne, range, options)) ??
+        (await readOne(range.row_key, options, (topology, shard, heads, bytes) =>
+          selectRow(topology, shard, { ...range, bytes }, heads),
         ));
       return toPage(
         answer,
@@ -89,7 +89,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
 type ReadOne = (
   rowKey: string,
   options: ReadOptions,
-  statement: (shard: number, heads: boolean, bytes: number, rules: RetentionRules) => Statement,
+  statement: (topology: DatastoreTopology, shard: number, heads: boolean, bytes: number) => Statement,
 ) => Promise<ItemRows & Served & { readonly bytes: number }>;
 
 /** From the group that holds its shard. */
@@ -104,7 +104,7 @@ function oneOfRow(context: StoreContext, name: string, shards: number): ReadOne 
     const bytes = Math.floor(pageBytes(client) / (options.room ? SHARERS : 1));
     const [answer] = await context.admit(group, () =>
       readGroup(client, group, {
-        statement: () => statement(shard, minimum !== undefined, bytes, topology.retention),
+        statement: () => statement(topology, shard, minimum !== undefined, bytes),
         minima: [minimum],
         read,
       }),
@@ -127,14 +127,13 @@ const FEW_COLUMNS = 8;
 /** Of a few columns, their latest cells, each looked up by itself; undefined where some is too long for that. */
 async function readColumns(
   readOne: ReadOne,
-  name: string,
   { row_key, columns = [], after }: Pick<RowRange, 'row_key' | 'columns' | 'after'>,
   options: ReadOptions,
 ): Promise<Awaited<ReturnType<ReadOne>> | undefined> {
   const few = [...new Set(columns)];
   if (after !== undefined || few.length === 0 || few.length > FEW_COLUMNS) return undefined;
-  const answer = await readOne(row_key, options, (shard, heads, bytes, rules) =>
-    selectColumns(name, shard, { row_key, columns: few, bytes }, heads, rules),
+  const answer = await readOne(row_key, options, (topology, shard, heads, bytes) =>
+    selectColumns(topology, shard, { row_key, columns: few, bytes }, heads),
   );
   if (!answer.cells.some((cell) => leftOutBytes(cell) !== undefined))
     return { ...answer, cells: answer.cells.toSorted(byName) };

@@ -36,7 +36,7 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       );
       const topology = await requireDatastore(context.topology, name);
       const logs = wanted.map(openLog);
-      const reading: Reading = { context, name, topology, limit, read, packed: options.packed };
+      const reading: Reading = { context, topology, limit, read, packed: options.packed };
       await locate(
         reading,
         logs.filter(({ since }) => since !== undefined),
@@ -74,7 +74,6 @@ export function logReads(context: StoreContext, name: string, shards: number): P
 
 interface Reading {
   readonly context: StoreContext;
-  readonly name: string;
   readonly topology: DatastoreTopology;
   /** Cells a shard. */
   readonly limit: number;
@@ -83,14 +82,14 @@ interface Reading {
 }
 
 /** Where times stand in the logs. */
-async function locate({ context, name, topology, read }: Reading, logs: readonly OpenLog[]): Promise<void> {
+async function locate({ context, topology, read }: Reading, logs: readonly OpenLog[]): Promise<void> {
   await eachPage(
     { topology, size: SHARDS_A_STATEMENT },
     logs,
     async (page, group) => {
       const client = await context.groups.client(group);
       const statement = findLocations(
-        name,
+        topology.datastore,
         page.map(({ shard, since = '' }) => ({ shard, since })),
       );
       const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
@@ -131,7 +130,7 @@ async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<v
 
 /** Fetches what comes next in logs, of all of them no more than `room` bytes. */
 async function fetchNext(
-  { context, name, topology, limit, read }: Reading,
+  { context, topology, limit, read }: Reading,
   logs: readonly OpenLog[],
   room: number,
 ): Promise<void> {
@@ -144,11 +143,10 @@ async function fetchNext(
       const client = await context.groups.client(group);
       const bytes = Math.min(bytesEach, Math.floor(pageBytes(client) / page.length));
       const statement = selectLog(
-        name,
+        topology,
         page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first })),
         limit,
         bytes,
-        topology.retention,
       );
       const { rows, roleOf, errorOf } = await context.admit(group, () =>
         askParts(client, group, read, partsOf(statement)),

@@ -10,6 +10,7 @@ import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
+import { isRefused } from './append.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies, joinWrites, type JoinedWrites } from './join-writes.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
@@ -190,12 +191,7 @@ async function writeToGroup(
     const whose = (isSo: (result: PutResult) => boolean): BufferedCell[] =>
       cells.filter((_, position) => isSo(results[position] as PutResult));
     await Promise.all([
-      withdrawCopies(
-        context,
-        datastore,
-        whose(({ outcome }) => outcome === 'conflict' || outcome === 'erased'),
-        holders,
-      ),
+      withdrawCopies(context, datastore, whose(isRefused), holders),
       keepEntries(context, datastore, whose(isStored), { after: found }),
     ]);
   }

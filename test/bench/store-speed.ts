@@ -173,7 +173,7 @@ async function compareReads(
   const select = (keys: readonly ShardKey[]): Promise<Rows[]> =>
     Promise.all(
       [...Map.groupBy(keys, ({ shard }) => hand.groupOf(shard))].map(([group, ofGroup]) =>
-        hand.run(group, selectCells(DATASTORE, ofGroup, false)),
+        hand.run(group, selectCells({ datastore: DATASTORE }, ofGroup, false)),
       ),
     );
   /** The bare SELECTs, and the same with their bodies decoded, which whoever wants to use them has to do. */
@@ -197,7 +197,7 @@ async function compareReads(
   const selectRowOf = ({ row_key }: NewCell): Promise<Rows> => {
     const shard = shardOf(row_key, shards);
     const whole = { columns: undefined, after: undefined, limit: LIMITS.listCells + 1, bytes: LIMITS.requestBytes };
-    return hand.run(hand.groupOf(shard), selectRow(DATASTORE, shard, { row_key, ...whole }, false));
+    return hand.run(hand.groupOf(shard), selectRow({ datastore: DATASTORE }, shard, { row_key, ...whole }, false));
   };
   await compare('get row', 0.85, {
     ours: async () => (await datastore.row(anyRow().row_key)).cells.length,

@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
 import { erasuresClient } from '../../shared/client/erasures-client.ts';
-import { retentionClient } from '../../shared/client/retention-client.ts';
 import { subjectsClient } from '../../shared/client/subjects-client.ts';
 import { axeFindings, browserTests, tooWide } from './browser.ts';
 import { consoleStack } from './console-stack.ts';
@@ -38,29 +37,19 @@ it('shows how long cells are kept, and who was forgotten', async () => {
   expect(await subject.innerText()).toMatch(/gone.*request 18/su);
   const shown = await page.locator('main').innerText();
   expect(shown).not.toContain(PERSON);
-  for (const line of ['erasures', 'retention', 'purge', 'forgotten'])
-    expect(shown).toContain(`schemaless ${line} -d lab`);
+  for (const line of ['erasures', 'retention', 'forgotten']) expect(shown).toContain(`schemaless ${line} -d lab`);
   expect(await axeFindings(looking)).toEqual([]);
   expect(await tooWide(looking)).toEqual([]);
 });
 
 it('shows what was erased as it was out of its retention', async () => {
   const { page, at } = await open();
-  const retention = clientOf(retentionClient);
+  const erasures = clientOf(erasuresClient);
   const erased = async (): Promise<number> =>
-    ((await retention.retention()).columns[0]?.days ?? []).reduce((sum, { cells }) => sum + cells, 0);
+    ((await erasures.retention()).columns[0]?.days ?? []).reduce((sum, { cells }) => sum + cells, 0);
   await expect.poll(erased, { timeout: PATIENCE.patienceMs }).toBe(28);
   await at('/lab/erasures');
   const rule = page.locator('[aria-label="How long cells are kept"] tbody tr');
   await rule.waitFor();
   expect(await rule.innerText()).toMatch(/STATUS\s+2 versions\s+28\s/u);
-});
-
-it('shows how far tables are written anew, and what that gave', async () => {
-  const { page, at } = await open();
-  await at('/lab/erasures');
-  await page.waitForSelector('text=The tables were not written anew yet');
-  await clientOf(retentionClient).purge();
-  await page.waitForSelector('main .badge:has-text("purged")', { timeout: 120_000 });
-  expect(await page.locator('main').innerText()).toMatch(/(?<all>[1-9]\d*) of \k<all> tables/u);
 });

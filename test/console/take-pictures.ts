@@ -7,7 +7,6 @@ import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { erasuresClient } from '../../shared/client/erasures-client.ts';
 import { movesClient } from '../../shared/client/moves-client.ts';
-import { retentionClient } from '../../shared/client/retention-client.ts';
 import { subjectsClient } from '../../shared/client/subjects-client.ts';
 import { runDemo } from '../demo/run-demo.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
@@ -109,9 +108,9 @@ async function fill(trips: SchemalessClient): Promise<Shown> {
   const erasures = erasuresClient({ url: stack.url, datastore: 'trips' });
   for (const [at, reason] of ['request 4711 of a rider', 'request 4712 of a rider', 'a test account'].entries())
     await erasures.erase({ row_key: others[at]?.row_key ?? '', reason });
-  await keep(
+  await forget(
     trips,
-    others.slice(3, 6).map(({ row_key }) => row_key),
+    others.slice(3, 5).map(({ row_key }) => row_key),
   );
   const { shard: moved, group } = heads[7] ?? { shard: 7, group: '' };
   const moves = movesClient({ url: stack.url, datastore: 'trips' });
@@ -121,12 +120,9 @@ async function fill(trips: SchemalessClient): Promise<Shown> {
   return { row: corrected.row_key, rider, moved };
 }
 
-/** Holds a row as of two cases, forgets two riders, and has the tables written anew. */
-async function keep(trips: SchemalessClient, [row_key = '', ...riders]: readonly string[]): Promise<void> {
-  const options = { url: stack.url, datastore: 'trips' };
-  const [retention, subjects] = [retentionClient(options), subjectsClient(options)];
-  await retention.putHold({ hold: 'case-2026-17', row_key, reason: 'a dispute over a fare' });
-  await retention.putHold({ hold: 'audit-4', row_key, reason: 'a sample of the auditors' });
+/** Forgets riders. */
+async function forget(trips: SchemalessClient, riders: readonly string[]): Promise<void> {
+  const subjects = subjectsClient({ url: stack.url, datastore: 'trips' });
   for (const [at, subject] of riders.entries()) {
     await trips.put({
       row_key: subject,
@@ -136,9 +132,6 @@ async function keep(trips: SchemalessClient, [row_key = '', ...riders]: readonly
     });
     await subjects.forget({ subject, reason: `request ${4713 + at} of a rider` });
   }
-  await retention.purge();
-  const purged = async (): Promise<boolean> => (await retention.retention()).purge?.state === 'purged';
-  await until('the tables are written anew', purged, { patienceMs: 240_000 });
 }
 
 interface Screen {

@@ -2,10 +2,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { logger } from '../../functions/environment/log.ts';
 import { fakeDefinitions } from './support/fake-definitions.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
-import { AWAY, ERASED, ERASING, fakeErasures } from './support/fake-erasures.ts';
+import { AWAY, ERASED, ERASING, fakeErasures, KEPT } from './support/fake-erasures.ts';
 import { fakeMoves, MOVE } from './support/fake-moves.ts';
-import { fakeRetention, KEPT, PURGE } from './support/fake-retention.ts';
-import { fakeSubjects, FORGOTTEN, RECEIPT_KEY } from './support/fake-subjects.ts';
+import { fakeSubjects, FORGOTTEN } from './support/fake-subjects.ts';
 import { DEAD, fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from './support/fake-triggers.ts';
 import { gateway, type GatewayAnswer } from './support/gateway.ts';
 
@@ -27,7 +26,6 @@ async function ask(request: string, body?: unknown, signedBy?: string): Promise<
     ...fakeDeployment({ ...fakeTriggers(asked), ...fakeMoves(asked) }),
     ...fakeDefinitions(asked),
     erasures: async (_name: string, caller: string) => fakeErasures(asked, caller),
-    retention: async (_name: string, caller: string) => fakeRetention(asked, caller),
     subjects: async (_name: string, caller: string) => fakeSubjects(asked, caller),
   };
   const answer = await gateway(deployment)({
@@ -162,7 +160,6 @@ const ROWS: readonly Row[] = [
     ['erasures', { open: true, limit: 100, after: ERASED.id }],
   ],
   [`GET trips/erasures/${ERASED.id}`, undefined, 200, ERASED, ['erasure', ERASED.id]],
-  ['GET trips/erasures/key', undefined, 200, RECEIPT_KEY],
   [
     'GET trips/erasures/subjects?limit=7&after=abc',
     undefined,
@@ -171,7 +168,6 @@ const ROWS: readonly Row[] = [
     ['forgotten', { limit: 7, after: 'abc' }],
   ],
   ['GET trips/retention', undefined, 200, KEPT],
-  ['POST trips/purge', undefined, 202, PURGE],
 ];
 
 it.each(ROWS.map((row) => [row[0], row[1], row] as const))(
@@ -185,7 +181,6 @@ it.each(ROWS.map((row) => [row[0], row[1], row] as const))(
 
 it.each([
   ['POST trips/erasures', { row_key: ROW, reason }],
-  ['PUT trips/holds', { hold: 'case-18', row_key: ROW, reason }],
   ['POST trips/subjects/forget', { subject: 'Ann Smith', reason }],
 ])('%s writes down who asks', async (request, body) => {
   const { answer } = await ask(request, body, 'eve');

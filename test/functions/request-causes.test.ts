@@ -29,9 +29,7 @@ it('what a request met on its way to the primary is logged with its id', async (
     triggers: () => Promise.reject(new Error('not asked')),
     moves: () => Promise.reject(new Error('not asked')),
     erasures: () => Promise.reject(new Error('not asked')),
-    retention: () => Promise.reject(new Error('not asked')),
     subjects: () => Promise.reject(new Error('not asked')),
-    receiptKey: () => Promise.reject(new Error('not asked')),
   });
   const written: unknown[] = [];
   vi.spyOn(logger, 'warn').mockImplementation((...[, about]) => void written.push(about));

@@ -7,7 +7,6 @@ import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { definitionsClient } from '../../shared/client/definitions-client.ts';
 import { erasuresClient } from '../../shared/client/erasures-client.ts';
-import { retentionClient } from '../../shared/client/retention-client.ts';
 import { movesClient } from '../../shared/client/moves-client.ts';
 import { entityTable } from '../../shared/sql/names.ts';
 import { MARK_SET_BACK } from '../../shared/sql/statements/record-writer.ts';
@@ -81,7 +80,7 @@ async function move(stack: LocalStack): Promise<void> {
   }
 }
 
-/** A row of its own is erased, held, and looked up; what fails for a missing right keeps nothing else from being asked. */
+/** A row of its own is erased, and looked up; what fails for a missing right keeps nothing else from being asked. */
 async function erase(stack: LocalStack): Promise<void> {
   const erasures = erasuresClient({ url: stack.url, datastore: 'trips', retryBudget: false });
   const row_key = randomUUID();
@@ -90,16 +89,7 @@ async function erase(stack: LocalStack): Promise<void> {
   await erasures.erasures({ open: true }).catch(() => undefined);
   await erasures.erasures().catch(() => undefined);
   await erasures.erasure(erased?.id ?? randomUUID()).catch(() => undefined);
-  const retention = retentionClient({ url: stack.url, datastore: 'trips', retryBudget: false });
-  const hold = { hold: 'tried', row_key };
-  const steps = [
-    () => retention.putHold({ ...hold, reason: 'tried' }),
-    () => retention.holds(),
-    () => retention.releaseHold(hold),
-    () => retention.purge(),
-    () => retention.retention(),
-  ];
-  for (const step of steps) await step().catch(() => undefined);
+  await erasures.retention().catch(() => undefined);
 }
 
 const SEALED = {

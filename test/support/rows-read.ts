@@ -2,7 +2,7 @@ import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise'
 import type { Statement } from '../../shared/sql/client.ts';
 
 /** Of a table that is read meanwhile, and of those reads: both at least. */
-const [PURGES, READS] = [8, 21];
+const [REBUILDS, READS] = [8, 21];
 
 /**
  * How many rows and entries of keys a statement reads, by the server's own counters. The connection must be of this
@@ -85,20 +85,20 @@ async function areForgotten(connection: Connection, tables: readonly TableName[]
   return true;
 }
 
-/** Has a purge write tables anew, again and again, and reads meanwhile, as often as it can. @returns what each read gave */
-export async function whilePurged(
-  purging: Connection,
+/** Rebuilds tables again and again with OPTIMIZE TABLE, as operators do after erasures, and reads meanwhile. @returns what each read gave */
+export async function whileRebuilt(
+  rebuilding: Connection,
   tables: readonly string[],
   read: () => Promise<number>,
 ): Promise<readonly number[]> {
   const over = new AbortController();
   const all: number[] = [];
   const written = (async () => {
-    for (let turn = 0; turn < PURGES || all.length < READS; turn += 1)
-      for (const table of tables) await purging.query(`OPTIMIZE TABLE ${table}`);
+    for (let turn = 0; turn < REBUILDS || all.length < READS; turn += 1)
+      for (const table of tables) await rebuilding.query(`OPTIMIZE TABLE ${table}`);
   })().finally(() => over.abort());
   while (!over.signal.aborted) all.push(await read());
   await written;
-  await purging.end();
+  await rebuilding.end();
   return all;
 }

@@ -40,6 +40,14 @@ export const getErasure: Erasures = async (request, management) => {
   return { status: 200, body: { ...(await operations.erasure(request.path('erasure'))) } };
 };
 
+/** GET /retention: the rules, and what was erased by them. */
+export const getRetention: Erasures = async (request, management) => {
+  request.query();
+  audit('getRetention', request);
+  const operations = await management.erasures(request.path('datastore'), request.caller);
+  return { status: 200, body: { ...(await operations.retention()) } };
+};
+
 /** Who asks for what is in the log, whatever becomes of it. */
 function audit(operation: string, { caller }: HttpRequest): void {
   logger.info('erasure', { operation, caller });

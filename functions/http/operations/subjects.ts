@@ -6,7 +6,7 @@ import { readLimit } from '../request.ts';
 import { parseReason } from '../reason.ts';
 import type { HttpOperation } from './operation.ts';
 
-type Subjects = HttpOperation<Omit<SubjectManagement, 'signed'>>;
+type Subjects = HttpOperation<SubjectManagement>;
 
 /** POST /subjects/forget `{subject, subject_name, reason}`: forgets, and answers the record. No log says who it was. */
 export const forgetSubject: Subjects = async (request, management) => {
@@ -33,12 +33,6 @@ export const listForgotten: Subjects = async (request, management) => {
   logger.info('forgetting', { operation: 'listForgotten', caller: request.caller });
   const operations = await management.subjects(request.path('datastore'), request.caller);
   return { status: 200, body: { ...(await operations.forgotten(options)) } };
-};
-
-/** GET /erasures/key: the public half of the key that signs the records. */
-export const getReceiptKey: Subjects = async (request, management) => {
-  request.query();
-  return { status: 200, body: { ...(await management.receiptKey(request.path('datastore'))) } };
 };
 
 /** What a member may be the operations say: they refuse what is none, and do not say what it was. */

@@ -11,15 +11,12 @@ import { limitFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
 import type { Session } from '../session.ts';
-import { showReceiptKey, verifyReceipts } from './verify-receipts.ts';
 
 /** `schemaless erasures`: lists them where nothing else is said. */
 export function erasures(): Command {
-  return commandGroup('erasures', 'lists what was erased, has it erased again, and verifies records', [])
+  return commandGroup('erasures', 'lists what was erased, and has it erased again', [])
     .addCommand(list(), { isDefault: true })
-    .addCommand(again())
-    .addCommand(verifyReceipts())
-    .addCommand(showReceiptKey());
+    .addCommand(again());
 }
 
 /** `schemaless erasure`. */

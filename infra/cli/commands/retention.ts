@@ -4,7 +4,7 @@ import { action, examples } from '../cli.ts';
 /** `schemaless retention`. */
 export function retention(): Command {
   return new Command('retention')
-    .description('shows how long cells are kept, what was erased by that, and the last purge')
+    .description('shows how long cells are kept, and what was erased by that')
     .addHelpText('after', examples(['schemaless retention', 'of the datastore that is meant']))
-    .action(action<[]>(async (session) => session.output.record(await (await session.retention()).retention())));
+    .action(action<[]>(async (session) => session.output.record(await (await session.erasures()).retention())));
 }

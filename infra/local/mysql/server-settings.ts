@@ -165,11 +165,6 @@ const MYSQL = [
   '--skip-replica-start',
   '--replica-net-timeout=10',
   '--loose-replica-preserve-commit-order=ON',
-  // Undo tablespaces are cut once they have grown beyond what they are made with, and within seconds: a purge waits for
-  // that. What they hold is bodies that were erased.
-  '--innodb-undo-log-truncate=ON',
-  '--innodb-max-undo-log-size=16M',
-  '--innodb-purge-rseg-truncate-frequency=8',
 ];
 
 const MARIADB = [
@@ -183,9 +178,6 @@ const MARIADB = [
   '--slave-parallel-threads=4',
   // The text of every statement beside its rows would double the log.
   '--binlog-annotate-row-events=OFF',
-  // Pages that become free, those of undo logs among them, are written over: else they have erased bodies for as long
-  // as they are free.
-  '--innodb-immediate-scrub-data-uncompressed=ON',
 ];
 
 /** Room for every table of every shard to stay open, as far as the process may open files. */

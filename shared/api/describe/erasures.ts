@@ -3,13 +3,6 @@ import { arrayOf, objectOf, orNull, schema } from '../schema.ts';
 import { OF_BODY, OF_DATASTORE, type Description } from './description.ts';
 import { CELL } from './examples.ts';
 
-const KEY_ID = '5f2c0b1a9d8e4c7f6a3b2d1e0f9c8b7a';
-const SIGNATURE = {
-  algorithm: 'Ed25519',
-  key_id: KEY_ID,
-  value: 'q2nKx0bVv8yWc3Q1o9pT6uLrE4mZsD7hJf5gAkYiN_OXbHtCwRlUe-PaSdGjM0vFzI1Bq2nKx0bVv8yWc3Q1Aw',
-} as const;
-
 const FORGOTTEN = {
   subject_name: '3b1f6c0d9e2a47588c1d0f3e5a6b7c8d',
   reason: 'request 4711',
@@ -21,7 +14,6 @@ const FORGOTTEN = {
   not_reached: [
     'keyed hashes of its values that indexes have, in cells, indexes, backups and exports, as long as these live',
   ],
-  signature: SIGNATURE,
 } as const;
 
 const ERASED = {
@@ -49,7 +41,6 @@ const ERASED = {
   },
   waits_for: null,
   backups_until: '2026-05-01T08:00:00.041Z',
-  signature: SIGNATURE,
 } as const;
 
 const ERASING = {
@@ -59,7 +50,6 @@ const ERASING = {
   cleaned: { ...ERASED.cleaned, copies: null, nodes: null },
   waits_for: 'copies: group-2 does not answer',
   backups_until: null,
-  signature: null,
 } as const;
 
 /** The routes of those who erase. */
@@ -79,7 +69,7 @@ export const ERASURES = {
         example: ERASING,
       },
     },
-    problems: [...OF_DATASTORE, ...OF_BODY, 'held'],
+    problems: [...OF_DATASTORE, ...OF_BODY],
   },
   listErasures: {
     summary: 'List what was erased',
@@ -100,22 +90,38 @@ export const ERASURES = {
     answers: { 200: { means: 'The record.', schema: schema('Erasure'), example: ERASED } },
     problems: [...OF_DATASTORE, 'invalid_field', 'unknown_erasure'],
   },
-  getReceiptKey: {
-    summary: 'See the key that signs records',
-    more: 'The public half of the key by which the records of erasures and of forgotten subjects are signed, one for each datastore, for good: keep it elsewhere.',
+  getRetention: {
+    summary: 'See how long cells are kept, and what was erased by that',
+    more: 'The rules, what was erased by day, and how far behind that is.',
     answers: {
       200: {
-        means: 'The key.',
-        schema: schema('ReceiptKey'),
+        means: 'All of it.',
+        schema: schema('Retention'),
         example: {
-          algorithm: 'Ed25519',
-          key_id: KEY_ID,
-          public_key:
-            '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n',
+          rules: [{ column: 'STATUS', keep_versions: 10 }],
+          columns: [
+            {
+              column: 'STATUS',
+              id: ERASED.id,
+              days: [
+                {
+                  day: '2026-01-31',
+                  erasures: 1000,
+                  cells: 90_000,
+                  bytes: 81_000_000,
+                  from: '2026-01-31T00:00:07.000Z',
+                  to: '2026-01-31T07:59:31.000Z',
+                },
+              ],
+            },
+          ],
+          behind_seconds: 0,
+          open: 0,
+          waits_for: null,
         },
       },
     },
-    problems: [...OF_DATASTORE, 'no_root_key'],
+    problems: OF_DATASTORE,
   },
   forgetSubject: {
     summary: 'Forget a subject for good',

@@ -2,7 +2,8 @@ import type { StoreContext } from '../../access/context.ts';
 import { homeOf, requireDatastore } from '../../access/groups.ts';
 import { scopeOf } from '../../address.ts';
 import { retentionOf, shownRetention, type RetentionRules } from '../../sql/hidden-cells.ts';
-import { carryOut, newErasure, type ErasureWork, type Patience } from '../carry-out.ts';
+import { carryOut, newErasure } from '../carry-out.ts';
+import type { ErasureWork, Patience } from '../erasure-work.ts';
 import { RETENTION } from '../erasure-cell.ts';
 import { retentionId } from './retained-days.ts';
 import {

@@ -1,14 +1,10 @@
 import { homeOf, requireDatastore } from '../../access/groups.ts';
 import type { RetentionRule } from '../../definitions/definitions.ts';
-import { ERASABLE_NAME_BYTES, isErasureName } from '../../address.ts';
 import { pauseFor } from '../../pause-for.ts';
-import { toText } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import { retentionOf } from '../../sql/hidden-cells.ts';
-import type { ErasureWork, Patience } from '../carry-out.ts';
-import { heldRows } from '../holds.ts';
+import type { ErasureWork, Patience } from '../erasure-work.ts';
 import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
-import { selectColumnsOfRow, type ColumnFrom, type ColumnState } from '../statements/select-column-state.ts';
 import { selectWritten, toWritten, type WrittenCell } from '../statements/select-written.ts';
 import { chooseHidden } from './choose-hidden.ts';
 import { beginningOf } from './beginning-of.ts';
@@ -20,32 +16,17 @@ import {
   type PartDone,
   type ShardAt,
 } from './erase-hidden.ts';
-import { type OpenPart, type Reached, type RetentionPlace } from './retention-place.ts';
-
-/** How often it is looked, and how hard. */
-export interface RetentionSettings {
-  /** Between looks at what was written since, for columns that have much to erase. @default a minute */
-  readonly roundMs?: number;
-  /** Between looks for all that there is to erase: so long a body may stay beyond its retention. @default a day */
-  readonly wholeMs?: number;
-  /** Pause after work, as a part of how long it took. @default 1: half of the time */
-  readonly rest?: number;
-}
-
-export const ROUND_MS = 60_000;
-export const WHOLE_MS = 86_400_000;
+import { agedEveryMs, keepTimes, WHOLE_MS, type RetentionSettings } from './retention-pace.ts';
+import type { OpenPart, Reached, RetentionPlace } from './retention-place.ts';
+import { canBeErased, columnsOf, hasMore, type SeenColumn } from './seen-columns.ts';
 
 /** One turn at one shard. */
 export interface ShardTurn {
   readonly work: ErasureWork;
   readonly at: ShardAt;
   readonly settings: RetentionSettings;
-  /** Rows of it that are not held any more. */
-  readonly released: readonly string[];
   /** The rules, or the log, may be others than those by which its place was written: all is looked at again. */
   readonly isAnew: boolean;
-  /** What of one of them is out of its retention was looked for, while nobody held it. */
-  readonly looked: (row_key: string) => Promise<void>;
   /** Whether the rules are those of the turn still, past every cache: what is erased is gone for good. */
   readonly isAsRuled: () => Promise<boolean>;
   readonly mayGoOn: () => boolean;
@@ -61,7 +42,7 @@ const PAGE_CELLS = 1000;
 const PARTS_AT_ONCE = 16;
 const SIDE_BY_SIDE = 4;
 /** So many that wait for something, and no more are begun in the shard. */
-export const MOST_OPEN_PARTS = 100;
+const MOST_OPEN_PARTS = 100;
 /** The same, of a quarter of the 400 KB of an item; what a part waits for is counted as it may be. */
 const MOST_OPEN_BYTES = 96_000;
 const REASON_BYTES = 450;
@@ -70,16 +51,6 @@ const LOOKS_MS = [0, 20, 100, 400];
 /** How many bodies of a column are worth an erasure as soon as they are hidden; fewer go with the next look for all. */
 export function leastHidden(keepVersions: number): number {
   return Math.min(VERSIONS_AT_ONCE, Math.max(10, Math.ceil(keepVersions / 2)));
-}
-
-/** Between looks for what has grown old: cells are erased a tenth of their time after it at the latest, or a day. */
-export function agedEveryMs(keepForMs: number, { roundMs = ROUND_MS, wholeMs = WHOLE_MS }: RetentionSettings): number {
-  return Math.min(wholeMs, Math.max(roundMs, keepForMs / 10));
-}
-
-/** The times of all rules that have one. */
-export function keepTimes(rules: readonly RetentionRule[]): readonly number[] {
-  return [...new Set(rules.flatMap(({ keepForMs }) => keepForMs ?? []))];
 }
 
 /**
@@ -101,7 +72,6 @@ class Retaining {
   readonly #turn: ShardTurn;
   readonly #rules: readonly RetentionRule[];
   #place: RetentionPlace;
-  #mostOpen = MOST_OPEN_PARTS;
   isCut = false;
 
   constructor(turn: ShardTurn, place: RetentionPlace) {
@@ -111,10 +81,9 @@ class Retaining {
   }
 
   async run(): Promise<void> {
-    const { settings, released } = this.#turn;
+    const { settings } = this.#turn;
     const { wholeMs = WHOLE_MS } = settings;
     if (!(await this.#goOn())) return;
-    for (const row_key of released) await this.#lookAtRow(row_key);
     for (const keepForMs of keepTimes(this.#rules))
       if (Date.now() - this.#agedAt(keepForMs).at >= agedEveryMs(keepForMs, settings))
         await this.#lookForAged(keepForMs);
@@ -193,50 +162,28 @@ class Retaining {
     return toHeads(await this.#select(selectHeads(datastore, [shard]))).get(shard) ?? 0;
   }
 
-  async #lookAtRow(row_key: string): Promise<void> {
-    const { work, at, looked } = this.#turn;
-    // Whoever releases it says so first: while it is held it is not looked at, and not forgotten.
-    if ((await heldRows(work.stateTable, at.datastore, new Set([row_key]))).size > 0) return;
-    const rows = await this.#select(selectColumnsOfRow(at.datastore, at.shard, row_key));
-    const columns = rows
-      .map(([name]) => toText(name))
-      .filter((name) => canBeErased(name) && retentionOf(this.#rules, name))
-      .map((column_name) => ({ row_key, column_name, aged: [], isWhole: true }));
-    if (await this.#eraseIn(columns, () => 1)) await looked(row_key);
-  }
-
   /**
-   * Goes on with what was begun. What has no place yet, in the log or in a buffer, is judged anew: it may be kept, or held,
-   * by now.
+   * Continues the erasures that were begun. Under the same rules and epoch, what was out of its retention still is. Under
+   * others, parts that have no place yet, in the log or in a buffer, are dropped: the look finds them again.
    *
-   * @returns false where nobody knows of some of it, and the rules may be others by now: it waits for a group
+   * @returns false if the turn must end: a group that may have such a place is unavailable, or the rules have changed
    */
   async #goOn(): Promise<boolean> {
-    const { work, at, isAnew } = this.#turn;
-    const { begun, notBegun } = await beginningOf(work.context, at, this.#place.open);
-    if (isAnew && begun.length + notBegun.length < this.#place.open.length) return false;
-    // The look finds them again.
-    if (isAnew) await this.#drop(notBegun);
-    await this.#finish(begun);
-    if (isAnew) return true;
-    // What comes in place of some is written down before those are forgotten.
-    this.#mostOpen = MOST_OPEN_PARTS + PARTS_AT_ONCE;
-    for (let from = 0; from < notBegun.length; from += PARTS_AT_ONCE) {
-      const some = notBegun.slice(from, from + PARTS_AT_ONCE);
-      const columns = some.map(({ target: { row_key, column_name = '', ref_key } }) => ({
-        row_key,
-        column_name,
-        aged: ref_key === undefined ? [] : [ref_key],
-      }));
-      if (!(await this.#eraseIn(columns, () => 1))) break;
-      await this.#drop(some);
+    const { work, at, isAnew, isAsRuled } = this.#turn;
+    const { open } = this.#place;
+    if (isAnew) {
+      const { begun, notBegun } = await beginningOf(work.context, at, open);
+      if (begun.length + notBegun.length < open.length) return false;
+      await this.#write({ ...this.#place, open: begun });
+      await this.#finish(begun);
+      return true;
     }
-    this.#mostOpen = MOST_OPEN_PARTS;
+    for (let from = 0; from < open.length; from += PARTS_AT_ONCE) {
+      this.isCut = !(await isAsRuled());
+      if (this.isCut) return false;
+      await this.#finish(open.slice(from, from + PARTS_AT_ONCE));
+    }
     return true;
-  }
-
-  #drop(parts: readonly OpenPart[]): Promise<void> {
-    return this.#write({ ...this.#place, open: this.#place.open.filter((part) => !parts.includes(part)) });
   }
 
   /** Returns false where not all of it was begun. */
@@ -265,9 +212,9 @@ class Retaining {
     return true;
   }
 
-  /** Returns false where not all were begun. What is held by now is passed over. */
+  /** Returns false where not all were begun. */
   async #erase(parts: readonly OpenPart[]): Promise<boolean> {
-    const { work, at, settings, signal, mayGoOn, isAsRuled } = this.#turn;
+    const { settings, signal, mayGoOn, isAsRuled } = this.#turn;
     for (let from = 0; from < parts.length; from += PARTS_AT_ONCE) {
       const some = parts.slice(from, from + PARTS_AT_ONCE);
       if (!mayGoOn()) this.isCut = true;
@@ -275,14 +222,13 @@ class Retaining {
       const begun = performance.now();
       const before = this.#place.open;
       await this.#write({ ...this.#place, open: [...before, ...some] });
-      // Last of all: who holds a row, or loosens a rule, need not wait for a turn to end.
-      const rows = new Set(some.map(({ target }) => target.row_key));
-      const [isAsRuledNow, held] = await Promise.all([isAsRuled(), heldRows(work.stateTable, at.datastore, rows)]);
-      const free = isAsRuledNow ? some.filter(({ target }) => !held.has(target.row_key)) : [];
-      if (free.length < some.length) await this.#write({ ...this.#place, open: [...before, ...free] });
-      this.isCut ||= !isAsRuledNow;
-      if (this.isCut) return false;
-      await this.#finish(free);
+      // Last of all: a rule that is loosened takes effect before the turn ends.
+      if (!(await isAsRuled())) {
+        await this.#write({ ...this.#place, open: before });
+        this.isCut = true;
+        return false;
+      }
+      await this.#finish(some);
       await pauseFor((performance.now() - begun) * (settings.rest ?? 1), signal);
     }
     return true;
@@ -291,7 +237,7 @@ class Retaining {
   /** Whether so many may be open: with those of other shards they are in one item. */
   #hasRoomFor(parts: readonly OpenPart[]): boolean {
     const all = [...this.#place.open, ...parts];
-    if (all.length > this.#mostOpen) return false;
+    if (all.length > MOST_OPEN_PARTS) return false;
     const bytes = all.reduce((sum, { target }) => sum + Buffer.byteLength(JSON.stringify(target)) + REASON_BYTES, 0);
     return bytes <= MOST_OPEN_BYTES;
   }
@@ -337,52 +283,4 @@ interface Look {
   /** How many bodies of a column are worth an erasure. */
   readonly leastOf: (column: string) => number;
   readonly reached: (added_id: number, isEnd: boolean) => RetentionPlace;
-}
-
-interface SeenColumn extends ColumnFrom {
-  /** Ref keys of cells of it that are known to be too old. */
-  readonly aged: readonly number[];
-  /** All of its versions are looked at. @default those that others put out, and `aged` */
-  readonly isWhole?: boolean;
-  /** There was enough to erase before these versions. @default not yet */
-  readonly isBegun?: boolean;
-}
-
-/** Whether versions behind those of a state may be out of their retention, which nobody else tells of. */
-function hasMore({ aged, isWhole = false }: SeenColumn, { versions }: ColumnState): boolean {
-  if (versions.length < VERSIONS_AT_ONCE) return false;
-  return isWhole || (aged.length === 0 && versions.at(-1)?.isPutOut === true);
-}
-
-/**
- * The columns of cells.
- *
- * @param head how far the log goes: cells up to there are seen with their column. Undefined where they are meant themselves
- * @param seen columns, and up to where
- */
-function columnsOf(
-  cells: readonly WrittenCell[],
-  head: number | undefined,
-  seen: Map<string, number>,
-): readonly SeenColumn[] {
-  const columns = new Map<string, { row_key: string; column_name: string; aged: number[] }>();
-  for (const { added_id, row_key, column_name, ref_key } of cells) {
-    const key = `${row_key}/${column_name}`;
-    if (head !== undefined && added_id <= (seen.get(key) ?? 0)) continue;
-    const column = columns.get(key) ?? { row_key, column_name, aged: [] };
-    if (head === undefined) column.aged.push(ref_key);
-    columns.set(key, column);
-  }
-  if (head === undefined) return [...columns.values()];
-  if (seen.size > MOST_SEEN) seen.clear();
-  for (const key of columns.keys()) seen.set(key, head);
-  return [...columns.values()];
-}
-
-/** They are kept in memory. */
-const MOST_SEEN = 100_000;
-
-/** The name of an erasure is a byte longer than its column's. */
-function canBeErased(column: string): boolean {
-  return !isErasureName(column) && Buffer.byteLength(column) <= ERASABLE_NAME_BYTES;
 }

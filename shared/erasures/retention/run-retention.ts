@@ -1,27 +1,17 @@
 import { hash } from 'node:crypto';
 import { byGroup } from '../../access/groups.ts';
-import type { RetainedDay } from '../../contract/retention-operations.ts';
+import type { RetainedDay } from '../../contract/erasure-operations.ts';
 import type { RetentionRule } from '../../definitions/definitions.ts';
 import { SchemalessError } from '../../errors.ts';
 import { pauseFor } from '../../pause-for.ts';
-import { shardOf } from '../../address.ts';
 import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
 import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
-import type { ErasureWork } from '../carry-out.ts';
-import { forgetReleased, readReleased, type Released } from '../holds.ts';
+import type { ErasureWork } from '../erasure-work.ts';
 import type { PartDone } from './erase-hidden.ts';
-import { behindSeconds } from './behind.ts';
 import { addRetained } from './retained-days.ts';
-import {
-  agedEveryMs,
-  keepTimes,
-  retainShard,
-  ROUND_MS,
-  WHOLE_MS,
-  type RetentionSettings,
-  type ShardTurn,
-} from './retain-shard.ts';
+import { retainShard, type ShardTurn } from './retain-shard.ts';
+import { agedEveryMs, behindSeconds, keepTimes, ROUND_MS, WHOLE_MS, type RetentionSettings } from './retention-pace.ts';
 import { readPlaces, writePlace, type Reached, type RetentionPlace } from './retention-place.ts';
 import { isRetained, setRetained } from './retained-mark.ts';
 
@@ -83,18 +73,17 @@ async function roundOf(
   if (!known.has(datastore)) await setRetained(stateTable, datastore, true);
   const places = known.get(datastore) ?? (await readPlaces(stateTable, datastore, topology.shards));
   known.set(datastore, places);
-  const released = await readReleased(stateTable, datastore);
-  const rules = rulesHash(topology.retention, released);
+  const rules = rulesHash(topology.retention);
   const isAsRuled = rulesWatch(run, datastore, rules);
   const heads = await headsOf(run, topology);
-  const work = dueShards(topology, { places, rules, released: released.rows, heads, settings });
+  const work = dueShards(topology, { places, rules, heads, settings });
   const tally = new Tally();
   let isCut = false;
   const workOn = async (): Promise<void> => {
     for (let shard = work.shift(); shard !== undefined && !signal.aborted; shard = work.shift()) {
       const before = places.get(shard);
       const place = startingPlace(before, topology, shard, { rules, settings });
-      const turn = turnOf(run, { topology, shard, released: released.rows, places, tally, isAsRuled });
+      const turn = turnOf(run, { topology, shard, places, tally, isAsRuled });
       try {
         if (!(await isAsRuled(RULES_AGE_MS))) return void (isCut = true);
         if (await retainShard({ ...turn, isAnew: place !== before }, place)) isCut = true;
@@ -130,7 +119,7 @@ function rulesWatch(run: RetentionRun, datastore: string, rules: string): (maxAg
     readAt = performance.now();
     isSame = (async () => {
       const now = await readDatastore(run.topologyTable, datastore);
-      return now !== undefined && rulesHash(now.retention, await readReleased(run.stateTable, datastore)) === rules;
+      return now !== undefined && rulesHash(now.retention) === rules;
     })();
     return isSame;
   };
@@ -160,23 +149,21 @@ async function headsOf(run: RetentionRun, topology: DatastoreTopology): Promise<
 interface Due {
   readonly places: ReadonlyMap<number, RetentionPlace>;
   readonly rules: string;
-  readonly released: readonly string[];
   readonly heads: ReadonlyMap<number, number>;
   readonly settings: RetentionSettings;
 }
 
-function dueShards(topology: DatastoreTopology, { places, rules, released, heads, settings }: Due): number[] {
+function dueShards(topology: DatastoreTopology, { places, rules, heads, settings }: Due): number[] {
   const now = Date.now();
   const retention = topology.retention ?? [];
   const times = keepTimes(retention);
   const byVersions = retention.some(({ keepVersions }) => keepVersions !== undefined);
-  const ofReleased = new Set(released.map((row) => shardOf(row, topology.shards)));
   return [...heads]
     .filter(([shard, head]) => {
       const place = places.get(shard);
       if (!topology.retention) return (place?.open.length ?? 0) > 0;
       if (place?.rules !== rules || place.epoch !== topology.homes[shard]?.epoch) return true;
-      if (place.open.length > 0 || ofReleased.has(shard)) return true;
+      if (place.open.length > 0) return true;
       const isNew = byVersions && (head > place.often || now - place.all.at >= (settings.wholeMs ?? WHOLE_MS));
       return isNew || times.some((ms) => now - (place.aged[ms]?.at ?? 0) >= agedEveryMs(ms, settings));
     })
@@ -200,16 +187,12 @@ function startingPlace(
 interface TurnOf {
   readonly topology: DatastoreTopology;
   readonly shard: number;
-  readonly released: readonly string[];
   readonly places: Map<number, RetentionPlace>;
   readonly tally: Tally;
   readonly isAsRuled: () => Promise<boolean>;
 }
 
-function turnOf(
-  run: RetentionRun,
-  { topology, shard, released, places, tally, isAsRuled }: TurnOf,
-): Omit<ShardTurn, 'isAnew'> {
+function turnOf(run: RetentionRun, { topology, shard, places, tally, isAsRuled }: TurnOf): Omit<ShardTurn, 'isAnew'> {
   const { datastore, retention } = topology;
   const until = performance.now() + TURN_MS;
   const { stateTable, token, settings = {}, signal } = run;
@@ -217,8 +200,6 @@ function turnOf(
     work: run,
     at: { datastore, shard, rules: retention },
     settings,
-    released: released.filter((row) => shardOf(row, topology.shards) === shard),
-    looked: (row_key) => forgetReleased(stateTable, datastore, [row_key]),
     isAsRuled,
     mayGoOn: () => performance.now() < until && !signal.aborted,
     signal,
@@ -231,9 +212,8 @@ function turnOf(
   };
 }
 
-/** Of rules, and of how often all has to be looked at again under the same ones. */
-function rulesHash(rules: readonly RetentionRule[] | undefined, { again }: Released): string {
-  return hash('sha256', JSON.stringify([rules, ...(again > 0 ? [again] : [])])).slice(0, 16);
+function rulesHash(rules: readonly RetentionRule[] | undefined): string {
+  return hash('sha256', JSON.stringify([rules])).slice(0, 16);
 }
 
 /** What a round has erased, by column. */

@@ -1,4 +1,4 @@
-import { rowKeyBytes, FIRST_NAME, RANGE_MARK } from '../../address.ts';
+import { rowKeyBytes, RANGE_MARK } from '../../address.ts';
 import { toNumber } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import { hiddenInColumn, type RetentionRules } from '../../sql/hidden-cells.ts';
@@ -95,14 +95,4 @@ export function toColumnStates(rows: readonly SqlRow[], columns: number): readon
   // A union keeps no order.
   for (const { versions } of states) versions.sort((one, other) => one.ref_key - other.ref_key);
   return states;
-}
-
-/** The columns that a row has cells of. */
-export function selectColumnsOfRow(datastore: string, shard: number, row_key: string): Statement {
-  const entity = entityTable(datastore, shard);
-  return {
-    table: entity,
-    sql: `SELECT DISTINCT column_name FROM ${entity} WHERE row_key = ? AND column_name >= ${FIRST_NAME}`,
-    parameters: [rowKeyBytes(row_key)],
-  };
 }

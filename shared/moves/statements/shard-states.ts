@@ -25,8 +25,8 @@ export interface RawShardRow {
   readonly isWhole: boolean;
   /** Its log is bound to the server that took its last appends: the group's nodes have files of their own. */
   readonly isBound: boolean;
-  /** Something of the shard was erased, which its appends have to heed. */
-  readonly heeds: boolean;
+  /** Appends to the shard have to check for erasures. */
+  readonly hasErasures: boolean;
 }
 
 export function selectShardState({ datastore, shard }: MovingShard): Statement {
@@ -45,7 +45,7 @@ export function toShardState([row]: readonly SqlRow[]): RawShardRow | undefined 
       step: toNumber(row[3]),
       isWhole: toNumber(row[4]) === 1,
       isBound: toNumber(row[5]) === 1,
-      heeds: toNumber(row[6]) === 1,
+      hasErasures: toNumber(row[6]) === 1,
     }
   );
 }
@@ -95,17 +95,17 @@ export function arriveShard(
  *
  * @param isBound to the server that answers, which every node of its group was compared with; `nobody`: it takes none
  *   before it was asked what it lacks
- * @param heeds something of it was erased, or may have been @default it is as it was
+ * @param hasErasures something of it was erased, or may have been @default it is as it was
  */
 export function openShard(
   { datastore, shard }: MovingShard,
   epoch: number,
   isBound: boolean | 'nobody',
-  heeds = false,
+  hasErasures = false,
 ): Statement {
   const writer = isBound === 'nobody' ? NOBODY : isBound ? '@@server_id' : 'NULL';
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = 'open', writer_id = ${writer}${heeds ? ', heeds = 1' : ''} ${WHICH} AND epoch >= ? AND state = 'arriving'`,
+    sql: `UPDATE ${CONTROL}.shard SET state = 'open', writer_id = ${writer}${hasErasures ? ', heeds = 1' : ''} ${WHICH} AND epoch >= ? AND state = 'arriving'`,
     parameters: [datastore, shard, epoch],
   };
 }

@@ -1,8 +1,9 @@
-import { rowKeyBytes, CELL_MARK, RANGE_MARK } from '../../address.ts';
-import { LIMITS, type NewCell } from '../../cell.ts';
+import { rowKeyBytes } from '../../address.ts';
+import type { NewCell } from '../../cell.ts';
 import { toSqlTime } from '../../time.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
+import { boundByCheck, erasureCheck } from './erasure-checks.ts';
 import { numberedAppend } from './numbered-append.ts';
 
 /** A cell ready to be stored. */
@@ -32,11 +33,8 @@ export interface ShardFence {
   readonly epoch: number;
   /** Also a writer that may lack acknowledged cells: for who brings them back. @default only one that has them all */
   readonly anyWriter?: boolean;
-  /**
-   * Looks for erasures, which takes an append some 8 % more time. @default false: nothing is appended where something of
-   * the shard was erased
-   */
-  readonly heeds?: boolean;
+  /** See `erasureCheck`. @default false: the shard must have no erasures */
+  readonly checksErasures?: boolean;
 }
 
 /**
@@ -48,13 +46,13 @@ function writerFence({ anyWriter = false }: ShardFence): string {
 }
 
 /**
- * Appends may be committed with others, but for those of recovery: their shard is closed meanwhile. New cells of a shard
- * of which nothing was erased may be numbered.
+ * Appends may be committed with others, but for those of recovery: their shard is closed meanwhile. New cells may be
+ * numbered if nothing has to be looked up for them.
  */
 function sharing(fence: ShardFence, cells: readonly EncodedCell[]): Pick<Statement, 'mayShareCommit' | 'log'> {
-  const { datastore, shard, epoch, anyWriter = false, heeds = false } = fence;
+  const { datastore, shard, epoch, anyWriter = false, checksErasures = false } = fence;
   if (anyWriter) return {};
-  const isNumbered = !heeds && !cells.some(isRestored);
+  const isNumbered = !checksErasures && !cells.some(isRestored);
   return {
     mayShareCommit: true,
     log: { datastore, shard, epoch, ...(isNumbered && { numbered: numberedAppend(fence, cells) }) },
@@ -63,9 +61,8 @@ function sharing(fence: ShardFence, cells: readonly EncodedCell[]): Pick<Stateme
 
 /**
  * Appends cells to their shard's log, in one statement, which needs no other and no transaction; for one see
- * `numberedAppend`. Takes the shard's lock row, checks that this group still owns
- * the shard, leaves out the cells that exist, and those that were erased before they came where the fence says to heed
- * that, numbers the rest without holes and inserts them.
+ * `numberedAppend`. Takes the shard's lock row, checks that this group still owns the shard, leaves out the cells that
+ * exist, or may not come any more (`erasureCheck`), numbers the rest without holes and inserts them.
  *
  * - The lock row is held to the commit, its own or that of its transaction, so ids become visible in their own order;
  *   and as nothing burns an id, a reader that meets a hole knows that it is a commit not visible yet. AUTO_INCREMENT
@@ -90,13 +87,13 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
 /**
  * Appends one cell to its shard's log: `appendCells` without the parts that only several cells need.
  *
- * The result's insert id is the cell's added id. No row changed: the cell exists, or was erased; or the shard is closed,
- * has moved, has another epoch or a writer that is not known to have all its cells.
+ * The result's insert id is the cell's added id. No row changed: the cell exists, or may not come any more; or the shard is
+ * closed, has moved, has another epoch or a writer that is not known to have all its cells.
  */
 export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   const entity = entityTable(fence.datastore, fence.shard);
-  const { anyWriter = false, heeds = false } = fence;
-  const texts = anyWriter ? (heeds ? heedingRecoveryTexts : recoveryTexts) : heeds ? heedingTexts : writerTexts;
+  const { anyWriter = false, checksErasures = false } = fence;
+  const texts = TEXTS[(anyWriter ? 2 : 0) + (checksErasures ? 1 : 0)] as Map<string, string>;
   let sql = texts.get(entity);
   if (sql === undefined) texts.set(entity, (sql = textOf(entity, fence)));
   const [rowKey, columnName] = [rowKeyBytes(cell.row_key), Buffer.from(cell.column_name)];
@@ -112,7 +109,7 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
       rowKey,
       columnName,
       cell.ref_key,
-      ...(heeds ? [rowKey, rowKey, columnName, cell.ref_key, rowKey, columnName, cell.ref_key] : []),
+      ...(checksErasures ? boundByCheck(rowKey, columnName, cell.ref_key) : []),
       fence.datastore,
       fence.shard,
       fence.epoch,
@@ -120,20 +117,11 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   };
 }
 
-/** By table: a text is made of a dozen pieces, and is the same for each cell of a shard. */
-const [writerTexts, heedingTexts, recoveryTexts, heedingRecoveryTexts] = Array.from(
-  { length: 4 },
-  () => new Map<string, string>(),
-) as [Map<string, string>, Map<string, string>, Map<string, string>, Map<string, string>];
-
-/** Nor is there an erasure of the row, of the column up to a version that is not before the cell, or of the cell. */
-const NOT_ERASED = ' AND gone.added_id IS NULL AND past.added_id IS NULL AND lone.added_id IS NULL';
-
-function erasureFence({ heeds = false }: ShardFence): string {
-  return heeds ? NOT_ERASED : ' AND log.heeds = 0';
-}
+/** By table, for each kind of fence: a text is made of a dozen pieces, and is the same for each cell of a shard. */
+const TEXTS = Array.from({ length: 4 }, () => new Map<string, string>());
 
 function textOf(entity: string, fence: ShardFence): string {
+  const check = erasureCheck(entity, fence.checksErasures === true, ['?', '?', '?']);
   return [
     `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at)`,
     'SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + 1), ?, ?, ?, ?,',
@@ -142,14 +130,7 @@ function textOf(entity: string, fence: ShardFence): string {
     `LEFT JOIN ${entity} AS last ON last.added_id =`,
     `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE)`,
     `LEFT JOIN ${entity} AS old ON old.row_key = ? AND old.column_name = ? AND old.ref_key = ?`,
-    ...(fence.heeds === true
-      ? [
-          `LEFT JOIN ${entity} AS gone ON gone.row_key = ? AND gone.column_name = ${RANGE_MARK} AND gone.ref_key = ${LIMITS.refKey}`,
-          `LEFT JOIN ${entity} AS past FORCE INDEX (cell) ON past.row_key = ? AND past.column_name = CONCAT(${RANGE_MARK}, ?) AND past.ref_key >= ?`,
-          `LEFT JOIN ${entity} AS lone ON lone.row_key = ? AND lone.column_name = CONCAT(${CELL_MARK}, ?) AND lone.ref_key = ?`,
-        ]
-      : []),
-    `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL${erasureFence(fence)} FOR UPDATE`,
+    `${check.joins}WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL${check.condition} FOR UPDATE`,
   ].join(' ');
 }
 
@@ -195,6 +176,7 @@ function appendRows(
   { first, next, time }: AppendTimes,
 ): Statement {
   const entity = entityTable(fence.datastore, fence.shard);
+  const check = erasureCheck(entity, fence.checksErasures === true, ['new.row_key', 'new.column_name', 'new.ref_key']);
   const rows = cells.map((_, position) =>
     position === 0
       ? `SELECT 0 AS position, ? AS row_key, ? AS column_name, ? AS ref_key, ? AS body${first}`
@@ -213,15 +195,7 @@ function appendRows(
       `JOIN (${rows.join(' UNION ALL ')}) AS new ` +
       `LEFT JOIN ${entity} AS old ` +
       `ON old.row_key = new.row_key AND old.column_name = new.column_name AND old.ref_key = new.ref_key ` +
-      (fence.heeds === true
-        ? `LEFT JOIN ${entity} AS gone ` +
-          `ON gone.row_key = new.row_key AND gone.column_name = ${RANGE_MARK} AND gone.ref_key = ${LIMITS.refKey} ` +
-          `LEFT JOIN ${entity} AS past FORCE INDEX (cell) ` +
-          `ON past.row_key = new.row_key AND past.column_name = CONCAT(${RANGE_MARK}, new.column_name) AND past.ref_key >= new.ref_key ` +
-          `LEFT JOIN ${entity} AS lone ` +
-          `ON lone.row_key = new.row_key AND lone.column_name = CONCAT(${CELL_MARK}, new.column_name) AND lone.ref_key = new.ref_key `
-        : '') +
-      `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL${erasureFence(fence)} FOR UPDATE`,
+      `${check.joins}WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL${check.condition} FOR UPDATE`,
     parameters: [...cells.flat(), fence.datastore, fence.shard, fence.epoch],
   };
 }

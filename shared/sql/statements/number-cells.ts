@@ -1,9 +1,9 @@
 import type { AppendedLog, SqlParameter, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
+import { NOTHING_ERASED } from './erasure-checks.ts';
 
-/** The shard takes appends that heed no erasures, and its row says where its log ends. */
-export const IS_NUMBERED =
-  "head_epoch = epoch AND state = 'open' AND heeds = 0 AND (writer_id IS NULL OR writer_id = @@server_id)";
+/** The shard takes appends that look nothing up, and its row says where its log ends. */
+export const IS_NUMBERED = `head_epoch = epoch AND state = 'open' AND ${NOTHING_ERASED} AND (writer_id IS NULL OR writer_id = @@server_id)`;
 
 /**
  * Numbers the cells of appends: moves the heads of their shards on, and takes the time for them, which never goes back

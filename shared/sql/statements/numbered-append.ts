@@ -19,8 +19,8 @@ const HAS_NUMBERS = `head >= first_id AND ${IS_NUMBERED}`;
  *
  * **All or nothing.** A cell that exists, or an end that was passed by an append which did not number, is refused as a
  * duplicate, and with the transaction the numbers are taken back. Nothing is numbered, and nothing inserted, where the
- * shard is not as the fence says, where its end is not known, or where something was erased. So `head` is the last added
- * id or a lower one, never a higher one: no log gets a hole.
+ * shard is not as the fence says, or its end is not known. So `head` is the last added id or a lower one, never a higher
+ * one: no log gets a hole.
  *
  * Whoever is refused, or finds nothing inserted, appends without it, and has `renumber` find the end.
  *

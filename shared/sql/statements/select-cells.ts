@@ -2,7 +2,7 @@ import { rowKeyBytes } from '../../address.ts';
 import type { CellKey } from '../../cell.ts';
 import { cellColumns, headRow, type BodyBound } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
-import { hiddenInColumn, type RetentionRules } from '../hidden-cells.ts';
+import { hiddenInColumn, type ReadableDatastore } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
@@ -19,20 +19,18 @@ export interface ShardKey {
  *
  * @param heads also ask how far the shard's log goes, for the keys that carry `min_added_id`
  * @param bound what comes of long bodies @default all come
- * @param rules by which cells are hidden @default none is
  */
 export function selectCells(
-  datastore: string,
+  { datastore, retention }: ReadableDatastore,
   keys: readonly ShardKey[],
   heads: boolean,
   bound?: BodyBound,
-  rules?: RetentionRules,
 ): Statement {
   const parts = keys.map(({ key, shard }, item): Statement => {
     const entity = entityTable(datastore, shard);
     const rowKey = rowKeyBytes(key.row_key);
     const { column_name: column } = key;
-    const hidden = hiddenInColumn(rules, { entity, rowKey, column, onlyLatest: key.ref_key === undefined });
+    const hidden = hiddenInColumn(retention, { entity, rowKey, column, onlyLatest: key.ref_key === undefined });
     const parameters: SqlParameter[] = [...(hidden?.parameters ?? []), rowKey, Buffer.from(column)];
     let which = 'ORDER BY ref_key DESC LIMIT 1';
     if (key.ref_key !== undefined) {

@@ -1,7 +1,7 @@
 import { rowKeyBytes } from '../../address.ts';
 import { cellColumns, headRow, type BodyBound } from '../cell-rows.ts';
 import type { Statement } from '../client.ts';
-import { hiddenInAny, type RetentionRules } from '../hidden-cells.ts';
+import { hiddenInAny, type ReadableDatastore } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 
 /** Columns of a row that are asked for by their names. */
@@ -16,18 +16,15 @@ export interface ColumnsOfRow {
 /**
  * The latest cells of some columns of a row, each looked up by itself, in one snapshot and in no order. Of two columns it
  * takes a fifth of what `selectRow` takes, which finds out what columns there are, and how much of them has room.
- *
- * @param rules by which cells are hidden @default none is
  */
 export function selectColumns(
-  datastore: string,
+  { datastore, retention }: ReadableDatastore,
   shard: number,
   { row_key, columns, bytes }: ColumnsOfRow,
   heads: boolean,
-  rules?: RetentionRules,
 ): Statement {
   const entity = entityTable(datastore, shard);
-  const hidden = hiddenInAny(rules, entity, true);
+  const hidden = hiddenInAny(retention, entity, true);
   const bound: BodyBound = { bytes: Math.floor(bytes / columns.length), withBeginnings: true };
   const select = `(SELECT ${cellColumns(0, shard, bound, hidden)} FROM ${entity} FORCE INDEX (cell) WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT 1)`;
   const key = rowKeyBytes(row_key);

@@ -1,6 +1,6 @@
 import { cellColumns, headRow } from '../cell-rows.ts';
 import type { Statement } from '../client.ts';
-import { hiddenInAny, type RetentionRules } from '../hidden-cells.ts';
+import { hiddenInAny, type ReadableDatastore } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
@@ -15,19 +15,16 @@ export interface LogRange {
 /**
  * The next cells of many shards' logs in one statement, at most `limit` and `bytes` of bodies of each, and how far each
  * log goes, in the same snapshot. The reader must still stop at a hole.
- *
- * @param rules by which cells are hidden @default none is
  */
 export function selectLog(
-  datastore: string,
+  { datastore, retention }: ReadableDatastore,
   ranges: readonly LogRange[],
   limit: number,
   bytes: number,
-  rules?: RetentionRules,
 ): Statement {
   const parts = ranges.map(({ shard, after, onlyFitting = false }, item): Statement => {
     const entity = entityTable(datastore, shard);
-    const hidden = hiddenInAny(rules, entity, false);
+    const hidden = hiddenInAny(retention, entity, false);
     const sql =
       `(SELECT ${cellColumns(item, shard, undefined, hidden)} FROM ` +
       `(SELECT added_id AS sized_id, SUM(bytes) OVER (ORDER BY added_id) - ${onlyFitting ? 0 : 'bytes'} AS taken FROM ` +

@@ -1,7 +1,7 @@
 import { rowKeyBytes, FIRST_NAME } from '../../address.ts';
 import { cellColumns, headRow } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
-import { hiddenInAny, type RetentionRules } from '../hidden-cells.ts';
+import { hiddenInAny, type ReadableDatastore } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 
 export interface RowRange {
@@ -16,18 +16,16 @@ export interface RowRange {
 
 /**
  * The latest cell of each column of a row, in byte order of the names, cut at `limit` cells or `bytes`.
- *
- * @param rules by which cells are hidden @default none is
  */
 export function selectRow(
-  datastore: string,
+  { datastore, retention }: ReadableDatastore,
   shard: number,
   range: RowRange,
   heads: boolean,
-  { item = 0, rules }: { readonly item?: number; readonly rules?: RetentionRules } = {},
+  item = 0,
 ): Statement {
   const entity = entityTable(datastore, shard);
-  const hidden = hiddenInAny(rules, entity, true);
+  const hidden = hiddenInAny(retention, entity, true);
   const parameters: SqlParameter[] = [...(hidden?.parameters ?? []), rowKeyBytes(range.row_key)];
   // Erasures of the row are among its cells, with names that come before all others.
   let which = range.columns === undefined && range.after === undefined ? ` AND column_name >= ${FIRST_NAME}` : '';

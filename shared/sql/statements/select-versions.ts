@@ -1,7 +1,7 @@
 import { rowKeyBytes } from '../../address.ts';
 import { cellColumns, headRow } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
-import { keptInColumn, type RetentionRules } from '../hidden-cells.ts';
+import { keptInColumn, type ReadableDatastore } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 
 export interface VersionsRange {
@@ -17,19 +17,16 @@ export interface VersionsRange {
 /**
  * The cells of one column in the order of their ref keys, cut at `limit` cells or `bytes`. The sizes are summed up
  * before the bodies are fetched, so that a thousand large cells cost neither the network nor memory.
- *
- * @param rules by which cells are left out @default none is
  */
 export function selectVersions(
-  datastore: string,
+  { datastore, retention }: ReadableDatastore,
   shard: number,
   range: VersionsRange,
   heads: boolean,
-  rules?: RetentionRules,
 ): Statement {
   const entity = entityTable(datastore, shard);
   const rowKey = rowKeyBytes(range.row_key);
-  const kept = keptInColumn(rules, { entity, rowKey, column: range.column_name });
+  const kept = keptInColumn(retention, { entity, rowKey, column: range.column_name });
   const direction = range.ascending ? 'ASC' : 'DESC';
   const beyond = range.after === undefined ? '' : `AND ref_key ${range.ascending ? '>' : '<'} ?`;
   const parameters: SqlParameter[] = [rowKey, Buffer.from(range.column_name), ...kept.parameters];

@@ -12,7 +12,7 @@ export interface WaitingFrom {
 
 /**
  * The first waiting rows of some shards, each in the order in which they came. The index is named: once
- * a purge has written the table anew MySQL reads all of it by its ids, until it has counted rows again.
+ * the table was rebuilt, MySQL reads all of it by its ids, until it has counted rows again.
  *
  * @param upTo the highest id that is old enough
  * @param limit rows of each shard

@@ -97,7 +97,7 @@ async function eraseAmidFaults(stage: Stage) {
   const progress: DoomProgress = { confirmed: 0, after: 0 };
   const doomed = doomRows({
     store,
-    erasures: await erasing(store).erasures(),
+    erasures: await erasing(store),
     random: new Random(seed, 'erasures', 0),
     progress,
     signal: dooming.signal,
@@ -145,7 +145,7 @@ async function eraseUnchecked(stage: Stage) {
   const dooming = new AbortController();
   const doomed = doomRows({
     store,
-    erasures: await erasing(store).erasures(),
+    erasures: await erasing(store),
     random: new Random(seed, 'erasures', 1),
     progress: { confirmed: 0, after: 0 },
     signal: dooming.signal,
@@ -164,7 +164,7 @@ async function eraseUnchecked(stage: Stage) {
 }
 
 async function countOpen(stage: Stage, store: OpenStore): Promise<number> {
-  const { erasures } = await (await erasing(store).erasures()).erasures({ open: true, limit: 1000 });
+  const { erasures } = await (await erasing(store)).erasures({ open: true, limit: 1000 });
   if (erasures.length > 0) stage.say(`  ${erasures.length} erasures open, the first for ${erasures[0]?.waits_for}`);
   return erasures.length;
 }

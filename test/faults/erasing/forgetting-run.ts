@@ -3,15 +3,13 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { erasuresClient } from '../../../shared/client/erasures-client.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
 import { putAll } from '../../../shared/client/put-all.ts';
-import { retentionClient } from '../../../shared/client/retention-client.ts';
-import { lookUntil } from '../../support/look-until.ts';
 import { comes, until } from '../../support/until.ts';
 import { check, grouped, noneOf, sumOf, type Check, type FaultRun, type RunWorld, type Share } from '../fault-run.ts';
 import type { IndexVerdict } from '../soak/verify-index.ts';
 import { INDEX, rowOf, SHARDS, visitOf, type Written } from './clinic.ts';
 import { changeBody, deleteEntries, disturb, forgetAll, takeOut, type Disturbed } from './disturbances.ts';
 import { ForgettingStack } from './forgetting-stack.ts';
-import { leftIn, placesLine, requireReadable, searchFiles, sumIn, type FoundMarks } from './marks.ts';
+import { leftIn, placesLine, requireReadable, searchFiles, sumIn } from './marks.ts';
 import { changed, entriesOf, holesOf, takePicture, type Picture } from './picture.ts';
 import { watchOffsets, wentBack } from './trigger-offsets.ts';
 
@@ -21,15 +19,13 @@ const SUBJECTS = 100;
 const OTHERS = 20;
 const VISITS = 3;
 const PATIENCE_MS = 240_000;
-/** For replicas to follow, and pages to be written. */
-const SETTLING_MS = 20_000;
 
 export const forgettingRun: FaultRun = {
   name: 'forgetting',
   promise:
-    'After a purge, and once servers were started anew, no file has a byte of what was erased, or sealed for who is forgotten; backups have no byte of what was sealed; logs, digests and indexes have all others as they were',
+    'No read, queue, state, log or export has a byte of what was erased; no file, not even a backup, has a byte of what was sealed for forgotten subjects; logs, digests and indexes have all others as they were',
   fault: `a whole local stack: ${grouped(ROWS)} rows erased and ${SUBJECTS} subjects forgotten under load, while their writes are repeated, a writer is killed and its buffers drained, shards move, an index is repaired and a trigger rewound`,
-  control: 'before the purge; what is next to it, or was not forgotten; a cell and an entry changed past the store',
+  control: 'what is next to it, or was not forgotten; a cell and an entry changed past the store',
   alone: true,
 
   async run(world) {
@@ -42,15 +38,9 @@ export const forgettingRun: FaultRun = {
     ends.defer(() => ending.abort());
     const watching = watchOffsets(stack.client(), ending.signal);
     const { answers, ...disturbed } = await forgetAmidDisturbances(world, stack, written, first);
-    const before = await search(stack);
-    world.say(`before the purge, of what was erased: ${placesLine(before.erased)}`);
-    const logsLeft = await purge(world, stack);
     await stack.export();
-    const purged = await searchInTheEnd(stack);
-    world.say(`once purged: ${placesLine(purged.erased)}; every server is started anew`);
-    await stack.restartServers();
-    const after = await searchInTheEnd(stack);
-    world.say(`after it: ${placesLine(after.erased)}`);
+    const after = await searchFiles(stack.data, stack.exports);
+    world.say(`of what was erased: ${placesLine(after.erased)}`);
     ending.abort();
     const samples = await watching;
     const now = await takePicture(stack.client(), written, first);
@@ -61,9 +51,9 @@ export const forgettingRun: FaultRun = {
     return {
       checks: [
         noneFound(
-          'marks of erased bodies in all files of the stack and its export, but for binary logs and snapshots, once purged and servers were started anew; control: before the purge',
-          leftIn(after),
-          leftIn(before),
+          'marks of erased bodies in queues, state, logs of the store and its export; control: of what was not erased',
+          leftIn(after.erased),
+          leftIn(after.kept),
         ),
         noneFound(
           'marks of what was sealed for forgotten subjects, in all files; control: of what stands next to it',
@@ -95,10 +85,7 @@ export const forgettingRun: FaultRun = {
       cells: written.erased.length + written.visits.length + disturbed.kept.length,
       notes: [
         `answers to ${grouped(ROWS)} erasures: ${grouped(answers.erased)} done, ${grouped(answers.erasing)} not yet; ${disturbed.moves} shards moved, ${disturbed.rewinds.length} rewinds asked for, ${disturbed.repairs} repairs that mended ${grouped(disturbed.mended)}, ${disturbed.kills} kills`,
-        `erased, before the purge: ${placesLine(before.erased)}`,
-        `erased, after it: ${placesLine(purged.erased)}; it says of logs: ${logsLeft ?? 'all written over'}`,
-        ...purged.files,
-        `erased, once servers were started anew: ${placesLine(after.erased)}`,
+        `erased: ${placesLine(after.erased)}`,
         ...after.files,
         `sealed, of forgotten subjects: ${placesLine(after.forgotten)}; of others: ${placesLine(after.sealed)}`,
         `kept: ${placesLine(after.kept)}`,
@@ -222,28 +209,6 @@ async function forgetAmidDisturbances(
   if (!(await comes(isDone, { patienceMs: PATIENCE_MS, pollMs: 1000, signal: world.signal })))
     throw new Error('erasures are open');
   return { ...disturbed, answers };
-}
-
-async function purge({ say, signal }: RunWorld, stack: ForgettingStack): Promise<string | null> {
-  const operations = retentionClient(stack.options);
-  const begun = await operations.purge();
-  say('the purge goes on');
-  const look = async () => (await operations.retention()).purge ?? begun;
-  const patience = { patienceMs: 2 * PATIENCE_MS, pollMs: 1000, signal };
-  const done = await lookUntil(look, ({ state }) => state === 'purged', patience);
-  if (done.state !== 'purged') throw new Error(`the purge waits for ${done.waits_for}`);
-  return done.logs_left;
-}
-
-const search = ({ data, exports }: ForgettingStack): Promise<FoundMarks> => searchFiles(data, exports);
-
-function searchInTheEnd(stack: ForgettingStack): Promise<FoundMarks> {
-  const patience = { patienceMs: SETTLING_MS, pollMs: 2000, signal: stack.world.signal };
-  return lookUntil(
-    () => search(stack),
-    (found) => leftIn(found) === 0,
-    patience,
-  );
 }
 
 /** What a client reads in the end, and once some entries of the index were deleted. */

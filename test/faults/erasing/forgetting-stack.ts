@@ -61,14 +61,6 @@ export class ForgettingStack implements AsyncDisposable {
     if (writer) await sendCommand(this.data, 'kill', writer.node);
   }
 
-  /** Has every server start anew, one after the other: files of temporary tables are made anew then. */
-  async restartServers(): Promise<void> {
-    for (const { node } of await this.#nodes()) {
-      await sendCommand(this.data, 'kill', node);
-      await this.untilAllRun();
-    }
-  }
-
   async untilAllRun(): Promise<void> {
     const areRunning = async () => (await this.#nodes()).every(({ state }) => state === 'running');
     await lookUntil(areRunning, (are) => are, { pollMs: 500, patienceMs: VERIFY_MS, signal: this.world.signal });

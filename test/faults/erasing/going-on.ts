@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
@@ -10,9 +11,8 @@ export const REASON = 'a fault run';
 export const LEASE_MS = 3000;
 const RUN_MS = 60_000;
 
-export function erasing({ context, topologyTable, stateTable, name }: OpenStore) {
-  const management = erasureManagement({ context, topologyTable, stateTable, backupDays: 0 });
-  return { erasures: () => management.erasures(name, REASON), retention: () => management.retention(name, REASON) };
+export function erasing({ context, topologyTable, stateTable, name }: OpenStore): Promise<ErasureOperations> {
+  return erasureManagement({ context, topologyTable, stateTable, backupDays: 0 }).erasures(name, REASON);
 }
 
 /** Goes on with what is open, as the scheduled function does, with less patience. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { relative } from 'node:path';
+import { createReadStream, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Json } from '../../../shared/cell.ts';
-import { filesIn, kindOf, piecesOf, type FileKind } from '../../support/files/bytes-on-disk.ts';
 import { grouped, sumOf } from '../fault-run.ts';
 
 const MARKS = {
@@ -29,20 +29,20 @@ export function requireReadable(): void {
     throw new Error('wanted bodies of marks that are stored as they are');
 }
 
-/** What a file of a local stack, of its servers, or of an export, is. */
-type Place = FileKind | 'queues' | 'state' | 'logs of the store' | 'snapshots' | 'exports' | 'others';
+/** What a file of a local stack, or of an export, is. Servers keep bytes in their own files until these are rebuilt. */
+type Place = 'servers' | 'queues' | 'state' | 'logs of the store' | 'snapshots' | 'exports' | 'others';
 type InPlaces = Partial<Record<Place, number>>;
 
 export type FoundMarks = Readonly<Record<Fate, InPlaces>> & {
-  /** The first files with bodies that were erased, but for those that expire. */
+  /** The first files of the store itself with bodies that were erased. */
   readonly files: readonly string[];
 };
 
-/** Where bodies that were erased may be until their backups expire. */
-const EXPIRES: ReadonlySet<Place> = new Set(['binary logs', 'snapshots']);
+/** Where bytes of erased bodies may stay: an erasure empties the rows of tables, and snapshots expire. */
+const MAY_STAY: ReadonlySet<Place> = new Set(['servers', 'snapshots']);
 const FILES = 8;
 
-export async function searchFiles(data: string, exports?: string): Promise<FoundMarks> {
+export async function searchFiles(data: string, exports: string): Promise<FoundMarks> {
   const found: Record<Fate, InPlaces> = { erased: {}, forgotten: {}, sealed: {}, kept: {} };
   const files = new Map<string, number>();
   const search = async (file: string, place: Place): Promise<void> => {
@@ -51,22 +51,45 @@ export async function searchFiles(data: string, exports?: string): Promise<Found
         const count = countOf(bytes, MARKS[fate]);
         if (count === 0) continue;
         found[fate][place] = (found[fate][place] ?? 0) + count;
-        if (fate === 'erased' && !EXPIRES.has(place)) files.set(file, (files.get(file) ?? 0) + count);
+        if (fate === 'erased' && !MAY_STAY.has(place)) files.set(file, (files.get(file) ?? 0) + count);
       }
   };
   for (const file of filesIn(data)) await search(file, placeOf(relative(data, file)));
-  if (exports !== undefined) for (const file of filesIn(exports)) await search(file, 'exports');
+  for (const file of filesIn(exports)) await search(file, 'exports');
   return { ...found, files: [...files].slice(0, FILES).map(([file, count]) => `${relative(data, file)}: ${count}`) };
 }
 
 /** @param path within the data folder */
 function placeOf(path: string): Place {
   const [first = ''] = path.split('/');
-  if (first === 'groups') return kindOf(path);
+  if (first === 'groups') return 'servers';
   if (first === 'snapshots') return 'snapshots';
   if (first === 'sqs') return 'queues';
   if (first === 'dynamodb') return 'state';
   return first.endsWith('.log') ? 'logs of the store' : 'others';
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+const PIECE = 4 * 1024 * 1024;
+const OVERLAP = 64;
+
+/** Reads a file in pieces, each with the end of the one before, so that no mark is cut in two. */
+async function* piecesOf(file: string): AsyncGenerator<Buffer> {
+  let end: Buffer = Buffer.alloc(0);
+  // A file may be deleted during the search.
+  try {
+    for await (const piece of createReadStream(file, { highWaterMark: PIECE })) {
+      yield Buffer.concat([end, piece as Buffer]);
+      end = (piece as Buffer).subarray(-OVERLAP);
+    }
+  } catch (error) {
+    if (Object(error).code !== 'ENOENT') throw error;
+  }
 }
 
 function countOf(bytes: Buffer, mark: string): number {
@@ -79,12 +102,13 @@ export function sumIn(found: InPlaces): number {
   return sumOf(Object.values(found));
 }
 
-export function leftIn({ erased }: Pick<FoundMarks, 'erased'>): number {
-  const places = Object.entries(erased) as [Place, number][];
-  return sumOf(places.filter(([place]) => !EXPIRES.has(place)).map(([, count]) => count));
+/** Counts marks where none of an erased body may be. */
+export function leftIn(found: InPlaces): number {
+  const places = Object.entries(found) as [Place, number][];
+  return sumOf(places.filter(([place]) => !MAY_STAY.has(place)).map(([, count]) => count));
 }
 
-/** "tables 3, undo logs 1,200" */
+/** "queues 3, exports 1,200" */
 export function placesLine(found: InPlaces): string {
   return (
     Object.entries(found)

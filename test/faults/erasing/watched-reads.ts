@@ -3,8 +3,7 @@ import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Random } from '../../support/random.ts';
 
 export const KEPT = 10;
-/** The column of large bodies, of which most of the space is made. */
-export const LARGE = 'LARGE';
+export const VERSIONED = 'VERSIONED';
 
 export interface Watched {
   reads: number;
@@ -36,14 +35,14 @@ export async function watchReads(
       continue;
     }
     const { row_key, acked } = row;
-    const { cells } = await datastore.versions({ row_key, column_name: LARGE }, { limit: 1000 });
+    const { cells } = await datastore.versions({ row_key, column_name: VERSIONED }, { limit: 1000 });
     const bodies = cells.filter(({ body }) => body !== null).length;
     seen.most = Math.max(seen.most, bodies);
     tell(bodies > KEPT);
     // What was acknowledged before is seen: higher versions may be there by now, which put out more.
     const ref_key = random.integer(1, acked - KEPT);
-    tell((await datastore.get({ row_key, column_name: LARGE, ref_key })).cell?.body !== null);
-    const [item] = await datastore.batchGet([{ row_key, column_name: LARGE, ref_key }]);
+    tell((await datastore.get({ row_key, column_name: VERSIONED, ref_key })).cell?.body !== null);
+    const [item] = await datastore.batchGet([{ row_key, column_name: VERSIONED, ref_key }]);
     tell(!item || !('body' in item) || item.body !== null);
   }
   return seen;

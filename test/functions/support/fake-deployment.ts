@@ -11,15 +11,13 @@ import type { SubjectManagement } from '../../../shared/sealed/subject-managemen
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
-import type { RetentionOperations } from '../../../shared/contract/retention-operations.ts';
 import type { SubjectOperations } from '../../../shared/contract/subject-operations.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { fakeDefinitions } from './fake-definitions.ts';
 import { fakeErasures } from './fake-erasures.ts';
 import { fakeMoves } from './fake-moves.ts';
-import { fakeRetention } from './fake-retention.ts';
-import { fakeSubjects, RECEIPT_KEY } from './fake-subjects.ts';
+import { fakeSubjects } from './fake-subjects.ts';
 import { fakeTriggers } from './fake-triggers.ts';
 
 export const SHARDS = 4;
@@ -29,7 +27,7 @@ export type Everything = Deployment &
   TriggerManagement &
   MoveManagement &
   ErasureManagement &
-  Omit<SubjectManagement, 'signed'> &
+  SubjectManagement &
   DefinitionManagement;
 
 export interface FakeDeployment extends Everything {
@@ -75,7 +73,6 @@ export function fakeDeployment(
       TriggerOperations &
       MoveOperations &
       ErasureOperations &
-      RetentionOperations &
       SubjectOperations
   > = {},
   health: readonly GroupHealth[] = [],
@@ -110,17 +107,9 @@ export function fakeDeployment(
       check(name);
       return { ...fakeErasures([], caller), ...changes };
     },
-    async retention(name, caller) {
-      check(name);
-      return { ...fakeRetention([], caller), ...changes };
-    },
     async subjects(name, caller) {
       check(name);
       return { ...fakeSubjects([], caller), ...changes };
-    },
-    async receiptKey(name) {
-      check(name);
-      return RECEIPT_KEY;
     },
     async datastore(name) {
       check(name);
@@ -143,9 +132,7 @@ export function failingDeployment(error: unknown): Everything {
     triggers: fail,
     moves: fail,
     erasures: fail,
-    retention: fail,
     subjects: fail,
-    receiptKey: fail,
     datastore: fail,
     datastores: fail,
     health: fail,

@@ -1,5 +1,5 @@
 import { parseColumnName, parseRefKey, parseRowKey, scopeOf } from '../../../shared/address.ts';
-import type { Erasure, ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
+import type { Erasure, ErasureOperations, Retention } from '../../../shared/contract/erasure-operations.ts';
 import { invalidField, missingField, SchemalessError } from '../../../shared/errors.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
@@ -31,7 +31,6 @@ export const ERASED: Erasure = {
   },
   waits_for: null,
   backups_until: null,
-  signature: { algorithm: 'Ed25519', key_id: '5f2c0b1a9d8e4c7f6a3b2d1e0f9c8b7a', value: 'q2nKx0bV' },
 };
 
 export const ERASING: Erasure = {
@@ -43,7 +42,32 @@ export const ERASING: Erasure = {
   erased_at: null,
   cleaned: { bodies: null, entries: null, copies: null, parked: null, nodes: null },
   waits_for: 'bodies: group-1 does not answer',
-  signature: null,
+};
+
+export const KEPT: Retention = {
+  rules: [
+    { column: 'STATUS', keep_versions: 10 },
+    { column: '*', keep_for_seconds: 86_400 },
+  ],
+  columns: [
+    {
+      column: 'STATUS',
+      id: 'b7b0f6a4-3f5e-5a42-9c64-2f3b1d0f7a11',
+      days: [
+        {
+          day: '2026-01-31',
+          erasures: 2,
+          cells: 30,
+          bytes: 912,
+          from: '2026-01-31T08:00:00.000Z',
+          to: '2026-01-31T08:00:01.000Z',
+        },
+      ],
+    },
+  ],
+  behind_seconds: null,
+  open: 1,
+  waits_for: 'nodes: one is away',
 };
 
 const ALL = [ERASED, ERASING];
@@ -92,5 +116,6 @@ export function fakeErasures(asked: unknown[][] = [], requested_by = 'anybody'):
       const erasures = wanted.slice(from, from + limit);
       return { erasures, next: from + limit < wanted.length ? (erasures.at(-1)?.id ?? null) : null };
     },
+    retention: async () => KEPT,
   };
 }

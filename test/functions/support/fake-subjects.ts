@@ -1,4 +1,4 @@
-import type { ForgottenSubject, ReceiptKey, SubjectOperations } from '../../../shared/contract/subject-operations.ts';
+import type { ForgottenSubject, SubjectOperations } from '../../../shared/contract/subject-operations.ts';
 import { missingField, wrongField } from '../../../shared/errors.ts';
 import { parseSubject } from '../../../shared/subject.ts';
 
@@ -11,13 +11,6 @@ export const FORGOTTEN: ForgottenSubject = {
   unreadable_from: '2026-01-31T08:00:10.000Z',
   key_in_backups_until: null,
   not_reached: ['what was read before'],
-  signature: { algorithm: 'Ed25519', key_id: '5f2c0b1a9d8e4c7f6a3b2d1e0f9c8b7a', value: 'q2nKx0bV' },
-};
-
-export const RECEIPT_KEY: ReceiptKey = {
-  algorithm: 'Ed25519',
-  key_id: '5f2c0b1a9d8e4c7f6a3b2d1e0f9c8b7a',
-  public_key: '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----\n',
 };
 
 /** Subjects of which one is forgotten; what was asked of them is kept in `asked`. */

@@ -31,7 +31,7 @@ it('every command has help with examples', async () => {
   expect(own.length).toBeGreaterThan(14);
   const helps = await Promise.all(own.map(async (name) => [name, (await run(name, '--help')).stdout] as const));
   const groups = helps.filter(([, text]) => /^Commands:$/mu.test(text)).map(([name]) => name);
-  expect(groups).toEqual(['shards', 'triggers', 'parked', 'buffer', 'move', 'erasures', 'holds', 'delete', 'profile']);
+  expect(groups).toEqual(['shards', 'triggers', 'parked', 'buffer', 'move', 'erasures', 'delete', 'profile']);
   for (const [name, text] of helps)
     if (!groups.includes(name)) expect([name, text]).toEqual([name, expect.stringContaining('Examples:\n  ')]);
 });

@@ -1,9 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { receiptKey, signReceipt } from '../../../shared/client/receipts.ts';
 import type { Erasure } from '../../../shared/contract/erasure-operations.ts';
 import { ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
 import { FORGOTTEN } from '../../functions/support/fake-subjects.ts';
@@ -214,21 +212,4 @@ it('a subject is forgotten, with a warning where there was no key to delete', as
   const ran = await run(...forget);
   expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('no key of this subject was there') });
   expect(linesOf(ran)).toEqual([forgotten]);
-});
-
-it('erasures verify tells records that are signed, unsigned and changed', async () => {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const key = receiptKey(publicKey);
-  const signed = signReceipt(ERASED, privateKey, key.key_id);
-  const [records, keyFile] = [join(folder, 'records'), join(folder, 'key.json')];
-  writeFileSync(keyFile, JSON.stringify(key));
-  for (const [last, code, told] of [
-    [{ ...ERASING, signature: null }, 0, { right: 1, unsigned: 1, wrong: 0 }],
-    [{ ...signed, reason: 'another' }, 8, { right: 1, wrong: 1, lines: [{ line: 2 }] }],
-    [{ ...ERASED, signature: null }, 8, { unsigned: 1, lines: [{ line: 2, why: 'it is done, and has no signature' }] }],
-  ] as const) {
-    writeFileSync(records, [signed, last].map((one) => JSON.stringify(one)).join('\n'));
-    const ran = await run('erasures', 'verify', records, '--key', keyFile);
-    expect([ran.code, linesOf(ran)[0]]).toMatchObject([code, told]);
-  }
 });

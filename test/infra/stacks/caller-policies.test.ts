@@ -46,8 +46,7 @@ const OF_MOVERS = words(`
   listMoves createMove getMove switchMove reverseMove completeMove cancelMove verifyMove listShards
   getBuffer getHealth`);
 const OF_ERASERS = words(`
-  eraseCells listErasures getErasure getRetention listHolds putHold releaseHold purgeSpace
-  getReceiptKey forgetSubject listForgotten`);
+  eraseCells listErasures getErasure getRetention forgetSubject listForgotten`);
 const ALL: readonly string[] = ROUTES.map(({ operation }) => operation);
 const NOT_OF_READERS = new Set([
   ...WRITES,

@@ -11,7 +11,6 @@ import type { DeleteOptions } from '../../../shared/contract/definition-operatio
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import { fakeDefinitions } from '../../functions/support/fake-definitions.ts';
 import { AWAY, ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
-import { HOLD } from '../../functions/support/fake-retention.ts';
 import { MOVE } from '../../functions/support/fake-moves.ts';
 import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { answerCheck, operationsOf, schemaCheck, type Document } from './support/answer-check.ts';
@@ -131,15 +130,6 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   listErasures: get(`erasures?open=false&limit=1&after=${ERASING.id}`),
   getErasure: get(`erasures/${ERASED.id}`),
   getRetention: get('retention'),
-  listHolds: get(`holds?row_key=${ROW}&limit=10`),
-  putHold: {
-    method: 'PUT',
-    path: '/v1/trips/holds',
-    body: JSON.stringify({ hold: HOLD.hold, row_key: ROW, reason: 'a case' }),
-  },
-  releaseHold: { method: 'DELETE', path: `/v1/trips/holds?hold=${HOLD.hold}&row_key=${ROW}` },
-  purgeSpace: post('purge'),
-  getReceiptKey: get('erasures/key'),
   forgetSubject: post('subjects/forget', { subject: ROW, reason: 'request 4711' }),
   listForgotten: get('erasures/subjects?limit=1'),
   getBuffer: get('buffer'),
@@ -264,7 +254,6 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       ...others('bill_rider', 'nope'),
       ...others('moves/2', 'moves/first', `moves/${SHARDS}`, 'moves/1', 'moves/3'),
       ...others(`erasures/${ERASED.id}`, 'erasures/first', `erasures/${ERASED.id.replace('b7', 'b8')}`),
-      ...others(`hold=${HOLD.hold}`, 'hold=nope'),
       ...others('trips', 'nope'),
     ])
       answers.push(await ask({ method, path: other, body }));
@@ -293,10 +282,6 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     answers.push(await slow(request));
   }
   const put = { method: 'PUT', path: `/v1/trips/cells/${ROW}/BASE/1` };
-  const held = gateway(
-    failingDeployment(new SchemalessError('held', 'held by case-17', { more: { hold: HOLD.hold } })),
-  );
-  answers.push(await held(post('erasures', { row_key: ROW, reason: 'request 4711' })));
   const getIndex = get('indexes/driver_index');
   const { queryIndex = getIndex, batchQuery = getIndex } = REQUESTS;
   const packed = { headers: { accept: MESSAGE_PACK } };

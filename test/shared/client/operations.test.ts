@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { erasuresClient } from '../../../shared/client/erasures-client.ts';
 import { movesClient } from '../../../shared/client/moves-client.ts';
-import { retentionClient } from '../../../shared/client/retention-client.ts';
 import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
 import type { MoveOperations } from '../../../shared/contract/move-operations.ts';
 import type { RewindTo, TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
-import { AWAY, ERASED, ERASING, fakeErasures } from '../../functions/support/fake-erasures.ts';
+import { AWAY, ERASED, ERASING, fakeErasures, KEPT } from '../../functions/support/fake-erasures.ts';
 import { fakeMoves, MOVE } from '../../functions/support/fake-moves.ts';
-import { fakeRetention, HOLD, KEPT, PURGE } from '../../functions/support/fake-retention.ts';
 import * as fake from '../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
@@ -26,13 +24,11 @@ const moves = (asked: unknown[][] = [], changes: Partial<MoveOperations> = {}) =
   movesClient(optionsOver({ ...fakeMoves(asked), ...changes }));
 const erasures = (asked: unknown[][] = [], changes: Partial<ErasureOperations> = {}) =>
   erasuresClient(optionsOver({ ...fakeErasures(asked), ...changes }));
-const retention = (asked: unknown[][] = []) => retentionClient(optionsOver(fakeRetention(asked)));
 const triggers = (asked: unknown[][] = [], changes: Partial<TriggerOperations> = {}) =>
   clientOf(fakeDeployment({ ...fake.fakeTriggers(asked), ...changes }), { attempts: 2 });
 
 const ROW = ERASED.row_key;
 const reason = 'request 4711';
-const row_key = HOLD.row_key ?? '';
 
 describe('answers are as the server gives them', () => {
   it.each<[string, () => Promise<unknown>, unknown]>([
@@ -50,9 +46,7 @@ describe('answers are as the server gives them', () => {
     ['a page of erasures', () => erasures().erasures({ limit: 1 }), { erasures: [ERASED], next: ERASED.id }],
     ['the next page', () => erasures().erasures({ limit: 1, after: ERASED.id }), { erasures: [ERASING], next: null }],
     ['an erasure', () => erasures().erasure(ERASED.id), ERASED],
-    ['retention', () => retention().retention(), KEPT],
-    ['a purge', () => retention().purge(), PURGE],
-    ['holds', () => retention().holds({ subject: 'rider#1' }), { holds: [HOLD], next: null }],
+    ['retention', () => erasures().retention(), KEPT],
   ])('%s', async (_what, call, answer) => {
     expect(await call()).toEqual(answer);
   });
@@ -85,19 +79,6 @@ describe('calls reach the server with every option, as given', () => {
     const targets = [{}, { column_name: 'a/b' }, { ...base, up_to: 3 }, { ...base, ref_key: 0 }];
     for (const target of targets) await erasures(asked).erase({ row_key: ROW, ...target, reason });
     expect(asked).toEqual(targets.map((target) => ['erase', { row_key: ROW, ...target, reason }]));
-  });
-
-  it('of holds', async () => {
-    const asked: unknown[][] = [];
-    const client = retention(asked);
-    await client.putHold({ hold: 'a/b', row_key, reason: 'evidence' });
-    await client.holds({ subject: 'rider#1' });
-    await client.releaseHold({ hold: HOLD.hold, row_key });
-    expect(asked).toEqual([
-      ['putHold', { hold: 'a/b', row_key, subject: null, reason: 'evidence' }],
-      ['holds', { row_key: undefined, subject: 'rider#1', limit: 100, after: undefined }],
-      ['releaseHold', { hold: HOLD.hold, row_key, subject: undefined }],
-    ]);
   });
 
   it('of triggers', async () => {
@@ -150,11 +131,6 @@ describe('calls are refused', () => {
       'an erasure that does not exist',
       { code: 'unknown_erasure', status: 404 },
       () => erasures().erasure('00000000-0000-5000-8000-000000000000'),
-    ],
-    [
-      'a hold that does not exist',
-      { code: 'unknown_hold', status: 404, field: 'hold' },
-      () => retention().releaseHold({ hold: 'nope', row_key }),
     ],
   ])('by the server: %s', async (_what, refusal, call) => {
     expect(await errorOf(call)).toMatchObject(refusal);

@@ -288,7 +288,7 @@ describe('an erasure', () => {
 const TABLE_OF_TRANSACTIONS = { pollMs: 150 };
 
 describe('an append that waits while something is erased', () => {
-  it.each([false, true])('appends nothing; checks for erasures: %s', async (heeds) => {
+  it.each([false, true])('appends nothing; checks for erasures: %s', async (checksErasures) => {
     const row_key = newRow();
     const epoch = (await store.topology.datastore(name))?.homes[0]?.epoch ?? 0;
     const address = erasureAddress({ row_key });
@@ -297,7 +297,7 @@ describe('an append that waits while something is erased', () => {
     onTestFinished(() => held.end());
     await held.query('START TRANSACTION');
     await held.query('SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = 0 FOR UPDATE', [name]);
-    const fence = { datastore: name, shard: 0, epoch, heeds };
+    const fence = { datastore: name, shard: 0, epoch, checksErasures };
     const { mayShareCommit: _, ...append } = appendCell(fence, copyOf(cell(row_key, 1), 0));
     // The server lets it wait for a second at most.
     const appended = async (): Promise<SqlChange> => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, expect, inject, it } from 'vitest';
 import { newErasure } from '../../../shared/erasures/carry-out.ts';
-import { beginErasure, listErasures, openErasures } from '../../../shared/erasures/erasure-record.ts';
+import { beginErasure, listErasures } from '../../../shared/erasures/erasure-record.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
@@ -22,30 +22,11 @@ const erasure = () =>
     reason: 'request 4711',
     requested_by: 'tester',
   });
-const free = async (): Promise<void> => {};
-const held = (): Promise<never> => Promise.reject(new Error('held'));
-
-describe('an erasure that is begun while its row is held', () => {
-  it('is not listed, and has no record, where there was none', async () => {
-    const one = erasure();
-    await expect(beginErasure(table, 'trips', one, held)).rejects.toThrow('held');
-    expect(await openErasures(table, 'trips')).not.toContain(one.id);
-    const { erasures } = await listErasures(table, 'trips', undefined, 100);
-    expect(erasures.map(({ id }) => id)).not.toContain(one.id);
-  });
-
-  it('goes on to be listed where it had begun before: nobody else would finish it', async () => {
-    const one = erasure();
-    await beginErasure(table, 'trips', one, free);
-    await expect(beginErasure(table, 'trips', one, held)).rejects.toThrow('held');
-    expect(await openErasures(table, 'trips')).toContain(one.id);
-  });
-});
 
 it('records are listed page by page, those of other datastores left out', async () => {
   const all = [erasure(), erasure(), erasure()];
-  for (const one of all) await beginErasure(table, 'paged', one, free);
-  await beginErasure(table, 'paged2', erasure(), free);
+  for (const one of all) await beginErasure(table, 'paged', one);
+  await beginErasure(table, 'paged2', erasure());
   const found: string[] = [];
   let after: string | undefined;
   do {

@@ -61,9 +61,6 @@ afterEach(async () => {
   await eraser.end();
 });
 
-const hold = (row_key: string): Promise<unknown> =>
-  eraser.retention.putHold({ hold: 'case', row_key, reason: 'a court' });
-
 /** Rows of two versions each, the first of which is to be erased, in the order of the log. */
 async function rowsOf(count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => randomUUID());
@@ -123,12 +120,11 @@ it('each old cell is erased once, however many young ones stand below it', async
 
 it.each([
   ['under rules that keep it', () => ruled([{ column: 'STATUS', keepVersions: 2 }]), () => eraser.roundAfter()],
-  ['in a row that is held by now', hold, () => eraser.roundAfter()],
   // Nothing is looked for then.
   ['without rules', () => ruled(undefined), () => Promise.resolve()],
 ])('what was begun without a place in the log is not erased %s', async (_what, change, wait) => {
   const row_key = await leftOpen();
-  await change(row_key);
+  await change();
   eraser.start(AT_ONCE);
   await nothingOpen();
   await wait();
@@ -141,19 +137,6 @@ it('what was begun without a place in the log is erased where nothing has change
   await left(row_key, 'STATUS', 1);
   await nothingOpen();
   expect(await bodiesOf(row_key)).toEqual([2]);
-});
-
-it('a hold that comes while many are erased is heeded', async () => {
-  const row_key = randomUUID();
-  await ruled([{ column: 'MOMENT', keepForMs: HOUR_MS }]);
-  await write(row_key, 'MOMENT', upTo(40));
-  await age(2);
-  behind = { is: erases(row_key), run: () => hold(row_key) };
-  eraser.start(AT_ONCE);
-  await until('some are erased', async () => (await bodiesOf(row_key, 'MOMENT')).length < 40);
-  await eraser.roundAfter();
-  // The batch in which it came.
-  expect((await bodiesOf(row_key, 'MOMENT')).length).toBeGreaterThanOrEqual(40 - 16);
 });
 
 it('rules that are loosened while many are erased are heeded', async () => {

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LIMITS, type Cell } from '../../../shared/cell.ts';
-import type { HoldRequest } from '../../../shared/contract/retention-operations.ts';
 import type { IndexDefinition, RetentionRule } from '../../../shared/definitions/definitions.ts';
-import { requireNotHeld } from '../../../shared/erasures/holds.ts';
 import { listRetained } from '../../../shared/erasures/retention/retained-days.ts';
 import { readPlaces } from '../../../shared/erasures/retention/retention-place.ts';
 import { eq } from '../../support/index-on.ts';
@@ -144,7 +142,7 @@ describe('erasing what is out of its retention', () => {
     await eraser.roundAfter();
     const [status] = (await listRetained(eraser.stateTable, name)).filter(({ column }) => column === 'STATUS');
     expect(status?.days.at(-1)?.cells).toBeGreaterThanOrEqual(6);
-    expect(await eraser.retention.retention()).toMatchObject({
+    expect(await eraser.operations.retention()).toMatchObject({
       rules: RULES.map(({ column }) => ({ column })),
       columns: expect.arrayContaining([status]) as unknown,
     });
@@ -197,22 +195,6 @@ describe('erasing what is out of its retention', () => {
     await expect.poll(entries).toHaveLength(1);
   });
 
-  it('passes over rows that are held, until they are not', async () => {
-    const [held, free] = [randomUUID(), randomUUID()];
-    await write(held, 'STATUS', upTo(12));
-    await write(free, 'STATUS', upTo(12));
-    await eraser.retention.putHold({ hold: 'case-1', row_key: held, reason: 'a court' });
-    eraser.start(AT_ONCE);
-    await left(free, 'STATUS', KEPT);
-    await eraser.roundAfter();
-    expect(await bodiesOf(held, 'STATUS')).toHaveLength(12);
-    // It is hidden all the same.
-    expect((await versionsOf(held, 'STATUS'))[0]).toBe('3');
-    await expect(eraser.operations.erase({ row_key: held, reason: 'asked' })).rejects.toMatchObject({ code: 'held' });
-    await eraser.retention.releaseHold({ hold: 'case-1', row_key: held });
-    await left(held, 'STATUS', KEPT);
-  });
-
   it('looks at everything again under other rules', async () => {
     const row_key = randomUUID();
     await write(row_key, 'STATUS', upTo(15));
@@ -221,41 +203,5 @@ describe('erasing what is out of its retention', () => {
     await ruled([{ column: 'STATUS', keepVersions: 3 }]);
     await left(row_key, 'STATUS', 3);
     expect(await bodiesOf(row_key, 'STATUS')).toEqual([13, 14, 15]);
-  });
-});
-
-describe('holds', () => {
-  it.each([
-    [{ hold: 'a b', row_key: randomUUID() }, 'invalid_field', 'hold'],
-    [{ row_key: randomUUID() }, 'missing_field', 'hold'],
-    [{ hold: 'a' }, 'missing_field', 'row_key'],
-    [{ hold: 'a', row_key: 'x' }, 'invalid_field', 'row_key'],
-    [{ hold: 'a', row_key: randomUUID(), subject: 'rider' }, 'invalid_field', 'subject'],
-    [{ hold: 'a', subject: 'x'.repeat(256) }, 'invalid_field', 'subject'],
-  ])('that cannot be are refused: %j', async (wanted, code, field) => {
-    const hold = { ...wanted, reason: 'a test' } as HoldRequest;
-    await expect(eraser.retention.putHold(hold)).rejects.toMatchObject({ code, field });
-    await expect(eraser.retention.releaseHold(hold)).rejects.toMatchObject({ code, field });
-  });
-
-  it('are listed, several of a row or a subject, and each is released by its name', async () => {
-    const row_key = randomUUID();
-    const first = await eraser.retention.putHold({ hold: 'one', row_key, reason: 'a court' });
-    await eraser.retention.putHold({ hold: 'two', row_key, reason: 'another' });
-    // Put again, it stays as it was.
-    expect(await eraser.retention.putHold({ hold: 'one', row_key, reason: 'changed' })).toEqual(first);
-    expect((await eraser.retention.holds({ row_key })).holds.map(({ hold }) => hold)).toEqual(['one', 'two']);
-    await eraser.retention.releaseHold({ hold: 'one', row_key });
-    const refused = { code: 'held', status: 409, details: { more: { hold: 'two' } } };
-    await expect(eraser.operations.erase({ row_key, reason: 'asked' })).rejects.toMatchObject(refused);
-    await eraser.retention.releaseHold({ hold: 'two', row_key });
-    const unknown = { code: 'unknown_hold' };
-    await expect(eraser.retention.releaseHold({ hold: 'two', row_key })).rejects.toMatchObject(unknown);
-    const subject = 'rider#4711';
-    await eraser.retention.putHold({ hold: 'one', subject, reason: 'a court' });
-    const held = { code: 'held', field: 'subject' };
-    await expect(requireNotHeld(eraser.stateTable, name, { subject })).rejects.toMatchObject(held);
-    await eraser.retention.releaseHold({ hold: 'one', subject });
-    await requireNotHeld(eraser.stateTable, name, { subject });
   });
 });

@@ -3,12 +3,11 @@ import { expect } from 'vitest';
 import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { LIMITS } from '../../../shared/cell.ts';
 import type { ErasureOperations } from '../../../shared/contract/erasure-operations.ts';
-import type { RetentionOperations } from '../../../shared/contract/retention-operations.ts';
 import type { RetentionRule } from '../../../shared/definitions/definitions.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { erasureManagement } from '../../../shared/erasures/erasure-management.ts';
-import type { RetentionSettings } from '../../../shared/erasures/retention/retain-shard.ts';
+import type { RetentionSettings } from '../../../shared/erasures/retention/retention-pace.ts';
 import { runErasures } from '../../../shared/erasures/run-erasures.ts';
 import { writeRetention } from '../../../shared/topology/what-is-kept.ts';
 import { newTable } from '../../support/dynamo.ts';
@@ -21,7 +20,6 @@ import { until } from '../../support/until.ts';
 export interface Eraser extends AsyncDisposable {
   readonly stateTable: DynamoTable;
   readonly operations: ErasureOperations;
-  readonly retention: RetentionOperations;
   /** Stops the run in the background. Throws what it stumbled over. */
   end(): Promise<void>;
   /** Continues what is open, until it is stopped: at the end of the test at the latest. */
@@ -41,7 +39,6 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
   return {
     stateTable,
     operations: await erasureManagement(work).erasures(name, 'tester'),
-    retention: await erasureManagement(work).retention(name, 'tester'),
     start(retention) {
       const end = new AbortController();
       const running = runErasures({

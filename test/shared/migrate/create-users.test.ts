@@ -1,7 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createFiller, dropFiller } from '../../../shared/erasures/statements/filler.ts';
-import { rebuildTable, refusalIn } from '../../../shared/erasures/statements/rebuild-table.ts';
 import { createUsers, type UserLogin } from '../../../shared/migrate/create-users.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
@@ -117,10 +115,6 @@ describe('the users of the functions', () => {
     ['creates a copy', () => plain(`CREATE DATABASE IF NOT EXISTS ${database}_copy`), ['move']],
     ['drops a copy', () => plain(`DROP DATABASE IF EXISTS ${database}_copy`), ['repair', 'move']],
     ['alters a table', () => plain(`ALTER TABLE ${database}.entity ADD COLUMN more INT`), ['move']],
-    // These servers have files of their own: what lies there has to be written over.
-    ['creates a table to write over logs', createFiller, ['repair']],
-    ['drops it', dropFiller, ['repair']],
-    ['has the text of statements logged', () => plain("SET SESSION binlog_format = 'STATEMENT'"), ['repair']],
     ['drops the control tables', () => plain('DROP TABLE schemaless.buffer'), []],
     ['reads a database of another name', () => plain(`SELECT * FROM ${neighbour}.entity`), []],
     ['reads the accounts', () => plain('SELECT COUNT(*) FROM mysql.user'), []],
@@ -128,22 +122,6 @@ describe('the users of the functions', () => {
   ] as const)('%s, or not', async (_, statement, allowed: readonly MadeUser[]) => {
     for (const user of ALL)
       expect([user, await outcome(user, statement())]).toEqual([user, allowed.includes(user) ? 'done' : DENIED]);
-  });
-
-  it.each<[MadeUser, boolean]>([
-    ['read', false],
-    ['tail', false],
-    ['repair', true],
-  ])('as %s have tables written anew: %s', async (user, may) => {
-    for (const name of [
-      { database, table: 'entity' },
-      { database: 'schemaless', table: 'buffer' },
-    ]) {
-      const asked = clients.get(user)?.select(rebuildTable(name), 'writer');
-      // A refusal is an error, or a row that says so.
-      const refusal = await asked?.then(refusalIn, (error: Error) => error.message);
-      expect(refusal).toEqual(may ? undefined : expect.stringMatching(/denied/u));
-    }
   });
 
   it('have the password that was last given, and no other', async () => {
@@ -191,21 +169,6 @@ describe('the users of the functions', () => {
       "GRANT SELECT ON `schemaless`.* TO 'schemaless_read'@'%'",
       expect.stringMatching(/^GRANT SELECT ON .* TO 'schemaless_read'@'%'$/u),
     ]);
-  });
-
-  it('write over nothing where nodes share their storage', async () => {
-    const asked: string[] = [];
-    const noting: SqlClient = {
-      ...owner,
-      change: async ({ sql }) => {
-        asked.push(sql);
-        return { affectedRows: 0, insertId: 0 };
-      },
-    };
-    await createUsers(noting, { repair: 'token' }, [datastore]);
-    expect(asked.filter((sql) => /filler|PROCESS|ADMIN/u.test(sql))).toEqual([]);
-    await createUsers(noting, { repair: 'token' }, [datastore], true);
-    expect(asked.filter((sql) => /filler|PROCESS|ADMIN/u.test(sql))).toHaveLength(3);
   });
 
   it('are left out where nobody has their password, as of one that came later', async () => {

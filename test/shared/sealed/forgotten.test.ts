@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { putHold, releaseHold } from '../../../shared/erasures/holds.ts';
-import { readToken } from '../../../shared/sealed/sealing.ts';
+import { sealUnder } from '../../../shared/sealed/seal.ts';
 import { KNOWN_MS } from '../../../shared/sealed/subject-keyring.ts';
 import { subjectManagement } from '../../../shared/sealed/subject-management.ts';
 import { newTable } from '../../support/dynamo.ts';
@@ -105,33 +104,9 @@ describe('a subject that was forgotten', () => {
     expect(await sealed.places(subject)).toEqual([]);
     // Whoever has no key cannot tell whose it is: with other keys it is another one.
     const keys = { ...sealed.keys, table: await newTable(sealed.keysTable.client) };
-    const elsewhere = subjectManagement({
-      topology: sealed.store.topology,
-      stateTable: sealed.stateTable,
-      keys,
-      keyDays: 35,
-    });
+    const elsewhere = subjectManagement({ topology: sealed.store.topology, keys, keyDays: 35 });
     const named = await (await elsewhere.subjects(sealed.name, 'tester')).forget({ subject, reason: REASON });
     expect(named.subject_name).not.toBe(first.subject_name);
-  });
-
-  it('are not forgotten while a hold is on them, by whatever name they are asked for', async () => {
-    const subject = randomUUID();
-    const one = trip({ rider: subject });
-    await sealed.trips.put(cellOf(one));
-    const { $sealed = '' } = (await sealed.body(one))['rider_name'] as { readonly $sealed?: string };
-    const subject_name = String(readToken($sealed)?.name);
-    const of = {
-      hold: 'case-17',
-      requested_by: 'tester',
-      requested_at: '2026-01-31T08:00:00.000Z',
-      reason: 'evidence',
-    };
-    await putHold(sealed.stateTable, sealed.name, { subject }, { ...of, row_key: null, subject });
-    for (const request of [{ subject: subject.toUpperCase() }, { subject_name }])
-      await expect(sealed.subjects.forget({ ...request, reason: REASON })).rejects.toMatchObject({ code: 'held' });
-    await releaseHold(sealed.stateTable, sealed.name, { subject, hold: 'case-17' }, async () => false);
-    expect(await forget(subject)).toMatchObject({ had_key: true, subject_name });
   });
 
   it('that is written of by many while it is forgotten leaves nothing that anybody can read', async () => {
@@ -178,4 +153,25 @@ describe('a subject that was forgotten', () => {
   ])('%j names none', async (request, code, field) => {
     await expect(sealed.subjects.forget({ ...request, reason: REASON })).rejects.toMatchObject({ code, field });
   });
+});
+
+it('without a root key nothing is sealed, opened or forgotten', async () => {
+  const keys = { ...sealed.keys, root: undefined };
+  const trips = await sealUnder(sealed.store.topology, keys)(sealed.stored);
+  const one = trip();
+  await sealed.trips.put(cellOf(one));
+  const none = { code: 'no_root_key', retry: 'never' };
+  await expect(trips.put({ ...cellOf(one), ref_key: 2 })).rejects.toMatchObject(none);
+  await expect(trips.get(one)).rejects.toMatchObject(none);
+  const { subjects } = subjectManagement({ topology: sealed.store.topology, keys, keyDays: 35 });
+  const operations = await subjects(sealed.name, 'tester');
+  await expect(operations.forget({ subject: one.rider, reason: REASON })).rejects.toMatchObject(none);
+});
+
+it('nobody is forgotten while the keys cannot be reached', async () => {
+  const keys = { ...sealed.keys, root: () => Promise.reject(new Error('no secret')) };
+  const { subjects } = subjectManagement({ topology: sealed.store.topology, keys, keyDays: 35 });
+  const operations = await subjects(sealed.name, 'tester');
+  const refused = { code: 'unavailable' };
+  await expect(operations.forget({ subject: 'a', reason: REASON })).rejects.toMatchObject(refused);
 });

@@ -31,7 +31,6 @@ export interface SealedStore {
   /** As it is stored. */
   readonly stored: StoredDatastore;
   readonly keysTable: DynamoTable;
-  readonly stateTable: DynamoTable;
   readonly keys: KeyStore;
   readonly management: SubjectManagement;
   readonly subjects: SubjectOperations;
@@ -60,9 +59,8 @@ export async function openSealed(
   const name = store.nameOf('sealed');
   const root = randomBytes(32);
   const keysTable = await newTable(store.topologyTable.client);
-  const stateTable = await newTable(store.topologyTable.client);
   const keys: KeyStore = { table: keysTable, root: async () => root };
-  const management = subjectManagement({ topology: store.topology, stateTable, keys, keyDays: 35 });
+  const management = subjectManagement({ topology: store.topology, keys, keyDays: 35 });
   const stored = await store.deployment.datastore(name);
   const another = (): Promise<StoredDatastore> => sealUnder(store.topology, keys)(stored);
   return {
@@ -71,7 +69,6 @@ export async function openSealed(
     trips: await another(),
     stored,
     keysTable,
-    stateTable,
     keys,
     management,
     subjects: await management.subjects(name, 'tester'),

@@ -19,7 +19,7 @@ import { selectWaiting } from '../../../shared/sql/statements/select-waiting.ts'
 import { markUndecided, releaseUndecided } from '../../../shared/sql/statements/undecided-copies.ts';
 import { deleteWithdrawn, withdrawBuffered } from '../../../shared/sql/statements/withdraw-buffered.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { rowsRead, rowsReadOnceOpen, rowsReadWithoutStatistics, whilePurged } from '../../support/rows-read.ts';
+import { rowsRead, rowsReadOnceOpen, rowsReadWithoutStatistics, whileRebuilt } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
@@ -109,9 +109,9 @@ describe('rows read of a buffer table', () => {
     expect(await rowsReadOnceOpen(connection, statement())).toBeLessThanOrEqual(bound);
   });
 
-  it.each(PAGES)('for %s are few while a purge writes the tables anew', async (_what, statement, most) => {
+  it.each(PAGES)('for %s are few while their tables are rebuilt', async (_what, statement, most) => {
     const tables = ['schemaless.buffer', 'schemaless.drained'];
-    const read = await whilePurged(await connectionTo(), tables, () => rowsRead(connection, statement()));
+    const read = await whileRebuilt(await connectionTo(), tables, () => rowsRead(connection, statement()));
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((rows) => rows > most)).toEqual([]);
   });
@@ -147,9 +147,9 @@ describe('rows read of a buffer table', () => {
     expect(read.filter(([count, rows]) => rows > 4 * count + 200)).toEqual([]);
   });
 
-  it('that are deleted are few while a purge writes the table anew', async () => {
+  it('that are deleted are few while their table is rebuilt', async () => {
     const statement = deleteBuffered(keysOf(datastore, addresses.slice(0, 100)));
-    const read = await whilePurged(await connectionTo(), ['schemaless.buffer'], () => readByChange(statement));
+    const read = await whileRebuilt(await connectionTo(), ['schemaless.buffer'], () => readByChange(statement));
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((rows) => rows > 4 * 100)).toEqual([]);
   });

@@ -8,9 +8,10 @@ const KEYS = [
   { key: { ...ROW, ref_key: 3 }, shard: 1 },
   { key: ROW, shard: 1 },
 ];
+const ruled = (retention: RetentionRules) => ({ datastore: 'trips', retention });
 const statements = (rules?: RetentionRules) => [
-  selectCells('trips', KEYS, false, undefined, rules),
-  selectVersions('trips', 1, { ...ROW, after: undefined, ascending: false, limit: 10, bytes: 1000 }, true, rules),
+  selectCells(ruled(rules), KEYS, false),
+  selectVersions(ruled(rules), 1, { ...ROW, after: undefined, ascending: false, limit: 10, bytes: 1000 }, true),
 ];
 
 it('columns without a rule are read by the statements that they always were', () => {
@@ -21,6 +22,6 @@ it('columns without a rule are read by the statements that they always were', ()
 });
 
 it('the latest cell is put out by no other, and asked for as ever', () => {
-  const latest = (rules?: RetentionRules) => selectCells('trips', KEYS.slice(1), false, undefined, rules);
+  const latest = (rules?: RetentionRules) => selectCells(ruled(rules), KEYS.slice(1), false);
   expect(latest([{ column: 'BASE', keepVersions: 1 }])).toEqual(latest());
 });

@@ -20,7 +20,7 @@ import { selectColumns } from '../../../shared/sql/statements/select-columns.ts'
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { rowsRead, rowsReadWithoutStatistics, whilePurged } from '../../support/rows-read.ts';
+import { rowsRead, rowsReadWithoutStatistics, whileRebuilt } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
@@ -29,7 +29,8 @@ import { selectPlaced } from '../../../shared/erasures/statements/select-placed.
 import { selectWritten } from '../../../shared/erasures/statements/select-written.ts';
 import { countLeft } from '../../../shared/erasures/statements/count-left.ts';
 import { selectBodies } from '../../../shared/sql/statements/select-bodies.ts';
-import { selectErasures } from '../../../shared/sql/statements/select-erasures.ts';
+import { selectErasures } from '../../../shared/sql/statements/erasure-checks.ts';
+import type { ReadableDatastore } from '../../../shared/sql/hidden-cells.ts';
 import { shardDatabase } from '../../../shared/address.ts';
 import { unionOf } from '../../../shared/sql/union.ts';
 
@@ -103,8 +104,8 @@ const BY_STATISTICS = new Set([
 describe('rows read', () => {
   const key = (ref_key?: number) => ({ key: { row_key: rows[0] ?? '', column_name: 'BASE', ref_key }, shard: 1 });
   const range = { column_name: 'NOTES', after: undefined, ascending: false, limit: 10, bytes: 1e6 };
-  const versions = (rules?: typeof KEPT) => () =>
-    selectVersions(datastore, 1, { ...range, row_key: rows[1] ?? '' }, false, rules);
+  const [all, kept] = [{ datastore }, { datastore, retention: KEPT }];
+  const versions = (of: ReadableDatastore) => () => selectVersions(of, 1, { ...range, row_key: rows[1] ?? '' }, false);
   const ofRow = () => ({ row_key: rows[1] ?? '', columns: undefined, after: undefined, limit: 100, bytes: 1e6 });
   const TWO = ['BASE', 'STATUS'];
   const fence = { datastore, shard: 1, epoch: 1 };
@@ -123,8 +124,8 @@ describe('rows read', () => {
 
   const STATEMENTS: readonly (readonly [what: string, statement: () => Statement, most: number])[] = [
     ['append of one cell', single(), 12],
-    ['… that looks for erasures', single({ heeds: true }), 16],
-    ['append of 100 cells that looks for erasures', append(100, { heeds: true }), 12 + 1300],
+    ['… that looks for erasures', single({ checksErasures: true }), 16],
+    ['append of 100 cells that looks for erasures', append(100, { checksErasures: true }), 12 + 1300],
     ['erasures of a cell', () => unionOf(selectErasures(datastore, 1, cellOf({ row_key: rows[1] ?? '' }), 0)), 12],
     [
       'a page of bodies to erase',
@@ -132,9 +133,9 @@ describe('rows read', () => {
       10 * 14,
     ],
     ['whether bodies are left', notes, 12],
-    ['a page of 10 versions, of which 10 are kept', versions(KEPT), 10 * 14 + 14],
-    ['a cell, whether it is kept', () => selectCells(datastore, [key(3)], false, undefined, KEPT), 6 + 14],
-    ['20 cells of the log, whether they are kept', () => selectLog(datastore, LOG, 20, 1e6, KEPT), 20 * 13 + 20 * 12],
+    ['a page of 10 versions, of which 10 are kept', versions(kept), 10 * 14 + 14],
+    ['a cell, whether it is kept', () => selectCells(kept, [key(3)], false), 6 + 14],
+    ['20 cells of the log, whether they are kept', () => selectLog(kept, LOG, 20, 1e6), 20 * 13 + 20 * 12],
     ['20 columns of which versions may be erased', columns(), 20 * (10 * 14 + 14)],
     ['20 columns of which versions behind some may be erased', columns(20), 20 * (10 * 14 + 14)],
     ['100 erasures in the log', () => selectPlaced(DATABASE, times(100, { ...COLUMN(), up_to: 3 })), 100 * 4],
@@ -142,15 +143,15 @@ describe('rows read', () => {
     ['append of 100 cells', append(100), 12 + 100 * 9],
     ['append of a restored cell', () => appendRestored(fence, restored(1)), 12 + 9],
     ['append of 100 restored cells', () => appendRestored(fence, restored(100)), 12 + 900],
-    ['a cell by its address', () => selectCells(datastore, [key(3)], false), 6],
-    ['the latest cell of a column of 333 versions', () => selectCells(datastore, [key()], false), 6],
-    ['100 latest cells', () => selectCells(datastore, times(100, key()), false), 100 * 5],
-    ['a page of 10 versions', versions(), 10 * 14],
-    ['the latest cells of a row of 1000 cells', () => selectRow(datastore, 1, ofRow(), false), 60],
-    ['two columns of that row', () => selectRow(datastore, 1, { ...ofRow(), columns: TWO }, false), 60],
-    ['each of two columns', () => selectColumns(datastore, 1, { ...ofRow(), columns: TWO }, false, KEPT), 2 * 6],
-    ['20 cells of the log', () => selectLog(datastore, LOG, 20, 1e6), 20 * 13],
-    ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 9000 }], 20, 1e6), 12],
+    ['a cell by its address', () => selectCells(all, [key(3)], false), 6],
+    ['the latest cell of a column of 333 versions', () => selectCells(all, [key()], false), 6],
+    ['100 latest cells', () => selectCells(all, times(100, key()), false), 100 * 5],
+    ['a page of 10 versions', versions(all), 10 * 14],
+    ['the latest cells of a row of 1000 cells', () => selectRow(all, 1, ofRow(), false), 60],
+    ['two columns of that row', () => selectRow(all, 1, { ...ofRow(), columns: TWO }, false), 60],
+    ['each of two columns', () => selectColumns(kept, 1, { ...ofRow(), columns: TWO }, false), 2 * 6],
+    ['20 cells of the log', () => selectLog(all, LOG, 20, 1e6), 20 * 13],
+    ['the end of the log', () => selectLog(all, [{ shard: 1, after: CELLS + 9000 }], 20, 1e6), 12],
     ['whether 64 shards have a next cell', () => selectNextCells(datastore, times(64, { shard: 1, at: 1500 })), 64 * 3],
     ['the head of a shard', () => selectHeads(datastore, [1]), 8],
     ['how far a shard is done', () => selectLags(datastore, LOG), 8],
@@ -172,8 +173,8 @@ describe('rows read', () => {
     expect(() => selectBodyHashes(keys(301))).toThrow('wanted 1 to 300 addresses of a shard to ask for, got 301');
   });
 
-  it('for hashes of 100 bodies are few while a purge writes the shard anew', async () => {
-    const read = await whilePurged(await connectionTo(groupOf(1)), [entity(1)], () => rowsRead(connection, hashes()));
+  it('for hashes of 100 bodies are few while the shard is rebuilt', async () => {
+    const read = await whileRebuilt(await connectionTo(groupOf(1)), [entity(1)], () => rowsRead(connection, hashes()));
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter((count) => count > 100 * 4)).toEqual([]);
   });
@@ -190,7 +191,7 @@ describe('rows read', () => {
     if (isMysql)
       expect(
         await byThem(() => {
-          const named = selectCells(datastore, [key()], false);
+          const named = selectCells(all, [key()], false);
           return { ...named, sql: named.sql.replace(' FORCE INDEX (cell)', '') };
         }),
       ).toBeGreaterThan(CELLS);

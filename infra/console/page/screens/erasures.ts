@@ -9,15 +9,13 @@ import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
 import { bytesText, counted, countText, visible } from '../text.ts';
 import { Forgotten } from './forgotten.ts';
-import { Holds } from './holds.ts';
 import { pagesOf } from './pages-of.ts';
 import { RetentionPart } from './retention.ts';
 
 const MOST = 2000;
 
 /**
- * What was erased, why, by whom, and whether it is done everywhere; what is held back from that, what goes by itself,
- * and who was forgotten.
+ * What was erased, why, by whom, and whether it is done everywhere; what goes by itself, and who was forgotten.
  */
 export function ErasuresScreen() {
   const { datastore } = usePage();
@@ -34,7 +32,6 @@ export function ErasuresScreen() {
     ${live.data && erasureTable(datastore, live.data, id)}
     ${live.data && live.data.length >= MOST && html`<p class="quiet">Those are the first ${countText(MOST)}.</p>`}
     <${CliLine} line=${cli} />
-    <${Holds} />
     <${RetentionPart} />
     <${Forgotten} />`;
 }

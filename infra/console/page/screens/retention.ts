@@ -1,39 +1,30 @@
-import { useState } from 'preact/hooks';
-import type { Purge, RetainedColumn, Retention } from '../../../../shared/contract/retention-operations.ts';
+import type { RetainedColumn, Retention } from '../../../../shared/contract/erasure-operations.ts';
 import { apiPath, unlessDenied } from '../api.ts';
 import { html } from '../html.ts';
 import { useLive } from '../live.ts';
-import { Badge, CliLine, Facts, Freshness, NotForYou, Time } from '../parts.ts';
+import { CliLine, Facts, Freshness, NotForYou, Time } from '../parts.ts';
 import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
 import { bytesText, counted, countText, durationText, visible } from '../text.ts';
 
-/** Each look reads the table of states from end to end; while tables are written anew somebody waits for it. */
+/** Each poll reads the whole state table. */
 const EVERY_MS = 30_000;
-const PURGING_MS = 5000;
 
-/** How long cells are kept, what was erased by that, and whether its space was given back. */
+/** How long cells are kept, and what was erased by that. */
 export function RetentionPart() {
   const { datastore } = usePage();
-  const [everyMs, setEveryMs] = useState(EVERY_MS);
-  const lines = { retention: useCli('retention'), purge: useCli('purge') };
+  const cli = useCli('retention');
   const live = useLive<{ readonly retention: Retention | undefined }>(
-    async (ask) => {
-      const retention = await unlessDenied<Retention>(ask(apiPath(datastore, ['retention'])));
-      setEveryMs(retention?.purge?.state === 'purging' ? PURGING_MS : EVERY_MS);
-      return { retention };
-    },
+    async (ask) => ({ retention: await unlessDenied<Retention>(ask(apiPath(datastore, ['retention']))) }),
     datastore,
-    everyMs,
+    EVERY_MS,
   );
   const retention = live.data?.retention;
   return html`<h2>How long cells are kept</h2>
     <${Freshness} live=${live} />
     ${live.data && !retention && html`<${NotForYou} policy="erasers" />`}
     ${retention && html`<${Facts} facts=${factsOf(retention)} />${ruleTable(retention)}`}
-    <${CliLine} line=${lines.retention} />
-    ${retention && html`<h2>The space of what was erased</h2>${purgeOf(retention.purge)}`}
-    ${retention && html`<${CliLine} label="Gives it back, on the command line" line=${lines.purge} />`}`;
+    <${CliLine} line=${cli} />`;
 }
 
 function factsOf({ rules, behind_seconds: behind, open, waits_for: why }: Retention) {
@@ -97,22 +88,4 @@ function ruleTable({ rules, columns }: Retention) {
       { header: 'Last', value: ({ erased }) => html`<${Time} at=${erased?.days.at(-1)?.to} />`, width: '24ch' },
     ],
   });
-}
-
-function purgeOf(purge: Purge | null) {
-  if (!purge)
-    return html`<p class="quiet">The tables were not written anew yet: the pages of what was erased are still theirs.</p>`;
-  return html`<p role="status"><${Badge} tone=${purge.state === 'purged' ? 'good' : 'warn'}>${purge.state}<//>
-      ${' '}<progress max=${Math.max(1, purge.of)} value=${purge.tables} aria-label="how many tables are written anew"></progress>
-      ${' '}${countText(purge.tables)} of ${counted(purge.of, 'table')}</p>
-    <${Facts} facts=${purgeFacts(purge)} />`;
-}
-
-function purgeFacts(purge: Purge) {
-  return [
-    ['Asked for', html`<${Time} at=${purge.requested_at} /> by ${visible(purge.requested_by)}`],
-    ['Done', purge.purged_at === null ? 'not yet' : html`<${Time} at=${purge.purged_at} />`],
-    ['Size of these tables', `${bytesText(purge.bytes_before)} before, ${bytesText(purge.bytes_after)} now`],
-    ['Waits for', purge.waits_for === null ? 'nothing' : visible(purge.waits_for)],
-  ] as const;
 }

@@ -71,7 +71,7 @@ async function carelessly({ topology, groups }: StoreContext, shard: number, aft
   try {
     const client = await groups.client(group);
     const [found] = byItem(
-      await client.select(selectLog(DATASTORE, [{ shard, after }], PAGE, LEAST_ROOM), 'writer'),
+      await client.select(selectLog({ datastore: DATASTORE }, [{ shard, after }], PAGE, LEAST_ROOM), 'writer'),
       1,
     );
     const cells = (found?.cells ?? []).map(decodeCell);

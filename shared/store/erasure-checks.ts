@@ -1,0 +1,78 @@
+import type { StoreContext } from '../access/context.ts';
+import { partsOf } from '../access/ask-parts.ts';
+import type { Groups } from '../access/groups.ts';
+import { isErasureName } from '../address.ts';
+import { byItem, type StoredCell } from '../sql/cell-rows.ts';
+import type { SqlClient } from '../sql/client.ts';
+import type { EncodedCell, ShardFence } from '../sql/statements/append-cells.ts';
+import { requireChecks, selectChecks, selectErasures } from '../sql/statements/erasure-checks.ts';
+import { selectCells } from '../sql/statements/select-cells.ts';
+import { unionOf } from '../sql/union.ts';
+
+/** Appends once; `unchecked`: nothing was appended, as the shard has erasures and the append did not check for them. */
+type AppendOnce<Done> = (fence: ShardFence) => Promise<Done | 'unchecked'>;
+
+/**
+ * Has an append check for erasures if its shard has any, which an append finds out when it is refused, once for each
+ * instance and shard; or if it appends an erasure itself, which the shard's row says before.
+ */
+export async function checkingErasures<Done>(
+  { groups }: StoreContext,
+  client: SqlClient,
+  { fence, cells }: { readonly fence: ShardFence; readonly cells: readonly EncodedCell[] },
+  append: AppendOnce<Done>,
+): Promise<Done> {
+  const isErasing = cells.some(({ column_name }) => isErasureName(column_name));
+  if (isErasing) await client.change(requireChecks(fence));
+  const known = shardsWithErasures(groups, fence.datastore);
+  const done = await append({ ...fence, checksErasures: isErasing || known.has(fence.shard) });
+  if (done !== 'unchecked') return done;
+  known.add(fence.shard);
+  const checked = await append({ ...fence, checksErasures: true });
+  if (checked === 'unchecked') throw new Error('an append that checks for erasures did not');
+  return checked;
+}
+
+/** As far as this instance has met them: they are few, and have erasures for ever. */
+function shardsWithErasures(groups: Groups, datastore: string): Set<number> {
+  let known = met.get(groups);
+  if (!known) met.set(groups, (known = new Map()));
+  let shards = known.get(datastore);
+  if (!shards) known.set(datastore, (shards = new Set()));
+  return shards;
+}
+
+const met = new WeakMap<Groups, Map<string, Set<number>>>();
+
+/** What stands where an append did not store its cells. */
+export interface Met {
+  /** Of each cell: the one at its address, or `erased`; undefined where neither is seen. */
+  readonly found: readonly (StoredCell | 'erased' | undefined)[];
+  /** The shard has erasures, for which the append did not check. */
+  readonly isUnchecked: boolean;
+}
+
+/** Looks up what stands at the addresses of cells that an append did not store, on the writer. */
+export async function lookUpMet(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<Met> {
+  const { datastore, shard, checksErasures = false } = fence;
+  const last = cells.length;
+  const keys = cells.map((key) => ({ key, shard }));
+  const asked = unionOf([...partsOf(selectCells({ datastore }, keys, false)), selectChecks(datastore, shard, last)]);
+  const answers = byItem(await client.select(asked, 'writer'), last + 1);
+  const there = cells.map((_, position) => answers[position]?.cells[0]);
+  const hasErasures = (answers[last]?.head ?? 0) > 0;
+  const missing = hasErasures ? [...there.keys()].filter((position) => there[position] === undefined) : [];
+  const erasures = missing.flatMap((position) =>
+    selectErasures(datastore, shard, cells[position] as EncodedCell, position),
+  );
+  const covering = missing.length === 0 ? [] : byItem(await client.select(unionOf(erasures), 'writer'), last);
+  return {
+    found: cells.map(({ column_name, ref_key }, position) => {
+      const one = there[position] ?? covering[position]?.cells[0];
+      // By an erasure that stands elsewhere in its row, or in its own place.
+      const isErased = one && (one.column_name !== column_name || one.ref_key !== ref_key || one.erased !== undefined);
+      return isErased ? 'erased' : one;
+    }),
+    isUnchecked: hasErasures && !checksErasures,
+  };
+}
