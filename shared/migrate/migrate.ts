@@ -66,7 +66,7 @@ export async function migrate(given: Migration): Promise<boolean> {
     const left = await withoutDeleted(topologyTable, deployed, triggersLeft(deployed, applied), clients);
     if (!wish.isPart) await noteDeployed(topologyTable, given.wish);
     const migration = { ...given, wish };
-    await Promise.all([...clients.values()].map(stepControl));
+    await Promise.all([...clients.values()].map((client) => stepControl(client)));
     await Promise.all(wish.groups.map((group) => makeUsers(migration, group, clients)));
     await writeGroups(topologyTable, wish.groups);
     const datastores: MigratedDatastore[] = [];
