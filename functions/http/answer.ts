@@ -124,7 +124,7 @@ export async function compressed(
   const isJson = /^application\/(?:[\w.-]+\+)?json\b/u.test(String(headers['content-type']));
   if (!isJson || isChosen || body.length < COMPRESSED_FROM_BYTES) return result;
   const vary = { vary: headers['vary'] === undefined ? 'accept-encoding' : `${headers['vary']}, accept-encoding` };
-  if (qualityOf(acceptEncoding, ['gzip']) === 0) return { ...result, headers: { ...headers, ...vary } };
+  if (qualityOf(acceptEncoding, 'gzip') === 0) return { ...result, headers: { ...headers, ...vary } };
   const bytes = await compress(isBase64Encoded ? Buffer.from(body, 'base64') : body, { level: LEVEL });
   return {
     ...result,

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { MESSAGE_PACK_NAMES } from '../../shared/api/message-pack.ts';
+import { MESSAGE_PACK } from '../../shared/api/message-pack.ts';
 import { parseJson } from '../../shared/body/json.ts';
 import { LIMITS, type Json, type CellAddress, type Role } from '../../shared/cell.ts';
 import { missingField, SchemalessError, invalidField, unknownField } from '../../shared/errors.ts';
@@ -72,13 +72,13 @@ function callerOf({ requestContext }: APIGatewayProxyEventV2): string {
  * something out of the ordinary has to have named it.
  *
  * @param header undefined where there is none
- * @param names in lower case
+ * @param wanted in lower case
  */
-export function qualityOf(header: string | undefined, names: readonly string[]): number {
+export function qualityOf(header: string | undefined, wanted: string): number {
   let most = 0;
   for (const part of header?.split(',') ?? []) {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-    if (!names.includes(name)) continue;
+    if (name !== wanted) continue;
     const quality = parameters.find((parameter) => parameter.startsWith('q='));
     most = Math.max(most, quality === undefined ? 1 : Number(quality.slice(2)) || 0);
   }
@@ -88,8 +88,8 @@ export function qualityOf(header: string | undefined, names: readonly string[]):
 /** Whether an answer goes in MessagePack: where `Accept` names it, and does not name JSON before it. */
 function wantsMessagePack(accept: string | undefined): boolean {
   if (accept === undefined || !/msgpack/i.test(accept)) return false;
-  const quality = qualityOf(accept, MESSAGE_PACK_NAMES);
-  return quality > 0 && quality >= qualityOf(accept, ['application/json']);
+  const quality = qualityOf(accept, MESSAGE_PACK);
+  return quality > 0 && quality >= qualityOf(accept, 'application/json');
 }
 
 /** Whether `If-None-Match` names what would be answered. */

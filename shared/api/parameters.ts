@@ -205,7 +205,7 @@ export const QUERY_PARAMETERS = {
   afterEntry: {
     name: 'after',
     schema: { type: 'string' },
-    description: 'Go on from `next` of an answer to this same query. Its old name, `cursor`, is taken as well.',
+    description: 'Continue from `next` of an answer to this same query.',
     example: 'WyJMaXNib24iLCI2ZTNhMGY5Yy0uLi4iLCIuLi4iXQ',
   },
   dryRun: {

@@ -85,7 +85,7 @@ export type MessageOf<D extends DatastoreDefinition, Trigger extends TriggerOf<D
   readonly added_id: number;
   readonly created_at: string;
   readonly replay: boolean;
-  readonly generation?: number;
+  readonly generation: number;
   /** Of an erasure: what was erased. There is no cell to read then. */
   readonly erasure?: ErasureScope;
 };

@@ -34,8 +34,6 @@ export interface IndexQuery {
   readonly limit?: number | undefined;
   /** `next` of the answer before. */
   readonly after?: string | undefined;
-  /** The same, by its old name. */
-  readonly cursor?: string | undefined;
   readonly read?: Role | undefined;
   /**
    * May share a statement with others of the same index that are asked at the same time, if it reads no more entries

@@ -15,7 +15,7 @@ export const PLAN = '_plan.json';
 export const DONE = '_done.json';
 
 const count = z.int().nonnegative();
-/** Of a log, see `log-digest.ts`; missing where a part before it is of a version that did not say it. */
+/** Of a log, see `log-digest.ts`. Missing behind a body that could not be decoded. */
 const digest = z
   .string()
   .regex(/^[0-9a-f]{64}$/u)
@@ -63,21 +63,18 @@ const contentSchema = z.object({
   began_at: z.string(),
 });
 
-/** A time: whatever was stored before is in this part, or in one before it. */
-const exportedUntil = z.string().optional();
-
 const planSchema = contentSchema.extend({
   ranges: z.array(rangeSchema),
   /** Shards of which nobody could say how long they are: their ranges are empty. */
   unknown: z.array(count).optional(),
   /** Of the part before; missing where there is none. */
-  exported_until: exportedUntil,
+  exported_until: z.string().optional(),
 });
 const manifestSchema = contentSchema.extend({
   completed_at: z.string(),
   cells: count,
-  /** Missing where the part is of a version that did not say it: all that was stored when it began. */
-  exported_until: exportedUntil,
+  /** A time: whatever was stored before is in this part, or in one before it. */
+  exported_until: z.string(),
   shards: z.array(shardSchema),
 });
 const doneSchema = z.array(shardSchema);

@@ -81,7 +81,7 @@ async function planNext(
     began_at: new Date().toISOString(),
     ranges,
     ...(unknown.length > 0 && { unknown: unknown.map(({ shard }) => shard) }),
-    ...(last && { exported_until: last.manifest.exported_until ?? last.manifest.began_at }),
+    ...(last && { exported_until: last.manifest.exported_until }),
   };
   const part = partName(last ? Number(last.part.slice(5)) + 1 : 1);
   await target.writeText(`${part}/${PLAN}`, JSON.stringify(plan));

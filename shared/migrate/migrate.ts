@@ -31,7 +31,7 @@ export interface Migration {
   readonly connect: (group: GroupAddress) => SqlClient;
   readonly wish: MigrationWish;
   /** Of the users that functions are on a group's servers. @default no users are made */
-  readonly logins?: (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, UserLogin>>>>;
+  readonly logins?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, UserLogin>>>;
   /** Of each write, on other groups. @default 0 */
   readonly bufferCopies?: number;
   /** False once there is no time for another statement: the migration then goes on when called again. */

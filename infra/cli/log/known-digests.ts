@@ -35,7 +35,6 @@ function digestsOfFile(file: string): readonly KnownDigest[] {
     .flatMap((text, position) => toKnown(text, `line ${position + 1} of ${file}`));
 }
 
-/** An export of a version that did not say them has none. */
 async function digestsOfExport(folder: string): Promise<readonly KnownDigest[]> {
   const last = (await readManifests(folderTarget(folder))).at(-1);
   return (last?.manifest.shards ?? []).flatMap(({ shard, to, to_digest }) =>

@@ -103,7 +103,7 @@ class ReceivedTogether implements Batch {
     if (!message) return this.#parkMalformed(record, error);
     const view = (): Promise<ShardView> => known.viewOf(message.shard);
     if (isRetry(record)) return this.#consumeCell(record, message, await view());
-    if (message.generation !== undefined && message.generation < known.least) {
+    if (message.generation < known.least) {
       this.#consumer.report({ kind: 'void', message });
       return 'done';
     }
@@ -152,8 +152,7 @@ class ReceivedTogether implements Batch {
     const callable: Callable[] = [];
     for (const record of records) {
       const message = this.#readings.get(record)?.message;
-      if (!message || this.#back.has(record) || waiting.has(record.groupId) || (message.generation ?? least) < least)
-        continue;
+      if (!message || this.#back.has(record) || waiting.has(record.groupId) || message.generation < least) continue;
       // Where the state table is away, each of the shard finds that in its turn.
       const view = await viewOf(message.shard).catch(() => undefined);
       const mayCall =
@@ -167,7 +166,7 @@ class ReceivedTogether implements Batch {
 
   async #mayCallAhead({ record, message }: Callable): Promise<boolean> {
     const known = await this.#knownNow().catch(() => undefined);
-    if (!known || (message.generation ?? known.least) < known.least) return false;
+    if (!known || message.generation < known.least) return false;
     if (this.#isStopping() || this.#back.has(record) || !this.#hasTime()) return false;
     this.#hasCalled = true;
     return true;

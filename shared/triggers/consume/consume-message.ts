@@ -103,8 +103,7 @@ async function forget(
 
 /** Whether a cell took its added id after another one. A cut raises the generation; clocks say nothing where it tells. */
 function isLater(one: TriggerMessage, other: TriggerMessage): boolean {
-  const [a, b] = [one.generation ?? 0, other.generation ?? 0];
-  return a === b ? one.created_at > other.created_at : a > b;
+  return one.generation === other.generation ? one.created_at > other.created_at : one.generation > other.generation;
 }
 
 function isSameCell(a: TriggerMessage, b: TriggerMessage): boolean {

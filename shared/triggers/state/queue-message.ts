@@ -106,10 +106,7 @@ export function parseMessage(text: string): TriggerMessage {
     ...(erasure !== undefined && { erasure }),
     created_at: parseTime(fields['created_at'], 'created_at'),
     replay: parseReplay(fields['replay']),
-    // Messages of an earlier version do not say it.
-    ...(fields['generation'] !== undefined && {
-      generation: parseCount(fields['generation'], 'generation', 0, Number.MAX_SAFE_INTEGER),
-    }),
+    generation: parseCount(fields['generation'], 'generation', 0, Number.MAX_SAFE_INTEGER),
   };
 }
 

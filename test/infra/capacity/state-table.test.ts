@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { capacityFor } from '../../../infra/capacity/capacity.ts';
 import { loadOn } from '../../../infra/capacity/load.ts';
-import { CHECKPOINTS_ITEM, GIVEN_ITEM, MARKS_ITEM, OFFSETS_ITEM } from '../../../infra/capacity/state-table.ts';
+import { CHECKPOINTS_ITEM, MARKS_ITEM } from '../../../infra/capacity/state-table.ts';
 import { ENVIRONMENTS } from '../../../infra/environments.ts';
-import { encodeCheckpoints, encodeGiven, encodeOffsets } from '../../../shared/follow/encode-offsets.ts';
+import { encodeCheckpoints } from '../../../shared/follow/encode-offsets.ts';
 import { pack } from '../../../shared/dynamo/change-item.ts';
 
 const FINGERPRINT = 'ff'.repeat(8);
@@ -16,20 +16,6 @@ const stateAt = (writes: number) => capacityFor(loadOn(ENVIRONMENTS.prod, 4096, 
 
 describe('what is asked of DynamoDB', () => {
   it('counts with items as large as they are written', () => {
-    const offsets = encodeOffsets(
-      Array.from({ length: SHARDS }, () => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1 })),
-    );
-    expect(offsets.length).toBeLessThanOrEqual(SHARDS * OFFSETS_ITEM.ofAShard + 1);
-    const given = encodeGiven(
-      Array.from({ length: SHARDS }, (_, shard) => ({
-        added_id: MANY,
-        fingerprint: FINGERPRINT,
-        epoch: 1,
-        given: MANY - 2 * (shard % 60),
-      })),
-      offsets,
-    );
-    expect(given?.length).toBeLessThanOrEqual(SHARDS * GIVEN_ITEM.ofAShard + GIVEN_ITEM.bytes);
     const checkpoints = encodeCheckpoints(
       Array.from({ length: SHARDS }, () =>
         Array.from({ length: CHECKPOINTS_ITEM.ofAShard }, (_, position) => ({
