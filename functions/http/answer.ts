@@ -9,7 +9,6 @@ import { ERROR_TEXTS } from '../../shared/error-texts.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { qualityOf } from './request.ts';
 
-/** What an operation answers. */
 export interface Answer {
   readonly status: number;
   /** Written as JSON; members that are undefined are left out. */
@@ -23,11 +22,11 @@ export interface Answer {
   readonly packed?: boolean;
   /** The same, in the gateway's form. @default that of `json` */
   readonly made?: MadeBody;
-  /** Besides those that every answer has. @default none */
+  /** Besides those that every answer has. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @default application/json */
   readonly contentType?: string;
-  /** Seconds after which the request should be repeated. @default no such header */
+  /** Seconds after which the request should be repeated. */
   readonly retryAfter?: number | undefined;
   /** How the writes of this request ended, for the counters. */
   readonly outcomes?: readonly string[];

@@ -157,7 +157,6 @@ export function pathValue(value: string | undefined, name: string, absent?: stri
   }
 }
 
-/** A request, of which the path is wanted. */
 interface WithPath {
   /** A parameter of the route's path, decoded. */
   path(name: string): string;
@@ -203,7 +202,6 @@ export function pathShard(request: WithPath): number {
 export interface QueryNames {
   /** These may come once. */
   readonly once?: readonly string[];
-  /** These may be repeated. */
   readonly repeated?: readonly string[];
   /** Those of any other name may come, and be repeated. @default false */
   readonly others?: boolean;

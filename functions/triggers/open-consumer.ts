@@ -22,7 +22,6 @@ export interface ConsumerParts {
   readonly report: (event: ConsumeEvent) => void;
 }
 
-/** A consumer, and the trigger as it is deployed now. */
 export interface OpenedConsumer {
   readonly consumer: Consumer;
   readonly deployed: DeployedTrigger;

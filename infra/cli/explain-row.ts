@@ -10,7 +10,6 @@ import { FIELD_TYPES, type FieldType } from '../../shared/definitions/definition
 export interface ExplainedRow {
   readonly row_key: string;
   readonly shard: number;
-  /** Shards of the datastore. */
   readonly of_shards: number;
   readonly group: string;
   readonly database: string;
@@ -67,7 +66,6 @@ export async function explainRow(
   };
 }
 
-/** Any name, in any quotes. */
 function bytesLiteral(name: string): string {
   return `0x${Buffer.from(name).toString('hex')}`;
 }

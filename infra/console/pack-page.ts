@@ -26,7 +26,6 @@ export interface PackedFile {
   readonly gzip: string;
 }
 
-/** The page as it is served. */
 export interface PackedPage {
   /** Of the file beside the function. */
   readonly name: string;

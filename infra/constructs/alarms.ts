@@ -23,7 +23,6 @@ const URGENT = new Set([
 ]);
 
 export interface AlarmProps {
-  /** Its section of the runbook. */
   readonly section: string;
   /** What is wrong, one line. */
   readonly what: string;
@@ -48,7 +47,6 @@ export class Alarms extends Construct {
     this.topics = topics;
   }
 
-  /** Adds one. */
   add(id: string, { section, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps): Alarm {
     const threshold = above ?? below;
     if (threshold === undefined) throw new Error(`${id}: wanted a threshold, got none`);

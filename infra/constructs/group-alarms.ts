@@ -28,7 +28,6 @@ const LEAST_AVAILABLE = 90;
 /** Readers of one storage lag by some tens of milliseconds. */
 const MOST_LAG_MS = 1000;
 
-/** The alarms of one group, in its stack. */
 export function addGroupAlarms(scope: Construct, { group, environment, topics }: GroupAlarmsProps): void {
   const { name, cluster, proxy } = group;
   const alarms = new Alarms(scope, `${name}-alarms`, topics);
@@ -72,7 +71,6 @@ export function addGroupAlarms(scope: Construct, { group, environment, topics }:
 }
 
 interface WatchedProxy {
-  /** Of its group. */
   readonly name: string;
   readonly proxy: GroupProxy;
   /** It leads to readers, too. */

@@ -16,7 +16,6 @@ export const GROUPS_IN_FURTHER_STACK = 12;
 
 type Grouped = Pick<StoreEnvironment, 'groups' | 'groupsInFirstStack'>;
 
-/** Groups that are in one stack. */
 export interface GroupsInStack {
   /** What they are made in. */
   readonly scope: Construct;

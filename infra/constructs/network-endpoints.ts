@@ -28,7 +28,6 @@ export interface NetworkEndpoints {
 export interface NetworkEndpointsProps {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
-  /** What the endpoints belong to. */
   readonly scope: Construct;
   /** Whether the VPC has route tables of others, which get no route to the gateways. */
   readonly isBrought: boolean;

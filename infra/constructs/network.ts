@@ -6,7 +6,6 @@ import { makeVpc } from './made-vpc.ts';
 import { addEndpoints, allowSecrets, allowTables, type NetworkEndpoints } from './network-endpoints.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 
-/** A network that is there already. */
 export interface BroughtNetwork {
   readonly vpc: IVpc;
   /** Of two availability zones at least, and none of them public. @default the isolated ones */

@@ -36,7 +36,7 @@ export interface ShardGroupProps {
   readonly secretPrefix: string;
   /** Of the users of all groups, where they log in with passwords. */
   readonly userSecrets: UserSecrets | undefined;
-  /** Who changes its owner's password. @default nobody does */
+  /** Who changes its owner's password. */
   readonly rotation: PasswordRotation | undefined;
   /** Of what it stores, and of its secrets. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;

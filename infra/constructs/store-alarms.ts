@@ -94,7 +94,6 @@ export class StoreAlarms extends Alarms {
     });
   }
 
-  /** Of the queues of a trigger. */
   addTrigger(trigger: TriggerQueue): void {
     addQueueAlarms(this, trigger);
   }
@@ -278,7 +277,6 @@ function addLoopAlarm(alarms: Alarms, name: string, loop: IFunction): void {
   });
 }
 
-/** Of all triggers together. */
 function addTriggerAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
   alarms.add('trigger-stopped', {
     section: 'trigger-stopped',

@@ -17,7 +17,6 @@ const PATHS = ROOMS.map(({ path }) => path).toSorted(
   (one, other) => other.split('/').length - one.split('/').length || other.length - one.length,
 );
 
-/** The room that a file below `shared/` is in. */
 export function roomOf(file: string): string {
   const folder = dirname(file);
   const found = PATHS.find((path) => path !== '' && (folder === path || folder.startsWith(`${path}/`)));

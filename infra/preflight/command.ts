@@ -42,7 +42,6 @@ that cannot be used.`,
     .exitOverride();
 }
 
-/** Where the command writes to. */
 export interface Output {
   readonly stdout: (text: string) => unknown;
   readonly stderr: (text: string) => unknown;

@@ -21,7 +21,6 @@ import type { NeededResource } from './needs.ts';
 
 /** A deployment as its first custom resource hears of it. */
 export interface Deployment {
-  /** ARN of the stack that is deployed. */
   readonly stack: string;
   readonly wanted: DeployedResources;
   /** Undefined where the custom resource itself is new. */

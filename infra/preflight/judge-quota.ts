@@ -7,7 +7,6 @@ export interface HeldQuota {
   readonly id: QuotaId;
   /** As the console names it. */
   readonly name: string;
-  /** What the environment adds. */
   readonly added: number;
   /** By whatever is there already. */
   readonly used: number;

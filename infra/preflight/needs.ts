@@ -1,6 +1,5 @@
 export interface NeededResource {
   readonly type: string;
-  /** The stack that it is of. */
   readonly stack: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }

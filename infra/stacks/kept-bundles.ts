@@ -12,7 +12,6 @@ import {
 import { join } from 'node:path';
 import { hashOfSettings, SourceLook } from './source-look.ts';
 
-/** Bundles that were made together. */
 export interface MadeBundles {
   /** By path below the folder that they go to. */
   readonly texts: Readonly<Record<string, string>>;

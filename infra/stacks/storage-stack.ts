@@ -7,7 +7,6 @@ import type { EnvironmentProps } from '../environments.ts';
 
 export interface StorageStackProps extends StackProps {
   readonly environment: EnvironmentProps;
-  /** Told of alarms. @default nobody is, until somebody subscribes */
   readonly alarmEmail?: string | undefined;
   readonly code: FunctionCode;
 }

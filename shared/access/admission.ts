@@ -118,7 +118,6 @@ class Lane {
     });
   }
 
-  /** Work has ended. */
   leave(work: Running): void {
     if (work.isOverdue) this.#overdue -= 1;
     else this.#release(work);

@@ -11,7 +11,6 @@ export interface Refusal {
   readonly isAnswered: boolean;
 }
 
-/** What a group answered to the parts of a union. */
 export interface PartsAnswer {
   /** `reader` where any part is a reader's. */
   readonly role: Role;

@@ -28,7 +28,6 @@ const REASON: Schema = {
   description: 'Kept until it is released.',
 };
 
-/** What a hold is put with. */
 export const HOLD_REQUEST: Schema = objectOf(
   {
     hold: HOLD,

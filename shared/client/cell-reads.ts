@@ -23,7 +23,6 @@ export type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row'
 /** Reads of rows over HTTP. */
 export function cellReads(send: Connection, own: OwnWrites | undefined): CellReads {
   const countShards = async (): Promise<number> => (await logCalls(send).heads()).length;
-  /** The options that a read is sent with. */
   const seen = async (rowKey: string, options: ReadOptions): Promise<NonNullable<Call['query']>> =>
     own === undefined ? read(options) : read(await own.seen(rowKey, options, countShards));
   const row: Datastore['row'] = async (rowKey, { columns, after, ...options } = {}) => {

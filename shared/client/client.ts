@@ -47,7 +47,6 @@ export interface ClientParts {
   readonly own?: OwnWrites | undefined;
 }
 
-/** A client over any connection. */
 export function clientOver(parts: ClientParts, limits?: CallLimits): SchemalessClient {
   const send = limits === undefined ? parts.send : boundedBy(parts.send, limits);
   const writes = cellWrites(send, parts.own);

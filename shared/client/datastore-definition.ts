@@ -56,7 +56,6 @@ export type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['trig
 
 /** What may be written to a column. */
 export type BodyInput<D extends DatastoreDefinition, Column extends ColumnOf<D>> = InputOf<D['columns'][Column]>;
-/** What a column holds. */
 export type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
 
 /** A cell to be written, with the body of its column. Without a ref key it takes the next one. */
@@ -107,13 +106,12 @@ export interface QueryOf<
   readonly where: Intersection<Index extends unknown ? Where<IndexNamed<D, Index>> : never>;
   /** Fields to answer. @default all */
   readonly fields?: readonly Field[];
-  /** Columns whose latest cells are brought along. @default none */
+  /** Columns whose latest cells are brought along. */
   readonly columns?: readonly Column[];
   /** A field, `-field` for the highest first. @default the row key */
   readonly order?: FieldOf<D, Index> | `-${FieldOf<D, Index>}`;
 }
 
-/** An entry as it was asked for. */
 export interface EntryOf<
   D extends DatastoreDefinition,
   Index extends IndexOf<D>,

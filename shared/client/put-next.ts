@@ -21,7 +21,6 @@ export type PutNext = (
   options?: PutOptions,
 ) => Promise<PutResult & { readonly ref_key: number }>;
 
-/** A cell that takes the next ref key of its column. */
 export type NextCell = Omit<NewCell, 'ref_key'> & { readonly ref_key?: undefined };
 
 /** Writes a cell; one without a ref key at the next one of its column, as `putNext`. */

@@ -87,7 +87,7 @@ export interface Erasure {
    * one machine.
    */
   readonly backups_until: string | null;
-  /** Of the record once it is done; null until then, or where it could not be signed. @default nobody signs */
+  /** Of the record once it is done; null until then, or where it could not be signed. */
   readonly signature?: ReceiptSignature | null;
 }
 

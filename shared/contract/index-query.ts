@@ -19,14 +19,13 @@ export interface Condition {
 /** The keyed hash that an index has in the place of a sealed value, of the field's type. */
 export type FieldHash = (field: IndexField, value: string) => string;
 
-/** A question to an index. */
 export interface IndexQuery {
   readonly index: string;
   /** Must hold one `eq` on the shard field. All have to be met; an absent field meets none, `ne` included. */
   readonly where: readonly Condition[];
   /** Fields to answer. @default all */
   readonly fields?: readonly string[] | undefined;
-  /** Columns whose latest cells are brought along, `*` for all. @default none */
+  /** Columns whose latest cells are brought along, `*` for all. */
   readonly columns?: readonly string[] | '*' | undefined;
   /** A field, `-field` for the highest first. @default the row key */
   readonly order?: string | undefined;

@@ -49,7 +49,6 @@ export interface Purge {
 export interface Retention {
   /** None: cells are kept for good. */
   readonly rules: readonly ShownRetention[];
-  /** By column, what was erased. */
   readonly columns: readonly RetainedColumn[];
   /** How long erasing what is out of its retention is overdue: 0 as a rule. Null where nobody has looked yet. */
   readonly behind_seconds: number | null;
@@ -60,7 +59,6 @@ export interface Retention {
   readonly purge: Purge | null;
 }
 
-/** What was erased of a column. */
 export interface RetainedColumn {
   readonly column: string;
   /** Which the erasures of the column have in logs and answers. */
@@ -69,7 +67,6 @@ export interface RetainedColumn {
   readonly days: readonly RetainedDay[];
 }
 
-/** The erasures of one day. */
 export interface RetainedDay {
   /** UTC: `2026-01-31`. */
   readonly day: string;

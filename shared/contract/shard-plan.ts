@@ -28,7 +28,6 @@ export interface SizeOperations {
   shardSizes(): Promise<ShardSizes>;
 }
 
-/** A shard as a plan sees it. */
 export interface PlacedShard {
   readonly shard: number;
   /** Who holds it. */
@@ -36,13 +35,12 @@ export interface PlacedShard {
   readonly bytes: number;
   /** Cells written a second; 0 where nobody looked. */
   readonly rate: number;
-  /** A move brings it to this group: it counts there, and is not planned again. @default none does */
+  /** A move brings it to this group: it counts there, and is not planned again. */
   readonly movingTo?: string | undefined;
   /** Since it came to its group. @default it was always there, or for long */
   readonly movedSecondsAgo?: number | undefined;
 }
 
-/** A group as a plan sees it. */
 export interface PlannedGroup {
   readonly group: string;
   /** How much it is to hold, compared with the others. @default 1 */
@@ -65,6 +63,5 @@ export interface PlannedMove {
   readonly shard: number;
   readonly from: string;
   readonly to: string;
-  /** Of the shard. */
   readonly bytes: number;
 }

@@ -4,7 +4,6 @@ import { bodyHashParts, toBodyHashes } from '../sql/statements/select-body-hashe
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import type { Shown } from './decide.ts';
 
-/** Rows of one shard. */
 export interface ShardRows {
   readonly datastore: string;
   readonly shard: number;

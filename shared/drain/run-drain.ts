@@ -27,14 +27,9 @@ export interface DrainRun {
   /** Where the run before this one stood, and where this one leaves it. @default each run begins at the first rows */
   readonly progress?: ProgressStore;
   readonly report: (group: string, report: DrainReport) => void;
-  /**
-   * A group's new writer lacked cells: what was brought back, and what is still closed. @default nobody wants to know
-   */
+  /** A group's new writer lacked cells: what was brought back, and what is still closed. */
   readonly recovered?: (group: string, recovery: Recovery) => void;
-  /**
-   * What waits in a group's buffer table, every half minute; the age by the clock of the drain. @default nobody wants
-   * to know
-   */
+  /** What waits in a group's buffer table, every half minute; the age by the clock of the drain. */
   readonly measured?: (group: string, status: BufferStatus) => void;
 }
 

@@ -91,7 +91,6 @@ export async function deleteState(
   }
 }
 
-/** Some of the items that were looked for. */
 export interface ScannedItems {
   readonly items: readonly StateItem[];
   /** The key behind which the next page begins; undefined at the end. */

@@ -4,7 +4,6 @@ import type { Lease, Leases } from './lease.ts';
 
 export interface LeasedWork {
   readonly leases: Leases;
-  /** Of the lease. */
   readonly name: string;
   /** Between renewals; far shorter than the leases last. */
   readonly renewMs: number;

@@ -35,9 +35,8 @@ export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
    * @default each file holds all of its shard, and the export waits for it
    */
   readonly slice?: { readonly fileBytes: number } | undefined;
-  /** Ends the export, which may be gone on with. @default nothing does */
+  /** Ends the export, which may be gone on with. */
   readonly signal?: AbortSignal | undefined;
-  /** @default nobody is told */
   readonly progress?: FileProgress | undefined;
 }
 
@@ -127,7 +126,6 @@ interface OpenFile {
   digest: string | undefined;
 }
 
-/** A part as it is written. */
 class PartWriting {
   readonly #part: string;
   readonly #plan: Plan;

@@ -121,7 +121,6 @@ export async function readManifests(target: ExportTarget): Promise<readonly Part
   return parts;
 }
 
-/** The last parts of a target. */
 export interface LastParts {
   /** The last one that is complete. */
   readonly last: Part | undefined;
@@ -150,7 +149,6 @@ async function readManifest(target: ExportTarget, part: string): Promise<Manifes
   return text === undefined ? undefined : read(manifestSchema, text, `${target.name}/${path}`);
 }
 
-/** Of a part that is not complete. */
 async function readPlan(target: ExportTarget, part: string): Promise<Plan | undefined> {
   const text = await target.readText(`${part}/${PLAN}`);
   return text === undefined ? undefined : read(planSchema, text, `${target.name}/${part}/${PLAN}`);

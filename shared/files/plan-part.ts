@@ -6,7 +6,6 @@ import { FORMAT_VERSION, partName, PLAN, readLastParts, type Part, type Plan, ty
 import type { ExportTarget } from './target.ts';
 import { typedColumns } from './typed-columns.ts';
 
-/** What a part is to be. */
 export interface PartWish {
   readonly target: ExportTarget;
   readonly format: 'ndjson' | 'parquet';

@@ -9,7 +9,6 @@ export interface FollowerItem {
   readonly changes: number;
 }
 
-/** Names one follower's items. */
 export interface FollowerName {
   readonly name: string;
   readonly datastore: string;

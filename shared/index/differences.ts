@@ -51,7 +51,6 @@ export async function differencesOf(
   return { differences: all.flatMap(({ differences }) => differences), unasked: all.flatMap(({ unasked }) => unasked) };
 }
 
-/** Compares entries of one index and group. */
 async function compare(
   context: StoreContext,
   datastore: string,

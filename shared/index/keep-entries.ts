@@ -211,7 +211,6 @@ export interface EntryOfShard {
 /** A field that a row's latest cell has, but of another type than the index says: it counts as null there. */
 export interface MistypedField {
   readonly index: PhysicalIndex;
-  /** Of the field in the definition. */
   readonly position: number;
   readonly row_key: string;
 }
@@ -220,7 +219,6 @@ export interface MistypedField {
 export interface Wanted {
   readonly entries: readonly EntryOfShard[];
   readonly mistyped: readonly MistypedField[];
-  /** Rows of which it is not known. */
   readonly unread: readonly RowsUnread[];
 }
 
@@ -394,7 +392,6 @@ async function putOrInsert(
   await changeSurely(client, putEntries(datastore, shard, index, rows));
 }
 
-/** Entries that were not written. */
 export interface MissedEntries {
   readonly group: string;
   readonly entries: readonly EntryOfShard[];

@@ -174,7 +174,6 @@ export interface IndexesAsked {
   readonly looks: IndexLooks;
 }
 
-/** A query, and the version of its index that answers it. */
 export interface AnsweredQuery {
   readonly index: PhysicalIndex;
   readonly parsed: ParsedQuery;

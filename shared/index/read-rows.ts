@@ -180,7 +180,6 @@ export function depthsOf({ indexes, depth }: Pick<RowsWanted, 'indexes' | 'depth
   return depths;
 }
 
-/** States of rows, and rows that could not be read. */
 interface StatesRead {
   readonly states: readonly RowState[];
   readonly unread: readonly RowsUnread[];
@@ -256,7 +255,6 @@ function takeFirst(
   };
 }
 
-/** Has each index take its fields of a body. */
 export function takeBody(
   gathered: readonly GatheredEntries[],
   indexes: readonly PhysicalIndex[],

@@ -257,7 +257,6 @@ const STATEMENTS_AT_ONCE = 2;
 
 /** Two ways to read what queries find. */
 export interface EntryReads {
-  /** With a statement for the query. */
   alone(wanted: EntriesWanted): Promise<EntriesFound>;
   /**
    * With one for those of an index and group that come at the same time; if no node answers it, it has failed for all

@@ -16,14 +16,12 @@ export interface IndexProblem {
   /** `missing`: the row has no entry. `wrong`: its entry has other fields. `extra`: an entry that no cell calls for. */
   readonly kind: 'missing' | 'wrong' | 'extra';
   readonly row_key: string;
-  /** Value of the shard field. */
   readonly value: FieldValue;
 }
 
 export interface Verification {
   readonly rows: number;
   readonly entries: number;
-  /** How many problems of each kind there are. */
   readonly found: Readonly<Record<IndexProblem['kind'], number>>;
   /** The first of them, up to 10,000. */
   readonly problems: readonly IndexProblem[];

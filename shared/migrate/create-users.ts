@@ -70,7 +70,6 @@ async function rightsToWriteOver(client: SqlClient): Promise<readonly string[]> 
   return [...WRITES_OVER, LOGS_TEXT[/mariadb/iu.test(toText(version ?? null)) ? 'mariadb' : 'mysql']];
 }
 
-/** An account, and the statements that make it. */
 type MadeAccount = readonly [account: string, statements: readonly string[]];
 
 /** Aurora asks IAM whether a token holds. */

@@ -13,7 +13,7 @@ export interface DefinitionParts {
   readonly stateTable: DynamoTable;
   /** As the owner of the databases. */
   readonly connect: (group: GroupAddress) => SqlClient;
-  /** Of the users that functions are on a group's servers. @default no users are made */
+  /** Of the users that functions are on a group's servers. */
   readonly logins?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, UserLogin>>>;
   /** Of each write, on other groups. */
   readonly bufferCopies: number;

@@ -7,7 +7,6 @@ import { forgetTrigger } from '../triggers/state/trigger-items.ts';
 import { wantResend } from '../triggers/state/trigger-status.ts';
 import { isSameQueue } from '../triggers/state/same-queue.ts';
 
-/** What is wished of one datastore. */
 export interface WishedTriggers {
   readonly name: string;
   readonly triggers: readonly DeployedTrigger[];

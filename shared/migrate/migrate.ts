@@ -30,7 +30,7 @@ export interface Migration {
   readonly stateTable?: DynamoTable;
   readonly connect: (group: GroupAddress) => SqlClient;
   readonly wish: MigrationWish;
-  /** Of the users that functions are on a group's servers. @default no users are made */
+  /** Of the users that functions are on a group's servers. */
   readonly logins?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, UserLogin>>>;
   /** Of each write, on other groups. @default 0 */
   readonly bufferCopies?: number;
@@ -38,7 +38,6 @@ export interface Migration {
   readonly mayGoOn: () => boolean;
 }
 
-/** Rows of `shard` written with one statement. */
 const ROWS_A_STATEMENT = 64;
 
 /**

@@ -78,7 +78,6 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
   ],
 ];
 
-/** What the database of a shard needs. */
 export const SHARD_STEPS: readonly ((database: string) => readonly string[])[] = [
   (database) => [
     `CREATE DATABASE IF NOT EXISTS ${database}`,

@@ -35,7 +35,7 @@ export interface SubjectWork {
   readonly stateTable: DynamoTable;
   /** How long the table of keys can be set back; 0: it cannot. */
   readonly keyDays: number;
-  /** A record could not be signed, and is answered without. @default nobody wants to know */
+  /** A record could not be signed, and is answered without. */
   readonly unsigned?: (error: unknown) => void;
 }
 

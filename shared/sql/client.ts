@@ -51,15 +51,12 @@ export interface Statement {
   readonly isLoggedAsText?: true;
   /**
    * Of a change: what is to be read of the writer once it is committed, in the same round trip where the way to MySQL
-   * has such a thing; it brings little, and need not be read at all. @default nothing
+   * has such a thing; it brings little, and need not be read at all.
    */
   readonly thenSelect?: ReadBehind;
-  /**
-   * Of a change: a shard whose followers are to hear that it has new cells, once it is committed. @default nobody is
-   * told
-   */
+  /** Of a change: a shard whose followers are to hear that it has new cells, once it is committed. */
   readonly moves?: Moved;
-  /** Of an append, where others may be committed with it: the log that it is for. @default it is none */
+  /** Of an append, where others may be committed with it: the log that it is for. */
   readonly log?: AppendedLog;
 }
 
@@ -80,7 +77,7 @@ export interface AppendedLog {
   readonly datastore: string;
   readonly shard: number;
   readonly epoch: number;
-  /** How the same is done with less in a transaction. @default it is not */
+  /** How the same is done with less in a transaction. */
   readonly numbered?: NumberedCells;
 }
 
@@ -110,7 +107,7 @@ export interface SqlChange {
   readonly insertId: number;
   /** What `thenSelect` brought, of a snapshot taken after the commit; items from 0 on. @default it was not read */
   readonly rows?: readonly SqlRow[];
-  /** The followers of the shard that it moves hear of it. @default they do not */
+  /** The followers of the shard that it moves hear of it. */
   readonly hasRung?: true;
 }
 

@@ -12,7 +12,6 @@ import { isResuming, isThrottled, toDataApiError } from './data-api-error.ts';
 import { namedParameters } from './named-parameters.ts';
 import { unionOf } from './union.ts';
 
-/** A cluster as the RDS Data API knows it. */
 export interface DataApiCluster {
   readonly resourceArn: string;
   readonly secretArn: string;

@@ -225,7 +225,7 @@ export interface GuardOptions {
   readonly settings?: Partial<BreakerSettings>;
   /** When the process that asks stood still. @default this thread's own watch */
   readonly standstill?: Standstill;
-  /** A circuit of this client opened. @default nobody is told */
+  /** A circuit of this client opened. */
   readonly onOpen?: (role: Role, suspectedBy: SuspectedBy) => void;
 }
 

@@ -30,7 +30,6 @@ export function shownRetention({ column, keepVersions, keepForMs }: RetentionRul
   };
 }
 
-/** Which column of which row is read. */
 export interface ReadColumn {
   readonly entity: string;
   readonly rowKey: Uint8Array;

@@ -20,7 +20,7 @@ export interface MysqlPoolOptions {
   /** How long a statement may take. */
   readonly queryTimeoutMs: number;
   readonly standstill: Standstill;
-  /** Sent first on each new connection. @default nothing */
+  /** Sent first on each new connection. */
   readonly begin?: string;
 }
 

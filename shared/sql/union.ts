@@ -44,7 +44,6 @@ function tableOf(parts: readonly Statement[]): string | undefined {
   return found;
 }
 
-/** What the parts of a union answered. */
 export interface DividedAnswer {
   /** Of all parts that were answered, in no order. */
   readonly rows: readonly SqlRow[];

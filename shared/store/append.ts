@@ -206,7 +206,6 @@ async function ring(client: SqlClient, moved: Moved): Promise<void> {
     client.change(dropBells(change.insertId)).catch(() => undefined);
 }
 
-/** What an append has met. */
 interface Met {
   /** At the addresses of its cells: the cell, or else an erasure that was there before it. */
   readonly found: readonly (StoredCell | undefined)[];

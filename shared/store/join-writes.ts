@@ -31,7 +31,6 @@ export interface JoinedWrites {
    * @param isTimed the results are to say when cells were appended @default only where that is known anyway
    */
   append(shard: number, cells: readonly BufferedCell[], isTimed?: boolean): Promise<AppendedPart>;
-  /** As `bufferOn`. */
   buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
 }
 
@@ -220,7 +219,7 @@ const TRIES = 2;
  *
  * @param avoid groups that must not be chosen: the primary, and those that hold a copy already
  * @param last groups that are chosen only where no other can be reached: what becomes the primary while a write is
- *   under way would hold both of its copies @default none
+ *   under way would hold both of its copies
  * @returns the groups that hold a copy now; fewer than `copies` when no more could be reached
  */
 export async function bufferOnSecondaries(

@@ -11,7 +11,6 @@ import type { BufferConflict, KeptOptions } from '../contract/datastore.ts';
 import { parseLimit } from '../address.ts';
 import { toUnavailable, pageBytes } from '../access/ask-parts.ts';
 
-/** Some of the kept writes of a datastore, and where the next page begins. */
 export interface KeptPage {
   readonly writes: readonly BufferConflict[];
   readonly next: string | null;

@@ -18,7 +18,6 @@ import { told, type LookedUp, type LookUps } from './look-ups.ts';
 /** Statements that look up cells of a group at a time: as many as its servers may work on side by side. */
 const LOOK_UPS_OF_A_GROUP = 2;
 
-/** Of whom cells are read, and by which rules. */
 interface ReadFrom {
   readonly group: string;
   readonly read: Role;

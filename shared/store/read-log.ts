@@ -22,7 +22,6 @@ const FULL_BYTES = LIMITS.answerBytes / 4;
 /** Halved as often, a thousand shards are one. */
 const MOST_ROUNDS = 16;
 
-/** The reads of shards' logs. */
 export function logReads(context: StoreContext, name: string, shards: number): Pick<Datastore, 'log' | 'heads'> {
   return {
     async log(locations, options: LogOptions = {}): Promise<readonly ShardLog[]> {

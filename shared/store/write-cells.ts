@@ -134,7 +134,6 @@ function checkBounds(
 
 const NO_GROUPS: readonly string[] = [];
 
-/** What the write path of one datastore works with. */
 type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string; readonly shards: number };
 
 /**

@@ -29,21 +29,18 @@ export interface AppliedDatastore {
   readonly shards: number | undefined;
   /** @default cells are kept for good, or as a deployment says */
   readonly retention?: readonly RetentionRule[];
-  /** @default none */
   readonly sealed?: readonly SealedFields[];
   readonly indexes: readonly IndexDefinition[];
   readonly triggers: readonly DeployedTrigger[];
   readonly records: readonly AppliedRecord[];
 }
 
-/** A definition that was applied. */
 export type AppliedDefinition =
   | {
       readonly kind: 'datastore';
       readonly datastore: string;
       readonly shards: number;
       readonly retention?: readonly RetentionRule[];
-      /** @default none */
       readonly sealed?: readonly SealedFields[] | undefined;
     }
   | { readonly kind: 'index'; readonly datastore: string; readonly index: IndexDefinition }

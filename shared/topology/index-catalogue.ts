@@ -70,7 +70,6 @@ export function toIndexCatalogue(
     : { datastore, catalogue: { name, versions: versionsOf(item) } };
 }
 
-/** Which index of which datastore. */
 export interface IndexName {
   readonly datastore: string;
   readonly name: string;
@@ -152,7 +151,6 @@ export function indexKey(index: IndexName): AttributeValue {
   return { S: keyOf(index) };
 }
 
-/** The versions that an item lists. */
 export function versionsOf(item: StateItem | undefined): readonly IndexVersion[] {
   return JSON.parse(item?.['catalogue']?.S ?? '[]') as IndexVersion[];
 }

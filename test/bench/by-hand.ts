@@ -199,7 +199,6 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   };
 }
 
-/** Of each row, its latest cell. */
 function latestOf(states: readonly SqlRow[]): readonly SqlRow[] {
   const latest = new Map<string, SqlRow>();
   for (const cell of states) {

@@ -26,7 +26,7 @@ export interface StoreBesideHand extends AsyncDisposable {
   readonly plain: PlainTables;
 }
 
-/** @param wrap stands between the store and its groups. @default nothing does */
+/** @param wrap stands between the store and its groups. */
 export async function openBesideHand(
   { folder, engine: wish }: Pick<BenchWorld, 'folder' | 'engine'>,
   wrap: (client: SqlClient) => SqlClient = (client) => client,

@@ -20,7 +20,7 @@ export interface ClusterOptions {
   readonly shards: number;
   /** @default 1 */
   readonly bufferCopies?: number;
-  /** Of the datastore. @default none */
+  /** Of the datastore. */
   readonly indexes?: readonly IndexDefinition[];
   /**
    * Its groups are reached by their endpoints, which follow a promotion, and not straight: one event loop is between
@@ -34,7 +34,6 @@ export interface ClusterOptions {
 
 /** Datastores on groups, and what it takes to reach them from any thread. */
 export interface Stores extends AsyncDisposable {
-  /** To the datastore `DATASTORE`. */
   readonly access: DatastoreAccess;
   /** Adds groups, until the store has so many: shards stay where they are. */
   grow(count: number): Promise<void>;

@@ -29,7 +29,7 @@ export async function openLoop({ perSecond, milliseconds, send }: OpenLoop): Pro
 export interface ClosedLoop {
   readonly clients: number;
   readonly milliseconds: number;
-  /** Ends it before its time. @default nothing does */
+  /** Ends it before its time. */
   readonly isOver?: () => boolean;
   /** One request, from its start to its end. */
   readonly send: () => Promise<void>;

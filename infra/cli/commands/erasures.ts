@@ -22,7 +22,6 @@ export function erasures(): Command {
     .addCommand(showReceiptKey());
 }
 
-/** `schemaless erasure`. */
 export function erasure(): Command {
   return new Command('erasure')
     .description('shows the record of an erasure: what, by whom and why, and which places are clean')

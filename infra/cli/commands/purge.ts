@@ -12,7 +12,6 @@ import type { Session } from '../session.ts';
 const LOOK_MS = 1000;
 const LONGEST_LOOK_MS = 10_000;
 
-/** `schemaless purge`. */
 export function purge(): Command {
   return new Command('purge')
     .description('gives back the space of what was erased: every table is written anew, while it is read and written')

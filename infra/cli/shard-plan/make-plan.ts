@@ -9,7 +9,6 @@ import { badUsage } from '../command-error.ts';
 import { repeatableFlag, wholeNumberFlag } from '../flags.ts';
 import type { Session } from '../session.ts';
 
-/** What is wished of a plan. */
 export interface PlanFlags {
   /** Groups that are to be emptied. */
   readonly retire?: readonly string[];
@@ -25,7 +24,6 @@ export interface PlanFlags {
   readonly coolDown: number;
 }
 
-/** The flags of whatever makes a plan. */
 export function planFlags(): readonly Option[] {
   return [
     repeatableFlag('--weight <group=number>', 'how much a group is to hold, 1 for those not named; repeatable'),

@@ -34,7 +34,6 @@ export interface DataApiFlags {
   readonly quiet?: true;
 }
 
-/** The flags of the command. */
 export function dataApiFlags(): readonly Option[] {
   return [
     new Option(

@@ -1,6 +1,5 @@
 /** The parts of fauxqs that are mended here, which its package does not export: what is used of them, and no more. */
 
-/** A message of a queue. */
 export interface QueuedMessage {
   readonly messageId: string;
   readonly body: string;

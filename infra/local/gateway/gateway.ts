@@ -49,7 +49,6 @@ export interface Gateway {
    * Serves these routes from now on. Until the first call every request is answered 503.
    *
    * @param cors which pages of other origins may ask; of any other nothing is taken that could change something
-   *   @default none
    */
   serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, cors?: CorsRules): void;
   /** What functions may ask of the API, by the access keys that they sign with, and which functions it may call. */
@@ -73,7 +72,7 @@ interface RouteTarget {
   readonly apiId: string;
   /** Of its function, which other routes may lead to as well. */
   readonly load: { calls: number };
-  /** Why API Gateway may not call the function for it, by these rights. @default nobody has asked yet */
+  /** Why API Gateway may not call the function for it, by these rights. */
   judged?: { readonly rights: Rights; readonly why: string | undefined };
 }
 
@@ -83,7 +82,7 @@ export interface GatewayOptions {
    * are not looked at
    */
   readonly credentials?: CallerCredentials | undefined;
-  /** Told of each answer, as the access log of API Gateway is. @default nobody is told */
+  /** Told of each answer, as the access log of API Gateway is. */
   readonly onAnswer?: (line: AccessLine) => void;
 }
 

@@ -8,7 +8,6 @@ export interface GuardOptions {
   readonly callsOf: CallsOf;
   /** Answers a request that is refused, as the service does. */
   readonly refuse: (response: ServerResponse, why: string) => void;
-  /** Told of each that is refused. */
   readonly onRefused: (why: string) => void;
 }
 

@@ -6,14 +6,12 @@ import { FunctionError, functionPool, type CallCounts, type FunctionPool } from 
 export interface FunctionHostOptions {
   readonly mode: FunctionMode;
   readonly sharedInstances: number;
-  /** See `FunctionPoolOptions.idleMs`. */
   readonly idleMs: number;
   /** Environment variables that say where the services of AWS are. */
   readonly services: Readonly<Record<string, string>>;
   readonly log: FunctionLog;
 }
 
-/** The functions that there are to be. */
 export interface WantedFunctions {
   readonly definitions: readonly FunctionDefinition[];
   /** ARNs of the functions whose instances answer many calls at once, in as many instances as `sharedInstances`. */
@@ -24,7 +22,6 @@ export interface WantedFunctions {
 
 /** Functions that can be called, and do not yet answer in place of those before them. */
 export interface ReadyFunctions {
-  /** As `FunctionHost.invoke`, of these. */
   invoke(arn: string, event: string): Promise<string>;
   /** Those that are new or not as they were; none of those that stay. */
   readonly changed: readonly FunctionDefinition[];
@@ -64,7 +61,6 @@ interface Hosted {
   readonly key: string;
 }
 
-/** Has no functions yet. */
 export function startFunctionHost({ mode, sharedInstances, idleMs, services, log }: FunctionHostOptions): FunctionHost {
   let stopped = false;
   let hosted: ReadonlyMap<string, Hosted> = new Map();

@@ -19,7 +19,6 @@ export interface FunctionPoolOptions {
   readonly onOutput: (chunk: Buffer, instance: number) => void;
 }
 
-/** The instances of one function. */
 export interface FunctionPool {
   readonly definition: FunctionDefinition;
   /**
@@ -44,7 +43,6 @@ export interface FunctionPool {
   counts(): CallCounts;
 }
 
-/** What Lambda counts of a function. */
 export interface CallCounts {
   /** Those under way too. */
   readonly calls: number;

@@ -83,7 +83,7 @@ export interface ShardGroups {
    * Gives a group back what it had when its log ended at a place; returns when it takes writes. What was written since
    * is gone from it.
    *
-   * @param marked a statement that is run on its new writer before anybody else can reach that @default none
+   * @param marked a statement that is run on its new writer before anybody else can reach that
    */
   setBack(group: string, position: string, marked?: string): Promise<void>;
   /** Calls the listener after every change of a state, role, process or port. */

@@ -7,7 +7,6 @@ export interface Endpoints {
   readonly groups: readonly GroupEndpoints[];
   readonly sqs: string;
   readonly dynamodb: string;
-  /** The names of the tables there. */
   readonly tables: readonly string[];
   /** For programs that use the RDS Data API themselves: see `cluster.ts` for the ARNs. */
   readonly rdsData: string;

@@ -54,7 +54,7 @@ export interface LocalStackOptions {
    * theirs with anything over that. @default 75
    */
   readonly functionIdleSeconds: number;
-  /** Further flags of Node for the processes of functions, as to look for leaks. @default none */
+  /** Further flags of Node for the processes of functions, as to look for leaks. */
   readonly functionArguments: readonly string[];
   /** Module that exports `buildApp(app)`. @default the app that is deployed */
   readonly app: string | undefined;

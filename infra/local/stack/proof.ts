@@ -4,9 +4,7 @@ import type { Sign } from '../../../shared/client/sign-request.ts';
 
 export interface ProofOptions {
   readonly url: string;
-  /** Names of those that the stack has. */
   readonly datastores: readonly string[];
-  /** There are readers to read from. */
   readonly readers: boolean;
   readonly sign: Sign;
 }

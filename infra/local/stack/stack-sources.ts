@@ -18,7 +18,7 @@ export interface StackSources {
   /**
    * As `synthesize`.
    *
-   * @param inUse bundles that functions run from @default none
+   * @param inUse bundles that functions run from
    */
   synthesize(inUse?: readonly string[]): Promise<Synthesis>;
   /**

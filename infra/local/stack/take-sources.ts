@@ -34,7 +34,6 @@ export interface SourceTaking {
   take(made: MadeSources): Promise<TakenOver>;
   /** Reads, synthesizes and takes; see `LocalStack.takeOver`. */
   takeOver(): Promise<TakenOver>;
-  /** See `LocalStack.addGroup`. */
   addGroup(): Promise<AddedGroup>;
   /** Those that were taken last. */
   readonly sources: ReadSources;

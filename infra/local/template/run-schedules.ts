@@ -18,7 +18,7 @@ export interface WantedSchedules {
   readonly schedules: readonly ScheduleDefinition[];
   /** How many of the schedules with a slot run, counted from slot 0. @default as many as there are */
   readonly slots?: number | undefined;
-  /** ARNs of the functions that are not what they were: theirs are started at once. @default none */
+  /** ARNs of the functions that are not what they were: theirs are started at once. */
   readonly changed?: ReadonlySet<string>;
 }
 

@@ -55,9 +55,7 @@ export interface RunningTemplate {
   readonly rights: RightsByKey;
   readonly schedules: Pick<RunningSchedules, 'setRights'>;
   readonly tailers: Tailers;
-  /** Every queue of the template. */
   readonly queueUrls: readonly string[];
-  /** Every table of the template. */
   readonly tableNames: readonly string[];
   readonly eventSources: Pick<RunningEventSources, 'status'>;
   /** Takes no more messages and starts nothing more; resolves once the calls for messages have ended. */

@@ -31,7 +31,6 @@ export interface LoadedStack {
   readonly folder: string;
 }
 
-/** One resource of one stack. */
 export interface ResourceAddress {
   readonly stack: LoadedStack;
   readonly logicalId: string;

@@ -21,7 +21,6 @@ const ROWS_A_STATEMENT = 100;
 const ENTRIES_AT_ONCE = 5000;
 /** Tables written side by side: more than a few for each connection would wait for one too long. */
 const TABLES_AT_ONCE = 50;
-/** Entries of one table written with one statement. */
 const ENTRIES_A_STATEMENT = 200;
 
 export interface RowsRepaired {

@@ -19,7 +19,7 @@ export interface ShardKey {
  *
  * @param heads also ask how far the shard's log goes, for the keys that carry `min_added_id`
  * @param bound what comes of long bodies @default all come
- * @param rules by which cells are hidden @default none is
+ * @param rules by which cells are hidden
  */
 export function selectCells(
   datastore: string,

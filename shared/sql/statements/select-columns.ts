@@ -4,7 +4,6 @@ import type { Statement } from '../client.ts';
 import { hiddenInAny, type RetentionRules } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 
-/** Columns of a row that are asked for by their names. */
 export interface ColumnsOfRow {
   readonly row_key: string;
   /** Each once. */
@@ -17,7 +16,7 @@ export interface ColumnsOfRow {
  * The latest cells of some columns of a row, each looked up by itself, in one snapshot and in no order. Of two columns it
  * takes a fifth of what `selectRow` takes, which finds out what columns there are, and how much of them has room.
  *
- * @param rules by which cells are hidden @default none is
+ * @param rules by which cells are hidden
  */
 export function selectColumns(
   datastore: string,

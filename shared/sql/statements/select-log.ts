@@ -16,7 +16,7 @@ export interface LogRange {
  * The next cells of many shards' logs in one statement, at most `limit` and `bytes` of bodies of each, and how far each
  * log goes, in the same snapshot. The reader must still stop at a hole.
  *
- * @param rules by which cells are hidden @default none is
+ * @param rules by which cells are hidden
  */
 export function selectLog(
   datastore: string,

@@ -17,7 +17,7 @@ export interface RowRange {
 /**
  * The latest cell of each column of a row, in byte order of the names, cut at `limit` cells or `bytes`.
  *
- * @param rules by which cells are hidden @default none is
+ * @param rules by which cells are hidden
  */
 export function selectRow(
   datastore: string,

@@ -1,7 +1,6 @@
 import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 
-/** Which server of its group answers. */
 export interface AnsweringServer {
   /** Unlike that of any other server of the group, since they replicate from each other. */
   readonly id: string;

@@ -22,12 +22,10 @@ const IS: Readonly<Record<Exclude<CopyKind, 'drained'>, string>> = {
   answered: 'answered >= writers',
 };
 
-/** The table that has the copies of a kind. */
 export function tableOf(kind: CopyKind): CopyTable {
   return kind === 'drained' ? 'drained' : 'buffer';
 }
 
-/** A page of the copies of one shard. */
 export interface CopiesPage {
   readonly datastore: string;
   readonly shard: number;

@@ -18,7 +18,7 @@ export interface VersionsRange {
  * The cells of one column in the order of their ref keys, cut at `limit` cells or `bytes`. The sizes are summed up
  * before the bodies are fetched, so that a thousand large cells cost neither the network nor memory.
  *
- * @param rules by which cells are left out @default none is
+ * @param rules by which cells are left out
  */
 export function selectVersions(
   datastore: string,

@@ -2,7 +2,6 @@ import { toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
-/** What waits in a buffer table for one shard. */
 export interface WaitingShard {
   readonly datastore: string;
   readonly shard: number;

@@ -13,7 +13,7 @@ import { isAnswered, shardViews, type ShardView, type ShardViews } from './shard
 export interface BatchLimits {
   /** How much time is left for the batch, in milliseconds. @default unlimited */
   readonly remainingMs?: () => number;
-  /** Aborted when the process is to end: the call under way is waited for, the rest goes back. @default never */
+  /** Aborted when the process is to end: the call under way is waited for, the rest goes back. */
   readonly stopping?: AbortSignal;
 }
 
@@ -33,7 +33,6 @@ interface Return {
   readonly seconds: number;
 }
 
-/** What is known once the trigger is known to run. */
 interface Known {
   readonly viewOf: ShardViews;
   /** Messages of lower generations are void. */

@@ -24,7 +24,6 @@ export interface ConsumedMark extends ConsumedLocation {
 /** Shards whose marks are one item, of about a kilobyte: DynamoDB counts by it. */
 export const SHARDS_AN_ITEM = 64;
 
-/** A mark as it is kept. */
 type Entry = readonly [shard: number, generation: number, addedId: number, fingerprint: string, replayedTo: number];
 
 /** What becomes of a shard's mark; undefined leaves it as it is. */

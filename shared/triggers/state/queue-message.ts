@@ -38,7 +38,6 @@ export function toMessage(
   };
 }
 
-/** The fingerprint of what a message is of, as its log has it. */
 export function fingerprintOfMessage(message: TriggerMessage): string {
   const { erasure, column_name } = message;
   return fingerprintOf(

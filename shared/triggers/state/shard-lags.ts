@@ -62,7 +62,6 @@ export async function triggerLags(
   };
 }
 
-/** Shards that one statement asks for. */
 const SHARDS_A_STATEMENT = 256;
 
 /**

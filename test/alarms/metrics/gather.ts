@@ -19,7 +19,6 @@ const ANSWER_MS = 2000;
 
 export interface Gathered {
   readonly stack: LocalStack;
-  /** Its data. */
   readonly data: string;
   /** By what the dimension of its metrics names it. */
   readonly apiId: string;

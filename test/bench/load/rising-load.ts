@@ -18,7 +18,7 @@ export interface RisingLoadOptions {
   /** How long each of them is offered: longer where few requests are. @default 6000 to 15000 */
   readonly spanMs?: { readonly least: number; readonly most: number };
   readonly signal: AbortSignal;
-  /** Before each rate, where the one before left something to be done. @default nothing */
+  /** Before each rate, where the one before left something to be done. */
   readonly between?: () => Promise<void>;
   /** Asked after each rate: how many requests have set off something that is not begun. @default nothing is set off */
   readonly behind?: () => Promise<number>;

@@ -45,7 +45,7 @@ export interface MovingAround {
   readonly shards: number;
   readonly groups: readonly string[];
   readonly homeOf: (shard: number) => Promise<string | undefined>;
-  /** Every other move keeps its copy. @default none does */
+  /** Every other move keeps its copy. */
   readonly keeps?: boolean;
   readonly gate?: Gate;
   readonly signal: AbortSignal;

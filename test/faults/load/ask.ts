@@ -35,7 +35,7 @@ export interface AskerOptions {
    */
   readonly name: string;
   readonly history: History;
-  /** How often groups that were to take copies, or to give them back, have failed so far. @default never */
+  /** How often groups that were to take copies, or to give them back, have failed so far. */
   readonly holderFailures?: () => number;
 }
 

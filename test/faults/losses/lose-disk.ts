@@ -24,7 +24,7 @@ export interface DiskLossOptions {
   readonly random: Random;
   /** How long the reader receives nothing. The drain has seen each copy a few times by then. */
   readonly lagMs: number;
-  /** What has to have come of the copies before the disk is lost; a minute is waited for it. @default nothing */
+  /** What has to have come of the copies before the disk is lost; a minute is waited for it. */
   readonly awaits?: (copies: Copies) => boolean;
   /** As soon as it is promoted. @default nothing is done to it */
   readonly promoted?: () => Promise<void>;

@@ -12,7 +12,7 @@ import { runAsProcess } from '../../support/processes/process-side.ts';
 export interface MoverInput {
   readonly access: StoreAccess;
   readonly protections?: SwitchProtections | undefined;
-  /** Dies hard with the nth statement of this step. @default never */
+  /** Dies hard with the nth statement of this step. */
   readonly dies?: { readonly step: MoveStep; readonly statement: number } | undefined;
   /** Stands still for so long the first time that it has closed a shard. @default 0 */
   readonly stallsMs?: number | undefined;

@@ -94,7 +94,6 @@ export function logOf(
   return group?.nodes[group.writer]?.tables.logs.get(shard)?.cells ?? [];
 }
 
-/** Rows of all buffer tables. */
 export function bufferedRows(groups: ReadonlyMap<string, SimulatedGroup>): BufferedRow[] {
   return [...groups.values()].flatMap((group) => [...(group.nodes[group.writer]?.tables.buffer.values() ?? [])]);
 }

@@ -39,7 +39,6 @@ export interface MixedLoad {
   readonly counts: MixedCounts;
   readonly wrongExamples: readonly string[];
   readonly ledger: Ledger;
-  /** Works until the signal is aborted. */
   work(signal: AbortSignal): Promise<void>;
 }
 

@@ -6,7 +6,6 @@ type Line = Readonly<Record<string, unknown>>;
 
 /** What functions log and count during a test, at every level, whatever another file of the worker has switched off. */
 export interface LogLines {
-  /** Lines of the log. */
   messages(): readonly Line[];
   /** Lines in CloudWatch's embedded metric format. */
   metrics(): readonly Line[];

@@ -17,7 +17,7 @@ export const STAND_INS = join(import.meta.dirname, 'functions');
 export const STAND_IN_PROJECT = import.meta.dirname;
 
 export interface Changes {
-  /** What the environment is to have otherwise than `environments.ts` says. @default nothing */
+  /** What the environment is to have otherwise than `environments.ts` says. */
   readonly environment?: Partial<EnvironmentProps>;
   /** Adds to the stacks. @default nothing is added */
   readonly add?: (stacks: ReturnType<typeof buildApp>) => void;
@@ -73,7 +73,6 @@ export function appOf(context: AppContext, environment: Partial<EnvironmentProps
   return app;
 }
 
-/** The resources of one type in all stacks. */
 export function resourcesOf(stacks: readonly LoadedStack[], type: string): readonly TemplateResource[] {
   return stacks
     .flatMap(({ template }) => Object.values(template.Resources))

@@ -77,7 +77,6 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
   };
 }
 
-/** A column of a row. */
 export interface ColumnOfRow {
   readonly row_key: string;
   readonly column_name: string;
@@ -156,7 +155,6 @@ export async function bodiesEverywhere(
   return found;
 }
 
-/** 1 to a number. */
 export const upTo = (last: number): number[] => Array.from({ length: last }, (_, position) => position + 1);
 
 /** The run in the background: it looks at everything in each round. */

@@ -31,7 +31,6 @@ const wishFor = (shards: number, among: readonly GroupAddress[] = groups): Migra
   datastores: [{ name, shards, indexes: [], triggers: [] }],
 });
 
-/** The databases of the datastore on a group. */
 async function databasesOn(group: GroupAddress): Promise<string[]> {
   const server = clientTo(group);
   const rows = await select(

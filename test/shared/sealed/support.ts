@@ -26,9 +26,7 @@ export const SEALED: readonly SealedFields[] = [
 export interface SealedStore {
   readonly store: RealStore;
   readonly name: string;
-  /** Sealed. */
   readonly trips: StoredDatastore;
-  /** As it is stored. */
   readonly stored: StoredDatastore;
   readonly keysTable: DynamoTable;
   readonly stateTable: DynamoTable;
@@ -93,7 +91,6 @@ export interface Planted extends NewCell {
   readonly phone: string;
   /** Of the driver. */
   readonly note: string;
-  /** Not sealed. */
   readonly plain: string;
   readonly body: { readonly [key: string]: Json };
 }

@@ -41,9 +41,8 @@ export interface CompareOptions {
   readonly sources: readonly CellSource[];
   /** Told of each difference, in no order. */
   readonly found: (difference: CellDifference) => void | Promise<void>;
-  /** Ends it; what is under way is waited for. @default nothing does */
+  /** Ends it; what is under way is waited for. */
   readonly signal?: AbortSignal | undefined;
-  /** @default nobody is told */
   readonly progress?: FileProgress | undefined;
 }
 

@@ -8,7 +8,6 @@ import type { Mapping, ValueType } from './csv-mapping.ts';
 
 export type CsvRecord = Readonly<Record<string, string>>;
 
-/** A value that is not of its type. */
 export class CsvValueError extends Error {
   readonly field: string;
 

@@ -31,9 +31,8 @@ export interface ImportOptions {
   readonly patienceMs?: number | undefined;
   /** Lines that are begun behind the oldest that is under way. @default 60,000, of 32 MiB */
   readonly mostBegun?: { readonly items: number; readonly bytes: number } | undefined;
-  /** Ends the import; what is under way is waited for. @default nothing does */
+  /** Ends the import; what is under way is waited for. */
   readonly signal?: AbortSignal | undefined;
-  /** @default nobody is told */
   readonly progress?: FileProgress | undefined;
 }
 

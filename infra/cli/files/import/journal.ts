@@ -47,7 +47,7 @@ export interface Journal extends ImportSubject {
   /** By source, what became of the items behind a position. @default nothing is done of them */
   readonly ahead?: Readonly<Record<string, Ahead>>;
   readonly counts: Counts;
-  /** Of an import that keeps times: cells that have another one. @default none has */
+  /** Of an import that keeps times: cells that have another one. */
   readonly new_times?: number;
   /** Bytes of the rejects file that belong to what is done. */
   readonly rejects_bytes: number;

@@ -21,7 +21,6 @@ export interface InputOptions {
   readonly times?: 'kept' | 'new' | undefined;
 }
 
-/** What is to be imported. */
 export interface Input {
   readonly sources: readonly CellSource[];
   /** What tells whether it is the same later on; none of a pipe. */
@@ -32,7 +31,6 @@ export interface Input {
   readonly reading: Readonly<Record<string, unknown>>;
 }
 
-/** Standard input. */
 export const PIPE = '-';
 
 /**

@@ -14,7 +14,6 @@ import { counted, timeText, visible } from '../text.ts';
 
 export interface OfTheCellProps {
   readonly cell: ShownCell;
-  /** The version before. */
   readonly before: ShownCell | undefined;
   readonly shown: boolean;
 }

@@ -20,7 +20,6 @@ export interface OneShardProps {
   readonly onDone: () => void;
 }
 
-/** One shard: its log, its end, its move. */
 export function OneShard({ shard: { shard, group, head, bytes, rate, error }, groups, move, onDone }: OneShardProps) {
   const page = usePage();
   const { datastore } = page;

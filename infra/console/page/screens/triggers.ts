@@ -23,7 +23,6 @@ import { sampled, type Samples } from './samples.ts';
 
 const TONES: Readonly<Record<TriggerSwitch['state'], Tone>> = { running: 'good', paused: 'warn', stopped: 'bad' };
 
-/** All triggers, one, or what one has parked. */
 export function TriggersScreen() {
   const { parts } = useAddress();
   const [name, below] = parts;

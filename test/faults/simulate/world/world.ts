@@ -42,7 +42,6 @@ export interface World {
   readonly topology: MemoryTopology;
   readonly chronicle: Chronicle;
   readonly shards: number;
-  /** Their numbers. */
   readonly allShards: readonly number[];
   readonly bug: PlantedBug | undefined;
   start(part: Part): StartedInstance;

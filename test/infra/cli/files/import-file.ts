@@ -11,7 +11,6 @@ import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 export const SHARDS = 4;
-/** What an import asks of a datastore. */
 export type Target = Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
 
 export interface Wishes extends Partial<ImportOptions>, InputOptions {

@@ -51,7 +51,6 @@ export function hotelsIn(datastore: ModelDatastore) {
 export interface RatesStore extends RealStore {
   /** In process. */
   readonly datastore: ModelDatastore;
-  /** Over HTTP. */
   readonly overHttp: ModelDatastore;
 }
 

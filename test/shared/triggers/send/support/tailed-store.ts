@@ -38,7 +38,7 @@ export function definitionOf(wish: TriggerWish): TriggerDefinition {
 /**
  * A trigger with queues of its own.
  *
- * @param receipts so many move a message to its last queue @default it has none
+ * @param receipts so many move a message to its last queue
  */
 export async function deployedTrigger(sqs: LocalSqs, wish: TriggerWish, receipts?: number): Promise<DeployedTrigger> {
   const definition = definitionOf(wish);
