@@ -14,7 +14,7 @@ import { getRetention, listHolds, purgeSpace, putHold, releaseHold } from './htt
 import { forgetSubject, getReceiptKey, listForgotten } from './http/operations/subjects.ts';
 
 /** What is erased, and who is forgotten. */
-export type Forgetting = ErasureManagement & Omit<SubjectManagement, 'signed'>;
+type Forgetting = ErasureManagement & Omit<SubjectManagement, 'signed'>;
 
 /** The routes of erasures, of retention and holds, and of subjects. */
 export function makeErasuresHandler(management: () => Forgetting): HttpHandler {

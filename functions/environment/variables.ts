@@ -1,4 +1,4 @@
-export interface Variable<T> {
+interface Variable<T> {
   readonly name: string;
   /** What it has to be, for who has set it wrong. */
   readonly wanted: string;

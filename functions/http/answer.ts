@@ -103,7 +103,7 @@ function inJson({ json, body: value }: Answer): Omit<Written, 'type'> {
 }
 
 /** What is smaller goes in few packets as it is, and is written sooner than compressed. */
-export const COMPRESSED_FROM_BYTES = 8192;
+const COMPRESSED_FROM_BYTES = 8192;
 /** Of JSON a tenth is left at the lowest level, and little less at others, which take several times as long. */
 const LEVEL = constants.Z_BEST_SPEED;
 

@@ -19,7 +19,7 @@ export type HttpHandler = (
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
 /** The operations that a function has to answer, as the routes say. */
-export type OperationsOf<Handler extends Route['handler'], Over = Deployment> = {
+type OperationsOf<Handler extends Route['handler'], Over = Deployment> = {
   readonly [operation in Extract<Route, { readonly handler: Handler }>['operation']]: HttpOperation<Over>;
 };
 

@@ -199,7 +199,7 @@ export function pathShard(request: WithPath): number {
 }
 
 /** The names of query parameters that a route takes. */
-export interface QueryNames {
+interface QueryNames {
   /** These may come once. */
   readonly once?: readonly string[];
   readonly repeated?: readonly string[];

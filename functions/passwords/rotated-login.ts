@@ -5,7 +5,7 @@ import type { SqlClient } from '../../shared/sql/client.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import type { LoginPlace, RotatedLogin } from './rotate-password.ts';
 
-export interface LoginPlaces {
+interface LoginPlaces {
   readonly groups: readonly GroupAddress[];
   readonly rds: Pick<RDSClient, 'send'>;
   readonly connect: (group: GroupAddress, secret: string) => SqlClient;

@@ -7,7 +7,7 @@ import { readField } from '../../shared/definitions/field-value.ts';
 import { FIELD_TYPES, type FieldType } from '../../shared/definitions/definitions.ts';
 
 /** Where the cells of a row lie, and what to ask MySQL for a look at them. */
-export interface ExplainedRow {
+interface ExplainedRow {
   readonly row_key: string;
   readonly shard: number;
   readonly of_shards: number;
@@ -24,7 +24,7 @@ export interface ExplainedRow {
   readonly entries: readonly ExplainedEntry[];
 }
 
-export interface ExplainedEntry {
+interface ExplainedEntry {
   readonly index: string;
   readonly field: string;
   readonly value: string;

@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import type { AlarmTopics } from './alarm-topics.ts';
 
 /** Says of every alarm what it means, what to look at and what to do. */
-export const RUNBOOK = 'infra/docs/operations/runbook.md';
+const RUNBOOK = 'infra/docs/operations/runbook.md';
 
 /**
  * Sections whose alarms wake somebody: requests are refused, what was acknowledged is held back, or what runs all the
@@ -22,7 +22,7 @@ const URGENT = new Set([
   'trigger-unsent',
 ]);
 
-export interface AlarmProps {
+interface AlarmProps {
   readonly section: string;
   /** What is wrong, one line. */
   readonly what: string;

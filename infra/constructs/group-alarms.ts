@@ -8,7 +8,7 @@ import type { GroupProxy } from './group-proxy.ts';
 import { connectionsOf } from './max-connections.ts';
 import type { ShardGroup } from './shard-group.ts';
 
-export interface GroupAlarmsProps {
+interface GroupAlarmsProps {
   readonly group: ShardGroup;
   readonly environment: StoreEnvironment;
   readonly topics: AlarmTopics;

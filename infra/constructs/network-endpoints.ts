@@ -25,7 +25,7 @@ export interface NetworkEndpoints {
   readonly sqs: InterfaceVpcEndpoint;
 }
 
-export interface NetworkEndpointsProps {
+interface NetworkEndpointsProps {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
   readonly scope: Construct;

@@ -19,7 +19,7 @@ export interface BroughtNetwork {
   readonly endpoints?: boolean | undefined;
 }
 
-export interface NetworkProps {
+interface NetworkProps {
   /** Says zones and addresses, and whether functions run in it and reach DynamoDB, Secrets Manager and SQS from it. */
   readonly environment: StoreEnvironment;
   /** @default one is made, of isolated subnets alone */

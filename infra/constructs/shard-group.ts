@@ -26,7 +26,7 @@ import { GROUP_TAG, NODE_TAG } from './tags.ts';
 import type { PasswordRotation } from './password-rotation.ts';
 import { acknowledgeUnrotated, shortenSecretName, type UserSecrets } from './user-secrets.ts';
 
-export interface ShardGroupProps {
+interface ShardGroupProps {
   /** `group-1`: its name in the topology, for good. */
   readonly name: string;
   readonly environment: StoreEnvironment;
@@ -44,7 +44,7 @@ export interface ShardGroupProps {
 }
 
 /** A group's address as a template can say it: ports are tokens, which arrive as strings. See `GroupAddress`. */
-export interface GroupAddressTokens {
+interface GroupAddressTokens {
   readonly name: string;
   readonly writer: EndpointTokens;
   readonly reader: EndpointTokens;
@@ -55,7 +55,7 @@ export interface GroupAddressTokens {
   readonly sharedStorage: boolean;
 }
 
-export interface EndpointTokens {
+interface EndpointTokens {
   readonly host: string;
   readonly port: string;
 }

@@ -10,13 +10,13 @@ import { Alarms } from './alarms.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
-export interface StoreAlarmsProps {
+interface StoreAlarmsProps {
   readonly environment: StoreEnvironment;
   readonly api: HttpApi;
   readonly topics: AlarmTopics;
 }
 
-export interface ScheduledExport {
+interface ScheduledExport {
   readonly datastore: string;
   /** `s3://bucket/prefix` */
   readonly location: string;

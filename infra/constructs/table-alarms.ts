@@ -6,7 +6,7 @@ import type { AlarmTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import type { StateTables } from './state-tables.ts';
 
-export interface TableAlarmsProps {
+interface TableAlarmsProps {
   readonly tables: StateTables;
   readonly topics: AlarmTopics;
 }

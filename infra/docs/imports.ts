@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { ROOMS } from './rooms.ts';
 
 /** An arrow from one room to another. */
-export interface Arrow {
+interface Arrow {
   readonly from: string;
   readonly to: string;
   /** Import statements, types included. */
@@ -17,7 +17,7 @@ const PATHS = ROOMS.map(({ path }) => path).toSorted(
   (one, other) => other.split('/').length - one.split('/').length || other.length - one.length,
 );
 
-export function roomOf(file: string): string {
+function roomOf(file: string): string {
   const folder = dirname(file);
   const found = PATHS.find((path) => path !== '' && (folder === path || folder.startsWith(`${path}/`)));
   if (found === undefined && folder !== '.')
@@ -26,7 +26,7 @@ export function roomOf(file: string): string {
 }
 
 /** All arrows between rooms, as the files' import statements say. */
-export function arrows(): readonly Arrow[] {
+function arrows(): readonly Arrow[] {
   const counts = new Map<string, number>();
   for (const file of globSync('**/*.ts', { cwd: SHARED })) {
     const from = roomOf(file);
@@ -42,7 +42,7 @@ export function arrows(): readonly Arrow[] {
 }
 
 /** Those that point from a room to one that stands behind it. */
-export function upwards(all: readonly Arrow[] = arrows()): readonly Arrow[] {
+function upwards(all: readonly Arrow[] = arrows()): readonly Arrow[] {
   const floor = (path: string): number => ROOMS.findIndex((room) => room.path === path);
   return all.filter(({ from, to }) => floor(to) > floor(from));
 }

@@ -1,5 +1,5 @@
 /** A room of `shared/`: a folder, and what it is for. */
-export interface Room {
+interface Room {
   /** Below `shared/`; empty for the files that lie there directly. */
   readonly path: string;
   readonly holds: string;

@@ -42,7 +42,7 @@ that cannot be used.`,
     .exitOverride();
 }
 
-export interface Output {
+interface Output {
   readonly stdout: (text: string) => unknown;
   readonly stderr: (text: string) => unknown;
 }

@@ -2,7 +2,7 @@ import type { QuotaId } from './aws-answers.ts';
 import type { Judgement } from './check.ts';
 import { quotaLink } from './quota-link.ts';
 
-export interface HeldQuota {
+interface HeldQuota {
   readonly region: string;
   readonly id: QuotaId;
   /** As the console names it. */

@@ -4,7 +4,7 @@ export interface NeededResource {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-export interface NeededStack {
+interface NeededStack {
   readonly name: string;
   /** That it is bound to. @default any */
   readonly account?: string;

@@ -6,7 +6,7 @@ import type { Access } from '../../shared/environment.ts';
 import { keptBundles, type MadeBundles } from './kept-bundles.ts';
 
 /** Bundles, as esbuild writes them. */
-export interface WrittenBundlesProps {
+interface WrittenBundlesProps {
   /** The path of each function's file, by the name it gets here. */
   readonly functions: Readonly<Record<string, string>>;
   /** The way to MySQL that the bundles hold. */
@@ -20,14 +20,14 @@ export interface WrittenBundlesProps {
 }
 
 /** A file that a function reads. */
-export interface BesideBundle {
+interface BesideBundle {
   readonly name: string;
   readonly text: string;
   /** Paths of what it was made of. */
   readonly sources: readonly string[];
 }
 
-export interface BundlesProps extends WrittenBundlesProps {
+interface BundlesProps extends WrittenBundlesProps {
   /** Functions of triggers, by the names they get here. */
   readonly triggers?: Readonly<Record<string, BundledTrigger>>;
   /** The folder in which bundles are kept for when nothing has changed that they were made from. */

@@ -5,7 +5,7 @@ import type { FunctionCode } from '../constructs/function-code.ts';
 import { SchemalessStorage } from '../constructs/storage.ts';
 import type { EnvironmentProps } from '../environments.ts';
 
-export interface StorageStackProps extends StackProps {
+interface StorageStackProps extends StackProps {
   readonly environment: EnvironmentProps;
   readonly alarmEmail?: string | undefined;
   readonly code: FunctionCode;

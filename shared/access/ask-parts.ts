@@ -11,7 +11,7 @@ export interface Refusal {
   readonly isAnswered: boolean;
 }
 
-export interface PartsAnswer {
+interface PartsAnswer {
   /** `reader` where any part is a reader's. */
   readonly role: Role;
   /** In no order: the parts number their rows by themselves. */
@@ -161,7 +161,7 @@ export function toUnavailable(error: unknown, group: string): unknown {
  */
 export type GroupItem = (ItemRows & Served & { readonly error?: undefined }) | { readonly error: SchemalessError };
 
-export interface GroupRead {
+interface GroupRead {
   /** The statement for some of the items, which it numbers anew from 0: a part for each, where they are several. */
   readonly statement: (items: readonly number[]) => Statement;
   /** The added id that each item's shard must have reached, undefined where none was asked for. */

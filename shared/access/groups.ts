@@ -29,7 +29,7 @@ export interface Groups {
   close(): Promise<void>;
 }
 
-export interface GroupsOptions {
+interface GroupsOptions {
   /** What every client is put behind. @default circuit breakers with BREAKER_SETTINGS */
   readonly guard?: Guard;
   /** How instances tell each other of circuits that opened. */

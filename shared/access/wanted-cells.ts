@@ -12,7 +12,7 @@ import { atMostBytesOf, decodeOrMark, type DecodedCell } from './decode.ts';
 import { readGroup, type GroupItem, pageBytes } from './ask-parts.ts';
 
 /** How items are asked for that lie in many groups: cells by their keys, or whole rows. */
-export interface Wanting<Item extends { readonly shard: number }> {
+interface Wanting<Item extends { readonly shard: number }> {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
   readonly read: Role;

@@ -6,7 +6,7 @@ import { PackedBody } from './packed-body.ts';
 /** Digits of the longest integers that are surely below 2^53. */
 const SAFE_DIGITS = 15;
 
-export interface ParseOptions {
+interface ParseOptions {
   /** How messages name the text. @default 'body' */
   readonly field?: string;
   /** Deepest nesting of arrays and objects. @default LIMITS.bodyDepth */

@@ -18,7 +18,7 @@ interface SeenKeys {
   readonly body: { readonly keys: readonly CellKey[] };
 }
 
-export type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
+type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
 
 /** Reads of rows over HTTP. */
 export function cellReads(send: Connection, own: OwnWrites | undefined): CellReads {

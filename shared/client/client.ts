@@ -41,7 +41,7 @@ export function schemalessClient(options: ClientOptions): SchemalessClient {
   return clientOver({ name: options.datastore, send, own: options.readOwnWrites === true ? ownWrites() : undefined });
 }
 
-export interface ClientParts {
+interface ClientParts {
   readonly name: string;
   readonly send: BoundedConnection;
   readonly own?: OwnWrites | undefined;

@@ -52,11 +52,11 @@ export interface KeyOf<Column> {
 
 export type ColumnOf<D extends DatastoreDefinition> = keyof D['columns'] & string;
 export type IndexOf<D extends DatastoreDefinition> = keyof NonNullable<D['indexes']> & string;
-export type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['triggers']> & string;
+type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['triggers']> & string;
 
 /** What may be written to a column. */
 export type BodyInput<D extends DatastoreDefinition, Column extends ColumnOf<D>> = InputOf<D['columns'][Column]>;
-export type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
+type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
 
 /** A cell to be written, with the body of its column. Without a ref key it takes the next one. */
 export type NewCellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> = ColumnOf<D>> = {

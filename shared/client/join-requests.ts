@@ -7,7 +7,7 @@ import { isJsonObject } from './problem.ts';
 type JsonObject = { readonly [member: string]: Json };
 
 /** One of the requests that go together. */
-export interface Joined {
+interface Joined {
   readonly route: BatchRoute;
   /** What stands for it in the list of the request of many, as JSON. */
   readonly item: string;
@@ -17,7 +17,7 @@ export interface Joined {
   readonly bounds: Bounds;
 }
 
-export interface JoinedAsk {
+interface JoinedAsk {
   /** Sends a request of many, once. */
   readonly together: (route: BatchRoute, body: string, bounds: Bounds) => Promise<Attempt>;
   readonly whole: Bounds;

@@ -18,7 +18,7 @@ export function signReceipt<R extends Receipt>(record: R, privateKey: KeyObject,
 }
 
 /** `changed`: it is not what was signed. `other_key`: another key signed it, or may have. */
-export type ReceiptVerdict = 'right' | 'changed' | 'unsigned' | 'other_key';
+type ReceiptVerdict = 'right' | 'changed' | 'unsigned' | 'other_key';
 
 export function verifyReceipt(record: Receipt, key: ReceiptKey): ReceiptVerdict {
   const { signature } = record;

@@ -105,7 +105,7 @@ export interface Hold {
   readonly requested_at: string;
 }
 
-export interface HoldsOptions {
+interface HoldsOptions {
   readonly row_key?: string | undefined;
   readonly subject?: string | undefined;
   /** Rows and subjects that are held: 1 to 1000. @default 100 */

@@ -92,7 +92,7 @@ export interface ShardSkip {
   readonly cells: number;
 }
 
-export interface TriggerResend {
+interface TriggerResend {
   readonly why: string;
   readonly asked_at: string;
   /** Null while it is under way: nothing is sent or consumed until then. */
@@ -176,13 +176,13 @@ export interface TriggerShard {
   readonly failing: number;
 }
 
-export interface TriggerShardsOptions {
+interface TriggerShardsOptions {
   /** Shards, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
   readonly after?: number | undefined;
 }
 
-export interface ParkedOptions {
+interface ParkedOptions {
   /** Cells and messages, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
   /** `next` of the page before. */

@@ -22,7 +22,7 @@ const DATASTORE = {
 const INDEX = { noun: 'index', key: 'table', schema: indexYaml };
 const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
 
-export interface JudgedDefinitions {
+interface JudgedDefinitions {
   /** All that is sound of them. */
   readonly definitions: Definitions;
   /** Everything that is wrong, with its file and line; where there is anything, nothing may be made of the rest. */

@@ -11,7 +11,7 @@ export interface ShardRows {
 }
 
 /** What one node shows of some rows. */
-export interface NodeAnswer {
+interface NodeAnswer {
   readonly target: Target;
   readonly writable: boolean;
   /** By row, of all shards in their order. */

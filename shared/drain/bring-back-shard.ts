@@ -33,7 +33,7 @@ export interface BringingBack {
   readonly isSetBack?: boolean;
 }
 
-export interface BroughtBack {
+interface BroughtBack {
   readonly appended: number;
   /** Addresses for which two bodies wait that may both have been acknowledged: the shard stays closed. */
   readonly undecided: number;

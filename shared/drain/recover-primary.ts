@@ -24,7 +24,7 @@ export interface Recovery {
   readonly closed: readonly { readonly datastore: string; readonly shard: number; readonly reason: string }[];
 }
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   /** Kept between calls: it tells how long addresses have been undecided. @default they are seen for the first time */
   readonly since?: UndecidedSince;
   /** Once it comes no more shards are begun: a successor goes on with those. */

@@ -16,7 +16,7 @@ import { releaseOpened } from './release-undecided.ts';
 import { PAUSE_MS } from './turns.ts';
 import { undecidedSince } from './undecided-since.ts';
 
-export interface DrainRun {
+interface DrainRun {
   readonly context: StoreContext;
   readonly leases: Leases;
   /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */

@@ -27,7 +27,7 @@ export interface LeasedWork {
 }
 
 /** What became of work that had its lease. */
-export interface LeasedEnd<T> {
+interface LeasedEnd<T> {
   readonly result: T;
   /** It was ended since a successor asks for the lease, and goes on with it. */
   readonly isWanted: boolean;

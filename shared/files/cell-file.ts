@@ -14,7 +14,7 @@ export interface CellFile {
   discard(): Promise<void>;
 }
 
-export interface FileSum {
+interface FileSum {
   readonly bytes: number;
   readonly sha256: string;
 }

@@ -276,7 +276,7 @@ class PartWriting {
 }
 
 /** `0233.ndjson.gz` */
-export function fileName(shard: number, { format, compression }: Pick<Plan, 'format' | 'compression'>): string {
+function fileName(shard: number, { format, compression }: Pick<Plan, 'format' | 'compression'>): string {
   const ending = format === 'parquet' ? 'parquet' : `ndjson${ENDING[compression as Compression]}`;
   return `${String(shard).padStart(4, '0')}.${ending}`;
 }

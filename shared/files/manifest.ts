@@ -82,7 +82,6 @@ const doneSchema = z.array(shardSchema);
 export type Range = z.infer<typeof rangeSchema>;
 export type ExportedShard = z.infer<typeof shardSchema>;
 export type TypedColumn = z.infer<typeof typedColumnSchema>;
-export type ExportContent = z.infer<typeof contentSchema>;
 /** What a part is to hold. */
 export type Plan = z.infer<typeof planSchema>;
 /** What a part holds. Written last: a part without it is not complete. */
@@ -121,7 +120,7 @@ export async function readManifests(target: ExportTarget): Promise<readonly Part
   return parts;
 }
 
-export interface LastParts {
+interface LastParts {
   /** The last one that is complete. */
   readonly last: Part | undefined;
   /** The one behind it that was begun. */

@@ -23,7 +23,7 @@ export interface PartWish {
   readonly leavesUnknown?: boolean | undefined;
 }
 
-export interface PlannedPart {
+interface PlannedPart {
   readonly part: string;
   readonly plan: Plan;
 }

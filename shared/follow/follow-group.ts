@@ -84,7 +84,7 @@ export async function followGroup(
 }
 
 /** How often shards are looked at. */
-export interface Pace {
+interface Pace {
   readonly pauses: Pauses;
   /** @default none are heard */
   readonly bells?: BellTower;

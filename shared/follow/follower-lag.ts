@@ -59,7 +59,7 @@ export async function committedOffsets(
 }
 
 /** A shard's offset as last written, with the generation that its partition had. */
-export interface CommittedLocation extends ShardOffset {
+interface CommittedLocation extends ShardOffset {
   readonly generation: number;
 }
 

@@ -29,7 +29,7 @@ export interface OffsetItem {
   readonly offsets: readonly (ShardOffset | undefined)[];
 }
 
-export interface OffsetLayout extends FollowerName {
+interface OffsetLayout extends FollowerName {
   readonly shards: number;
   readonly partitions: number;
 }

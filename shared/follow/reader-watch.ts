@@ -14,7 +14,7 @@ export interface ReaderWatch {
   roleOf(group: string): Role;
 }
 
-export interface ReaderWatchOptions {
+interface ReaderWatchOptions {
   /** Told when the writer is read in place of readers that stand still, and when they are read again. */
   readonly report?: (event: FollowEvent) => void;
   /** Between looks: so long may a reader lack a cell. @default 10,000 */

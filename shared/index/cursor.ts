@@ -19,7 +19,7 @@ export function encodeCursor(position: CursorPosition, identity: string): string
   return Buffer.from(JSON.stringify([value, position.row_key, fingerprint(identity)])).toString('base64url');
 }
 
-export interface CursorUse {
+interface CursorUse {
   readonly identity: string;
   /** Of the field that the query is ordered by; undefined where it is ordered by row key. */
   readonly type: FieldType | undefined;

@@ -13,7 +13,7 @@ export interface Difference {
   readonly held: ExistingEntry | undefined;
 }
 
-export interface Differences {
+interface Differences {
   readonly differences: readonly Difference[];
   /** Entries whose places could not be asked, by reason: a table that is refused stands alone. */
   readonly unasked: readonly MissedEntries[];

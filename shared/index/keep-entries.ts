@@ -222,7 +222,7 @@ export interface Wanted {
   readonly unread: readonly RowsUnread[];
 }
 
-export interface WantedPart extends Wanted {
+interface WantedPart extends Wanted {
   /** Parts of rows of many or long cells are still to come, which may take their time. */
   readonly more: boolean;
 }

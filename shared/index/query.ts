@@ -174,7 +174,7 @@ export interface IndexesAsked {
   readonly looks: IndexLooks;
 }
 
-export interface AnsweredQuery {
+interface AnsweredQuery {
   readonly index: PhysicalIndex;
   readonly parsed: ParsedQuery;
 }

@@ -12,7 +12,7 @@ export interface WishedTriggers {
   readonly triggers: readonly DeployedTrigger[];
 }
 
-export interface TriggerTables {
+interface TriggerTables {
   readonly topologyTable: DynamoTable;
   /** @default what is kept there of removed triggers stays */
   readonly stateTable?: DynamoTable | undefined;

@@ -28,7 +28,7 @@ export interface SubjectManagement {
   signed(datastore: string, erasures: ErasureOperations): ErasureOperations;
 }
 
-export interface SubjectWork {
+interface SubjectWork {
   readonly topology: TopologySource;
   readonly keys: KeyStore;
   /** Where holds are. */

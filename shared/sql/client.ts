@@ -114,7 +114,7 @@ export interface SqlChange {
 /** Which node of the group runs a statement: its writer, any reader, or the nth node (from 0), whatever its role is. */
 export type Target = 'writer' | 'reader' | { readonly node: number };
 
-export interface SqlAbilities {
+interface SqlAbilities {
   /** Statements sent to `reader` really run on a reader. */
   readonly readsFromReaders: boolean;
   /** An acknowledged write outlives the writer's disk, since each reader can be asked for it. */

@@ -11,7 +11,7 @@ import { toSqlError } from './mysql-error.ts';
 import { readsBehind, type ReadsBehind } from './reads-behind.ts';
 import type { Standstill } from './standstill.ts';
 
-export interface MysqlPoolOptions {
+interface MysqlPoolOptions {
   readonly connection: ConnectionOptions;
   /** Connections at most. */
   readonly connections: number;
@@ -52,7 +52,7 @@ interface Text {
 }
 
 /** What one statement of several did. */
-export interface DoneTogether {
+interface DoneTogether {
   readonly change: ResultSetHeader;
   /** @default it wanted nothing to be read, or that failed */
   readonly rows?: readonly SqlRow[];
@@ -384,7 +384,7 @@ function doneTogether(
 export const GRACE_MS = 500;
 
 /** How long a statement may take on a connection, which runs one at a time. */
-export interface TimeLimit {
+interface TimeLimit {
   begin(onLate: (stoodStill: boolean) => void): void;
   /** Returns whether it was in time. */
   end(): boolean;

@@ -2,7 +2,7 @@ import { SqlError, type SqlClient, type SqlRow, type Statement, type Target } fr
 import type { Role } from '../cell.ts';
 
 /** In place of a table's name: several of them, any of which may keep the union waiting. */
-export const SEVERAL_TABLES = 'several tables';
+const SEVERAL_TABLES = 'several tables';
 
 /**
  * The rows of several statements, each a SELECT that can stand in a union. Their order is lost.
@@ -44,7 +44,7 @@ function tableOf(parts: readonly Statement[]): string | undefined {
   return found;
 }
 
-export interface DividedAnswer {
+interface DividedAnswer {
   /** Of all parts that were answered, in no order. */
   readonly rows: readonly SqlRow[];
   /** By place among the parts: why the server refused that part by itself. */

@@ -30,7 +30,7 @@ import type { DeployedTrigger, ShardHome, TopologySource } from '../topology/top
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>;
 
 /** What became of cells, in their order. */
-export interface Appended {
+interface Appended {
   readonly results: readonly AppendResult[];
   /** Of the shard, when they were appended. */
   readonly epoch: number;
@@ -284,11 +284,7 @@ function restsOf(topology: TopologySource): Map<string, number> {
  * @returns to be called with where it was looked for: comes back when that is to be tried again
  * @throws SchemalessError `unavailable` where the shard takes no appends for longer
  */
-export function whenOpened(
-  context: StoreContext,
-  datastore: string,
-  shard: number,
-): (tried: ShardHome) => Promise<void> {
+function whenOpened(context: StoreContext, datastore: string, shard: number): (tried: ShardHome) => Promise<void> {
   const { topology } = context;
   let since: number | undefined;
 

@@ -35,7 +35,7 @@ export interface JoinedWrites {
 }
 
 /** Cells of one write, and of their rows what indexes want to know, if it was read. */
-export interface AppendedPart {
+interface AppendedPart {
   readonly results: readonly AppendResult[];
   /** Where they are. */
   readonly group: string;
@@ -242,7 +242,7 @@ export async function bufferOnSecondaries(
 }
 
 /** Puts copies into one group's buffer. Returns whether it holds them now; what went wrong otherwise is reported. */
-export async function bufferOn(
+async function bufferOn(
   context: StoreContext,
   group: string,
   datastore: string,

@@ -35,7 +35,7 @@ export interface AppliedDatastore {
   readonly records: readonly AppliedRecord[];
 }
 
-export type AppliedDefinition =
+type AppliedDefinition =
   | {
       readonly kind: 'datastore';
       readonly datastore: string;
@@ -47,7 +47,7 @@ export type AppliedDefinition =
   | { readonly kind: 'trigger'; readonly datastore: string; readonly trigger: DeployedTrigger };
 
 /** Names one of them. */
-export interface AppliedName {
+interface AppliedName {
   readonly kind: AppliedDefinition['kind'];
   readonly datastore: string;
   /** That of the datastore where it is one. */
@@ -55,7 +55,7 @@ export interface AppliedName {
 }
 
 /** That something was applied, and what became of it since. */
-export interface AppliedRecord extends AppliedName {
+interface AppliedRecord extends AppliedName {
   /** The wish of the deployment that defines it now: see `forgetDeployed`. */
   readonly superseded_by?: string;
 }

@@ -25,7 +25,7 @@ export interface MovingShard {
 }
 
 /** A move, as far as the topology knows it: its id, and who holds the copy. */
-export interface OwnMoving extends MovingShard {
+interface OwnMoving extends MovingShard {
   readonly id: string;
   readonly to: string;
 }

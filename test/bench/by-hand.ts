@@ -41,7 +41,7 @@ export interface ByHand extends AsyncDisposable {
   batchPut(cells: readonly NewCell[]): Promise<void>;
 }
 
-export interface ByHandOptions {
+interface ByHandOptions {
   readonly groups: readonly GroupAccess[];
   readonly topology: DatastoreTopology;
   /** Of one column and field. */

@@ -13,7 +13,7 @@ export const [GROUPS, SHARDS] = [3, 256];
 export const CONNECTIONS = 8;
 
 /** A store on servers started for it, and beside it what it is held against. */
-export interface StoreBesideHand extends AsyncDisposable {
+interface StoreBesideHand extends AsyncDisposable {
   /** "MariaDB 10.11.6" */
   readonly engine: string;
   readonly access: StoreAccess;

@@ -33,7 +33,7 @@ export interface ClusterOptions {
 }
 
 /** Datastores on groups, and what it takes to reach them from any thread. */
-export interface Stores extends AsyncDisposable {
+interface Stores extends AsyncDisposable {
   readonly access: DatastoreAccess;
   /** Adds groups, until the store has so many: shards stay where they are. */
   grow(count: number): Promise<void>;

@@ -30,7 +30,7 @@ export interface OpenTrips extends AsyncDisposable {
   logOf(shard: number, after?: number): Promise<readonly Cell[]>;
 }
 
-export interface OpenTripsOptions extends Omit<RealStoreOptions, 'datastores' | 'indexes' | 'triggers'> {
+interface OpenTripsOptions extends Omit<RealStoreOptions, 'datastores' | 'indexes' | 'triggers'> {
   /** Live from the start. */
   readonly indexes?: readonly IndexDefinition[];
   readonly triggers?: readonly DeployedTrigger[];

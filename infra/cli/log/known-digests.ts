@@ -13,7 +13,7 @@ const line = z.object({
 const failure = z.object({ shard: z.int().nonnegative(), error: z.object({}) });
 
 /** The digest that a shard's log had at a place. */
-export type KnownDigest = z.infer<typeof line>;
+type KnownDigest = z.infer<typeof line>;
 
 /**
  * Those that a file lists, as `schemaless digest` prints them, but for shards that could not be read then; or those of an

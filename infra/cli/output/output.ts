@@ -89,7 +89,7 @@ async function listJson(pages: Pages, write: Write): Promise<void> {
   await write(before.startsWith('[') ? '[]\n' : '\n]\n');
 }
 
-export function jsonLine(value: object): string {
+function jsonLine(value: object): string {
   return printableJson(stringifyJson(withPlainErrors(value)));
 }
 

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 
-export interface TextTable {
+interface TextTable {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** How the header is marked. */

@@ -3,7 +3,7 @@ import { timeOf } from '../files/progress.ts';
 import { bytesText } from './bytes-text.ts';
 
 /** Is told how far a plan is, as often as somebody likes. */
-export interface MovesShown {
+interface MovesShown {
   tell(progress: PlanProgress): void;
   stop(): void;
 }
@@ -37,7 +37,7 @@ async function bar(stream: NodeJS.WriteStream): Promise<MovesShown> {
 }
 
 /** What stands behind the bar. */
-export function progressLine(progress: PlanProgress): string {
+function progressLine(progress: PlanProgress): string {
   const { percent, moved, moves, under_way, bytes_per_second, eta_seconds } = progress;
   const left = eta_seconds === null ? 'unknown time left' : `${timeOf(eta_seconds)} left`;
   const shards = `${moved} of ${moves} shards, ${under_way} under way`;

@@ -12,7 +12,7 @@ export interface TimedCall<T> {
   readonly ended: Promise<void>;
 }
 
-export interface TimedCallOptions<T> {
+interface TimedCallOptions<T> {
   readonly limitMs: number;
   /** The server's id of the connection. */
   readonly threadId: number;

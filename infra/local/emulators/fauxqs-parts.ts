@@ -65,12 +65,12 @@ export interface FauxqsQueue {
   processTimers(): void;
 }
 
-export interface FauxqsStore {
+interface FauxqsStore {
   getQueue(url: string): FauxqsQueue | undefined;
 }
 
 /** Answers one action of the service. */
-export type FauxqsAction = (
+type FauxqsAction = (
   body: { readonly QueueUrl?: string },
   store: FauxqsStore,
   request: { readonly raw: { readonly socket: { readonly destroyed: boolean } } },
@@ -80,7 +80,7 @@ export interface FauxqsRouter {
   register(action: string, answer: FauxqsAction): void;
 }
 
-export interface FauxqsParts {
+interface FauxqsParts {
   readonly queue: FauxqsQueue;
   readonly file: FauxqsFile;
   readonly router: FauxqsRouter;

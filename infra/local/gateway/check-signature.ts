@@ -8,7 +8,7 @@ export interface CallerCredentials {
   readonly secretAccessKey: string;
 }
 
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly method: string;
   /** Path and query, still encoded. */
   readonly url: string;

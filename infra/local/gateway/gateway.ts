@@ -36,7 +36,7 @@ export const GATEWAY_LIMITS = {
 const RETRY_AFTER = '1';
 
 /** Calls a function with JSON text. */
-export type Caller = (event: string) => Promise<FunctionResult>;
+type Caller = (event: string) => Promise<FunctionResult>;
 
 /**
  * An HTTP API on the loopback interface. Whoever can reach it may do everything, unless it checks signatures; web pages
@@ -76,7 +76,7 @@ interface RouteTarget {
   judged?: { readonly rights: Rights; readonly why: string | undefined };
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   /**
    * That requests have to be signed with where the route says so; 403 otherwise, as from API Gateway. @default signatures
    * are not looked at

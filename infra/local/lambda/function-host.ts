@@ -3,7 +3,7 @@ import type { FunctionLog } from './function-log.ts';
 import { wholeText, type FunctionResult } from './function-result.ts';
 import { FunctionError, functionPool, type CallCounts, type FunctionPool } from './function-pool.ts';
 
-export interface FunctionHostOptions {
+interface FunctionHostOptions {
   readonly mode: FunctionMode;
   readonly sharedInstances: number;
   readonly idleMs: number;
@@ -21,7 +21,7 @@ export interface WantedFunctions {
 }
 
 /** Functions that can be called, and do not yet answer in place of those before them. */
-export interface ReadyFunctions {
+interface ReadyFunctions {
   invoke(arn: string, event: string): Promise<string>;
   /** Those that are new or not as they were; none of those that stay. */
   readonly changed: readonly FunctionDefinition[];

@@ -4,7 +4,7 @@ import type { FunctionResult } from './function-result.ts';
 import { startInstance, type Instance } from './instance.ts';
 import { READY, type AnswerMessage } from './messages.ts';
 
-export interface FunctionPoolOptions {
+interface FunctionPoolOptions {
   readonly definition: FunctionDefinition;
   readonly mode: FunctionMode;
   readonly environment: Record<string, string>;

@@ -11,7 +11,7 @@ const CATCH_UP_POLL_MS = 100;
 /** How long a node may take to apply a whole log. */
 const REPLAY_SECONDS = 1800;
 
-export interface GroupRolesOptions {
+interface GroupRolesOptions {
   readonly group: string;
   readonly record: GroupRecord;
   /** Writes the record to the disk. */

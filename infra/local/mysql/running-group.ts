@@ -13,7 +13,7 @@ import type { ServerSize } from './server-size.ts';
 
 const RETRY_MS = 1000;
 
-export interface RunningGroupOptions {
+interface RunningGroupOptions {
   readonly name: string;
   readonly readers: number;
   /** The folder below which each node has one. */

@@ -11,8 +11,8 @@ import { RunningGroup } from './running-group.ts';
 import type { ServerNode } from './server-node.ts';
 import type { ServerSize } from './server-size.ts';
 
-export type { Fault, Forwarder } from './forwarder.ts';
-export type { NodeRole, NodeState, NodeStatus } from './node-status.ts';
+export type { Forwarder } from './forwarder.ts';
+export type { NodeRole, NodeStatus } from './node-status.ts';
 
 /** Nodes are named by one letter, and each has an address in one small network. */
 const MAX_READERS = 15;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sign } from '../../../shared/client/sign-request.ts';
 
-export interface ProofOptions {
+interface ProofOptions {
   readonly url: string;
   readonly datastores: readonly string[];
   readonly readers: boolean;

@@ -30,7 +30,7 @@ export interface StackSources {
 }
 
 /** What a start has found out of its options. */
-export interface StartOptions extends LocalStackOptions {
+interface StartOptions extends LocalStackOptions {
   readonly groups: number;
   readonly shards: number;
 }

@@ -22,7 +22,7 @@ import { runEventSources, type RunningEventSources } from './run-event-sources.t
 import { runSchedules, type RunningSchedules } from './run-schedules.ts';
 import { tailersOf, tailerWish, type TailerWish, type Tailers } from '../stack/tailers.ts';
 
-export interface RunTemplateOptions {
+interface RunTemplateOptions {
   readonly options: LocalStackOptions;
   readonly folder: DataFolder;
   readonly services: {

@@ -18,7 +18,7 @@ export interface TemplateResource {
   readonly Condition?: string;
 }
 
-export interface TemplateOutput {
+interface TemplateOutput {
   readonly Value: unknown;
   readonly Export?: { readonly Name: unknown };
 }

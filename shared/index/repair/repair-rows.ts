@@ -23,7 +23,7 @@ const ENTRIES_AT_ONCE = 5000;
 const TABLES_AT_ONCE = 50;
 const ENTRIES_A_STATEMENT = 200;
 
-export interface RowsRepaired {
+interface RowsRepaired {
   /** Entries and tombstones that were missing or wrong. */
   readonly written: number;
   /** By group whose entries, or some of them, could not be compared or written: the rows that they are of. */

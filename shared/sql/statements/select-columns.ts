@@ -4,7 +4,7 @@ import type { Statement } from '../client.ts';
 import { hiddenInAny, type RetentionRules } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 
-export interface ColumnsOfRow {
+interface ColumnsOfRow {
   readonly row_key: string;
   /** Each once. */
   readonly columns: readonly string[];

@@ -142,7 +142,7 @@ function unlessErased(body: Uint8Array): Uint8Array | null {
   return isErasedBody(body) ? null : body;
 }
 
-export interface RowStates {
+interface RowStates {
   readonly states: readonly RowState[];
   /** Rows of which not all that was wanted has come. */
   readonly cut: readonly RowOfShard[];

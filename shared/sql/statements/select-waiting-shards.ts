@@ -10,7 +10,7 @@ export interface WaitingShard {
   readonly rows: number;
 }
 
-export interface WaitingShards {
+interface WaitingShards {
   readonly shards: readonly WaitingShard[];
   /** Highest id of all rows, of whatever state; 0 where there are none. */
   readonly last: number;

@@ -18,9 +18,9 @@ export interface BatchLimits {
 }
 
 /** `back`: it goes back to the queue, and with it those behind it in its group. */
-export type RecordEnd = 'done' | 'back';
+type RecordEnd = 'done' | 'back';
 
-export interface Batch {
+interface Batch {
   /** Consumes one of the batch's messages; to be called for each, in order, one after the other. Never throws. */
   consume(record: QueueRecord): Promise<RecordEnd>;
   /** Has to be called once all are consumed. */

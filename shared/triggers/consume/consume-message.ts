@@ -7,7 +7,7 @@ import { isPermanent } from './permanent-failure.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
 import { isAnswered, type ShardView } from './shard-views.ts';
 
-export interface MessageInHand {
+interface MessageInHand {
   readonly record: QueueRecord;
   readonly message: TriggerMessage;
   readonly view: ShardView;

@@ -12,7 +12,7 @@ export interface MarkSettings {
 }
 
 /** A message, with what is known of its shard. */
-export interface MarkedMessage {
+interface MarkedMessage {
   readonly message: TriggerMessage;
   /** Milliseconds since 1970. */
   readonly sentAt: number;

@@ -40,7 +40,7 @@ export interface Gate {
   isIdle: boolean;
 }
 
-export interface MovingAround {
+interface MovingAround {
   readonly operations: Pick<MoveOperations, 'createMove' | 'move'>;
   readonly shards: number;
   readonly groups: readonly string[];

@@ -48,7 +48,7 @@ export interface LoadProgress {
 }
 
 /** A circuit of the store that opened. */
-export interface Opening {
+interface Opening {
   readonly circuit: string;
   /** Milliseconds since 1970. */
   readonly at: number;

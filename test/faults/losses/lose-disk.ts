@@ -84,7 +84,7 @@ export async function loseDisk(
 /** How far one node shows the log of each of its group's shards. */
 type Heads = ReadonlyMap<number, number>;
 
-export interface Copies {
+interface Copies {
   /** Cells on the writer that the node does not show. */
   readonly ahead: number;
   /** Those of them of which no buffer table holds a copy. */

@@ -83,7 +83,7 @@ export function openJudge(chronicle: Chronicle): Judge {
 }
 
 /** The world once every fault is over and everything was drained. */
-export type CalmWorld = Pick<World, 'chronicle' | 'groups' | 'topology' | 'allShards'>;
+type CalmWorld = Pick<World, 'chronicle' | 'groups' | 'topology' | 'allShards'>;
 
 /** The rows that the servers of a shard's group hold, by its writer. */
 export function logOf(

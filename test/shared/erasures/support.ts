@@ -18,7 +18,7 @@ import type { RealStore } from '../../support/real-store.ts';
 import { until } from '../../support/until.ts';
 
 /** Erases in a store, and continues what is not done. */
-export interface Eraser extends AsyncDisposable {
+interface Eraser extends AsyncDisposable {
   readonly stateTable: DynamoTable;
   readonly operations: ErasureOperations;
   readonly retention: RetentionOperations;
@@ -77,13 +77,8 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
   };
 }
 
-export interface ColumnOfRow {
-  readonly row_key: string;
-  readonly column_name: string;
-}
-
 /** What tests of retention do with a datastore of one shard. */
-export interface Retained {
+interface Retained {
   /** Changes the rules, and waits until the store goes by them. */
   ruled(rules: readonly RetentionRule[] | undefined): Promise<void>;
   write(row_key: string, column_name: string, refKeys: readonly number[]): Promise<void>;

@@ -18,7 +18,7 @@ export class CsvValueError extends Error {
 }
 
 /** What a record says, before its address is checked. */
-export interface UncheckedCell {
+interface UncheckedCell {
   readonly row_key: unknown;
   readonly column_name: unknown;
   readonly ref_key: unknown;

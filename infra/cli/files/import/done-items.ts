@@ -23,7 +23,7 @@ export interface Entry {
 }
 
 /** What has newly come to be before everything that is still under way. */
-export interface Advance {
+interface Advance {
   readonly items: number;
   readonly position: Position;
   readonly ends: Readonly<Record<End, number>>;

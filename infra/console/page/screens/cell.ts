@@ -12,7 +12,7 @@ import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
 import { counted, timeText, visible } from '../text.ts';
 
-export interface OfTheCellProps {
+interface OfTheCellProps {
   readonly cell: ShownCell;
   readonly before: ShownCell | undefined;
   readonly shown: boolean;

@@ -12,7 +12,7 @@ import { bytesText, countText, durationText, visible } from '../text.ts';
 import { createMoveAction, MoveActions, progressOf } from './moves.ts';
 import type { MappedShard } from './mapped-shard.ts';
 
-export interface OneShardProps {
+interface OneShardProps {
   readonly shard: MappedShard;
   readonly groups: readonly string[];
   /** That is under way. */

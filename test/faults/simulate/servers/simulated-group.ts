@@ -56,7 +56,7 @@ export interface SimulatedGroup {
   commitEverywhere(changes: readonly TableChange[]): void;
 }
 
-export interface GroupOptions {
+interface GroupOptions {
   readonly name: string;
   readonly readers: number;
   readonly time: VirtualTime;

@@ -19,7 +19,7 @@ export const CELLS = 300;
 export type Source = Pick<Datastore, 'name' | 'heads' | 'log'> & { indexes(): Promise<readonly IndexStatus[]> };
 
 /** What the tests of exports share; the datastore and the folder are new for each test. */
-export interface ExportScene {
+interface ExportScene {
   readonly folder: string;
   datastore: Datastore;
   target: string;

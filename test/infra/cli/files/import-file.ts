@@ -13,12 +13,12 @@ import { folderOfTests } from '../../support/folder-of-tests.ts';
 export const SHARDS = 4;
 export type Target = Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
 
-export interface Wishes extends Partial<ImportOptions>, InputOptions {
+interface Wishes extends Partial<ImportOptions>, InputOptions {
   readonly client?: Target;
 }
 
 /** What the tests of imports share; the datastore and the file are new for each test. */
-export interface ImportScene {
+interface ImportScene {
   readonly folder: string;
   datastore: Datastore;
   file: string;

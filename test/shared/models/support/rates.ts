@@ -48,7 +48,7 @@ export function hotelsIn(datastore: ModelDatastore) {
   });
 }
 
-export interface RatesStore extends RealStore {
+interface RatesStore extends RealStore {
   /** In process. */
   readonly datastore: ModelDatastore;
   readonly overHttp: ModelDatastore;

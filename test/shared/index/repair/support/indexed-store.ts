@@ -44,7 +44,7 @@ export const CITIES: IndexDefinition = {
 /** A client as it is, or one that stands before it. */
 export type Wrap = (client: SqlClient, group: string) => SqlClient;
 
-export type IndexedStore = Awaited<ReturnType<typeof openIndexedStore>>;
+type IndexedStore = Awaited<ReturnType<typeof openIndexedStore>>;
 
 const QUICK: Partial<RepairSettings> = {
   behindMs: 100,
