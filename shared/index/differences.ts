@@ -5,7 +5,8 @@ import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { Version } from './entry.ts';
 import { keyOfValue } from '../definitions/field-value.ts';
-import type { MissedEntries, EntryOfShard } from './keep-entries.ts';
+import type { EntryOfShard } from './wanted-entries.ts';
+import type { MissedEntries } from './write-entries.ts';
 
 /** An entry that is not as it should be. `held` is what is there, undefined where nothing is. */
 export interface Difference {

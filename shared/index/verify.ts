@@ -8,7 +8,8 @@ import { homeOf, requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { compareVersions, differencesOf, type Difference } from './differences.ts';
 import type { PhysicalIndex } from './index-table.ts';
-import { DEPTH, wantedEntries, wantedInParts, writeEntries, type EntryOfShard, type Wanted } from './keep-entries.ts';
+import { DEPTH, wantedEntries, wantedInParts, type EntryOfShard, type Wanted } from './wanted-entries.ts';
+import { writeEntries } from './write-entries.ts';
 import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
 /** A place where an index does not say what the cells say. */

@@ -5,7 +5,7 @@ import { fromSqlTime } from '../time.ts';
 import { homeOf, requireDatastore } from '../access/groups.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import { type BufferedCell, insertBuffered } from '../sql/statements/insert-buffered.ts';
-import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/keep-entries.ts';
+import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/rows-after.ts';
 import { appendToPrimary, type AppendResult } from './append.ts';
 import type { StoreContext } from '../access/context.ts';
 import { selectCreated, toCreated } from '../sql/statements/select-created.ts';

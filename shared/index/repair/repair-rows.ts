@@ -1,14 +1,7 @@
 import { differencesOf } from '../differences.ts';
 import type { PhysicalIndex } from '../index-table.ts';
-import {
-  DEPTH,
-  wantedInParts,
-  writeEntries,
-  type MissedEntries,
-  type MistypedField,
-  type EntryOfShard,
-  type Wanted,
-} from '../keep-entries.ts';
+import { DEPTH, wantedInParts, type MistypedField, type EntryOfShard, type Wanted } from '../wanted-entries.ts';
+import { writeEntries, type MissedEntries } from '../write-entries.ts';
 import { SqlError } from '../../sql/client.ts';
 import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
 import { homeOf, requireDatastore } from '../../access/groups.ts';

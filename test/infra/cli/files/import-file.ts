@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach } from 'vitest';
-import { importCells, type ImportOptions, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
+import { importCells, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
+import type { ImportOptions } from '../../../../infra/cli/files/import/import-options.ts';
 import { newJournal, readJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput, type InputOptions } from '../../../../infra/cli/files/import/open-input.ts';
 import type { NewCell } from '../../../../shared/cell.ts';
