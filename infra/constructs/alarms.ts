@@ -1,7 +1,10 @@
+import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Construct } from 'constructs';
 import type { AlarmTopics } from './alarm-topics.ts';
+
+export const FIVE_MINUTES = Duration.minutes(5);
 
 /** Says of every alarm what it means, what to look at and what to do. */
 const RUNBOOK = 'infra/docs/operations/runbook.md';

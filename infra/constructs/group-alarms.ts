@@ -3,7 +3,7 @@ import { MathExpression, Stats, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms } from './alarms.ts';
+import { Alarms, FIVE_MINUTES } from './alarms.ts';
 import type { GroupProxy } from './group-proxy.ts';
 import { connectionsOf } from './max-connections.ts';
 import type { ShardGroup } from './shard-group.ts';
@@ -14,7 +14,6 @@ interface GroupAlarmsProps {
   readonly topics: AlarmTopics;
 }
 
-const FIVE_MINUTES = Duration.minutes(5);
 /** Of what the instances of a group may use or hold. */
 const MOST_PERCENT = 85;
 const MOST_CONNECTIONS_SHARE = 0.8;

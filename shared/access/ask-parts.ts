@@ -1,7 +1,7 @@
 import { LIMITS, type Role, type Served } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
-import { selectParts } from '../sql/union.ts';
+import { selectParts } from '../sql/select-parts.ts';
 import { byItem, type ItemRows } from '../sql/cell-rows.ts';
 
 /** Why a part could not be read where it was asked for first. */

@@ -1,6 +1,6 @@
 import { LIMITS, type Json } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import { needsText } from './json.ts';
+import { needsText } from './key-order.ts';
 import { isKeptInteger } from './number.ts';
 
 interface Checked {

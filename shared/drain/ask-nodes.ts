@@ -1,5 +1,5 @@
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
-import { selectDivided } from '../sql/union.ts';
+import { selectDivided } from '../sql/select-divided.ts';
 import { bodyHashParts, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import type { Shown } from './decide.ts';

@@ -1,7 +1,7 @@
 import type { Role } from '../cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import { partsOf } from '../access/ask-parts.ts';
-import { selectParts } from '../sql/union.ts';
+import { selectParts } from '../sql/select-parts.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { FollowEvent } from './follower.ts';

@@ -1,6 +1,6 @@
 import type { StoreContext } from '../access/context.ts';
 import { selectExistingEntries, toExistingEntries, type ExistingEntry } from './statements/select-existing-entries.ts';
-import { selectDivided } from '../sql/union.ts';
+import { selectDivided } from '../sql/select-divided.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { Version } from './entry.ts';

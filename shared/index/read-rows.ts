@@ -4,7 +4,7 @@ import type { Json } from '../cell.ts';
 import type { IndexField } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { selectDivided } from '../sql/union.ts';
+import { selectDivided } from '../sql/select-divided.ts';
 import {
   cellsOfRow,
   selectRowStates,
