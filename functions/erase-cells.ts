@@ -11,7 +11,7 @@ import { eraseCells, getErasure, getRetention, listErasures } from './http/opera
 import { forgetSubject, listForgotten } from './http/operations/subjects.ts';
 
 /** What is erased, and who is forgotten. */
-export type Forgetting = ErasureManagement & SubjectManagement;
+type Forgetting = ErasureManagement & SubjectManagement;
 
 /** The routes of erasures, retention and subjects. */
 export function makeErasuresHandler(management: () => Forgetting): HttpHandler {

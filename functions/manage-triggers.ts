@@ -12,7 +12,6 @@ import { discardParkedCells, listParkedCells, retryParkedCells } from './http/op
 import { pauseTrigger, resumeTrigger, rewindTrigger } from './http/operations/switch-trigger.ts';
 import { sqsClient } from './environment/sqs.ts';
 
-/** The routes of triggers. */
 export function makeTriggersHandler(management: () => TriggerManagement): HttpHandler {
   return httpHandler<'manage-triggers', TriggerManagement>(
     {

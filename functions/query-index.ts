@@ -5,7 +5,6 @@ import { batchQuery } from './http/operations/batch-query.ts';
 import { listIndexes } from './http/operations/list-indexes.ts';
 import { queryIndex, countEntries } from './http/operations/query-index.ts';
 
-/** The routes of indexes. */
 export function makeQueryHandler(deployment: () => Deployment): HttpHandler {
   return httpHandler<'query-index'>({ listIndexes, queryIndex, countEntries, batchQuery }, deployment);
 }

@@ -14,7 +14,6 @@ import { listShards } from './http/operations/list-shards.ts';
 import { listVersions } from './http/operations/list-versions.ts';
 import { readLog, readShardLog } from './http/operations/read-log.ts';
 
-/** The routes that only read. */
 export function makeReadHandler(deployment: () => Deployment): HttpHandler {
   return httpHandler<'read-cells'>(
     {

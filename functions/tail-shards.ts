@@ -14,7 +14,7 @@ import { sqsClient } from './environment/sqs.ts';
 const TIME_TO_END_MS = 30_000;
 
 /** What each schedule says. */
-export interface TailSlot {
+interface TailSlot {
   /** Which of the workers wished for this one is, from 0. @default 0 */
   readonly slot?: number;
 }

@@ -6,7 +6,6 @@ import { describe } from '../shared/errors.ts';
 import { definitionsIn, MAX_TAILERS, MOST_KEPT_MINUTES } from './constructs/store-environment.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName, type EnvironmentProps } from './environments.ts';
 
-/** The root of the repository. */
 export const PROJECT_ROOT = join(import.meta.dirname, '..');
 
 /**
@@ -36,7 +35,7 @@ export interface AppContext {
   readonly cidr?: unknown;
   /** Not of `local`: the address that alarms are mailed to. @default nobody is told, until somebody subscribes */
   readonly alarmEmail?: unknown;
-  /** Of what has backups: ARN of a vault in another region that gets each, too. @default none does */
+  /** Of what has backups: ARN of a vault in another region that gets each, too. */
   readonly backupVault?: unknown;
   /** `local` alone: shard groups, 1 to 20. @default 3 */
   readonly groups?: unknown;
@@ -71,7 +70,6 @@ const LOCAL_KEYS = [
 
 /** Where what is deployed is. */
 const BINDING_KEYS = ['account', 'region', 'zones', 'cidr'] as const satisfies readonly (keyof AppContext)[];
-/** Of what is deployed alone. */
 const DEPLOYED_KEYS = [...BINDING_KEYS, 'alarmEmail', 'backupVault'] as const satisfies readonly (keyof AppContext)[];
 
 export const CONTEXT_KEYS = [
@@ -92,14 +90,13 @@ export interface AppProps {
   readonly functionsFolder: string;
   /** Absolute path that the triggers' functions are given from. */
   readonly projectFolder: string;
-  /** Told of alarms. */
   readonly alarmEmail?: string | undefined;
 }
 
 /**
  * Reads and checks the context. Throws an `Error` that names the key, what was wanted and what came.
  *
- * @param warn told of definitions that will be regretted @default nobody is told
+ * @param warn told of definitions that will be regretted
  */
 export function readAppContext(context: AppContext, warn: (warning: string) => void = () => undefined): AppProps {
   const environment = environmentOf(context);

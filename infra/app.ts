@@ -15,8 +15,7 @@ import { StorageStack } from './stacks/storage-stack.ts';
  * The environment and its parts come from the app's context, see `AppContext`. Throws an `Error` that names the key at
  * fault, or lists every problem of the datastores' definitions.
  *
- * @param changed what is to be otherwise than `environments.ts` says, for who wants to see what becomes of it @default
- *   nothing
+ * @param changed what is to be otherwise than `environments.ts` says, for who wants to see what becomes of it
  * @param codeOf gives the code of the functions
  */
 export function buildApp(

@@ -98,7 +98,6 @@ export function parseCount(
   return value === 0 ? 0 : value;
 }
 
-/** `limit` of any list. */
 export function parseLimit(value: unknown, field = 'limit'): number {
   return value === undefined ? LIMITS.defaultLimit : parseCount(value, field, 1, LIMITS.listCells);
 }
@@ -166,14 +165,12 @@ export function parseShard(value: unknown, shards: number, field = 'shard'): num
   return value === 0 ? 0 : value;
 }
 
-/** `read` of any question. */
 export function parseRead(value: unknown): Role {
   if (value === undefined || value === 'writer') return 'writer';
   if (value === 'reader') return 'reader';
   throw invalidField('read', 'writer or reader', value);
 }
 
-/** The 16 bytes of a row key. */
 export function rowKeyBytes(rowKey: string): Uint8Array {
   return Buffer.from(rowKey.replaceAll('-', ''), 'hex');
 }
@@ -183,7 +180,6 @@ const DIGITS = /* @__PURE__ */ Buffer.from('0123456789abcdef');
 /** Written over for each row key: all that changes are its digits. */
 const text = /* @__PURE__ */ Buffer.from('00000000-0000-0000-0000-000000000000');
 
-/** The row key that 16 bytes stand for. */
 export function rowKeyOf(bytes: Uint8Array): string {
   let at = 0;
   for (let position = 0; position < 16; position += 1) {
@@ -267,7 +263,6 @@ export function scopeOf({ column_name, ref_key, up_to }: Omit<ErasureTarget, 'ro
   return up_to === undefined || up_to === LIMITS.refKey ? 'column' : 'versions';
 }
 
-/** Where the erasure of a target stands. */
 export function erasureAddress(target: ErasureTarget): CellAddress {
   const { row_key, column_name = '', ref_key, up_to } = target;
   return {

@@ -40,7 +40,6 @@ export interface RestoredCell extends NewCell {
   readonly created_at: string;
 }
 
-/** A cell as it is stored. */
 export interface Cell extends NewCell {
   readonly added_id: number;
   readonly shard: number;
@@ -54,11 +53,7 @@ export interface Cell extends NewCell {
    * keeps its place in the log.
    */
   readonly erased?: true;
-  /**
-   * Paths of sealed fields whose subject was forgotten: nobody can read them any more, and they are null in `body`.
-   *
-   * @default none
-   */
+  /** Paths of sealed fields whose subject was forgotten: nobody can read them any more, and they are null in `body`. */
   readonly forgotten?: readonly string[];
   /** Of one that was erased: the SHA-256 of its body's JSON, in hexadecimal, for the digest of its log. */
   readonly body_sha256?: string;
@@ -170,7 +165,6 @@ export type PutResult =
  * Limits of the API, in one place; the table in `infra/docs/api.md` says the same. Sizes are bytes of UTF-8 JSON text.
  */
 export const LIMITS = {
-  /** One cell's body as JSON. */
   bodyBytes: 1024 * 1024,
   /** Nesting of arrays and objects in a body; a value that is neither has depth 0. */
   bodyDepth: 100,

@@ -51,7 +51,7 @@ export const ENVIRONMENT_VARIABLES = {
 } as const;
 
 /** What a variable is called in code. */
-export type VariableKey = keyof typeof ENVIRONMENT_VARIABLES;
+type VariableKey = keyof typeof ENVIRONMENT_VARIABLES;
 
 /** What every function that reaches the store reads. */
 export const STORE_VARIABLES = [

@@ -87,17 +87,14 @@ export class SchemalessError extends Error {
     return this.details.retry ?? ERRORS[this.code].retry;
   }
 
-  /** As `details.field`. */
   get field(): string | undefined {
     return this.details.field;
   }
 
-  /** As `details.wanted`. */
   get wanted(): string | undefined {
     return this.details.wanted;
   }
 
-  /** As `details.got`. */
   get got(): string | undefined {
     return this.details.got;
   }
@@ -129,7 +126,7 @@ export function missingField(field: string, wanted: string): SchemalessError {
 
 /**
  * @param known names that would do
- * @param otherwise names that would do, and mean something else @default none
+ * @param otherwise names that would do, and mean something else
  */
 export function unknownField(
   field: string,

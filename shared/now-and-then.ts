@@ -1,6 +1,6 @@
 import { pauseFor } from './pause-for.ts';
 
-export interface Look {
+interface Look {
   readonly everyMs: number;
   readonly look: () => Promise<void>;
   /** Told of the first of failures in a row. */

@@ -1,4 +1,3 @@
-/** Statements side by side on one group. */
 const SIDE_BY_SIDE = 4;
 
 /**

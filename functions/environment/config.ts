@@ -27,7 +27,6 @@ export interface Config {
   readonly databaseAuth: DatabaseAuth;
   /** Connections to each endpoint of each group, at most: 1 to 99. */
   readonly connections: number;
-  /** Where the HTTP API is. */
   readonly apiUrl: string;
   /** The datastore whose cells call the function. */
   readonly datastore: string;
@@ -41,9 +40,7 @@ export interface Config {
   readonly keepCopies: number;
   /** Days that backups are kept at most: 0 to 36,500. */
   readonly backupDays: number;
-  /** Where keys are kept. */
   readonly keysTable: string;
-  /** The secret of the root key. */
   readonly rootSecret: string;
   /** Days that the table of keys can be set back: 0 to 35. */
   readonly keyDays: number;
@@ -63,7 +60,6 @@ const FORMATS = ['ndjson', 'parquet'] as const;
 const COMPRESSIONS = ['gzip', 'zstd', 'none'] as const;
 const ROLES = ['writer', 'reader'] as const;
 
-/** Of a function that reaches the store. */
 export type StoreConfig = Pick<Config, StoreVariable>;
 /** Of a trigger's function. */
 export type ConsumerConfig = Pick<Config, ConsumerVariable | 'region'>;
@@ -100,7 +96,7 @@ const VARIABLES: Variables<Config> = {
 /**
  * Reads of the environment what a function needs, and asks for nothing else.
  *
- * @param given texts that hold in place of the environment's, by the names of their variables @default none
+ * @param given texts that hold in place of the environment's, by the names of their variables
  * @throws as `readVariables`
  */
 export function readConfig<K extends keyof Config>(

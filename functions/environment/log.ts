@@ -13,7 +13,7 @@ import { environmentName } from './config.ts';
 export const logger = new Logger({ serviceName: 'schemaless' });
 
 /** What ties lines of the log to the request that they come from. */
-export interface RequestIds {
+interface RequestIds {
   readonly request_id: string;
   /** The caller's own, W3C Trace Context. */
   readonly traceparent?: string;

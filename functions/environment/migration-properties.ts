@@ -70,8 +70,7 @@ const properties = z.object({
         writer: endpoint,
         reader: endpoint,
         nodes: z.array(endpoint).min(1),
-        // A deployment to which one may be rolled back did not say it.
-        clusterArn: z.string().prefault(''),
+        clusterArn: z.string().min(1),
         secret: z.string().min(1),
         userSecrets: z
           .object({
@@ -79,9 +78,8 @@ const properties = z.object({
             tail: z.string().min(1),
             write: z.string().min(1),
             repair: z.string().min(1),
-            // The same.
-            move: z.string().prefault(''),
-            erase: z.string().prefault(''),
+            move: z.string().min(1),
+            erase: z.string().min(1),
           })
           .exactOptional(),
         sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
@@ -93,9 +91,8 @@ const properties = z.object({
       name: z.string().min(1),
       shards: z.coerce.number().int().min(1),
       sealed: jsonText(z.array(sealed)).exactOptional(),
-      // Deployments that knew no indexes or triggers, and to which one may be rolled back, have none.
-      indexes: jsonText(z.array(index)).prefault('[]'),
-      triggers: jsonText(z.array(trigger)).optional(),
+      indexes: jsonText(z.array(index)),
+      triggers: jsonText(z.array(trigger)),
       retention: jsonText(retention).exactOptional(),
     }),
   ),

@@ -6,23 +6,18 @@ import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { secretOf } from './connect/connector.ts';
 import { secretCredentials } from './credentials.ts';
 
-/**
- * How the users of a group log in: all with tokens, or by their secrets; none of a user that came with a later release
- * than the group was last deployed by.
- */
+/** How the users of a group log in: all with tokens, or by their secrets. */
 export function userLogins(
   auth: DatabaseAuth,
   client: Pick<SecretsManagerClient, 'send'>,
-): (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, UserLogin>>>> {
+): (group: GroupAddress) => Promise<Readonly<Record<MadeUser, UserLogin>>> {
   return async (group) => {
-    const { userSecrets } = group;
-    const users = MADE_USERS.filter((user) => auth === 'iam' || !userSecrets || Boolean(userSecrets[user]));
-    const known = await Promise.all(
-      users.map(async (user): Promise<readonly [MadeUser, UserLogin]> => [
+    const logins = await Promise.all(
+      MADE_USERS.map(async (user): Promise<readonly [MadeUser, UserLogin]> => [
         user,
         auth === 'iam' ? 'token' : await secretCredentials(client, secretOf(group, user))(),
       ]),
     );
-    return Object.fromEntries(known);
+    return Object.fromEntries(logins) as Record<MadeUser, UserLogin>;
   };
 }

@@ -1,5 +1,4 @@
-/** A variable of the environment, and what its text means. */
-export interface Variable<T> {
+interface Variable<T> {
   readonly name: string;
   /** What it has to be, for who has set it wrong. */
   readonly wanted: string;
@@ -18,7 +17,7 @@ export type Variables<T> = { readonly [K in keyof T]: Variable<T[K]> };
  * No library does it: `zod/mini` adds 18.5 KB to each bundle (6.4 KB compressed) and 4 ms to each cold start, and the
  * words of its errors would be ours all the same.
  *
- * @param given texts that hold in place of the environment's, by the names of their variables @default none
+ * @param given texts that hold in place of the environment's, by the names of their variables
  * @throws an Error that says of each variable that is wrong, one a line, its name, what was wanted and what came
  */
 export function readVariables<T extends object>(

@@ -9,7 +9,6 @@ import { ERROR_TEXTS } from '../../shared/error-texts.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { qualityOf } from './request.ts';
 
-/** What an operation answers. */
 export interface Answer {
   readonly status: number;
   /** Written as JSON; members that are undefined are left out. */
@@ -23,11 +22,11 @@ export interface Answer {
   readonly packed?: boolean;
   /** The same, in the gateway's form. @default that of `json` */
   readonly made?: MadeBody;
-  /** Besides those that every answer has. @default none */
+  /** Besides those that every answer has. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @default application/json */
   readonly contentType?: string;
-  /** Seconds after which the request should be repeated. @default no such header */
+  /** Seconds after which the request should be repeated. */
   readonly retryAfter?: number | undefined;
   /** How the writes of this request ended, for the counters. */
   readonly outcomes?: readonly string[];
@@ -104,7 +103,7 @@ function inJson({ json, body: value }: Answer): Omit<Written, 'type'> {
 }
 
 /** What is smaller goes in few packets as it is, and is written sooner than compressed. */
-export const COMPRESSED_FROM_BYTES = 8192;
+const COMPRESSED_FROM_BYTES = 8192;
 /** Of JSON a tenth is left at the lowest level, and little less at others, which take several times as long. */
 const LEVEL = constants.Z_BEST_SPEED;
 
@@ -124,7 +123,7 @@ export async function compressed(
   const isJson = /^application\/(?:[\w.-]+\+)?json\b/u.test(String(headers['content-type']));
   if (!isJson || isChosen || body.length < COMPRESSED_FROM_BYTES) return result;
   const vary = { vary: headers['vary'] === undefined ? 'accept-encoding' : `${headers['vary']}, accept-encoding` };
-  if (qualityOf(acceptEncoding, ['gzip']) === 0) return { ...result, headers: { ...headers, ...vary } };
+  if (qualityOf(acceptEncoding, 'gzip') === 0) return { ...result, headers: { ...headers, ...vary } };
   const bytes = await compress(isBase64Encoded ? Buffer.from(body, 'base64') : body, { level: LEVEL });
   return {
     ...result,

@@ -19,7 +19,7 @@ export type HttpHandler = (
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
 /** The operations that a function has to answer, as the routes say. */
-export type OperationsOf<Handler extends Route['handler'], Over = Deployment> = {
+type OperationsOf<Handler extends Route['handler'], Over = Deployment> = {
   readonly [operation in Extract<Route, { readonly handler: Handler }>['operation']]: HttpOperation<Over>;
 };
 
@@ -35,7 +35,7 @@ const TIME_TO_ANSWER_MS = 250;
  * A Lambda handler for the routes of these operations.
  *
  * @param open opens what the operations work on: asked with the first request, again where it threw
- * @param beside what it answers that is no part of the API, by method and path @default nothing
+ * @param beside what it answers that is no part of the API, by method and path
  */
 export function httpHandler<Handler extends Route['handler'], Over = Deployment>(
   operations: OperationsOf<Handler, Over>,

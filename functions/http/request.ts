@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { MESSAGE_PACK_NAMES } from '../../shared/api/message-pack.ts';
+import { MESSAGE_PACK } from '../../shared/api/message-pack.ts';
 import { parseJson } from '../../shared/body/json.ts';
 import { LIMITS, type Json, type CellAddress, type Role } from '../../shared/cell.ts';
 import { missingField, SchemalessError, invalidField, unknownField } from '../../shared/errors.ts';
@@ -72,13 +72,13 @@ function callerOf({ requestContext }: APIGatewayProxyEventV2): string {
  * something out of the ordinary has to have named it.
  *
  * @param header undefined where there is none
- * @param names in lower case
+ * @param wanted in lower case
  */
-export function qualityOf(header: string | undefined, names: readonly string[]): number {
+export function qualityOf(header: string | undefined, wanted: string): number {
   let most = 0;
   for (const part of header?.split(',') ?? []) {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-    if (!names.includes(name)) continue;
+    if (name !== wanted) continue;
     const quality = parameters.find((parameter) => parameter.startsWith('q='));
     most = Math.max(most, quality === undefined ? 1 : Number(quality.slice(2)) || 0);
   }
@@ -88,8 +88,8 @@ export function qualityOf(header: string | undefined, names: readonly string[]):
 /** Whether an answer goes in MessagePack: where `Accept` names it, and does not name JSON before it. */
 function wantsMessagePack(accept: string | undefined): boolean {
   if (accept === undefined || !/msgpack/i.test(accept)) return false;
-  const quality = qualityOf(accept, MESSAGE_PACK_NAMES);
-  return quality > 0 && quality >= qualityOf(accept, ['application/json']);
+  const quality = qualityOf(accept, MESSAGE_PACK);
+  return quality > 0 && quality >= qualityOf(accept, 'application/json');
 }
 
 // A byte order mark is kept, for the parser to refuse.
@@ -152,7 +152,6 @@ export function pathValue(value: string | undefined, name: string, absent?: stri
   }
 }
 
-/** A request, of which the path is wanted. */
 interface WithPath {
   /** A parameter of the route's path, decoded. */
   path(name: string): string;
@@ -195,10 +194,9 @@ export function pathShard(request: WithPath): number {
 }
 
 /** The names of query parameters that a route takes. */
-export interface QueryNames {
+interface QueryNames {
   /** These may come once. */
   readonly once?: readonly string[];
-  /** These may be repeated. */
   readonly repeated?: readonly string[];
   /** Those of any other name may come, and be repeated. @default false */
   readonly others?: boolean;

@@ -4,7 +4,7 @@ import type { SecretLogin, SecretVersions } from './secret-versions.ts';
 
 /** As Secrets Manager calls the steps of a rotation; each may come again, and goes on where it was left. */
 export const ROTATION_STEPS = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'] as const;
-export type RotationStep = (typeof ROTATION_STEPS)[number];
+type RotationStep = (typeof ROTATION_STEPS)[number];
 
 /** Where the login of a secret holds. */
 export interface LoginPlace {

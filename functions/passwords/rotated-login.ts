@@ -5,10 +5,9 @@ import type { SqlClient } from '../../shared/sql/client.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import type { LoginPlace, RotatedLogin } from './rotate-password.ts';
 
-export interface LoginPlaces {
+interface LoginPlaces {
   readonly groups: readonly GroupAddress[];
   readonly rds: Pick<RDSClient, 'send'>;
-  /** A client of a group that logs in by a secret. */
   readonly connect: (group: GroupAddress, secret: string) => SqlClient;
   /** Between two looks at a cluster whose password is being changed, in milliseconds. @default 5000 */
   readonly lookEveryMs?: number;

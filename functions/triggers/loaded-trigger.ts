@@ -1,13 +1,11 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { triggerHandler, type TriggerHandler } from './trigger-handler.ts';
 
-/** Where a trigger's function comes from. */
 export interface TriggerSource {
   /** The name of the trigger that it is deployed for. */
   readonly trigger: string;
   /** As the definition says it. */
   readonly file: string;
-  /** Loads its module. */
   readonly load: () => Promise<object>;
 }
 

@@ -11,7 +11,7 @@ import { triggerStore } from '../../shared/triggers/state/dynamo-trigger-store.t
 import type { ConsumerConfig } from '../environment/config.ts';
 import { dynamoClient } from '../environment/dynamo.ts';
 
-export interface ConsumerParts {
+interface ConsumerParts {
   readonly config: ConsumerConfig;
   /** The trigger's name. */
   readonly trigger: string;
@@ -22,7 +22,6 @@ export interface ConsumerParts {
   readonly report: (event: ConsumeEvent) => void;
 }
 
-/** A consumer, and the trigger as it is deployed now. */
 export interface OpenedConsumer {
   readonly consumer: Consumer;
   readonly deployed: DeployedTrigger;

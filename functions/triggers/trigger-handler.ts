@@ -18,7 +18,6 @@ export type { TriggerMessage } from '../../shared/triggers/state/message.ts';
 /** A Lambda handler of a trigger's queue. */
 export interface TriggerHandler {
   (event: SQSEvent, lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>): Promise<SQSBatchResponse>;
-  /** The name of the trigger. */
   readonly trigger: string;
   /** What it calls for each cell, for consumers elsewhere. */
   readonly fn: TriggerFunction;

@@ -15,7 +15,7 @@ const HELP_SAYS = '--help says what is wanted';
 export type CommandOf = () => Command;
 
 /** What a command does. What it returns is how it ends. @default ok */
-export type Action<Parameters extends readonly unknown[], Flags> = (
+type Action<Parameters extends readonly unknown[], Flags> = (
   session: Session,
   parameters: Parameters,
   flags: Flags,

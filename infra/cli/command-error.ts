@@ -1,6 +1,6 @@
 import type { Ending } from './exit-codes.ts';
 
-export interface CommandErrorDetails {
+interface CommandErrorDetails {
   readonly ending: Ending;
   /** What to do about it, one line. */
   readonly cure?: string | undefined;

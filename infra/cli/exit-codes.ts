@@ -26,7 +26,6 @@ export const EXIT_CODES = {
 
 export type Ending = keyof typeof EXIT_CODES;
 
-/** The table of the documents. */
 export function exitCodeTable(): string {
   const rows = Object.values(EXIT_CODES).map(({ code, meaning }) => `| ${code} | ${meaning} |`);
   return ['| exit code | meaning |', '|---|---|', ...rows].join('\n');

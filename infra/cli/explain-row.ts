@@ -7,10 +7,9 @@ import { readField } from '../../shared/definitions/field-value.ts';
 import { FIELD_TYPES, type FieldType } from '../../shared/definitions/definitions.ts';
 
 /** Where the cells of a row lie, and what to ask MySQL for a look at them. */
-export interface ExplainedRow {
+interface ExplainedRow {
   readonly row_key: string;
   readonly shard: number;
-  /** Shards of the datastore. */
   readonly of_shards: number;
   readonly group: string;
   readonly database: string;
@@ -25,7 +24,7 @@ export interface ExplainedRow {
   readonly entries: readonly ExplainedEntry[];
 }
 
-export interface ExplainedEntry {
+interface ExplainedEntry {
   readonly index: string;
   readonly field: string;
   readonly value: string;
@@ -67,7 +66,6 @@ export async function explainRow(
   };
 }
 
-/** Any name, in any quotes. */
 function bytesLiteral(name: string): string {
   return `0x${Buffer.from(name).toString('hex')}`;
 }

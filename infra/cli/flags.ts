@@ -33,7 +33,6 @@ export function globalFlags(): readonly Option[] {
   ];
 }
 
-/** Of reads. */
 export function readFlags(): readonly Option[] {
   return [readFlag(), wholeNumberFlag('--min-added-id <id>', 'that the answer has to have seen', 0, 2 ** 53 - 1)];
 }

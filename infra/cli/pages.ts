@@ -1,5 +1,5 @@
 /** A page, and where to go on. */
-export interface Found<Item, Next> {
+interface Found<Item, Next> {
   readonly items: readonly Item[];
   readonly next: Next | null;
 }

@@ -8,7 +8,6 @@ import { EXIT_CODES } from './exit-codes.ts';
 import { FilesError } from '../../shared/files/files-error.ts';
 import { printable } from './output/printable.ts';
 
-/** An error as it is shown. */
 interface Shown {
   readonly code: string;
   readonly message: string;

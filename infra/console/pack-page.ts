@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** A file as the function reads it, see `functions/http/operations/get-console.ts`. */
-export interface PackedFile {
+interface PackedFile {
   readonly type: string;
   readonly etag: string;
   readonly text: string;
@@ -26,8 +26,7 @@ export interface PackedFile {
   readonly gzip: string;
 }
 
-/** The page as it is served. */
-export interface PackedPage {
+interface PackedPage {
   /** Of the file beside the function. */
   readonly name: string;
   /** Its content: the files as JSON. */

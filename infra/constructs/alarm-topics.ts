@@ -38,7 +38,7 @@ export class MadeTopics extends Construct implements AlarmTopics {
   /** By what they are called. */
   readonly arns: Readonly<Record<'urgent' | 'others', CfnOutput>>;
 
-  /** @param email told of both, once its owner has confirmed it @default nobody is */
+  /** @param email told of both, once its owner has confirmed it */
   constructor(scope: Construct, id: string, email?: string) {
     super(scope, id);
     const add = (name: 'urgent' | 'others'): ITopic => {

@@ -1,10 +1,13 @@
+import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Construct } from 'constructs';
 import type { AlarmTopics } from './alarm-topics.ts';
 
+export const FIVE_MINUTES = Duration.minutes(5);
+
 /** Says of every alarm what it means, what to look at and what to do. */
-export const RUNBOOK = 'infra/docs/operations/runbook.md';
+const RUNBOOK = 'infra/docs/operations/runbook.md';
 
 /**
  * Sections whose alarms wake somebody: requests are refused, what was acknowledged is held back, or what runs all the
@@ -22,8 +25,7 @@ const URGENT = new Set([
   'trigger-unsent',
 ]);
 
-export interface AlarmProps {
-  /** Its section of the runbook. */
+interface AlarmProps {
   readonly section: string;
   /** What is wrong, one line. */
   readonly what: string;
@@ -48,7 +50,6 @@ export class Alarms extends Construct {
     this.topics = topics;
   }
 
-  /** Adds one. */
   add(id: string, { section, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps): Alarm {
     const threshold = above ?? below;
     if (threshold === undefined) throw new Error(`${id}: wanted a threshold, got none`);

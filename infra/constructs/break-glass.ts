@@ -9,7 +9,7 @@ import { grantSecretKey } from './key-uses.ts';
 import type { ShardGroup } from './shard-group.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 
-export interface BreakGlassProps {
+interface BreakGlassProps {
   readonly environment: StoreEnvironment;
   readonly groups: readonly ShardGroup[];
   /** Of the secrets. @default a key of Secrets Manager's own */

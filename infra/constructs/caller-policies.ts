@@ -78,7 +78,7 @@ export const ERASURES = [
   'listForgotten',
 ] as const satisfies readonly Operation[];
 
-export interface CallerPoliciesProps {
+interface CallerPoliciesProps {
   readonly environment: StoreEnvironment;
   readonly api: StoreApi;
   readonly datastores: readonly string[];

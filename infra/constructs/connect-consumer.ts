@@ -43,7 +43,7 @@ export interface ConsumerParts {
 }
 
 /** The variables that a trigger's function reads, by their names. */
-export function consumerVariables({ storage, api, trigger }: ConsumerParts): Readonly<Record<string, string>> {
+function consumerVariables({ storage, api, trigger }: ConsumerParts): Readonly<Record<string, string>> {
   const { environment, tables } = storage;
   return environmentOf<ConsumerVariable>({
     environment: environment.name,

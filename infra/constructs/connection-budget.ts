@@ -8,7 +8,7 @@ import { connectionsOf } from './max-connections.ts';
 export const PROXY_PERCENT = 90;
 
 /** What one function may hold of a node's connections. */
-export interface FunctionShare {
+interface FunctionShare {
   readonly name: string;
   /** Instances at work at once. */
   readonly instances: number;
@@ -17,7 +17,7 @@ export interface FunctionShare {
 }
 
 /** Connections of the node of a group that all functions ask, its writer. */
-export interface ConnectionBudget {
+interface ConnectionBudget {
   readonly shares: readonly FunctionShare[];
   /** At most, with all instances at work: so many without a proxy, and with one when every connection is pinned. */
   readonly wanted: number;
@@ -56,7 +56,7 @@ export function loopInstances({ tailers }: Pick<StoreEnvironment, 'tailers'>): R
 }
 
 /** What decides how many connections there are, and who takes them. */
-export type Budgeted = Pick<StoreEnvironment, 'access' | 'connections' | 'tailers' | 'capacity' | 'instances'>;
+type Budgeted = Pick<StoreEnvironment, 'access' | 'connections' | 'tailers' | 'capacity' | 'instances'>;
 
 /**
  * The connections that the functions of an environment may open to a group's writer, and how many it takes. A proxy

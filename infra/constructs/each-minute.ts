@@ -15,7 +15,7 @@ export function startEachMinute(scope: Construct, id: string, target: IFunction,
   return startRegularly(scope, id, target, { every: Duration.minutes(1), said: 'each minute', input });
 }
 
-export interface Rate {
+interface Rate {
   /** Whole minutes. */
   readonly every: Duration;
   /** How the description of the schedule says that. */

@@ -13,7 +13,6 @@ export function acknowledge(construct: IConstruct, rule: string, reason: string)
   Validations.of(construct).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
 }
 
-/** A function's role has the managed policies of Lambda. */
 export function acknowledgeLambdaPolicies(construct: IConstruct): void {
   for (const policy of ['AWSLambdaBasicExecutionRole', 'AWSLambdaVPCAccessExecutionRole']) {
     acknowledge(

@@ -17,7 +17,7 @@ import type { StoreApi } from './store-api.ts';
 /** What it asks of its datastore: how long the logs are, the logs, and for Parquet the fields of indexes. */
 const CALLED = ['listShards', 'readLog', 'listIndexes'] as const satisfies readonly Operation[];
 
-export interface ExportFunctionProps {
+interface ExportFunctionProps {
   readonly storage: SchemalessStorage;
   readonly api: StoreApi;
   readonly datastore: string;

@@ -27,7 +27,6 @@ export type StoreFunctionName = (typeof STORE_FUNCTIONS)[number];
 
 /** What functions run: bundled at each synthesis from their source, or ready made. */
 export interface FunctionCode {
-  /** Of one of the store's functions. */
   own(name: StoreFunctionName): Code;
   /**
    * Of the file that a trigger's definition names, by `triggerFunctionName`.

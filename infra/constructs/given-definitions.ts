@@ -16,9 +16,8 @@ import { datastoreYaml, indexYaml, triggerYaml } from '../../shared/definitions/
 
 /** A datastore as its YAML would say it; what belongs to it need not name it. */
 export interface GivenDatastore extends z.input<typeof datastoreYaml> {
-  /** @default none */
   readonly indexes?: readonly Omit<z.input<typeof indexYaml>, 'datastore'>[];
-  /** Those that are consumed elsewhere; others are added by `onCell`. @default none */
+  /** Those that are consumed elsewhere; others are added by `onCell`. */
   readonly triggers?: readonly Omit<z.input<typeof triggerYaml>, 'datastore'>[];
 }
 

@@ -3,18 +3,17 @@ import { MathExpression, Stats, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms } from './alarms.ts';
+import { Alarms, FIVE_MINUTES } from './alarms.ts';
 import type { GroupProxy } from './group-proxy.ts';
 import { connectionsOf } from './max-connections.ts';
 import type { ShardGroup } from './shard-group.ts';
 
-export interface GroupAlarmsProps {
+interface GroupAlarmsProps {
   readonly group: ShardGroup;
   readonly environment: StoreEnvironment;
   readonly topics: AlarmTopics;
 }
 
-const FIVE_MINUTES = Duration.minutes(5);
 /** Of what the instances of a group may use or hold. */
 const MOST_PERCENT = 85;
 const MOST_CONNECTIONS_SHARE = 0.8;
@@ -28,7 +27,6 @@ const LEAST_AVAILABLE = 90;
 /** Readers of one storage lag by some tens of milliseconds. */
 const MOST_LAG_MS = 1000;
 
-/** The alarms of one group, in its stack. */
 export function addGroupAlarms(scope: Construct, { group, environment, topics }: GroupAlarmsProps): void {
   const { name, cluster, proxy } = group;
   const alarms = new Alarms(scope, `${name}-alarms`, topics);
@@ -72,7 +70,6 @@ export function addGroupAlarms(scope: Construct, { group, environment, topics }:
 }
 
 interface WatchedProxy {
-  /** Of its group. */
   readonly name: string;
   readonly proxy: GroupProxy;
   /** It leads to readers, too. */

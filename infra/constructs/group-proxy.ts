@@ -23,7 +23,7 @@ import { keptLog } from './kept-log.ts';
 import type { Network } from './network.ts';
 import type { UserSecrets } from './user-secrets.ts';
 
-export interface GroupProxyProps {
+interface GroupProxyProps {
   /** `group-1` */
   readonly group: string;
   readonly environment: StoreEnvironment;

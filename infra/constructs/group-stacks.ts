@@ -12,11 +12,10 @@ import type { StoreEnvironment } from './store-environment.ts';
  */
 
 export const GROUPS_IN_FIRST_STACK = 12;
-export const GROUPS_IN_FURTHER_STACK = 12;
+const GROUPS_IN_FURTHER_STACK = 12;
 
 type Grouped = Pick<StoreEnvironment, 'groups' | 'groupsInFirstStack'>;
 
-/** Groups that are in one stack. */
 export interface GroupsInStack {
   /** What they are made in. */
   readonly scope: Construct;

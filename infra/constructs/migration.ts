@@ -13,7 +13,7 @@ import type { SchemalessStorage } from './storage.ts';
 import { StoreFunction } from './store-function.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
-export interface MigrationProps {
+interface MigrationProps {
   readonly environment: StoreEnvironment;
   readonly storage: SchemalessStorage;
   /** Asked at the synthesis, when all triggers are known. */

@@ -25,10 +25,9 @@ export interface NetworkEndpoints {
   readonly sqs: InterfaceVpcEndpoint;
 }
 
-export interface NetworkEndpointsProps {
+interface NetworkEndpointsProps {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
-  /** What the endpoints belong to. */
   readonly scope: Construct;
   /** Whether the VPC has route tables of others, which get no route to the gateways. */
   readonly isBrought: boolean;

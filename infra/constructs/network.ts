@@ -6,7 +6,6 @@ import { makeVpc } from './made-vpc.ts';
 import { addEndpoints, allowSecrets, allowTables, type NetworkEndpoints } from './network-endpoints.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 
-/** A network that is there already. */
 export interface BroughtNetwork {
   readonly vpc: IVpc;
   /** Of two availability zones at least, and none of them public. @default the isolated ones */
@@ -20,7 +19,7 @@ export interface BroughtNetwork {
   readonly endpoints?: boolean | undefined;
 }
 
-export interface NetworkProps {
+interface NetworkProps {
   /** Says zones and addresses, and whether functions run in it and reach DynamoDB, Secrets Manager and SQS from it. */
   readonly environment: StoreEnvironment;
   /** @default one is made, of isolated subnets alone */

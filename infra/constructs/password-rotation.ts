@@ -19,7 +19,7 @@ import type { StoreEnvironment } from './store-environment.ts';
 import { grantItems } from './table-actions.ts';
 import { secretNames } from './user-secrets.ts';
 
-export interface PasswordRotationProps {
+interface PasswordRotationProps {
   readonly environment: StoreEnvironment;
   readonly tables: StateTables;
   /** What the names of the store's secrets begin with. */

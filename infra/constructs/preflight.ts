@@ -10,7 +10,7 @@ import { keptLog } from './kept-log.ts';
 import { MACHINE } from './machine.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 
-export interface PreflightProps {
+interface PreflightProps {
   readonly environment: StoreEnvironment;
   /** Whose resources it asks the account about. */
   readonly scope: IConstruct;

@@ -7,7 +7,7 @@ import { acknowledge } from './evidence.ts';
 import { grantSecretKey } from './key-uses.ts';
 import { shortenSecretName } from './user-secrets.ts';
 
-export interface RootKeyProps {
+interface RootKeyProps {
   /** What the names of its secrets begin with. */
   readonly prefix: string;
   /** Of KMS. @default one of Secrets Manager's own */

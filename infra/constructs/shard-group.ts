@@ -26,7 +26,7 @@ import { GROUP_TAG, NODE_TAG } from './tags.ts';
 import type { PasswordRotation } from './password-rotation.ts';
 import { acknowledgeUnrotated, shortenSecretName, type UserSecrets } from './user-secrets.ts';
 
-export interface ShardGroupProps {
+interface ShardGroupProps {
   /** `group-1`: its name in the topology, for good. */
   readonly name: string;
   readonly environment: StoreEnvironment;
@@ -36,7 +36,7 @@ export interface ShardGroupProps {
   readonly secretPrefix: string;
   /** Of the users of all groups, where they log in with passwords. */
   readonly userSecrets: UserSecrets | undefined;
-  /** Who changes its owner's password. @default nobody does */
+  /** Who changes its owner's password. */
   readonly rotation: PasswordRotation | undefined;
   /** Of what it stores, and of its secrets. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
@@ -44,7 +44,7 @@ export interface ShardGroupProps {
 }
 
 /** A group's address as a template can say it: ports are tokens, which arrive as strings. See `GroupAddress`. */
-export interface GroupAddressTokens {
+interface GroupAddressTokens {
   readonly name: string;
   readonly writer: EndpointTokens;
   readonly reader: EndpointTokens;
@@ -55,7 +55,7 @@ export interface GroupAddressTokens {
   readonly sharedStorage: boolean;
 }
 
-export interface EndpointTokens {
+interface EndpointTokens {
   readonly host: string;
   readonly port: string;
 }

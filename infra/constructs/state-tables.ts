@@ -3,7 +3,7 @@ import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 
-export interface StateTablesProps {
+interface StateTablesProps {
   readonly protectedFromDeletion: boolean;
   /** @default a key of DynamoDB's own */
   readonly encryptionKey?: IKey | undefined;

@@ -28,9 +28,9 @@ export interface SchemalessStorageProps {
   readonly network?: BroughtNetwork | undefined;
   /** Of clusters, tables, secrets, and the service's queues. @default keys of the services' own */
   readonly encryptionKey?: IKey | undefined;
-  /** Told by the alarms of the storage and its service, when one sounds and when it is over. @default nobody is told */
+  /** Told by the alarms of the storage and its service, when one sounds and when it is over. */
   readonly alarmTopics?: GivenTopics | undefined;
-  /** Of what asks the account, before anything is made, whether it takes it, and of what changes passwords. @default neither is done */
+  /** Of what asks the account, before anything is made, whether it takes it, and of what changes passwords. */
   readonly code?: FunctionCode | undefined;
 }
 

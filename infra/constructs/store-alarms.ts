@@ -1,22 +1,24 @@
-import { Duration } from 'aws-cdk-lib';
-import { MathExpression, Metric, Stats, type Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Duration } from 'aws-cdk-lib';
+import { type Alarm, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { EXPORT_DIMENSION, METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms } from './alarms.ts';
+import { Alarms, FIVE_MINUTES } from './alarms.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
+import { addFunctionAlarms, addLoopAlarm } from './function-alarms.ts';
+import { addQueueAlarms, addTriggerAlarms } from './trigger-alarms.ts';
 
-export interface StoreAlarmsProps {
+interface StoreAlarmsProps {
   readonly environment: StoreEnvironment;
   readonly api: HttpApi;
   readonly topics: AlarmTopics;
 }
 
-export interface ScheduledExport {
+interface ScheduledExport {
   readonly datastore: string;
   /** `s3://bucket/prefix` */
   readonly location: string;
@@ -25,7 +27,6 @@ export interface ScheduledExport {
 
 /** One that fails is made good by the next. */
 const RUNS_BEHIND = 3;
-const FIVE_MINUTES = Duration.minutes(5);
 /** Longer than a failover and the drain behind it take: then somebody has to look. */
 const OLDEST_BUFFERED_SECONDS = 300;
 /**
@@ -46,7 +47,6 @@ const MOST_SERVER_ERRORS = 1;
 const MOST_LATENCY_MS = 3000;
 /** Percent. An account that has just what `prod` reserves, and the hundred that AWS wants free, is at 80 at rest. */
 const MOST_CLAIMED = 90;
-const OLDEST_MESSAGE_SECONDS = 900;
 
 /** The alarms of API, functions and triggers. */
 export class StoreAlarms extends Alarms {
@@ -94,7 +94,6 @@ export class StoreAlarms extends Alarms {
     });
   }
 
-  /** Of the queues of a trigger. */
   addTrigger(trigger: TriggerQueue): void {
     addQueueAlarms(this, trigger);
   }
@@ -246,80 +245,5 @@ function addAccountAlarm(alarms: Alarms): void {
     }),
     above: MOST_CLAIMED,
     periods: 2,
-  });
-}
-
-/** Also of a function that is none of the store's. */
-export function addFunctionAlarms(alarms: Alarms, name: string, called: IFunction): void {
-  alarms.add(`${name}-errors`, {
-    section: 'function-errors',
-    what: `${name} fails`,
-    metric: called.metricErrors({ statistic: Stats.SUM, period: FIVE_MINUTES }),
-    above: 0,
-    periods: 2,
-  });
-  alarms.add(`${name}-throttles`, {
-    section: 'function-throttles',
-    what: `${name} is called more often than it may run`,
-    metric: called.metricThrottles({ statistic: Stats.SUM, period: FIVE_MINUTES }),
-    above: 0,
-    periods: 2,
-  });
-}
-
-function addLoopAlarm(alarms: Alarms, name: string, loop: IFunction): void {
-  alarms.add(`${name}-stopped`, {
-    section: 'loop-stopped',
-    what: `${name} is not started any more`,
-    metric: loop.metricInvocations({ statistic: Stats.SUM, period: FIVE_MINUTES }),
-    below: 1,
-    periods: 2,
-    silenceIsBad: true,
-  });
-}
-
-/** Of all triggers together. */
-function addTriggerAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
-  alarms.add('trigger-stopped', {
-    section: 'trigger-stopped',
-    what: 'a trigger is stopped, since too many of its cells were parked',
-    metric: most(METRICS.triggerStoppedNow),
-    above: 0,
-  });
-  alarms.add('trigger-parked', {
-    section: 'trigger-parked',
-    what: 'cells of a trigger are parked',
-    metric: most(METRICS.triggerParkedNow),
-    above: 0,
-  });
-  alarms.add('trigger-malformed', {
-    section: 'trigger-malformed',
-    what: 'a queue held messages that are not ours, which are kept',
-    metric: most(METRICS.triggerMalformedNow),
-    above: 0,
-  });
-  alarms.add('trigger-send-failed', {
-    section: 'trigger-send-failed',
-    what: 'cells cannot be sent to a queue',
-    metric: sum(METRICS.triggerSendFailed),
-    above: 0,
-    periods: 5,
-  });
-}
-
-/** Of a trigger's own queues. */
-function addQueueAlarms(alarms: Alarms, { datastore, definition, queue, parked }: TriggerQueue): void {
-  const name = `${datastore}-${definition.name}`;
-  alarms.add(`${name}-oldest`, {
-    section: 'trigger-behind',
-    what: `trigger ${definition.name} of ${datastore} is a quarter of an hour behind`,
-    metric: queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
-    above: OLDEST_MESSAGE_SECONDS,
-  });
-  alarms.add(`${name}-given-up`, {
-    section: 'trigger-given-up',
-    what: `SQS gave up on messages of trigger ${definition.name} of ${datastore}: GET /v1/${datastore}/triggers/${definition.name}/dead lists them`,
-    metric: parked.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
-    above: 0,
   });
 }

@@ -8,7 +8,7 @@ import type { ShardGroup } from './shard-group.ts';
 import type { StateTables } from './state-tables.ts';
 import type { BackupSettings, StoreEnvironment } from './store-environment.ts';
 
-export interface StoreBackupsProps {
+interface StoreBackupsProps {
   readonly environment: Pick<StoreEnvironment, 'protectedFromDeletion'>;
   readonly backups: BackupSettings;
   readonly groups: readonly ShardGroup[];

@@ -9,7 +9,7 @@ import type { ShardGroup } from './shard-group.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
-export interface StoreDashboardProps {
+interface StoreDashboardProps {
   readonly environment: StoreEnvironment;
   readonly api: HttpApi;
   readonly groups: readonly ShardGroup[];

@@ -9,7 +9,7 @@ import { consumingFunction } from './given-function.ts';
 import { grantCalls } from './grant-calls.ts';
 import type { SchemalessService } from './service.ts';
 import { Alarms } from './alarms.ts';
-import { addFunctionAlarms } from './store-alarms.ts';
+import { addFunctionAlarms } from './function-alarms.ts';
 import { triggerDefinition, type TriggerOptions } from './trigger-options.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 import { triggerFunctionName } from './trigger-function.ts';

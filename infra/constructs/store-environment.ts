@@ -14,7 +14,6 @@ export interface StoreEnvironment {
    * once there are as many. @default 12
    */
   readonly groupsInFirstStack?: number;
-  /** Readers of each group, besides its writer. */
   readonly readersPerGroup: number;
   /** Capacity of each node in ACU (1 ACU is about 2 GiB of memory). The maximum also fixes `max_connections`. */
   readonly capacity: { readonly min: number; readonly max: number };
@@ -81,7 +80,6 @@ export interface StoreEnvironment {
   readonly passwordDays?: number;
   /**
    * Copies of clusters and tables once a day by AWS Backup, besides their own recovery to any second of the last days.
-   * @default none
    */
   readonly backups?: BackupSettings;
   /**
@@ -111,7 +109,7 @@ export interface StoreEnvironment {
   readonly throttle: Throttle;
   /** Of single routes, by what they do (`readLog`, `batchGet`): at most what all may together. @default that of all */
   readonly routeThrottles?: RouteThrottles;
-  /** A name of one's own before the API, besides that of API Gateway. @default none */
+  /** A name of one's own before the API, besides that of API Gateway. */
   readonly domain?: ApiDomain;
   /**
    * Origins of web pages that may ask the API from a browser (CORS), such as `https://shop.example`, or `*` for all; none
@@ -124,7 +122,6 @@ export interface StoreEnvironment {
    * opens it. @default false
    */
   readonly console?: boolean;
-  /** Days that logs are kept. */
   readonly logDays: RetentionDays;
   /**
    * Datastores, indexes and triggers can be made and deleted through the API, too; a datastore made so gets no more
@@ -133,7 +130,7 @@ export interface StoreEnvironment {
   readonly definedByApi?: { readonly mostShards: number };
   /** Shard counts by datastore, in place of those of the YAML. */
   readonly shards: Readonly<Record<string, number>>;
-  /** No datastore gets more shards than this. @default no limit */
+  /** No datastore gets more shards than this. */
   readonly maxShards?: number;
 }
 
@@ -152,7 +149,6 @@ export interface ApiDomain {
   readonly certificateArn: string;
 }
 
-/** What AWS Backup keeps of a store. */
 export interface BackupSettings {
   /** Days that each copy is kept: 1 to 36,500. */
   readonly keepDays: number;

@@ -29,9 +29,9 @@ export type AnsweringFunctions = Readonly<Record<AlwaysAnswering, StoreFunction>
 type AlwaysAnswering = Exclude<Route['handler'], typeof DEFINING_HANDLER>;
 
 /** Those that run all the time. */
-export type LoopingFunctions = Readonly<Record<Loop, StoreFunction>>;
+type LoopingFunctions = Readonly<Record<Loop, StoreFunction>>;
 
-export interface StoreFunctionsProps {
+interface StoreFunctionsProps {
   readonly environment: StoreEnvironment;
   readonly storage: SchemalessStorage;
   readonly code: FunctionCode;

@@ -116,8 +116,6 @@ export interface StoreOptions {
   readonly domain?: ApiDomain;
   /**
    * Origins of web pages that may ask the API from a browser (CORS), such as `https://shop.example`, or `*` for all.
-   *
-   * @default none
    */
   readonly corsOrigins?: readonly string[];
   /** The API has the console, too, for whoever may call `/console` by IAM; `schemaless console` opens it. @default false */

@@ -44,7 +44,7 @@ export interface SchemalessStoreProps extends StoreOptions {
   readonly encryptionKey?: IKey;
   /**
    * Told by alarms, when one sounds and when it is over: all by a list, by how soon somebody has to look with `{ urgent,
-   * others }`, of which the latter are told of failovers and maintenance of the clusters, too. @default nobody is told
+   * others }`, of which the latter are told of failovers and maintenance of the clusters, too.
    */
   readonly alarmTopics?: GivenTopics;
   /**

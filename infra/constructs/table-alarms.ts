@@ -1,17 +1,14 @@
-import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Stats, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { AlarmTopics } from './alarm-topics.ts';
-import { Alarms } from './alarms.ts';
+import { Alarms, FIVE_MINUTES } from './alarms.ts';
 import type { StateTables } from './state-tables.ts';
 
-export interface TableAlarmsProps {
+interface TableAlarmsProps {
   readonly tables: StateTables;
   readonly topics: AlarmTopics;
 }
-
-const FIVE_MINUTES = Duration.minutes(5);
 
 /** The alarms of the store's tables, in their stack. */
 export function addTableAlarms(scope: Construct, { tables, topics }: TableAlarmsProps): void {

@@ -8,7 +8,7 @@ import type { StoreEnvironment } from './store-environment.ts';
 import type { StoreFunction } from './store-function.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
-export interface TailersProps {
+interface TailersProps {
   readonly environment: StoreEnvironment;
   /** `tail-shards`. */
   readonly target: StoreFunction;

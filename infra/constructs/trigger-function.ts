@@ -8,7 +8,7 @@ import { MACHINE, tracingOf } from './machine.ts';
 import { batchSeconds } from '../../shared/triggers/state/queue-limits.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
-export interface TriggerFunctionProps extends ConsumerParts {
+interface TriggerFunctionProps extends ConsumerParts {
   readonly code: Code;
 }
 

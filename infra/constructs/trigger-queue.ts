@@ -9,7 +9,7 @@ import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../../shared/triggers
 import { grantQueueKey } from './key-uses.ts';
 import { LOOK_AT_QUEUE, SEND_TO_QUEUE, TAKE_FROM_QUEUE } from './queue-actions.ts';
 
-export interface TriggerQueueProps {
+interface TriggerQueueProps {
   /** Its queues stay when their stack goes, or the trigger does. */
   readonly protectedFromDeletion: boolean;
   /** @default a key of SQS's own */
@@ -19,7 +19,7 @@ export interface TriggerQueueProps {
 }
 
 /** A trigger as a template can say it: the addresses of its queues are tokens. See `DeployedTrigger`. */
-export interface DeployedTriggerTokens {
+interface DeployedTriggerTokens {
   readonly definition: TriggerDefinition;
   readonly queueUrl: string;
   readonly parkedQueueUrl: string;

@@ -5,7 +5,7 @@ import type { Construct, IConstruct } from 'constructs';
 import { MADE_USERS, userName, type MadeUser } from '../../shared/topology/database-users.ts';
 import { acknowledge } from './evidence.ts';
 
-export interface UserSecretProps {
+interface UserSecretProps {
   /** What the names of its secrets begin with. */
   readonly prefix: string;
   /** @default a key of Secrets Manager's own */

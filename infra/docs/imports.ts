@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { INFRA_ROOMS, ROOMS, type Room } from './rooms.ts';
 
 /** An arrow from one room to another. */
-export interface Arrow {
+interface Arrow {
   readonly from: string;
   readonly to: string;
 }

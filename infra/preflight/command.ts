@@ -42,8 +42,7 @@ that cannot be used.`,
     .exitOverride();
 }
 
-/** Where the command writes to. */
-export interface Output {
+interface Output {
   readonly stdout: (text: string) => unknown;
   readonly stderr: (text: string) => unknown;
 }

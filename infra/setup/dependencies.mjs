@@ -28,7 +28,7 @@ export async function ensureDependencies(root, log) {
  *
  * @param {string} root
  */
-export function missing(root) {
+function missing(root) {
   const modules = join(root, 'node_modules');
   if (!existsSync(modules)) return 'they are missing';
   if (!existsSync(join(modules, '.bin', 'node'))) return `Node ${NODE_MAJOR} is not among them`;

@@ -21,7 +21,7 @@ const FOLDERS = [
  * @param {string} line
  * @returns {{ kind: 'mysql' | 'mariadb', version: string } | undefined}
  */
-export function readVersion(line) {
+function readVersion(line) {
   const found = /\bVer (\d+\.\d+\.\d+)(\S*)/.exec(line);
   if (found === null) return undefined;
   return { kind: /mariadb/i.test(found[2]) ? 'mariadb' : 'mysql', version: found[1] };

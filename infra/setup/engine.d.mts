@@ -18,7 +18,6 @@ export interface InstalledEngine {
 export interface EngineOptions {
   /** @default a real MySQL that is installed, else MariaDB */
   readonly wish?: EngineKind | undefined;
-  /** @default process.env */
   readonly env?: NodeJS.ProcessEnv;
   /** Where to look beside PATH. @default the folders in which systems keep servers */
   readonly folders?: readonly string[];

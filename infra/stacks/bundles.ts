@@ -6,7 +6,7 @@ import type { Access } from '../../shared/environment.ts';
 import { keptBundles, type MadeBundles } from './kept-bundles.ts';
 
 /** Bundles, as esbuild writes them. */
-export interface WrittenBundlesProps {
+interface WrittenBundlesProps {
   /** The path of each function's file, by the name it gets here. */
   readonly functions: Readonly<Record<string, string>>;
   /** The way to MySQL that the bundles hold. */
@@ -15,22 +15,22 @@ export interface WrittenBundlesProps {
   readonly proxy: boolean;
   /** Where the bundles go, a folder for each. */
   readonly folder: string;
-  /** What lies beside the bundle of a function, by its name. @default nothing */
+  /** What lies beside the bundle of a function, by its name. */
   readonly beside?: Readonly<Record<string, BesideBundle>>;
 }
 
 /** A file that a function reads. */
-export interface BesideBundle {
+interface BesideBundle {
   readonly name: string;
   readonly text: string;
   /** Paths of what it was made of. */
   readonly sources: readonly string[];
 }
 
-export interface BundlesProps extends WrittenBundlesProps {
-  /** Functions of triggers, by the names they get here. @default none */
+interface BundlesProps extends WrittenBundlesProps {
+  /** Functions of triggers, by the names they get here. */
   readonly triggers?: Readonly<Record<string, BundledTrigger>>;
-  /** The folder in which bundles are kept for when nothing has changed that they were made from. @default none are */
+  /** The folder in which bundles are kept for when nothing has changed that they were made from. */
   readonly keptIn?: string;
 }
 
@@ -39,7 +39,6 @@ export const BUNDLED_FILES = 'bundled-files.json';
 
 /** The function of a trigger: its module is loaded by ours, see `loadedTrigger`. */
 export interface BundledTrigger {
-  /** The name of the trigger. */
   readonly trigger: string;
   /** As the definition says it. */
   readonly file: string;

@@ -12,7 +12,6 @@ import {
 import { join } from 'node:path';
 import { hashOfSettings, SourceLook } from './source-look.ts';
 
-/** Bundles that were made together. */
 export interface MadeBundles {
   /** By path below the folder that they go to. */
   readonly texts: Readonly<Record<string, string>>;
@@ -21,7 +20,7 @@ export interface MadeBundles {
 }
 
 /** Bundles of earlier times, by what was ordered: everything that decides what is made, besides the files. */
-export interface KeptBundles {
+interface KeptBundles {
   /**
    * What was made of the same order before, if the bundler would make it again: of each file the content, and what lies
    * around it, are as they were.

@@ -7,7 +7,7 @@ import { SchemalessService } from '../constructs/service.ts';
 import type { SchemalessStorage } from '../constructs/storage.ts';
 import type { StoreApi } from '../constructs/store-api.ts';
 
-export interface ServiceStackProps extends StackProps, Pick<AppProps, 'environment' | 'definitions'> {
+interface ServiceStackProps extends StackProps, Pick<AppProps, 'environment' | 'definitions'> {
   readonly storage: SchemalessStorage;
   readonly code: FunctionCode;
 }

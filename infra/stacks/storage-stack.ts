@@ -5,9 +5,8 @@ import type { FunctionCode } from '../constructs/function-code.ts';
 import { SchemalessStorage } from '../constructs/storage.ts';
 import type { EnvironmentProps } from '../environments.ts';
 
-export interface StorageStackProps extends StackProps {
+interface StorageStackProps extends StackProps {
   readonly environment: EnvironmentProps;
-  /** Told of alarms. @default nobody is, until somebody subscribes */
   readonly alarmEmail?: string | undefined;
   readonly code: FunctionCode;
 }

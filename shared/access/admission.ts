@@ -1,6 +1,6 @@
 import { SchemalessError } from '../errors.ts';
 
-export interface AdmissionSettings {
+interface AdmissionSettings {
   /** Requests of one group under way at once in this process; more would only wait for its connections. @default 32 */
   readonly atOnce: number;
   /** How long a request may wait for its turn in a burst. @default 1000 */
@@ -9,7 +9,7 @@ export interface AdmissionSettings {
   readonly overloadMs: number;
 }
 
-export const ADMISSION_SETTINGS: AdmissionSettings = { atOnce: 32, burstMs: 1000, overloadMs: 100 };
+const ADMISSION_SETTINGS: AdmissionSettings = { atOnce: 32, burstMs: 1000, overloadMs: 100 };
 
 /**
  * Work that has not ended within a burst waits for one table or the whole group: it holds no place, up to so many times
@@ -118,7 +118,6 @@ class Lane {
     });
   }
 
-  /** Work has ended. */
   leave(work: Running): void {
     if (work.isOverdue) this.#overdue -= 1;
     else this.#release(work);

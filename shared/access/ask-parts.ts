@@ -1,7 +1,7 @@
 import { LIMITS, type Role, type Served } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
-import { selectParts } from '../sql/union.ts';
+import { selectParts } from '../sql/select-parts.ts';
 import { byItem, type ItemRows } from '../sql/cell-rows.ts';
 
 /** Why a part could not be read where it was asked for first. */
@@ -11,8 +11,7 @@ export interface Refusal {
   readonly isAnswered: boolean;
 }
 
-/** What a group answered to the parts of a union. */
-export interface PartsAnswer {
+interface PartsAnswer {
   /** `reader` where any part is a reader's. */
   readonly role: Role;
   /** In no order: the parts number their rows by themselves. */
@@ -162,7 +161,7 @@ export function toUnavailable(error: unknown, group: string): unknown {
  */
 export type GroupItem = (ItemRows & Served & { readonly error?: undefined }) | { readonly error: SchemalessError };
 
-export interface GroupRead {
+interface GroupRead {
   /** The statement for some of the items, which it numbers anew from 0: a part for each, where they are several. */
   readonly statement: (items: readonly number[]) => Statement;
   /** The added id that each item's shard must have reached, undefined where none was asked for. */

@@ -51,9 +51,8 @@ export interface DeploymentOptions {
   readonly guard?: Guard;
   /** Lets requests of a group in. @default by ADMISSION_SETTINGS */
   readonly admit?: Admission;
-  /** How instances learn of each other's open circuits. @default they do not */
+  /** How instances learn of each other's open circuits. */
   readonly circuits?: OpenCircuits;
-  /** @default nothing is reported */
   readonly report?: (event: StoreEvent) => void;
 }
 

@@ -29,12 +29,12 @@ export interface Groups {
   close(): Promise<void>;
 }
 
-export interface GroupsOptions {
+interface GroupsOptions {
   /** What every client is put behind. @default circuit breakers with BREAKER_SETTINGS */
   readonly guard?: Guard;
-  /** How instances tell each other of circuits that opened. @default they do not */
+  /** How instances tell each other of circuits that opened. */
   readonly circuits?: OpenCircuits;
-  /** A circuit opened, since this instance, or another, suspected that the role is down. @default nobody is told */
+  /** A circuit opened, since this instance, or another, suspected that the role is down. */
   readonly onOpen?: (group: string, role: Role, suspectedBy: SuspectedBy) => void;
 }
 
@@ -106,7 +106,6 @@ export function openGroups(
  * A datastore's topology, or `unknown_datastore`: only once it was looked whether it was made since.
  *
  * @param shards the number by which shards were chosen: `unavailable` where it was made again with another one
- *   @default none was chosen yet
  */
 export async function requireDatastore(
   topology: TopologySource,
@@ -134,7 +133,6 @@ function lookAgain(topology: TopologySource, name: string): Promise<DatastoreTop
   return topology.datastore(name);
 }
 
-/** Where a shard is. */
 export function homeOf(datastore: DatastoreTopology, shard: number): ShardHome {
   const home = datastore.homes[shard];
   if (!home)

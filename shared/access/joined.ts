@@ -1,5 +1,5 @@
 /** How work of one kind goes together. */
-export interface Joining<Item, Result> {
+interface Joining<Item, Result> {
   /** Does the work of some items at once. Results in the items' order; if it fails, it has failed for all of them. */
   readonly run: (items: readonly [Item, ...Item[]]) => Promise<readonly Result[]>;
   /** Runs under way at once; what comes meanwhile waits, and goes together. */

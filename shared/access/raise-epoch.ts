@@ -7,7 +7,7 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import type { Groups } from './groups.ts';
 import type { ShardHome } from '../topology/topology.ts';
 
-export interface EpochRaise {
+interface EpochRaise {
   readonly table: DynamoTable;
   readonly groups: Groups;
   readonly datastore: string;

@@ -12,7 +12,7 @@ import { atMostBytesOf, decodeOrMark, type DecodedCell } from './decode.ts';
 import { readGroup, type GroupItem, pageBytes } from './ask-parts.ts';
 
 /** How items are asked for that lie in many groups: cells by their keys, or whole rows. */
-export interface Wanting<Item extends { readonly shard: number }> {
+interface Wanting<Item extends { readonly shard: number }> {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
   readonly read: Role;
@@ -25,7 +25,6 @@ export interface Wanting<Item extends { readonly shard: number }> {
   readonly leftOut: (answer: ItemRows, most: number) => number | undefined;
 }
 
-/** Cells by their keys. */
 export function wantingCells(of: ReadOf): Wanting<ShardKey> {
   return {
     ...of,
@@ -36,7 +35,6 @@ export function wantingCells(of: ReadOf): Wanting<ShardKey> {
   };
 }
 
-/** Rows, with the latest cell of each of their columns. */
 export function wantingRows(of: ReadOf): Wanting<{ readonly row_key: string; readonly shard: number }> {
   const range = { columns: undefined, after: undefined, limit: LIMITS.listCells + 1 };
   return {
@@ -60,7 +58,6 @@ type ReadOf = Pick<Wanting<never>, 'context' | 'topology' | 'read' | 'packed'>;
 
 /** Cells of many groups, of which the large ones are fetched once it is known that an answer has room for them. */
 export interface WantedCells {
-  /** Of the item at a place. */
   answer(position: number): GroupItem;
   isLeftOut(position: number): boolean;
   /**

@@ -18,7 +18,6 @@ const REASON: Schema = {
   description: 'Kept for good, and shown to who reads the row: nothing that is itself to be forgotten.',
 };
 
-/** What an erasure is asked for with. */
 export const ERASURE_REQUEST: Schema = objectOf(
   {
     row_key: schema('RowKey'),
@@ -48,7 +47,6 @@ export const FORGET_REQUEST: Schema = objectOf(
   ['subject', 'subject_name'],
 );
 
-/** The schemas of erasures, forgotten subjects and retention, by name. */
 export const ERASURE_SCHEMAS: Readonly<Record<string, Schema>> = {
   SubjectName: {
     type: 'string',

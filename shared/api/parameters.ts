@@ -16,7 +16,6 @@ interface Parameter {
   readonly required?: true;
 }
 
-/** The parameters in paths, by name. */
 export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   datastore: { schema: { type: 'string' }, description: 'The name of the datastore.', example: 'trips' },
   row_key: { schema: schema('RowKey'), description: 'The row.', example: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0' },
@@ -179,7 +178,7 @@ export const QUERY_PARAMETERS = {
   afterEntry: {
     name: 'after',
     schema: { type: 'string' },
-    description: 'Go on from `next` of an answer to this same query. Its old name, `cursor`, is taken as well.',
+    description: 'Continue from `next` of an answer to this same query.',
     example: 'WyJMaXNib24iLCI2ZTNhMGY5Yy0uLi4iLCIuLi4iXQ',
   },
   dryRun: {

@@ -84,7 +84,6 @@ const SUMMARY = {
   },
 };
 
-/** The schemas of triggers, by name. */
 export const TRIGGER_SCHEMAS: Readonly<Record<string, Schema>> = {
   TriggerSwitch: objectOf(SWITCH),
   TriggerSkip: objectOf({

@@ -17,7 +17,6 @@ export function isWellFormed(bytes: Uint8Array): boolean {
 }
 
 export class MessagePackPasser extends MessagePackReader {
-  /** Passes one value. */
   pass(depth: number): void {
     if (depth > LIMITS.bodyDepth + 1) throw new Error('it is nested too deep');
     const type = this.byte();

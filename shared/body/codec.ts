@@ -17,7 +17,6 @@ export const FORMAT = {
   messagePack: 2,
   /** JSON text, zlib: for what MessagePack's decoders refuse or reorder (`__proto__`, the order of index-like keys). */
   textZlib: 3,
-  /** JSON text as it is. */
   text: 4,
 } as const;
 

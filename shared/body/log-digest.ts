@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import type { Cell } from '../cell.ts';
 import { stringifyJson } from './json.ts';
 
-/** The digest of an empty log. */
 export const EMPTY_DIGEST = '0'.repeat(64);
 
 /**

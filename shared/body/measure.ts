@@ -1,9 +1,9 @@
 import { LIMITS, type Json } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import { needsText } from './json.ts';
+import { needsText } from './key-order.ts';
 import { isKeptInteger } from './number.ts';
 
-export interface Checked {
+interface Checked {
   /** The value holds something that only JSON text keeps, so that it is not stored as MessagePack. */
   readonly text: boolean;
 }

@@ -13,7 +13,6 @@ export function readMessagePack(bytes: Uint8Array): Json {
   return value;
 }
 
-/** A name that is read again and again. */
 interface KnownName {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -34,7 +33,6 @@ export const FORBIDDEN = '__proto__';
 export class MessagePackReader {
   protected readonly bytes: Buffer;
   protected at = 0;
-  /** The name that was read last. */
   #last = NO_NAME;
 
   constructor(bytes: Uint8Array) {

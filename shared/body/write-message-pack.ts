@@ -1,5 +1,5 @@
 import type { Json } from '../cell.ts';
-import { needsText } from './json.ts';
+import { needsText } from './key-order.ts';
 import { PackedBody } from './packed-body.ts';
 
 /**

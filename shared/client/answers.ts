@@ -28,7 +28,6 @@ export function toIndexCounted({ json }: Reply): IndexCounted {
   return { count: Number(json['count']), complete: json['complete'] === true, ...toServed(json) };
 }
 
-/** An entry as it comes. */
 type FoundEntry = Omit<IndexEntry, 'cells'> & { readonly cells?: Json };
 
 function toEntry(found: FoundEntry): IndexEntry {

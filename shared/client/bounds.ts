@@ -24,7 +24,6 @@ export function boundsOf(client: CallLimits & Pick<Bounds, 'timeoutMs'>, call: C
   };
 }
 
-/** As a connection, with limits for every call. */
 export function boundedBy(send: BoundedConnection, outer: CallLimits): BoundedConnection {
   return (call, inner) => send(call, inner === undefined ? outer : both(outer, inner));
 }

@@ -12,7 +12,7 @@ export interface Call {
   /** Those that are undefined are left out; a list is repeated. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly body?: unknown;
-  /** Which route answers many of these at once. @default none does */
+  /** Which route answers many of these at once. */
   readonly joins?: BatchRoute | undefined;
   /** Of a put: what its path says. */
   readonly address?: CellAddress;

@@ -18,12 +18,11 @@ interface SeenKeys {
   readonly body: { readonly keys: readonly CellKey[] };
 }
 
-export type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
+type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
 
 /** Reads of rows over HTTP. */
 export function cellReads(send: Connection, own: OwnWrites | undefined): CellReads {
   const countShards = async (): Promise<number> => (await logCalls(send).heads()).length;
-  /** The options that a read is sent with. */
   const seen = async (rowKey: string, options: ReadOptions): Promise<NonNullable<Call['query']>> =>
     own === undefined ? read(options) : read(await own.seen(rowKey, options, countShards));
   const row: Datastore['row'] = async (rowKey, { columns, after, ...options } = {}) => {

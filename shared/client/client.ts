@@ -41,13 +41,12 @@ export function schemalessClient(options: ClientOptions): SchemalessClient {
   return clientOver({ name: options.datastore, send, own: options.readOwnWrites === true ? ownWrites() : undefined });
 }
 
-export interface ClientParts {
+interface ClientParts {
   readonly name: string;
   readonly send: BoundedConnection;
   readonly own?: OwnWrites | undefined;
 }
 
-/** A client over any connection. */
 export function clientOver(parts: ClientParts, limits?: CallLimits): SchemalessClient {
   const send = limits === undefined ? parts.send : boundedBy(parts.send, limits);
   const writes = cellWrites(send, parts.own);

@@ -52,12 +52,11 @@ export interface KeyOf<Column> {
 
 export type ColumnOf<D extends DatastoreDefinition> = keyof D['columns'] & string;
 export type IndexOf<D extends DatastoreDefinition> = keyof NonNullable<D['indexes']> & string;
-export type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['triggers']> & string;
+type TriggerOf<D extends DatastoreDefinition> = keyof NonNullable<D['triggers']> & string;
 
 /** What may be written to a column. */
 export type BodyInput<D extends DatastoreDefinition, Column extends ColumnOf<D>> = InputOf<D['columns'][Column]>;
-/** What a column holds. */
-export type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
+type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
 
 /** A cell to be written, with the body of its column. Without a ref key it takes the next one. */
 export type NewCellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> = ColumnOf<D>> = {
@@ -85,7 +84,7 @@ export type MessageOf<D extends DatastoreDefinition, Trigger extends TriggerOf<D
   readonly added_id: number;
   readonly created_at: string;
   readonly replay: boolean;
-  readonly generation?: number;
+  readonly generation: number;
   /** Of an erasure: what was erased. There is no cell to read then. */
   readonly erasure?: ErasureScope;
 };
@@ -107,13 +106,12 @@ export interface QueryOf<
   readonly where: Intersection<Index extends unknown ? Where<IndexNamed<D, Index>> : never>;
   /** Fields to answer. @default all */
   readonly fields?: readonly Field[];
-  /** Columns whose latest cells are brought along. @default none */
+  /** Columns whose latest cells are brought along. */
   readonly columns?: readonly Column[];
   /** A field, `-field` for the highest first. @default the row key */
   readonly order?: FieldOf<D, Index> | `-${FieldOf<D, Index>}`;
 }
 
-/** An entry as it was asked for. */
 export interface EntryOf<
   D extends DatastoreDefinition,
   Index extends IndexOf<D>,

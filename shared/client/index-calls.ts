@@ -14,7 +14,7 @@ import { pathName } from './path-name.ts';
  */
 export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'> & IndexOperations {
   return {
-    async query({ index, where, fields, columns, order, limit = LIMITS.defaultLimit, after, cursor, read, explain }) {
+    async query({ index, where, fields, columns, order, limit = LIMITS.defaultLimit, after, read, explain }) {
       if (columns !== '*' && columns?.includes('*') === true)
         throw invalidField('column', 'names of columns, or "*" instead of a list', '*');
       // The limit always goes along: a request without any parameter asks for the status.
@@ -25,7 +25,6 @@ export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'>
         order,
         limit,
         after,
-        cursor,
         read,
         explain: explain === true ? 'true' : undefined,
       };

@@ -7,7 +7,7 @@ import { isJsonObject } from './problem.ts';
 type JsonObject = { readonly [member: string]: Json };
 
 /** One of the requests that go together. */
-export interface Joined {
+interface Joined {
   readonly route: BatchRoute;
   /** What stands for it in the list of the request of many, as JSON. */
   readonly item: string;
@@ -17,10 +17,9 @@ export interface Joined {
   readonly bounds: Bounds;
 }
 
-export interface JoinedAsk {
+interface JoinedAsk {
   /** Sends a request of many, once. */
   readonly together: (route: BatchRoute, body: string, bounds: Bounds) => Promise<Attempt>;
-  /** Of a request that no call bounds. */
   readonly whole: Bounds;
   /** What the answer to a request means that was sent among others. */
   readonly attemptOf: (status: number, body: JsonObject) => Attempt;
@@ -116,7 +115,6 @@ function stored(json: JsonObject): Attempt {
   return { reply: { status: 200, json } };
 }
 
-/** Bounds that end with the first of these. */
 function first(some: readonly Waiting[], whole: Bounds): Bounds {
   const signals = new Set(some.flatMap(({ bounds }) => bounds.signal ?? []));
   const ends = some.flatMap(({ bounds }) => bounds.end ?? []);

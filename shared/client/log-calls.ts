@@ -2,7 +2,7 @@ import type { Datastore, ShardDigest, ShardHead } from '../contract/datastore.ts
 import { toItems, toShardLogs } from './answers.ts';
 import type { Connection } from './calls.ts';
 
-/** A server of an earlier version does not know it: it is sent where it is meant alone. */
+/** The query parameter `sealed`, which says `true` or is left out. */
 export function sealedIn(sealed: boolean | undefined): { readonly sealed?: 'true' } {
   return sealed === true ? { sealed: 'true' } : {};
 }

@@ -8,7 +8,6 @@ export interface UnsignedRequest {
   readonly body: string | undefined;
 }
 
-/** What bounds one call. */
 export interface CallLimits {
   /** Ends the call. */
   readonly signal?: AbortSignal | undefined;
@@ -23,7 +22,6 @@ export interface ClientOptions {
    * last for ten seconds.
    */
   readonly url: string | readonly string[];
-  /** The name of the datastore. */
   readonly datastore: string;
   /** Sends each request in place of the client's own connections, which are Node's and kept open. */
   readonly fetch?: typeof globalThis.fetch;
@@ -57,7 +55,7 @@ export interface ClientOptions {
   readonly attempts?: number;
   /**
    * Milliseconds for a whole call, with all its retries. A call with a deadline goes on until then: where the budget of
-   * retries is used up, it waits for more. @default none
+   * retries is used up, it waits for more.
    */
   readonly deadlineMs?: number;
   /**

@@ -18,7 +18,6 @@ import type { Datastore } from '../contract/datastore.ts';
  */
 export type PutNext = (cell: Omit<NewCell, 'ref_key'>) => Promise<PutResult & { readonly ref_key: number }>;
 
-/** A cell that takes the next ref key of its column. */
 export type NextCell = Omit<NewCell, 'ref_key'> & { readonly ref_key?: undefined };
 
 /** Writes a cell; one without a ref key at the next one of its column, as `putNext`. */

@@ -13,7 +13,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 }
 
 /** A value, or why it is none. */
-export type Validated<Output> =
+type Validated<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 

@@ -6,7 +6,6 @@ export interface Sized {
   readonly measure: () => number;
 }
 
-/** What an answer still has room for. */
 export interface AnswerRoom {
   /**
    * Takes what fits.

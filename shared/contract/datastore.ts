@@ -177,7 +177,6 @@ export type ShardHead =
   | { readonly shard: number; readonly group: string; readonly head: number; readonly error?: undefined }
   | { readonly shard: number; readonly group: string; readonly error: SchemalessError };
 
-/** The digest of a shard's log. */
 export interface ShardDigest extends Served {
   readonly shard: number;
   /** The place that it is of: as far as this answer came. */
@@ -228,7 +227,6 @@ export interface BufferConflict extends CellAddress {
   readonly id: string;
   readonly body: Json;
   readonly shard: number;
-  /** When it was buffered. */
   readonly created_at: string;
 }
 

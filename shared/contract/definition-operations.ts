@@ -34,9 +34,9 @@ export interface DefinitionOperations {
 }
 
 /** Texts of YAML or JSON, or what they say, by path. */
-export type DefinitionFiles = Readonly<Record<string, string | object>>;
+type DefinitionFiles = Readonly<Record<string, string | object>>;
 
-export interface DryRun {
+interface DryRun {
   /** Says what would be done, and changes nothing. @default false */
   readonly dry_run?: boolean | undefined;
 }
@@ -69,7 +69,7 @@ export interface AppliedChange {
   readonly shards?: number;
 }
 
-export interface DefinitionProblem {
+interface DefinitionProblem {
   readonly file: string;
   /** From 1; 0 where the whole file is meant. */
   readonly line: number;

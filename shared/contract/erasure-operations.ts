@@ -38,7 +38,7 @@ export interface ErasureRequest {
   readonly reason: string;
 }
 
-export interface ErasuresOptions {
+interface ErasuresOptions {
   /** Those that are not done everywhere yet. @default all */
   readonly open?: boolean | undefined;
   /** 1 to 1000. @default 100 */

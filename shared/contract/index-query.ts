@@ -19,14 +19,13 @@ export interface Condition {
 /** The keyed hash that an index has in the place of a sealed value, of the field's type. */
 export type FieldHash = (field: IndexField, value: string) => string;
 
-/** A question to an index. */
 export interface IndexQuery {
   readonly index: string;
   /** Must hold one `eq` on the shard field. All have to be met; an absent field meets none, `ne` included. */
   readonly where: readonly Condition[];
   /** Fields to answer. @default all */
   readonly fields?: readonly string[] | undefined;
-  /** Columns whose latest cells are brought along, `*` for all. @default none */
+  /** Columns whose latest cells are brought along, `*` for all. */
   readonly columns?: readonly string[] | '*' | undefined;
   /** A field, `-field` for the highest first. @default the row key */
   readonly order?: string | undefined;
@@ -34,8 +33,6 @@ export interface IndexQuery {
   readonly limit?: number | undefined;
   /** `next` of the answer before. */
   readonly after?: string | undefined;
-  /** The same, by its old name. */
-  readonly cursor?: string | undefined;
   readonly read?: Role | undefined;
   /**
    * May share a statement with others of the same index that are asked at the same time, if it reads no more entries

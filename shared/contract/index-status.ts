@@ -34,7 +34,7 @@ export interface IndexStatus {
  * was written, and a build at each row once. A row that is written again is counted again, and one that was mended
  * stays counted: `at` says whether it still goes on.
  */
-export interface MistypedStatus {
+interface MistypedStatus {
   readonly field: string;
   /** How often a row's latest cell had the field with another type. */
   readonly rows: number;

@@ -50,15 +50,7 @@ export interface MoveOptions {
  * - `dropping`: the copy is being dropped.
  * - `completed`, `cancelled`: it is over.
  */
-export const MOVE_STEPS = [
-  'waiting',
-  'copying',
-  'following',
-  'switching',
-  'dropping',
-  'completed',
-  'cancelled',
-] as const;
+const MOVE_STEPS = ['waiting', 'copying', 'following', 'switching', 'dropping', 'completed', 'cancelled'] as const;
 export type MoveStep = (typeof MOVE_STEPS)[number];
 
 export interface MoveStatus {

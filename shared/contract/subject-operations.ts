@@ -26,7 +26,7 @@ export interface ForgetRequest {
   readonly reason: string;
 }
 
-export interface ForgottenOptions {
+interface ForgottenOptions {
   /** 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
   /** `next` of the page before. */

@@ -9,7 +9,6 @@ import type { CellAddress } from '../cell.ts';
 export interface TriggerOperations {
   /** By name. */
   triggers(): Promise<readonly TriggerSummary[]>;
-  /** One trigger, and a page of its shards. */
   trigger(name: string, options?: TriggerShardsOptions): Promise<TriggerDetails>;
 
   /** Halts sending and consuming; queued messages stay. A trigger that had stopped is paused from then on. */
@@ -93,7 +92,7 @@ export interface ShardSkip {
   readonly cells: number;
 }
 
-export interface TriggerResend {
+interface TriggerResend {
   readonly why: string;
   readonly asked_at: string;
   /** Null while it is under way: nothing is sent or consumed until then. */
@@ -177,14 +176,13 @@ export interface TriggerShard {
   readonly failing: number;
 }
 
-export interface TriggerShardsOptions {
+interface TriggerShardsOptions {
   /** Shards, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
-  /** Only shards after this one. */
   readonly after?: number | undefined;
 }
 
-export interface ParkedOptions {
+interface ParkedOptions {
   /** Cells and messages, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
   /** `next` of the page before. */
@@ -264,7 +262,6 @@ export type TriggerState = 'running' | 'paused' | 'stopped';
 /** The start of every log, its end, a time (inclusive), or for some shards the added id after which to go on. */
 export type RewindTo = 'start' | 'now' | { readonly since: string } | { readonly shards: ReadonlyMap<number, number> };
 
-/** Names one cell of a trigger. */
 export interface CellLocation {
   readonly shard: number;
   readonly added_id: number;

@@ -2,7 +2,6 @@ import type { DefinitionFile } from './definition-file.ts';
 import { HASHED, isSealed, sealedOf, type FieldType, type SealedFields } from './definitions.ts';
 import type { datastoreYaml, indexYaml } from './yaml-schemas.ts';
 
-/** Checks the sealed fields of a datastore against each other. */
 export function checkSealed(file: DefinitionFile<typeof datastoreYaml>): void {
   const lists = file.sound?.sealed ?? [];
   const seen: { readonly column: string; readonly field: string }[] = [];

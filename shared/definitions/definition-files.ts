@@ -7,7 +7,7 @@ import type { DefinitionSource } from './definition-source.ts';
 import { didYouMean } from './misplaced.ts';
 
 /** A kind of definition, which has a file each. */
-export interface FileKind<Schema extends z.ZodType> {
+interface FileKind<Schema extends z.ZodType> {
   /** `index` */
   readonly noun: string;
   /** The key that says its name. */

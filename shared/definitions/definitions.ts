@@ -14,7 +14,7 @@ export interface DatastoreDefinition {
   readonly triggers: readonly TriggerDefinition[];
   /** One a column at most. @default cells are kept for good */
   readonly retention?: readonly RetentionRule[];
-  /** Which fields of which columns are sealed. @default none */
+  /** Which fields of which columns are sealed. */
   readonly sealed?: readonly SealedFields[];
 }
 
@@ -60,7 +60,7 @@ export interface IndexField {
   readonly type: FieldType;
   /** The column whose latest cell has it. */
   readonly column_key: string;
-  /** Its values are sealed: the index has a keyed hash in place of each. @default they are not */
+  /** Its values are sealed: the index has a keyed hash in place of each. */
   readonly sealed?: true;
 }
 
@@ -111,7 +111,6 @@ export const MAX_INDEX_FIELDS = 16;
 /** Lists of sealed fields of a datastore, and fields of each. */
 export const MAX_SEALED = 32;
 
-/** The sealed fields of a column. */
 export function sealedOf(sealed: readonly SealedFields[], column: string): readonly string[] {
   return sealed.flatMap((one) => (one.column === column ? one.fields : []));
 }
@@ -130,11 +129,9 @@ export function unsealedBy(
   );
 }
 
-/** Why each of them stays sealed. */
 export const STAYS_SEALED =
   'what was sealed would be shown as it is stored, and what is written from then on would not be sealed';
 
-/** An index, with those of its fields marked that are sealed. */
 export function markSealed(index: IndexDefinition, sealed: readonly SealedFields[] = []): IndexDefinition {
   const fields = index.fields.map(({ field, type, column_key }) => ({
     field,

@@ -10,7 +10,6 @@ import type { FieldType } from './definitions.ts';
  */
 export type FieldValue = string | number | bigint | boolean | null;
 
-/** What a program gives for a field of each type. */
 export interface ValueByType {
   readonly UUID: string;
   readonly string: string;
@@ -116,7 +115,6 @@ export function keyOfValue(value: FieldValue): string {
   return String(value);
 }
 
-/** What a value of a type has to be, for messages. */
 export const WANTED_VALUE: Readonly<Record<FieldType, string>> = {
   UUID: 'a UUID',
   string: `a string of up to ${STRING_BYTES} bytes`,

@@ -22,8 +22,7 @@ const DATASTORE = {
 const INDEX = { noun: 'index', key: 'table', schema: indexYaml };
 const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
 
-/** What definitions come to. */
-export interface JudgedDefinitions {
+interface JudgedDefinitions {
   /** All that is sound of them. */
   readonly definitions: Definitions;
   /** Everything that is wrong, with its file and line; where there is anything, nothing may be made of the rest. */
@@ -76,7 +75,7 @@ export function judgeDefinitions(source: DefinitionSource, project?: string): Ju
 /**
  * The definitions in a folder.
  *
- * @param warn told of what can be done, and will be regretted @default nobody is told
+ * @param warn told of what can be done, and will be regretted
  * @param project as that of `judgeDefinitions`
  * @throws one `DefinitionsError` that lists every problem of every file with its line
  */

@@ -5,7 +5,6 @@
 export const QUERY_WORDS: readonly string[] = [
   'limit',
   'after',
-  'cursor',
   'fields',
   'column',
   'order',

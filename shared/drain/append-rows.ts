@@ -13,7 +13,6 @@ export interface RefusedRow {
   readonly error: SqlError;
 }
 
-/** What became of rows of one shard that were to be appended. */
 export interface AppendedRows {
   /** Rows that were judged: stored now or before, a conflict, or erased. */
   taken: number;

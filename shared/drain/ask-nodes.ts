@@ -1,10 +1,9 @@
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
-import { selectDivided } from '../sql/union.ts';
+import { selectDivided } from '../sql/select-divided.ts';
 import { bodyHashParts, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import type { Shown } from './decide.ts';
 
-/** Rows of one shard. */
 export interface ShardRows {
   readonly datastore: string;
   readonly shard: number;
@@ -12,7 +11,7 @@ export interface ShardRows {
 }
 
 /** What one node shows of some rows. */
-export interface NodeAnswer {
+interface NodeAnswer {
   readonly target: Target;
   readonly writable: boolean;
   /** By row, of all shards in their order. */

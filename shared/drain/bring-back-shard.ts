@@ -32,14 +32,12 @@ export interface BringingBack {
   readonly isSetBack?: boolean;
 }
 
-/** What was done for a shard. */
-export interface BroughtBack {
+interface BroughtBack {
   readonly appended: number;
   /** Addresses for which two bodies wait that may both have been acknowledged: the shard stays closed. */
   readonly undecided: number;
 }
 
-/** What was done so far. */
 interface Done {
   appended: number;
   /** Of those that were fetched so far: how many, and of how many bytes. */

@@ -17,7 +17,7 @@ export type Home = 'owned' | 'no shard' | 'unknown' | 'gone';
  * - `wait`: the age of the oldest copy tells.
  * - `forget`: it belonged to what somebody deleted with all it held.
  */
-export type HomeAction = 'settle' | 'fail' | 'wait' | 'forget';
+type HomeAction = 'settle' | 'fail' | 'wait' | 'forget';
 
 /**
  * What to do with the copies for one shard. That a datastore cannot be found never suffices to delete one: it may be
@@ -104,7 +104,7 @@ export function thoseThatCount<Copy extends CountedCopy>(copies: readonly Copy[]
  * - `wait`: two may have been, or are still under way and are about to give way.
  * - `report`: two may have been, and whoever was under way has ended: an operator has to say which.
  */
-export type AddressAction<Body> =
+type AddressAction<Body> =
   | { readonly action: 'leave' | 'wait' | 'report' }
   | { readonly action: 'append'; readonly body: Body };
 

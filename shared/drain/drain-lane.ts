@@ -82,7 +82,6 @@ export async function laneTurn(lane: Lane): Promise<number> {
   return turns.wait();
 }
 
-/** Rows of one shard's turn. */
 interface Page extends ShardRows {
   readonly turn: ShardTurn;
   readonly misplaced: readonly FaultyRow[];

@@ -20,7 +20,6 @@ export interface DrainSettings {
   readonly keepCopiesSeconds?: number;
 }
 
-/** What a drain did. */
 export interface DrainReport {
   /** Rows looked at. */
   seen: number;

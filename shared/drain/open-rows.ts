@@ -26,7 +26,7 @@ export interface FaultyRow {
 }
 
 /** Rows that are in memory together, and those among them that are at fault. */
-export interface OpenedPage {
+interface OpenedPage {
   readonly rows: readonly OpenRow[];
   readonly faulty: readonly FaultyRow[];
 }

@@ -24,10 +24,10 @@ export interface Recovery {
   readonly closed: readonly { readonly datastore: string; readonly shard: number; readonly reason: string }[];
 }
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   /** Kept between calls: it tells how long addresses have been undecided. @default they are seen for the first time */
   readonly since?: UndecidedSince;
-  /** Once it comes no more shards are begun: a successor goes on with those. @default it never does */
+  /** Once it comes no more shards are begun: a successor goes on with those. */
   readonly signal?: AbortSignal;
   /**
    * Where the epochs of shards whose logs were set back are raised, so that every index is compared with what is left,

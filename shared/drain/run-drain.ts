@@ -16,7 +16,7 @@ import { releaseOpened } from './release-undecided.ts';
 import { PAUSE_MS } from './turns.ts';
 import { undecidedSince } from './undecided-since.ts';
 
-export interface DrainRun {
+interface DrainRun {
   readonly context: StoreContext;
   readonly leases: Leases;
   /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
@@ -27,14 +27,9 @@ export interface DrainRun {
   /** Where the run before this one stood, and where this one leaves it. @default each run begins at the first rows */
   readonly progress?: ProgressStore;
   readonly report: (group: string, report: DrainReport) => void;
-  /**
-   * A group's new writer lacked cells: what was brought back, and what is still closed. @default nobody wants to know
-   */
+  /** A group's new writer lacked cells: what was brought back, and what is still closed. */
   readonly recovered?: (group: string, recovery: Recovery) => void;
-  /**
-   * What waits in a group's buffer table, every half minute; the age by the clock of the drain. @default nobody wants
-   * to know
-   */
+  /** What waits in a group's buffer table, every half minute; the age by the clock of the drain. */
   readonly measured?: (group: string, status: BufferStatus) => void;
 }
 

@@ -24,7 +24,7 @@ export interface Settled {
   appended: number;
 }
 
-export interface Settling {
+interface Settling {
   /** The group whose buffer table holds the rows. */
   readonly holder: SqlClient;
   readonly primary: string;

@@ -1,5 +1,5 @@
 /** A clock that passes only while something is so, as far as somebody looked. */
-export interface Stopwatch {
+interface Stopwatch {
   /** Milliseconds that have passed. */
   readonly now: () => number;
   /** Whether it is so now. What lies between two looks has passed where it was so at both. */

@@ -20,7 +20,6 @@ export interface Turns {
   readonly shards: ReadonlyMap<string, ShardTurn>;
   /** These shards have rows that wait, and no others. */
   have(shards: readonly Pick<ShardTurn, 'datastore' | 'shard'>[]): void;
-  /** The shards whose turn it is now. */
   next(): readonly ShardTurn[];
   /** Milliseconds until the next is due; 0 or less: now. */
   wait(): number;

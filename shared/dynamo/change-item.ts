@@ -21,16 +21,11 @@ const MAX_TRIES = 50;
 /**
  * Changes an item, whatever others change beside it: what `change` makes of it is written only over what it was made
  * of, and made again otherwise. A write that was done although no answer came is not done twice.
- *
- * @param unchanged an attribute that every writer of the item changes. Another one than the default is the change's to
- *   give
- * @default version
  */
 export async function changeItem<T>(
   table: DynamoTable,
   key: string,
   change: (item: StateItem | undefined) => ItemChange<T>,
-  unchanged = 'version',
 ): Promise<T> {
   const mine = new Map<string, T>();
   for (let tries = 1; ; tries += 1) {
@@ -41,23 +36,17 @@ export async function changeItem<T>(
     if (!values) return result;
     const version = randomUUID();
     mine.set(version, result);
-    if (await write(table, key, { ...values, version: { S: version } }, { name: unchanged, value: item?.[unchanged] }))
-      return result;
+    if (await write(table, key, { ...values, version: { S: version } }, last)) return result;
     if (tries === MAX_TRIES) throw new Error(`${key}: others changed it ${MAX_TRIES} times while it was to be changed`);
     await sleep(Math.random() * 10 * Math.min(tries, 10));
   }
-}
-
-interface SeenAttribute {
-  readonly name: string;
-  readonly value: AttributeValue | undefined;
 }
 
 async function write(
   table: DynamoTable,
   key: string,
   values: Readonly<Record<string, AttributeValue | undefined>>,
-  seen: SeenAttribute,
+  last: string | undefined,
 ): Promise<boolean> {
   const names = Object.keys(values);
   const kept = names.filter((name) => values[name] !== undefined);
@@ -65,10 +54,10 @@ async function write(
   const written = await updateState(table, {
     key,
     update: `SET ${kept.map((name) => `#${name} = :${name}`).join(', ')}${gone.length > 0 ? ` REMOVE ${gone.map((name) => `#${name}`).join(', ')}` : ''}`,
-    condition: seen.value ? `#${seen.name} = :seen` : `attribute_not_exists(#${seen.name})`,
+    condition: last === undefined ? 'attribute_not_exists(#version)' : '#version = :last',
     values: {
       ...Object.fromEntries(kept.map((name) => [`:${name}`, values[name] as AttributeValue])),
-      ...(seen.value && { ':seen': seen.value }),
+      ...(last !== undefined && { ':last': { S: last } }),
     },
   });
   return written !== undefined;

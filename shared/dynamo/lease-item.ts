@@ -14,7 +14,7 @@ export interface LeaseItem {
   readonly heir: string;
 }
 
-export interface LeaseUpdate {
+interface LeaseUpdate {
   /** With `#name` for each attribute. */
   readonly set: string;
   readonly condition: string;

@@ -11,7 +11,7 @@ export interface Lease {
 }
 
 /** What is known of a lease that another holds. */
-export interface HeldLease {
+interface HeldLease {
   readonly token: number;
   /** Changes with every renewal. */
   readonly beat: number;

@@ -14,7 +14,7 @@ export type StateItem = Readonly<Record<string, AttributeValue>>;
 /** An answer that takes longer is given up; the request may still be done, and the next one's condition will tell. */
 const TIMEOUT_MS = 3000;
 
-export interface StateUpdate {
+interface StateUpdate {
   readonly key: string;
   /** With `#name` for each attribute. */
   readonly update: string;
@@ -91,8 +91,7 @@ export async function deleteState(
   }
 }
 
-/** Some of the items that were looked for. */
-export interface ScannedItems {
+interface ScannedItems {
   readonly items: readonly StateItem[];
   /** The key behind which the next page begins; undefined at the end. */
   readonly end: string | undefined;

@@ -4,7 +4,6 @@ import type { Lease, Leases } from './lease.ts';
 
 export interface LeasedWork {
   readonly leases: Leases;
-  /** Of the lease. */
   readonly name: string;
   /** Between renewals; far shorter than the leases last. */
   readonly renewMs: number;
@@ -28,7 +27,7 @@ export interface LeasedWork {
 }
 
 /** What became of work that had its lease. */
-export interface LeasedEnd<T> {
+interface LeasedEnd<T> {
   readonly result: T;
   /** It was ended since a successor asks for the lease, and goes on with it. */
   readonly isWanted: boolean;

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Cell } from '../cell.ts';
 
-/** The cells of a shard, as a file of some format. */
 export interface CellFile {
   /** Of the cells written so far as JSON, about: on disk they are fewer as a rule. */
   readonly textBytes: number;
@@ -15,7 +14,7 @@ export interface CellFile {
   discard(): Promise<void>;
 }
 
-export interface FileSum {
+interface FileSum {
   readonly bytes: number;
   readonly sha256: string;
 }
@@ -30,7 +29,6 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** What a file holds. */
 export async function sumFile(path: string): Promise<FileSum> {
   const sum = createHash('sha256');
   let bytes = 0;

@@ -35,9 +35,8 @@ export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
    * @default each file holds all of its shard, and the export waits for it
    */
   readonly slice?: { readonly fileBytes: number } | undefined;
-  /** Ends the export, which may be gone on with. @default nothing does */
+  /** Ends the export, which may be gone on with. */
   readonly signal?: AbortSignal | undefined;
-  /** @default nobody is told */
   readonly progress?: FileProgress | undefined;
 }
 
@@ -127,7 +126,6 @@ interface OpenFile {
   digest: string | undefined;
 }
 
-/** A part as it is written. */
 class PartWriting {
   readonly #part: string;
   readonly #plan: Plan;
@@ -278,7 +276,7 @@ class PartWriting {
 }
 
 /** `0233.ndjson.gz` */
-export function fileName(shard: number, { format, compression }: Pick<Plan, 'format' | 'compression'>): string {
+function fileName(shard: number, { format, compression }: Pick<Plan, 'format' | 'compression'>): string {
   const ending = format === 'parquet' ? 'parquet' : `ndjson${ENDING[compression as Compression]}`;
   return `${String(shard).padStart(4, '0')}.${ending}`;
 }

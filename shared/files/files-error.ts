@@ -1,5 +1,5 @@
 /** What somebody can do about an error, as the exit codes of the command line have it. */
-export type FilesEnding = 'usage' | 'unavailable' | 'denied' | 'internal' | 'rejects';
+type FilesEnding = 'usage' | 'unavailable' | 'denied' | 'internal' | 'rejects';
 
 /** Why an import or an export cannot begin, or go on. */
 const ENDINGS = {
@@ -20,7 +20,7 @@ const ENDINGS = {
   zstd_missing: 'usage',
 } as const satisfies Record<string, FilesEnding>;
 
-export type FilesErrorCode = keyof typeof ENDINGS;
+type FilesErrorCode = keyof typeof ENDINGS;
 
 /** An error of files in and out: a stable code, and a message that says what was wanted, what came, and the cure. */
 export class FilesError extends Error {

@@ -15,7 +15,7 @@ export const PLAN = '_plan.json';
 export const DONE = '_done.json';
 
 const count = z.int().nonnegative();
-/** Of a log, see `log-digest.ts`; missing where a part before it is of a version that did not say it. */
+/** Of a log, see `log-digest.ts`. Missing behind a body that could not be decoded. */
 const digest = z
   .string()
   .regex(/^[0-9a-f]{64}$/u)
@@ -63,21 +63,18 @@ const contentSchema = z.object({
   began_at: z.string(),
 });
 
-/** A time: whatever was stored before is in this part, or in one before it. */
-const exportedUntil = z.string().optional();
-
 const planSchema = contentSchema.extend({
   ranges: z.array(rangeSchema),
   /** Shards of which nobody could say how long they are: their ranges are empty. */
   unknown: z.array(count).optional(),
   /** Of the part before; missing where there is none. */
-  exported_until: exportedUntil,
+  exported_until: z.string().optional(),
 });
 const manifestSchema = contentSchema.extend({
   completed_at: z.string(),
   cells: count,
-  /** Missing where the part is of a version that did not say it: all that was stored when it began. */
-  exported_until: exportedUntil,
+  /** A time: whatever was stored before is in this part, or in one before it. */
+  exported_until: z.string(),
   shards: z.array(shardSchema),
 });
 const doneSchema = z.array(shardSchema);
@@ -85,7 +82,6 @@ const doneSchema = z.array(shardSchema);
 export type Range = z.infer<typeof rangeSchema>;
 export type ExportedShard = z.infer<typeof shardSchema>;
 export type TypedColumn = z.infer<typeof typedColumnSchema>;
-export type ExportContent = z.infer<typeof contentSchema>;
 /** What a part is to hold. */
 export type Plan = z.infer<typeof planSchema>;
 /** What a part holds. Written last: a part without it is not complete. */
@@ -124,8 +120,7 @@ export async function readManifests(target: ExportTarget): Promise<readonly Part
   return parts;
 }
 
-/** The last parts of a target. */
-export interface LastParts {
+interface LastParts {
   /** The last one that is complete. */
   readonly last: Part | undefined;
   /** The one behind it that was begun. */
@@ -153,7 +148,6 @@ async function readManifest(target: ExportTarget, part: string): Promise<Manifes
   return text === undefined ? undefined : read(manifestSchema, text, `${target.name}/${path}`);
 }
 
-/** Of a part that is not complete. */
 async function readPlan(target: ExportTarget, part: string): Promise<Plan | undefined> {
   const text = await target.readText(`${part}/${PLAN}`);
   return text === undefined ? undefined : read(planSchema, text, `${target.name}/${part}/${PLAN}`);

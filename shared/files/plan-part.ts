@@ -6,7 +6,6 @@ import { FORMAT_VERSION, partName, PLAN, readLastParts, type Part, type Plan, ty
 import type { ExportTarget } from './target.ts';
 import { typedColumns } from './typed-columns.ts';
 
-/** What a part is to be. */
 export interface PartWish {
   readonly target: ExportTarget;
   readonly format: 'ndjson' | 'parquet';
@@ -24,7 +23,7 @@ export interface PartWish {
   readonly leavesUnknown?: boolean | undefined;
 }
 
-export interface PlannedPart {
+interface PlannedPart {
   readonly part: string;
   readonly plan: Plan;
 }
@@ -81,7 +80,7 @@ async function planNext(
     began_at: new Date().toISOString(),
     ranges,
     ...(unknown.length > 0 && { unknown: unknown.map(({ shard }) => shard) }),
-    ...(last && { exported_until: last.manifest.exported_until ?? last.manifest.began_at }),
+    ...(last && { exported_until: last.manifest.exported_until }),
   };
   const part = partName(last ? Number(last.part.slice(5)) + 1 : 1);
   await target.writeText(`${part}/${PLAN}`, JSON.stringify(plan));

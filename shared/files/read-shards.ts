@@ -6,7 +6,7 @@ import { FilesError } from './files-error.ts';
 import type { Range } from './manifest.ts';
 
 /** What is done with the cells of a shard. */
-export interface ShardSink {
+interface ShardSink {
   /**
    * In the order of the log, the next ones of the shard. Returns once there is room for more; false where no more are
    * wanted of this shard.
@@ -18,7 +18,7 @@ export interface ShardSink {
   silent?(range: Range): void;
 }
 
-export interface ReadShardsOptions {
+interface ReadShardsOptions {
   readonly client: Pick<SchemalessClient, 'log'>;
   readonly read: Role;
   /** What is sealed stays so. */

@@ -43,7 +43,7 @@ export interface ExportRunOptions {
   readonly patienceMs?: number | undefined;
 }
 
-export interface ExportRunReport {
+interface ExportRunReport {
   /** That are complete now. */
   readonly parts: readonly string[];
   /** In these, and in one that is not complete yet. */

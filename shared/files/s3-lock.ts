@@ -68,7 +68,7 @@ export class S3Lock {
   /**
    * Returns once it is held, with what lets go of it.
    *
-   * @param signal ends the wait for one that is silent. @default nothing does
+   * @param signal ends the wait for one that is silent.
    * @throws FilesError `busy_export`; `bad_option` where the server does not keep conditions of writes
    */
   async take(signal?: AbortSignal): Promise<() => Promise<void>> {

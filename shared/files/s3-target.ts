@@ -25,9 +25,8 @@ export interface S3Options {
   readonly folder?: string | undefined;
   /** One export at a time writes there, by an object. @default false: whoever exports holds something else */
   readonly isLocked?: boolean | undefined;
-  /** @default LOCK_TIMES */
   readonly lockTimes?: S3LockTimes | undefined;
-  /** Gives up what is being uploaded. @default nothing does */
+  /** Gives up what is being uploaded. */
   readonly signal?: AbortSignal | undefined;
 }
 

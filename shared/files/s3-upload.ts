@@ -16,7 +16,7 @@ const PART_BYTES = 8 * 1024 * 1024;
  * Makes a file an object. Larger ones are sent in parts, which cost money until the upload is complete or aborted: one
  * that fails, or is given up, is aborted before this throws.
  *
- * @param signal gives it up. @default nothing does
+ * @param signal gives it up.
  */
 export async function uploadFile(
   client: S3Client,
@@ -44,7 +44,6 @@ function until(client: S3Client, signal: AbortSignal | undefined): S3Client {
   });
 }
 
-/** Of a file of an export. */
 const OF_EXPORT = /^part-\d{4,}\/[^/]+$/u;
 
 /** Aborts what an export that was killed left, once it is old enough to be nobody's. What may not be listed stays. */

@@ -2,11 +2,8 @@ import type { Readable } from 'node:stream';
 
 /** Where an export goes: a folder, or a prefix of a bucket. Paths are of two names at most: `part-0001/0233.ndjson.gz`. */
 export interface ExportTarget {
-  /** As messages name it. */
   readonly name: string;
-  /** Names of the folders in it. */
   folders(): Promise<readonly string[]>;
-  /** Undefined where nothing is. */
   readText(path: string): Promise<string | undefined>;
   /** Whoever reads it finds the old text or the new, after a crash, too. */
   writeText(path: string, text: string): Promise<void>;
@@ -20,7 +17,7 @@ export interface ExportTarget {
   /**
    * Keeps other exports away until what it returns is called. Throws `busy_export`.
    *
-   * @param signal ends the wait for a holder that is silent. @default nothing does
+   * @param signal ends the wait for a holder that is silent.
    * @default others are told from what they left: two that begin at once may write different files of one name
    */
   lock?(signal?: AbortSignal): Promise<() => Promise<void>>;

@@ -3,7 +3,7 @@ import { FIELD_TYPES, type FieldType } from '../definitions/definitions.ts';
 import type { TypedColumn } from './manifest.ts';
 
 /** Columns that each file of Parquet has. */
-export const PLAIN_COLUMNS = [
+const PLAIN_COLUMNS = [
   'shard',
   'added_id',
   'row_key',

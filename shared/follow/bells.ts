@@ -11,7 +11,7 @@ export interface BellsOfGroup {
   listen(datastore: string, heard: (shards: readonly number[]) => void): Listening;
 }
 
-export interface Listening {
+interface Listening {
   /**
    * Since when, by the local clock, nothing can have been missed but by a transaction that became visible late;
    * undefined while nothing is heard: cells have to be looked for.
@@ -25,7 +25,7 @@ export interface BellTower {
   of(group: string): BellsOfGroup;
 }
 
-export interface BellOptions {
+interface BellOptions {
   /** Which node is asked: that from which the logs are read. */
   readonly read: (group: string) => Role;
   /** Between looks. @default 10 ms while bells ring, 160 at rest */

@@ -8,7 +8,7 @@ import type { Checkpoint } from './checkpoints.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 
-export interface SuspectedLog {
+interface SuspectedLog {
   readonly datastore: string;
   readonly shard: number;
   readonly offset: ShardOffset;

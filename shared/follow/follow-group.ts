@@ -84,7 +84,7 @@ export async function followGroup(
 }
 
 /** How often shards are looked at. */
-export interface Pace {
+interface Pace {
   readonly pauses: Pauses;
   /** @default none are heard */
   readonly bells?: BellTower;
@@ -110,7 +110,6 @@ function isPast(time: number, readAt: number, now: number): boolean {
   return readAt < time && time <= now;
 }
 
-/** Of one group. */
 interface ShardsOfGroup {
   readonly shards: readonly OpenShard[];
   /** How many are held, of those that were asked for, whether or not something is to be done with them now. */

@@ -31,7 +31,6 @@ export interface FollowWork {
   readonly report: (event: FollowEvent) => void;
 }
 
-/** A shard to be worked on, with what the work is done under. */
 export interface ShardAtWork {
   readonly partition: HeldPartition;
   readonly held: HeldShard;

@@ -2,14 +2,13 @@ import type { DynamoTable } from '../dynamo/table.ts';
 import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
 /** What all workers of a follower agree on. */
-export interface FollowerItem {
+interface FollowerItem {
   /** Fixed when the follower first ran: the offsets lie by partition. */
   readonly partitions: number;
   /** Goes up with each rewind, so that a worker that has nothing to commit notices it too. */
   readonly changes: number;
 }
 
-/** Names one follower's items. */
 export interface FollowerName {
   readonly name: string;
   readonly datastore: string;

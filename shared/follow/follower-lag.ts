@@ -8,7 +8,6 @@ import { readFollower, type FollowerName } from './follower-item.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { offsetItems } from './offset-items.ts';
 
-/** How far a follower is with one shard. */
 export interface ShardLag {
   readonly shard: number;
   /** As last written; undefined before the follower's first time there. */
@@ -60,7 +59,7 @@ export async function committedOffsets(
 }
 
 /** A shard's offset as last written, with the generation that its partition had. */
-export interface CommittedLocation extends ShardOffset {
+interface CommittedLocation extends ShardOffset {
   readonly generation: number;
 }
 

@@ -4,7 +4,7 @@ import { fingerprintOf } from './fingerprint.ts';
 import type { Follower, LogEntry } from './follower.ts';
 
 /** What was read of one shard: its cells after the offset, in order, without a hole. */
-export interface ShardCells {
+interface ShardCells {
   readonly shard: number;
   readonly generation: number;
   readonly entries: readonly StoredLogEntry[];
@@ -19,7 +19,7 @@ export class HandleError extends Error {
 }
 
 /** How far a shard is done. */
-export interface CellsDone {
+interface CellsDone {
   /** So many of its cells: those of columns that the follower does not want are done with those before them. */
   readonly count: number;
   /** Of the last one among them that it wants. */

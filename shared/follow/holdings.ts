@@ -5,7 +5,7 @@ import { movedLongAgo } from './moved-long-ago.ts';
 import type { OffsetItems } from './offset-items.ts';
 import type { Workers } from './workers.ts';
 
-export interface HoldingsOptions {
+interface HoldingsOptions {
   readonly items: OffsetItems;
   readonly workers: Workers;
   readonly partitions: number;

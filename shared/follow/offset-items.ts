@@ -3,9 +3,7 @@ import type { Checkpoint } from './checkpoints.ts';
 import {
   decodeCheckpoints,
   decodeOffsets,
-  decodeWithGiven,
   encodeCheckpoints,
-  encodeGiven,
   encodeOffsets,
   type ShardOffset,
 } from './encode-offsets.ts';
@@ -31,7 +29,7 @@ export interface OffsetItem {
   readonly offsets: readonly (ShardOffset | undefined)[];
 }
 
-export interface OffsetLayout extends FollowerName {
+interface OffsetLayout extends FollowerName {
   readonly shards: number;
   readonly partitions: number;
 }
@@ -135,15 +133,12 @@ class StoredOffsets implements OffsetItems {
     offsets: OffsetItem['offsets'],
     { last = false, next = false }: CommitOptions = {},
   ): Promise<boolean> {
-    const encoded = encodeOffsets(offsets);
-    const given = encodeGiven(offsets, encoded);
     const unrewound =
       generation === 0
         ? '(attribute_not_exists(#generation) OR #generation = :generation)'
         : '#generation = :generation';
     const sets = [
       '#offsets = :offsets',
-      ...(given ? ['#given = :given'] : []),
       ...(last ? ['#owner = :nobody'] : []),
       ...(next ? ['#generation = :next'] : []),
     ];
@@ -152,8 +147,7 @@ class StoredOffsets implements OffsetItems {
       update: `SET ${sets.join(', ')}`,
       condition: `#token = :token AND ${unrewound}`,
       values: {
-        ':offsets': { B: encoded },
-        ...(given ? { ':given': { B: given } } : {}),
+        ':offsets': { B: encodeOffsets(offsets) },
         ...(last ? { ':nobody': { S: '' } } : {}),
         ...(next ? { ':next': { N: String(generation + 1) } } : {}),
         ':token': { N: String(token) },
@@ -235,6 +229,6 @@ function toItem(item: StateItem, shards: number): OffsetItem {
     owner: item['owner']?.S ?? '',
     token: Number(item['token']?.N ?? 0),
     generation: Number(item['generation']?.N ?? 0),
-    offsets: decodeWithGiven(item['offsets']?.B, item['given']?.B, shards),
+    offsets: decodeOffsets(item['offsets']?.B, shards),
   };
 }

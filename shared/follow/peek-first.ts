@@ -14,7 +14,7 @@ export type FetchNews = (
   ranges: readonly LogRange[],
 ) => Promise<{ readonly role: Role; readonly items: ReadonlySet<number> }>;
 
-export interface PeekOptions {
+interface PeekOptions {
   /**
    * How often each shard is read in full, whether or not it has a next cell: how late a log that was cut, or a hole, is
    * noticed where nothing is written. @default 3000

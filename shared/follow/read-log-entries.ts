@@ -12,7 +12,7 @@ import { askParts, partsOf, type Refusal } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 
-export interface ReadFrom extends LogRangesWanted {
+interface ReadFrom extends LogRangesWanted {
   readonly datastore: string;
   /** Which node is asked first; the other one when it does not answer. */
   readonly read: Role;

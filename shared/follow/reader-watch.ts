@@ -1,7 +1,7 @@
 import type { Role } from '../cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import { partsOf } from '../access/ask-parts.ts';
-import { selectParts } from '../sql/union.ts';
+import { selectParts } from '../sql/select-parts.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { FollowEvent } from './follower.ts';
@@ -14,7 +14,7 @@ export interface ReaderWatch {
   roleOf(group: string): Role;
 }
 
-export interface ReaderWatchOptions {
+interface ReaderWatchOptions {
   /** Told when the writer is read in place of readers that stand still, and when they are read again. */
   readonly report?: (event: FollowEvent) => void;
   /** Between looks: so long may a reader lack a cell. @default 10,000 */

@@ -42,7 +42,7 @@ export async function rewindLocations(
  * Sets some shards to other places. Holds from when it returns, as `rewindFollower` does.
  *
  * @param moved told, after each write, where the shards were that are moved by now: undefined where the follower had
- *   not begun, left out where they are still to be moved @default nobody is told
+ *   not begun, left out where they are still to be moved
  */
 export async function setLocations(
   stateTable: DynamoTable,

@@ -20,7 +20,6 @@ export interface FollowerRun {
   readonly context: StoreContext;
   readonly stateTable: DynamoTable;
   readonly topologyTable: DynamoTable;
-  /** Unique to this run. */
   readonly owner: string;
   /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
   readonly deadline: number;
@@ -60,7 +59,6 @@ export interface FollowerRun {
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
   /** Milliseconds that only go forward. @default those of this process */
   readonly now?: () => number;
-  /** @default nothing is reported */
   readonly report?: (event: FollowEvent) => void;
 }
 
@@ -148,7 +146,6 @@ interface RunState extends FollowerRun {
   readonly workers: Workers;
   readonly holdings: Holdings;
   readonly partitions: number;
-  /** Aborted when the run ends. */
   readonly signal: AbortSignal;
 }
 

@@ -10,7 +10,7 @@ const SLOW_MS = 10_000;
  *
  * @param held how many shards are followed with it: of so many as fill a page it is the same moment
  */
-export type SlowLooks = (shard: number, held: number, now: number) => number;
+type SlowLooks = (shard: number, held: number, now: number) => number;
 
 /**
  * Each shard has its moments, which come from the clock, its number and how many are held, in pages: followers of one

@@ -12,7 +12,7 @@ import type { StartLocation } from './follower.ts';
 import { offsetAt } from './read-log-entries.ts';
 
 /** Where a start lies in some shards, and why it could not be found in others. */
-export interface Starts {
+interface Starts {
   readonly found: ReadonlyMap<number, ShardOffset>;
   readonly refused: ReadonlyMap<number, unknown>;
 }

@@ -8,7 +8,6 @@ export interface WorkersOptions {
   readonly stateTable: DynamoTable;
   /** Those who share work know each other by this name. */
   readonly crew: string;
-  /** Unique to this run. */
   readonly owner: string;
   /**
    * Which of the workers wished for this one is; the next of the same slot succeeds it. @default its own: nobody does
@@ -33,7 +32,6 @@ export interface Workers {
   lives(): number;
   /** Says for one of its followers whether it holds all of its share. */
   ready(follower: string, is: boolean): void;
-  /** Looks who is there, now. */
   look(): Promise<void>;
   /** Ends the heartbeat and tells the others. */
   leave(): Promise<void>;

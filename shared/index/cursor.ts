@@ -19,17 +19,15 @@ export function encodeCursor(position: CursorPosition, identity: string): string
   return Buffer.from(JSON.stringify([value, position.row_key, fingerprint(identity)])).toString('base64url');
 }
 
-export interface CursorUse {
+interface CursorUse {
   readonly identity: string;
   /** Of the field that the query is ordered by; undefined where it is ordered by row key. */
   readonly type: FieldType | undefined;
-  /** How messages name it. */
-  readonly field: string;
 }
 
 /** Throws `invalid_field` for what is no cursor, or one of another query, or whose value is none of the type. */
-export function decodeCursor(cursor: string, { identity, type, field }: CursorUse): CursorPosition {
-  const refuse = (): SchemalessError => invalidField(field, '`next` of an answer to this same query', cursor);
+export function decodeCursor(cursor: string, { identity, type }: CursorUse): CursorPosition {
+  const refuse = (): SchemalessError => invalidField('after', '`next` of an answer to this same query', cursor);
   let parsed: unknown;
   try {
     parsed = JSON.parse(Buffer.from(cursor, 'base64url').toString());

@@ -1,11 +1,12 @@
 import type { StoreContext } from '../access/context.ts';
 import { selectExistingEntries, toExistingEntries, type ExistingEntry } from './statements/select-existing-entries.ts';
-import { selectDivided } from '../sql/union.ts';
+import { selectDivided } from '../sql/select-divided.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { Version } from './entry.ts';
 import { keyOfValue } from '../definitions/field-value.ts';
-import type { MissedEntries, EntryOfShard } from './keep-entries.ts';
+import type { EntryOfShard } from './wanted-entries.ts';
+import type { MissedEntries } from './write-entries.ts';
 
 /** An entry that is not as it should be. `held` is what is there, undefined where nothing is. */
 export interface Difference {
@@ -13,7 +14,7 @@ export interface Difference {
   readonly held: ExistingEntry | undefined;
 }
 
-export interface Differences {
+interface Differences {
   readonly differences: readonly Difference[];
   /** Entries whose places could not be asked, by reason: a table that is refused stands alone. */
   readonly unasked: readonly MissedEntries[];
@@ -51,7 +52,6 @@ export async function differencesOf(
   return { differences: all.flatMap(({ differences }) => differences), unasked: all.flatMap(({ unasked }) => unasked) };
 }
 
-/** Compares entries of one index and group. */
 async function compare(
   context: StoreContext,
   datastore: string,

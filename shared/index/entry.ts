@@ -8,7 +8,6 @@ export interface Version {
   readonly added_id: number;
 }
 
-/** What an index should hold of one row. */
 export interface RowEntries {
   /** Its values in the order of the fields, or undefined where the row has no entry. */
   readonly values: readonly FieldValue[] | undefined;

@@ -14,7 +14,6 @@ import {
   type RowsWanted,
 } from './read-rows.ts';
 
-/** Cells of a page. */
 const PAGE_CELLS = 1000;
 
 /**

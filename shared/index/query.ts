@@ -1,7 +1,7 @@
 import type { Condition, FieldHash, IndexQuery, Operator } from '../contract/index-query.ts';
 import { parseColumnName, parseLimit } from '../address.ts';
 import { LIMITS } from '../cell.ts';
-import type { FieldType, IndexDefinition, IndexField } from '../definitions/definitions.ts';
+import type { IndexDefinition, IndexField } from '../definitions/definitions.ts';
 import { describe, invalidField, missingField, SchemalessError, unknownField } from '../errors.ts';
 import { decodeCursor, type CursorPosition } from './cursor.ts';
 import { fromText, shardOfValue, toFieldValue, WANTED_VALUE, type FieldValue } from '../definitions/field-value.ts';
@@ -102,21 +102,12 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
     // The shard field is the same in all entries.
     order: order?.position === 0 ? undefined : order,
     limit: parseLimit(query.limit),
-    after: parseAfter(query, identity, order && definition.fields[order.position]?.type),
+    after:
+      query.after === undefined
+        ? undefined
+        : decodeCursor(query.after, { identity: identity(), type: order && definition.fields[order.position]?.type }),
     identity,
   };
-}
-
-/** Where to go on, by either name. */
-function parseAfter(
-  { after, cursor }: IndexQuery,
-  identity: () => string,
-  type: FieldType | undefined,
-): CursorPosition | undefined {
-  if (after !== undefined && cursor !== undefined)
-    throw invalidField('cursor', 'either `after` or its old name, `cursor`', 'both');
-  if (after !== undefined) return decodeCursor(after, { identity: identity(), type, field: 'after' });
-  return cursor === undefined ? undefined : decodeCursor(cursor, { identity: identity(), type, field: 'cursor' });
 }
 
 /** The columns to bring along, each once; none when the list is empty. */
@@ -183,8 +174,7 @@ export interface IndexesAsked {
   readonly looks: IndexLooks;
 }
 
-/** A query, and the version of its index that answers it. */
-export interface AnsweredQuery {
+interface AnsweredQuery {
   readonly index: PhysicalIndex;
   readonly parsed: ParsedQuery;
 }

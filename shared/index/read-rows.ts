@@ -4,7 +4,7 @@ import type { Json } from '../cell.ts';
 import type { IndexField } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { selectDivided } from '../sql/union.ts';
+import { selectDivided } from '../sql/select-divided.ts';
 import {
   cellsOfRow,
   selectRowStates,
@@ -180,7 +180,6 @@ export function depthsOf({ indexes, depth }: Pick<RowsWanted, 'indexes' | 'depth
   return depths;
 }
 
-/** States of rows, and rows that could not be read. */
 interface StatesRead {
   readonly states: readonly RowState[];
   readonly unread: readonly RowsUnread[];
@@ -256,7 +255,6 @@ function takeFirst(
   };
 }
 
-/** Has each index take its fields of a body. */
 export function takeBody(
   gathered: readonly GatheredEntries[],
   indexes: readonly PhysicalIndex[],

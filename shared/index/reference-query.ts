@@ -39,7 +39,6 @@ export function referenceQuery(
   };
 }
 
-/** All entries that a query finds, in its order. */
 function referenceEntries(
   indexes: readonly IndexDefinition[],
   cells: readonly Cell[],

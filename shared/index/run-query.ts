@@ -237,7 +237,7 @@ async function explain(context: StoreContext, group: string, shard: number, stat
 }
 
 /** What a query asks of the group that holds its shard. */
-export interface EntriesWanted {
+interface EntriesWanted {
   readonly group: string;
   readonly client: SqlClient;
   readonly read: Role;
@@ -246,7 +246,7 @@ export interface EntriesWanted {
 }
 
 /** The entries that a query finds, in its order: a page of them and one more, which says whether there are more. */
-export interface EntriesFound {
+interface EntriesFound {
   readonly found: readonly FoundEntry[];
   readonly role: Role;
 }
@@ -255,8 +255,7 @@ export interface EntriesFound {
 const STATEMENTS_AT_ONCE = 2;
 
 /** Two ways to read what queries find. */
-export interface EntryReads {
-  /** With a statement for the query. */
+interface EntryReads {
   alone(wanted: EntriesWanted): Promise<EntriesFound>;
   /**
    * With one for those of an index and group that come at the same time; if no node answers it, it has failed for all
@@ -317,7 +316,7 @@ function toFound(found: EntriesFound | SchemalessError | undefined): EntriesFoun
  * Whether a query reads no more entries than it answers: those of its shard value, or of one value of one more field,
  * lie in a key in the order of their rows. What it is joined with does not wait for it then.
  */
-export function isBounded({ filters, order }: ParsedQuery): boolean {
+function isBounded({ filters, order }: ParsedQuery): boolean {
   return order === undefined && filters.length <= 1 && filters.every(({ operator }) => operator === 'eq');
 }
 

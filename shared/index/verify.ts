@@ -8,7 +8,8 @@ import { homeOf, requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { compareVersions, differencesOf, type Difference } from './differences.ts';
 import type { PhysicalIndex } from './index-table.ts';
-import { DEPTH, wantedEntries, wantedInParts, writeEntries, type EntryOfShard, type Wanted } from './keep-entries.ts';
+import { DEPTH, wantedEntries, wantedInParts, type EntryOfShard, type Wanted } from './wanted-entries.ts';
+import { writeEntries } from './write-entries.ts';
 import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
 /** A place where an index does not say what the cells say. */
@@ -16,14 +17,12 @@ export interface IndexProblem {
   /** `missing`: the row has no entry. `wrong`: its entry has other fields. `extra`: an entry that no cell calls for. */
   readonly kind: 'missing' | 'wrong' | 'extra';
   readonly row_key: string;
-  /** Value of the shard field. */
   readonly value: FieldValue;
 }
 
 export interface Verification {
   readonly rows: number;
   readonly entries: number;
-  /** How many problems of each kind there are. */
   readonly found: Readonly<Record<IndexProblem['kind'], number>>;
   /** The first of them, up to 10,000. */
   readonly problems: readonly IndexProblem[];

@@ -1,7 +1,7 @@
 import { STAYS_SEALED, unsealedBy } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { readDeployed, writeDeployed } from '../topology/deployed-definitions.ts';
+import { writeDeployed } from '../topology/deployed-definitions.ts';
 import { readDeletionMark } from '../topology/deletion-mark.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import { readHeldShards, type HeldShards } from '../topology/held-shards.ts';
@@ -90,7 +90,6 @@ export async function withoutDeleted<T extends WishedTriggers>(
 
 /** Says what the deployment defines, before anything is made of it: nobody is to change it from here on. */
 export async function noteDeployed(topologyTable: DynamoTable, { datastores }: MigrationWish): Promise<void> {
-  const before = await readDeployed(topologyTable);
   await writeDeployed(topologyTable, {
     datastores: datastores.map(({ name, shards, sealed, indexes, triggers, retention }) => ({
       name,
@@ -98,10 +97,7 @@ export async function noteDeployed(topologyTable: DynamoTable, { datastores }: M
       ...(sealed && { sealed }),
       indexes,
       ...(retention && { retention }),
-      triggers:
-        triggers?.map(({ definition }) => definition) ??
-        before?.datastores.find((one) => one.name === name)?.triggers ??
-        [],
+      triggers: triggers.map(({ definition }) => definition),
     })),
   });
 }

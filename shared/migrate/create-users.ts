@@ -28,7 +28,6 @@ export type UserLogin = 'token' | { readonly username: string; readonly password
  * Can be repeated; a password that was changed is taken over. A user with a password is made under both of its names,
  * see `otherName`; one that is there under the other name keeps its password there.
  *
- * @param logins by user; one that has none, as where the group was deployed before there was such a user, is not made
  * @param datastores names; their databases need not be there yet
  * @throws Error naming a user whose password or name is of another shape, never the password
  */
@@ -37,9 +36,8 @@ export async function createUsers(
   logins: Readonly<Partial<Record<MadeUser, UserLogin>>>,
   datastores: readonly string[],
 ): Promise<void> {
-  for (const [user, { control, shards }] of Object.entries(GRANTS) as [MadeUser, (typeof GRANTS)[MadeUser]][]) {
-    const login = logins[user];
-    if (login === undefined) continue;
+  for (const [user, login] of Object.entries(logins) as [MadeUser, UserLogin][]) {
+    const { control, shards } = GRANTS[user];
     const name = userName(user);
     if (login !== 'token' && login.username !== name && login.username !== otherName(name))
       throw new Error(`the name of ${name}: wanted it or ${otherName(name)}, got ${login.username}`);
@@ -50,7 +48,6 @@ export async function createUsers(
   }
 }
 
-/** An account, and the statements that make it. */
 type MadeAccount = readonly [account: string, statements: readonly string[]];
 
 /** Aurora asks IAM whether a token holds. */

@@ -15,7 +15,7 @@ import { deleteDatastore } from './delete-datastore.ts';
 import { deleteIndex } from './delete-index.ts';
 import { deleteTrigger } from './delete-trigger.ts';
 
-export interface DefinitionManagementOptions extends Omit<DefinitionParts, 'deployed' | 'mayGoOn'> {
+interface DefinitionManagementOptions extends Omit<DefinitionParts, 'deployed' | 'mayGoOn'> {
   /** Unique to this instance. */
   readonly owner: string;
   /** For how long one call begins statements. @default 15,000: short of what a request may take */

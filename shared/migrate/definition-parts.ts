@@ -13,8 +13,8 @@ export interface DefinitionParts {
   readonly stateTable: DynamoTable;
   /** As the owner of the databases. */
   readonly connect: (group: GroupAddress) => SqlClient;
-  /** Of the users that functions are on a group's servers. @default no users are made */
-  readonly logins?: (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, UserLogin>>>>;
+  /** Of the users that functions are on a group's servers. */
+  readonly logins?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, UserLogin>>>;
   /** Of each write, on other groups. */
   readonly bufferCopies: number;
   readonly queues: AppliedQueues;

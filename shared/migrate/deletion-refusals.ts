@@ -6,7 +6,6 @@ export function checkConfirmed(name: string, { confirm }: DeleteOptions): void {
   if (confirm !== name) throw invalidField('confirm', `the name of what is deleted, ${JSON.stringify(name)}`, confirm);
 }
 
-/** @param file that defines it */
 export function stillDefined(kind: DefinitionKind, name: string, file: string): SchemalessError {
   const [wanted, got] = ['one that the deployment does not define any more', `one that ${file} defines`];
   return new SchemalessError('still_defined', `${kind} ${name}: wanted ${wanted}, got ${got}: remove that and deploy`, {

@@ -10,7 +10,6 @@ import { sideBySide } from '../side-by-side.ts';
 /** Tables created before it is asked again whether there is time for more. */
 const TABLES_A_PAGE = 64;
 
-/** The table of an index version in one shard's database. */
 export function indexTableStatement(datastore: string, shard: number, { hash, definition }: IndexVersion): Statement {
   return {
     sql: createIndexTable(

@@ -30,15 +30,14 @@ export interface Migration {
   readonly stateTable?: DynamoTable;
   readonly connect: (group: GroupAddress) => SqlClient;
   readonly wish: MigrationWish;
-  /** Of the users that functions are on a group's servers. @default no users are made */
-  readonly logins?: (group: GroupAddress) => Promise<Readonly<Partial<Record<MadeUser, UserLogin>>>>;
+  /** Of the users that functions are on a group's servers. */
+  readonly logins?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, UserLogin>>>;
   /** Of each write, on other groups. @default 0 */
   readonly bufferCopies?: number;
   /** False once there is no time for another statement: the migration then goes on when called again. */
   readonly mayGoOn: () => boolean;
 }
 
-/** Rows of `shard` written with one statement. */
 const ROWS_A_STATEMENT = 64;
 
 /**
@@ -66,7 +65,7 @@ export async function migrate(given: Migration): Promise<boolean> {
     const left = await withoutDeleted(topologyTable, deployed, triggersLeft(deployed, applied), clients);
     if (!wish.isPart) await noteDeployed(topologyTable, given.wish);
     const migration = { ...given, wish };
-    await Promise.all([...clients.values()].map(stepControl));
+    await Promise.all([...clients.values()].map((client) => stepControl(client)));
     await Promise.all(wish.groups.map((group) => makeUsers(migration, group, clients)));
     await writeGroups(topologyTable, wish.groups);
     const datastores: MigratedDatastore[] = [];

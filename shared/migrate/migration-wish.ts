@@ -9,5 +9,5 @@ export interface MigrationWish {
   readonly isPart?: boolean;
 }
 
-/** A datastore as defined, and its triggers as deployed; where those are left out, they stay as they are. */
+/** A datastore as defined, and its triggers as deployed. */
 export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & WishedTriggers;

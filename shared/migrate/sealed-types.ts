@@ -1,7 +1,7 @@
 import { HASHED, type IndexDefinition } from '../definitions/definitions.ts';
 
 /** A type that a sealed field cannot have in an index. */
-export interface WrongSealedType {
+interface WrongSealedType {
   readonly index: string;
   /** `rider_email.type` */
   readonly field: string;

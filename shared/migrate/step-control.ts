@@ -6,8 +6,12 @@ import { CONTROL_STEPS } from './steps.ts';
 /** The errors of adding a column or a key twice, and of dropping one twice. */
 const DONE_BEFORE = new Set([1060, 1061, 1091]);
 
-/** Brings a group's control database to the newest step. */
-export async function stepControl(client: SqlClient): Promise<void> {
+/**
+ * Takes the steps that a group's control database has not taken yet. Steps that this release does not know stay.
+ *
+ * @param steps all of them: step n is at n - 1
+ */
+export async function stepControl(client: SqlClient, steps = CONTROL_STEPS): Promise<void> {
   const [[known] = []] = await client.select(
     {
       sql: "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'schemaless' AND table_name = 'migration'",
@@ -22,8 +26,8 @@ export async function stepControl(client: SqlClient): Promise<void> {
           { sql: `SELECT COALESCE(MAX(step), 0) FROM ${CONTROL}.migration`, parameters: [] },
           'writer',
         );
-  for (let step = toNumber(last) + 1; step <= CONTROL_STEPS.length; step += 1) {
-    for (const sql of CONTROL_STEPS[step - 1] ?? []) await client.change({ sql, parameters: [] }).catch(unlessDone);
+  for (let step = toNumber(last) + 1; step <= steps.length; step += 1) {
+    for (const sql of steps[step - 1] ?? []) await client.change({ sql, parameters: [] }).catch(unlessDone);
     await client.change({
       sql: `INSERT IGNORE INTO ${CONTROL}.migration (step, applied_at) VALUES (?, SYSDATE(6))`,
       parameters: [step],
@@ -31,7 +35,7 @@ export async function stepControl(client: SqlClient): Promise<void> {
   }
 }
 
-/** A migration that was cut off had come past this statement. */
+/** A migration that was cut off had done this statement. */
 function unlessDone(error: unknown): void {
   if (!(error instanceof SqlError) || !DONE_BEFORE.has(error.errno)) throw error;
 }

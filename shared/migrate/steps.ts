@@ -1,10 +1,10 @@
 /**
- * The tables, as numbered steps. Forward only: a step that has been released is never changed, the next one alters.
- * Every statement can be repeated, since a migration that was cut off starts again: a column or key that is there
- * already, or gone already, is no error.
+ * The tables, as numbered steps. Forward only: a released step never changes; the next one alters. Every statement can
+ * be repeated, since a migration that was cut off starts its step again. `stepControl` takes an existing column or key,
+ * or a missing one that is to be dropped, as done.
  */
 
-/** What the control database of every group needs, step by step. Step n is at n - 1. */
+/** What the control database of every group needs. Step n is at n - 1. */
 export const CONTROL_STEPS: readonly (readonly string[])[] = [
   [
     'CREATE DATABASE IF NOT EXISTS `schemaless`',
@@ -17,7 +17,17 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'epoch INT UNSIGNED NOT NULL, ' +
       "state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'open', " +
       'first_id BIGINT UNSIGNED NOT NULL DEFAULT 1, ' +
+      // The steps that its database has taken.
       'step SMALLINT UNSIGNED NOT NULL, ' +
+      // The server whose log is known to have every acknowledged cell. NULL without copies, and with shared storage.
+      'writer_id INT UNSIGNED NULL, ' +
+      // 1: something of the shard was erased, so that its appends check for erasures.
+      'heeds TINYINT UNSIGNED NOT NULL DEFAULT 0, ' +
+      // The last added id and its time as of the epoch `head_epoch`: never ahead of the log, behind it after appends
+      // that do not set it. Unknown if the shard's epoch is another, or if `head_epoch` is NULL.
+      'head BIGINT UNSIGNED NOT NULL DEFAULT 0, ' +
+      "head_at DATETIME(6) NOT NULL DEFAULT '2000-01-01 00:00:00', " +
+      'head_epoch INT UNSIGNED NULL, ' +
       'PRIMARY KEY (datastore, shard)) ENGINE=InnoDB',
     // Writes that this group holds for other primaries.
     'CREATE TABLE IF NOT EXISTS `schemaless`.buffer (' +
@@ -30,41 +40,26 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'body MEDIUMBLOB NOT NULL, ' +
       'body_hash BINARY(32) NOT NULL, ' +
       'created_at DATETIME(6) NOT NULL, ' +
+      // The time that a restored cell brings. NULL for a new cell.
+      'stored_at DATETIME(6) NULL, ' +
       "state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'waiting', " +
       'writers INT UNSIGNED NOT NULL DEFAULT 1, ' +
+      // Of the writers: those that were answered `buffered`.
+      'answered INT UNSIGNED NOT NULL DEFAULT 0, ' +
       'attempts INT UNSIGNED NOT NULL DEFAULT 0, ' +
       'last_error VARCHAR(500) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL, ' +
       'UNIQUE KEY copy (datastore, row_key, column_name, ref_key, body_hash), ' +
-      'KEY state (state, id)) ENGINE=InnoDB',
-  ],
-  [
-    // The server whose log is known to have every acknowledged cell; NULL where no copies are kept, or the nodes share
-    // their storage.
-    'ALTER TABLE `schemaless`.shard ADD COLUMN writer_id INT UNSIGNED NULL',
-    // Of the writers: those that were answered `buffered`.
-    'ALTER TABLE `schemaless`.buffer ADD COLUMN answered INT UNSIGNED NOT NULL DEFAULT 0',
-  ],
-  [
-    // The drain goes from shard to shard, and finds the rows of each by keys alone.
-    'ALTER TABLE `schemaless`.buffer ADD KEY place (state, datastore, shard, id)',
-    'ALTER TABLE `schemaless`.buffer DROP KEY state',
-  ],
-  [
+      // The drain goes from shard to shard, and finds the rows of each by keys alone.
+      'KEY place (state, datastore, shard, id)) ENGINE=InnoDB',
     // Which shards have new cells, for who follows their logs: the last rings alone.
     'CREATE TABLE IF NOT EXISTS `schemaless`.bell (' +
       'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
       'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
       'shards VARBINARY(512) NOT NULL) ENGINE=InnoDB',
-  ],
-  [
-    // The time that a restored cell brings; NULL for one that is new.
-    'ALTER TABLE `schemaless`.buffer ADD COLUMN stored_at DATETIME(6) NULL',
     // Datastores that are being deleted, or are gone: no copy of theirs is answered `buffered` any more.
     'CREATE TABLE IF NOT EXISTS `schemaless`.deletion (' +
       'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, ' +
       'since VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL) ENGINE=InnoDB',
-  ],
-  [
     // Copies that were drained, kept for a while for a primary that is set back in time. By ids in the order in which
     // they were drained.
     'CREATE TABLE IF NOT EXISTS `schemaless`.drained (' +
@@ -81,20 +76,8 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'UNIQUE KEY copy (datastore, row_key, column_name, ref_key, body_hash), ' +
       'KEY place (datastore, shard, id)) ENGINE=InnoDB',
   ],
-  [
-    // Something of the shard was erased: its appends look for that, and those of all others need not.
-    'ALTER TABLE `schemaless`.shard ADD COLUMN heeds TINYINT UNSIGNED NOT NULL DEFAULT 0',
-  ],
-  [
-    // Where the shard's log ends, and when its last cell came, as of the epoch `head_epoch`: for who numbers what it
-    // appends. Behind wherever cells come otherwise; never ahead. Not known where the epoch is another, or NULL.
-    'ALTER TABLE `schemaless`.shard ADD COLUMN head BIGINT UNSIGNED NOT NULL DEFAULT 0',
-    "ALTER TABLE `schemaless`.shard ADD COLUMN head_at DATETIME(6) NOT NULL DEFAULT '2000-01-01 00:00:00'",
-    'ALTER TABLE `schemaless`.shard ADD COLUMN head_epoch INT UNSIGNED NULL',
-  ],
 ];
 
-/** What the database of a shard needs, step by step. */
 export const SHARD_STEPS: readonly ((database: string) => readonly string[])[] = [
   (database) => [
     `CREATE DATABASE IF NOT EXISTS ${database}`,

@@ -33,11 +33,11 @@ export interface ModelDeclaration {
    * for its validator.
    */
   readonly cells?: { readonly [cell: string]: StandardSchema<unknown, object> | null };
-  /** Before the names of cells in those of columns, where models share a datastore: `rate.`. @default nothing */
+  /** Before the names of cells in those of columns, where models share a datastore: `rate.`. */
   readonly prefix?: string;
   /** Its fields give the row key: one record for each tuple of their values. */
   readonly primary: IndexDeclaration;
-  /** Further indexes, by the names that they go by here. @default none */
+  /** Further indexes, by the names that they go by here. */
   readonly indexes?: { readonly [name: string]: IndexDeclaration };
 }
 

@@ -19,7 +19,6 @@ export function merged(body: Members, changes: MemberChanges): Members {
   return Object.fromEntries(all);
 }
 
-/** Those of the changes that are not among the saved ones. */
 export function unsaved(changes: MemberChanges, saved: MemberChanges): MemberChanges {
   return Object.fromEntries(
     Object.entries(changes).filter(([member, value]) => !Object.hasOwn(saved, member) || saved[member] !== value),

@@ -26,7 +26,6 @@ type ChangesOf = (body: Members) => MemberChanges;
 
 /** A write of which nobody knows whether it was done. */
 interface Unconfirmed {
-  /** The version that it goes on from. */
   readonly on: StoredVersion | null;
   /** The changes that were set when it was made. */
   readonly before: MemberChanges;
@@ -49,7 +48,6 @@ export interface SaveOptions {
 /** Members that change; undefined takes one away. */
 export type Changes<Body> = { readonly [Member in keyof Body]?: Body[Member] | undefined };
 
-/** A cell with its metadata, as JSON. */
 export interface CellJson {
   /** Its added id, the cursor of `fetchLatestCells`. */
   readonly id: number | null;

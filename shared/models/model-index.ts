@@ -9,7 +9,6 @@ import type { ModelCells } from './model-record.ts';
 import { valueOfField } from './row-key.ts';
 import type { Shards } from './model-shards.ts';
 
-/** An index of a model. */
 export interface ModelIndex<D extends ModelDeclaration, Index extends IndexDeclaration> {
   /** As the datastore knows it. */
   readonly index: string;
@@ -21,7 +20,6 @@ export interface ModelIndex<D extends ModelDeclaration, Index extends IndexDecla
   findTable(value: ShardValue<Index>): Promise<string>;
 }
 
-/** A value of the shard field. */
 export type ShardValue<Index extends IndexDeclaration> = ValuesOf<Index['shardOn']>[keyof Index['shardOn']];
 
 /** The fields of an index, the shard field first. Throws where there is not one shard field. */

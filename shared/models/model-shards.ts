@@ -44,11 +44,9 @@ export interface LatestCells {
   readonly cells: readonly LoggedCell[];
   /** To go on from, once all of `cells` are done; to be kept by whoever reads. */
   readonly cursor: number;
-  /** There are more behind it. */
   readonly more: boolean;
 }
 
-/** A cell of the log. */
 export interface LoggedCell extends CellJson {
   readonly id: number;
   /** The name of the model's cell: `base`. Empty of the erasure of a row, of whichever model it was. */

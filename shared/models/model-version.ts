@@ -18,7 +18,6 @@ export function storedVersion({ ref_key, body, added_id, created_at, erased, err
   return { ref_key, body: erased === true ? {} : body, added_id, created_at, error };
 }
 
-/** A version that was acknowledged. */
 export function versionOf(
   ref_key: number,
   body: Json,

@@ -17,7 +17,6 @@ import { modelRecord, readCells, type ModelCells, type ModelRecord } from './mod
 import { latestCells, paddedShard, shardsOf, type LatestCells, type LogLocation, type Shards } from './model-shards.ts';
 import { rowKeyOfTuple, valueOfField } from './row-key.ts';
 
-/** The indexes that a model names. */
 type NamedIndexes<D extends ModelDeclaration> = D extends {
   readonly indexes: infer Named extends { readonly [name: string]: IndexDeclaration };
 }

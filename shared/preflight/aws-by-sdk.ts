@@ -32,7 +32,7 @@ import type { AwsAnswers, Orderable, QuotaId, Zone } from './aws-answers.ts';
 import { Unanswered } from './unanswered.ts';
 
 /** Whose account is asked, and where. */
-export interface Asked {
+interface Asked {
   readonly region: string;
   /** Of the AWS configuration on this machine. @default the SDK's own chain of credentials */
   readonly profile?: string | undefined;

@@ -8,7 +8,7 @@ export interface Judgement {
   readonly verdict: Verdict;
   /** What AWS said, in few words. */
   readonly found: string;
-  /** What to do about it. @default nothing */
+  /** What to do about it. */
   readonly todo?: string;
   /** Where that is done. */
   readonly link?: string;
@@ -26,7 +26,6 @@ export interface Check {
 /** The checks that an environment needs: none where it has nothing of the kind. */
 export type ChecksOf = (needs: Needs) => readonly Check[];
 
-/** A check that was made. */
 export interface Finding extends Judgement {
   readonly check: string;
   readonly wanted: string;

@@ -12,7 +12,6 @@ export interface DeploymentChange {
 
 const FUNCTION = 'AWS::Lambda::Function';
 
-/** Resources that were not there. */
 export function added({ before, after }: DeploymentChange): readonly NeededResource[] {
   return needed(Object.entries(after).filter(([id]) => before[id] === undefined));
 }

@@ -20,8 +20,7 @@ import { makeCheck } from './make-check.ts';
 import type { NeededResource } from './needs.ts';
 
 /** A deployment as its first custom resource hears of it. */
-export interface Deployment {
-  /** ARN of the stack that is deployed. */
+interface Deployment {
   readonly stack: string;
   readonly wanted: DeployedResources;
   /** Undefined where the custom resource itself is new. */

@@ -2,12 +2,11 @@ import type { QuotaId } from './aws-answers.ts';
 import type { Judgement } from './check.ts';
 import { quotaLink } from './quota-link.ts';
 
-export interface HeldQuota {
+interface HeldQuota {
   readonly region: string;
   readonly id: QuotaId;
   /** As the console names it. */
   readonly name: string;
-  /** What the environment adds. */
   readonly added: number;
   /** By whatever is there already. */
   readonly used: number;

@@ -1,11 +1,10 @@
 export interface NeededResource {
   readonly type: string;
-  /** The stack that it is of. */
   readonly stack: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-export interface NeededStack {
+interface NeededStack {
   readonly name: string;
   /** That it is bound to. @default any */
   readonly account?: string;

@@ -1,5 +1,5 @@
 /** Why AWS did not answer. */
-export type Obstacle = 'credentials' | 'rights' | 'throttled' | 'other';
+type Obstacle = 'credentials' | 'rights' | 'throttled' | 'other';
 
 /** A question that AWS did not answer: what it would have told is not known. */
 export class Unanswered extends Error {

@@ -18,7 +18,7 @@ export interface KeyStore {
 }
 
 /** A key does not open what was wrapped by it: the root key is another one than it was. */
-export class WrongKeyError extends Error {}
+class WrongKeyError extends Error {}
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;

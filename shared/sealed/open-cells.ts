@@ -11,7 +11,6 @@ import { replaceAt, tokenOf, valueAt, type SealedPath } from './sealed-paths.ts'
 import { open, readToken, type Token } from './sealing.ts';
 import type { Subjects } from './subject-keyring.ts';
 
-/** A cell with something sealed. */
 interface SealedBody {
   readonly body: Json;
   readonly sealed: readonly SealedMember[];

@@ -1,4 +1,4 @@
-import { withMember } from '../body/json.ts';
+import { withMember } from '../body/key-order.ts';
 import type { Json } from '../cell.ts';
 import type { FieldType, SealedFields } from '../definitions/definitions.ts';
 import { HASH_KEY, memberHolder, SEALED_KEY, toFieldValue } from '../definitions/field-value.ts';

@@ -11,7 +11,6 @@ import type { CellAddress, Json } from '../cell.ts';
  * of one cell. The place is authenticated, so that a token moved elsewhere does not open.
  */
 
-/** What a subject's values are sealed with. */
 export interface SubjectKeys {
   /** By which tokens name the subject: 32 hexadecimal digits. */
   readonly name: string;

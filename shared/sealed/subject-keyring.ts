@@ -24,8 +24,8 @@ const TRIES = 6;
 const ASKED = 3;
 
 /** A subject: with its keys, or forgotten, which it stays. */
-export type Subject = { readonly keys: SubjectKeys } | { readonly keys: undefined };
-export const FORGOTTEN: Subject = { keys: undefined };
+type Subject = { readonly keys: SubjectKeys } | { readonly keys: undefined };
+const FORGOTTEN: Subject = { keys: undefined };
 
 /** By their names; those that have no key, and never had one, are not among them. */
 export type Subjects = ReadonlyMap<string, Subject>;

@@ -20,7 +20,7 @@ export interface SubjectManagement {
   subjects(datastore: string, caller: string): Promise<SubjectOperations>;
 }
 
-export interface SubjectWork {
+interface SubjectWork {
   readonly topology: TopologySource;
   readonly keys: KeyStore;
   /** How long the table of keys can be set back; 0: it cannot. */

@@ -3,7 +3,6 @@ const APART_MS = 30_000;
 
 /** Tables whose statements share no commit with others for a while. */
 export class ApartTables {
-  /** Until when, by table. */
   readonly #until = new Map<string, number>();
 
   get isEmpty(): boolean {

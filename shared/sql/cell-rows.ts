@@ -39,7 +39,7 @@ export interface ItemRows {
  * Short, since a statement may have a hundred branches of it: servers take longer to understand than to find a row.
  *
  * @param bound what comes of long bodies, and of each how long it is @default all come
- * @param hidden which cells are out of their retention: their items are numbered -1, -2, … @default none is
+ * @param hidden which cells are out of their retention: their items are numbered -1, -2, …
  */
 export function cellColumns(item: number, shard: number, bound?: BodyBound, hidden?: HiddenCells): string {
   return `${hidden ? `IF(${hidden.sql}, ${-1 - item}, ${item})` : item}, ${shard}, added_id, row_key, column_name, ref_key, ${bound ? `${boundBody(bound)}, created_at, LENGTH(body)` : 'body, created_at'}`;

@@ -41,15 +41,12 @@ export interface Statement {
   readonly withinMs?: number;
   /**
    * Of a change: what is to be read of the writer once it is committed, in the same round trip where the way to MySQL
-   * has such a thing; it brings little, and need not be read at all. @default nothing
+   * has such a thing; it brings little, and need not be read at all.
    */
   readonly thenSelect?: ReadBehind;
-  /**
-   * Of a change: a shard whose followers are to hear that it has new cells, once it is committed. @default nobody is
-   * told
-   */
+  /** Of a change: a shard whose followers are to hear that it has new cells, once it is committed. */
   readonly moves?: Moved;
-  /** Of an append, where others may be committed with it: the log that it is for. @default it is none */
+  /** Of an append, where others may be committed with it: the log that it is for. */
   readonly log?: AppendedLog;
 }
 
@@ -68,7 +65,7 @@ export interface AppendedLog {
   readonly datastore: string;
   readonly shard: number;
   readonly epoch: number;
-  /** How the same is done with less in a transaction. @default it is not */
+  /** How the same is done with less in a transaction. */
   readonly numbered?: NumberedCells;
 }
 
@@ -98,14 +95,14 @@ export interface SqlChange {
   readonly insertId: number;
   /** What `thenSelect` brought, of a snapshot taken after the commit; items from 0 on. @default it was not read */
   readonly rows?: readonly SqlRow[];
-  /** The followers of the shard that it moves hear of it. @default they do not */
+  /** The followers of the shard that it moves hear of it. */
   readonly hasRung?: true;
 }
 
 /** Which node of the group runs a statement: its writer, any reader, or the nth node (from 0), whatever its role is. */
 export type Target = 'writer' | 'reader' | { readonly node: number };
 
-export interface SqlAbilities {
+interface SqlAbilities {
   /** Statements sent to `reader` really run on a reader. */
   readonly readsFromReaders: boolean;
   /** An acknowledged write outlives the writer's disk, since each reader can be asked for it. */

@@ -12,8 +12,7 @@ import { isResuming, isThrottled, toDataApiError } from './data-api-error.ts';
 import { namedParameters } from './named-parameters.ts';
 import { unionOf } from './union.ts';
 
-/** A cluster as the RDS Data API knows it. */
-export interface DataApiCluster {
+interface DataApiCluster {
   readonly resourceArn: string;
   readonly secretArn: string;
 }

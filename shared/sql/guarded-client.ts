@@ -27,7 +27,7 @@ export interface BreakerSettings {
   readonly probeTimeoutMs: number;
 }
 
-export const BREAKER_SETTINGS: BreakerSettings = {
+const BREAKER_SETTINGS: BreakerSettings = {
   failures: 3,
   slowMs: 3000,
   silentMs: 1000,
@@ -41,7 +41,7 @@ export type CircuitName = 'closed' | 'open';
 /** Who suspected that the server is down: this breaker, of its own statements, or somebody else who told it. */
 export type SuspectedBy = 'here' | 'elsewhere';
 
-export interface Breaker {
+interface Breaker {
   /** Runs a statement, or fails at once with `unreachable` while the circuit is open. */
   run<T>(statement: () => Promise<T>): Promise<T>;
   /**
@@ -52,7 +52,7 @@ export interface Breaker {
   state(): CircuitName;
 }
 
-export interface BreakerOptions {
+interface BreakerOptions {
   /** What is behind it, for the error: "group-1's writer". */
   readonly name: string;
   /** Asks for a sign of life, in a way that nothing of what it is asked about can keep from being answered. */
@@ -79,7 +79,7 @@ const FROZEN_MS = 1000;
  * (Lambda freezes what has no request) finds the question overdue; then, and only then, the first statements wait for
  * its answer, as statements do when somebody else found the server down.
  */
-export function breaker(options: BreakerOptions): Breaker {
+function breaker(options: BreakerOptions): Breaker {
   return new CircuitBreaker(options);
 }
 
@@ -225,7 +225,7 @@ export interface GuardOptions {
   readonly settings?: Partial<BreakerSettings>;
   /** When the process that asks stood still. @default this thread's own watch */
   readonly standstill?: Standstill;
-  /** A circuit of this client opened. @default nobody is told */
+  /** A circuit of this client opened. */
   readonly onOpen?: (role: Role, suspectedBy: SuspectedBy) => void;
 }
 

@@ -37,8 +37,7 @@ export function shownRetention({ column, keepVersions, keepForMs }: RetentionRul
   };
 }
 
-/** Which column of which row is read. */
-export interface ReadColumn {
+interface ReadColumn {
   readonly entity: string;
   readonly rowKey: Uint8Array;
   readonly column: string;
@@ -114,7 +113,7 @@ function boundsOf(
 }
 
 /** The lowest ref key that is kept; null where there are fewer cells. As many look-ups in the key `cell`. */
-export function leastKept({ entity, rowKey, column }: Omit<NewerCells, 'parameters'>, keepVersions: number): string {
+function leastKept({ entity, rowKey, column }: Omit<NewerCells, 'parameters'>, keepVersions: number): string {
   // The order names the whole key: of each cell of a log MySQL would sort all of its column otherwise.
   return (
     `SELECT newer.ref_key FROM ${entity} AS newer FORCE INDEX (cell) WHERE newer.row_key = ${rowKey} AND newer.column_name = ${column} ` +

@@ -33,13 +33,9 @@ const LOOK_MS = 50;
  */
 const MOST_REFUSED = 3;
 const UNNUMBERED_AFTER_MS = 1000;
-/** The same where the columns are missing for it: a migration is yet to come. */
-const UNNUMBERED_MS = 30_000;
 /** How long the appends of a transaction go by themselves that waited for a row in vain: whose it is will be known then. */
 const SUSPECTED_MS = 3500;
 
-/** ER_BAD_FIELD_ERROR */
-const NO_COLUMN = 1054;
 /** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
 /** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: a writer no more. */
@@ -106,8 +102,6 @@ class JoinedChanges {
   #timer: NodeJS.Timeout | undefined;
   /** Whether the last turn was a lone statement: the next that comes is then not likely to have company either. */
   #isLonely = true;
-  /** Until when there are no columns to number by. */
-  #migratingUntil = 0;
   /** Until when appends are not numbered. */
   #unnumberedUntil = 0;
   /** Transactions whose numbers were refused, one after the other. */
@@ -222,7 +216,7 @@ class JoinedChanges {
     const turn = this.#begin(statements, true);
     const appends = statements.some(({ log }) => log !== undefined);
     try {
-      if (!appends || this.#isMigrating) await this.#runOnce(ordered, { statements, first: 0 });
+      if (!appends) await this.#runOnce(ordered, { statements, first: 0 });
       else if (performance.now() < this.#unnumberedUntil) await this.#runOnce(ordered, plainTogether(statements));
       else await this.#runNumbered(ordered);
     } catch (error) {
@@ -240,10 +234,6 @@ class JoinedChanges {
       this.#refused = 0;
     } catch (error) {
       if (!(error instanceof SqlError)) throw error;
-      if (error.errno === NO_COLUMN) {
-        this.#migratingUntil = performance.now() + UNNUMBERED_MS;
-        return void (await this.#runOnce(ordered, { statements: statementsOf(ordered), first: 0 }));
-      }
       if (error.failure !== 'duplicate' || !isOfAppend(ordered, error)) throw error;
       this.#refused += 1;
       if (this.#refused >= MOST_REFUSED) this.#unnumberedUntil = performance.now() + UNNUMBERED_AFTER_MS;
@@ -254,10 +244,6 @@ class JoinedChanges {
     } catch (error) {
       this.#settleSingly(left, error);
     }
-  }
-
-  get #isMigrating(): boolean {
-    return performance.now() < this.#migratingUntil;
   }
 
   /**
@@ -342,7 +328,7 @@ class JoinedChanges {
   async #changeUnnumbered(statement: Statement): Promise<SqlChange> {
     const change = await this.#client.change(statement);
     const { log } = statement;
-    if (log && change.affectedRows > 0 && !this.#isMigrating)
+    if (log && change.affectedRows > 0)
       for (const forget of forgetEnds([log])) this.#client.change(forget).catch(() => undefined);
     return change;
   }

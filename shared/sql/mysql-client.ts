@@ -22,7 +22,7 @@ export interface Credentials {
 }
 
 /** For a server, or a proxy before it, that asks IAM whether a token holds. */
-export interface TokenLogin {
+interface TokenLogin {
   readonly username: string;
   /** Asked for each new connection. Sent as it is, hence over TLS alone. */
   readonly token: (endpoint: Endpoint) => Promise<string>;

@@ -1,17 +1,12 @@
-import {
-  createConnection,
-  createPool,
-  type ConnectionOptions,
-  type Pool,
-  type PoolConnection,
-  type ResultSetHeader,
-} from 'mysql2';
-import { SqlError, type SqlParameter, type SqlRow, type Statement } from './client.ts';
+import { createPool, type ConnectionOptions, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
+import { SqlError, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
-import { readsBehind, type ReadsBehind } from './reads-behind.ts';
+import { doneTogether, textTogether, type DoneTogether, type SentText } from './mysql-together.ts';
+import { runApart } from './run-apart.ts';
 import type { Standstill } from './standstill.ts';
+import { GRACE_MS, timeLimit, type TimeLimit } from './time-limit.ts';
 
-export interface MysqlPoolOptions {
+interface MysqlPoolOptions {
   readonly connection: ConnectionOptions;
   /** Connections at most. */
   readonly connections: number;
@@ -20,7 +15,7 @@ export interface MysqlPoolOptions {
   /** How long a statement may take. */
   readonly queryTimeoutMs: number;
   readonly standstill: Standstill;
-  /** Sent first on each new connection. @default nothing */
+  /** Sent first on each new connection. */
   readonly begin?: string;
 }
 
@@ -29,8 +24,6 @@ export interface MysqlPoolOptions {
  * by a process that was frozen.
  */
 const TRUSTED_MS = 30_000;
-/** What is asked apart is small. */
-const APART_MS = 1000;
 const NO_TABLE = '';
 
 /** A connection in use. */
@@ -41,21 +34,6 @@ interface Used {
   usedAt: number;
   /** `losses` of the pool when it last answered. */
   losses: number;
-}
-
-/** What is sent at once. */
-interface Text {
-  readonly sql: string;
-  readonly values: readonly SqlParameter[];
-  /** Of a transaction: statements before the first of those that were asked for. */
-  readonly before?: number;
-}
-
-/** What one statement of several did. */
-export interface DoneTogether {
-  readonly change: ResultSetHeader;
-  /** @default it wanted nothing to be read, or that failed */
-  readonly rows?: readonly SqlRow[];
 }
 
 type Give = (error: SqlError | undefined, used?: Used) => void;
@@ -166,7 +144,7 @@ export class MysqlPool {
    */
   #query<T>(
     used: Used,
-    { sql, values, before }: Text,
+    { sql, values, before }: SentText,
     tell: (
       failure: SqlError | undefined,
       result: T | undefined,
@@ -196,28 +174,8 @@ export class MysqlPool {
   }
 
   /** Runs a statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */
-  runApart<T>({ sql, parameters, withinMs = APART_MS }: Statement): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const connection = createConnection(this.#options.connection);
-      const fail = (error: SqlError): void => {
-        clearTimeout(timer);
-        connection.destroy();
-        reject(error);
-      };
-      const timer = setTimeout(
-        () => fail(new SqlError('unclear', `no answer within ${withinMs} ms`, { timedOut: true })),
-        withinMs,
-      );
-      let isConnected = false;
-      connection.on('connect', () => (isConnected = true));
-      connection.on('error', (error) => fail(toSqlError(error, isConnected)));
-      connection.query({ sql, values: [...parameters] }, (error, result) => {
-        if (error) return fail(toSqlError(error, isConnected));
-        clearTimeout(timer);
-        connection.end();
-        resolve(result as T);
-      });
-    });
+  runApart<T>(statement: Statement): Promise<T> {
+    return runApart<T>(this.#options.connection, statement);
   }
 
   /** Statements under way are finished; those that wait for a connection are not sent any more. */
@@ -327,93 +285,4 @@ export class MysqlPool {
 
 function ended(): SqlError {
   return new SqlError('unreachable', 'the pool has ended: nothing was sent');
-}
-
-/** A transaction and what is read behind it; of a single statement, that is its own transaction. */
-interface TextTogether extends Text {
-  readonly before: number;
-  /** Answers that are no rows: with the last of them all of it is committed. */
-  readonly changes: number;
-  readonly reads: ReadsBehind;
-}
-
-function textTogether(statements: readonly Statement[]): TextTogether {
-  const isLone = statements.length === 1;
-  const texts = statements.map(({ sql }) => sql);
-  const values = statements.flatMap(({ parameters }) => parameters);
-  if (!isLone) {
-    texts.unshift('START TRANSACTION');
-    texts.push('COMMIT');
-  }
-  const reads = readsBehind(statements);
-  for (const { sql, parameters } of reads.selects) {
-    texts.push(sql);
-    values.push(...parameters);
-  }
-  return {
-    reads,
-    sql: texts.join(';'),
-    values,
-    before: isLone ? 0 : 1,
-    changes: isLone ? 1 : statements.length + 2,
-  };
-}
-
-/** @param results of all statements; undefined: of those that read, some failed */
-function doneTogether(
-  statements: readonly Statement[],
-  { before, changes: all, reads }: TextTogether,
-  changes: readonly ResultSetHeader[],
-  results: unknown,
-): readonly DoneTogether[] {
-  const rows = Array.isArray(results) ? reads.rowsOf(results.slice(all) as readonly (readonly SqlRow[])[]) : [];
-  return statements.map((_, position) => {
-    const change = changes[before + position] as ResultSetHeader;
-    const read = rows[position];
-    return read ? { change, rows: read } : { change };
-  });
-}
-
-/** What a process that stood still gives the answer to a statement that is overdue: it may be here already, unread. */
-export const GRACE_MS = 500;
-
-/** How long a statement may take on a connection, which runs one at a time. */
-export interface TimeLimit {
-  begin(onLate: (stoodStill: boolean) => void): void;
-  /** Returns whether it was in time. */
-  end(): boolean;
-}
-
-/**
- * The time limit of a connection's statements. To make and clear a timer for each, as mysql2 does, takes longer than
- * all else here.
- */
-export function timeLimit(milliseconds: number, standstill: Standstill): TimeLimit {
-  let onLate: ((stoodStill: boolean) => void) | undefined;
-  let begun = 0;
-  let grace: NodeJS.Timeout | undefined;
-  const fire = (stoodStill: boolean): void => {
-    const tell = onLate;
-    onLate = undefined;
-    tell?.(stoodStill);
-  };
-  // It goes on beyond the end of a statement; the next sets it anew, whether it has fired meanwhile or not.
-  const timer = setTimeout(() => {
-    if (!onLate) return;
-    if (standstill.since(begun)) grace = setTimeout(fire, GRACE_MS, true);
-    else fire(false);
-  }, milliseconds).unref();
-  return {
-    begin(tell) {
-      onLate = tell;
-      begun = performance.now();
-      timer.refresh();
-    },
-    end() {
-      const inTime = onLate !== undefined;
-      onLate = undefined;
-      if (grace) grace = void clearTimeout(grace);
-      return inTime;
-    },
-  };
 }

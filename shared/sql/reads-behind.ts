@@ -11,7 +11,6 @@ export interface ReadsBehind {
   rowsOf(results: readonly (readonly SqlRow[])[]): readonly (readonly SqlRow[] | undefined)[];
 }
 
-/** A read and the statement that wants it. */
 interface Wanted {
   readonly place: number;
   readonly read: ReadBehind;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SqlError } from './client.ts';
 import type { Standstill } from './standstill.ts';
 
-export interface SignOfLifeOptions {
+interface SignOfLifeOptions {
   readonly probe: () => Promise<unknown>;
   readonly timeoutMs: number;
   readonly standstill: Standstill;

@@ -14,7 +14,7 @@ export interface Standstill {
 }
 
 /** Clocks and timers, to be stood in for by tests. */
-export interface StandstillOptions {
+interface StandstillOptions {
   /** @default Date.now */
   readonly wall?: () => number;
   /** @default performance.now */

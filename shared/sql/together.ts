@@ -8,7 +8,7 @@ export interface Together {
   readonly statements: readonly Statement[];
   /** The place among them of the first statement that was asked for; the others follow it. */
   readonly first: number;
-  /** Appends are numbered: one that changed nothing may have been none that could. @default they are not */
+  /** Appends are numbered: one that changed nothing may have been none that could. */
   readonly isNumbered?: true;
 }
 

@@ -33,7 +33,7 @@ export function isRefused<Result extends Pick<PutResult, 'outcome'>>(
 }
 
 /** What became of cells, in their order. */
-export interface Appended {
+interface Appended {
   readonly results: readonly AppendResult[];
   /** Of the shard, when they were appended. */
   readonly epoch: number;
@@ -240,11 +240,7 @@ function restsOf(topology: TopologySource): Map<string, number> {
  * @returns to be called with where it was looked for: comes back when that is to be tried again
  * @throws SchemalessError `unavailable` where the shard takes no appends for longer
  */
-export function whenOpened(
-  context: StoreContext,
-  datastore: string,
-  shard: number,
-): (tried: ShardHome) => Promise<void> {
+function whenOpened(context: StoreContext, datastore: string, shard: number): (tried: ShardHome) => Promise<void> {
   const { topology } = context;
   let since: number | undefined;
 

@@ -21,7 +21,6 @@ import { isGone } from '../sql/gone.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { TopologySource } from '../topology/topology.ts';
 
-/** A datastore as a deployment has it. */
 export type StoredDatastore = Datastore & BufferOperations & IndexOperations & LookUps;
 
 /** Seals what is written to a datastore, and opens what is read of it. The same datastore gives the same one. */
@@ -85,7 +84,6 @@ export function openDeployment(options: DeploymentOptions, seal?: Seal): Deploym
   };
 }
 
-/** The reads of a datastore's indexes. */
 export function indexReads(
   context: StoreContext,
   datastore: string,

@@ -17,7 +17,6 @@ import { untilHole } from './read-log.ts';
  */
 const READING_MS = 4000;
 
-/** The digests of shards' logs. */
 export function digestReads(context: StoreContext, name: string, shards: number): Pick<Datastore, 'digest'> {
   return {
     async digest(wanted, options = {}): Promise<ShardDigest> {

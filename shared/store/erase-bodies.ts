@@ -22,7 +22,7 @@ export interface ErasedBodies {
  * @param database of the shard, or of its copy
  * @param done what was erased is added to it, whatever comes then
  * @param beside what is done with the bodies of a page while they can still be read, and once they are gone: what it throws
- *   leaves them there, or those behind them @default nothing
+ *   leaves them there, or those behind them
  */
 export async function eraseBodies(
   client: SqlClient,

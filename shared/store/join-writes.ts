@@ -4,7 +4,7 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { fromSqlTime } from '../time.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import { type BufferedCell, insertBuffered } from '../sql/statements/insert-buffered.ts';
-import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/keep-entries.ts';
+import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/rows-after.ts';
 import { appendToPrimary, type AppendResult } from './append.ts';
 import type { StoreContext } from '../access/context.ts';
 import { joinedByKey } from '../access/joined.ts';
@@ -30,7 +30,7 @@ export interface JoinedWrites {
 }
 
 /** Cells of one write, and of their rows what indexes want to know, if it was read. */
-export interface AppendedPart {
+interface AppendedPart {
   readonly results: readonly AppendResult[];
   /** Where they are. */
   readonly group: string;
@@ -155,7 +155,7 @@ const TRIES = 2;
  *
  * @param avoid groups that must not be chosen: the primary, and those that hold a copy already
  * @param last groups that are chosen only where no other can be reached: what becomes the primary while a write is
- *   under way would hold both of its copies @default none
+ *   under way would hold both of its copies
  * @returns the groups that hold a copy now; fewer than `copies` when no more could be reached
  */
 export async function bufferOnSecondaries(
@@ -178,7 +178,7 @@ export async function bufferOnSecondaries(
 }
 
 /** Puts copies into one group's buffer. Returns whether it holds them now; what went wrong otherwise is reported. */
-export async function bufferOn(
+async function bufferOn(
   context: StoreContext,
   group: string,
   datastore: string,

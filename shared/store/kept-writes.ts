@@ -11,8 +11,7 @@ import type { BufferConflict, KeptOptions } from '../contract/datastore.ts';
 import { parseLimit } from '../address.ts';
 import { toUnavailable, pageBytes } from '../access/ask-parts.ts';
 
-/** Some of the kept writes of a datastore, and where the next page begins. */
-export interface KeptPage {
+interface KeptPage {
   readonly writes: readonly BufferConflict[];
   readonly next: string | null;
 }
@@ -81,7 +80,7 @@ export interface KeptId {
 }
 
 /** Throws `invalid_field`. */
-export function parseKeptId(value: unknown, field: string): KeptId {
+function parseKeptId(value: unknown, field: string): KeptId {
   const [, group, digits] = /^([^/]{1,64})\/(\d{1,15})$/.exec(typeof value === 'string' ? value : '') ?? [];
   if (group === undefined || digits === undefined) throw invalidField(field, 'an id like group-1/17', value);
   return { group, id: Number(digits) };

@@ -19,7 +19,7 @@ interface LookUp extends ReadFrom {
   readonly wanted: readonly ShardKey[];
 }
 
-export interface CellLookUps extends LookUps {
+interface CellLookUps extends LookUps {
   /** One cell, by a key that was checked. Without a ref key: the latest. */
   find(key: CellKey, options: ReadOptions): Promise<Found>;
 }

@@ -24,7 +24,6 @@ export interface LookUps {
   ): Promise<void>;
 }
 
-/** Finds one cell. */
 export function findOne(
   reads: Pick<Datastore, 'get' | 'getLatest'>,
   { row_key, column_name, ref_key }: LookUpKey,

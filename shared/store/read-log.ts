@@ -22,7 +22,6 @@ const FULL_BYTES = LIMITS.answerBytes / 4;
 /** Halved as often, a thousand shards are one. */
 const MOST_ROUNDS = 16;
 
-/** The reads of shards' logs. */
 export function logReads(context: StoreContext, name: string, shards: number): Pick<Datastore, 'log' | 'heads'> {
   return {
     async log(locations, options: LogOptions = {}): Promise<readonly ShardLog[]> {
@@ -225,7 +224,7 @@ async function eachPage<T extends { readonly shard: number }>(
 }
 
 /** One shard's log while it is read into an answer. */
-export interface OpenLog {
+interface OpenLog {
   readonly shard: number;
   /** A time that has to be looked up, where that is its location. */
   readonly since: string | undefined;
@@ -243,12 +242,12 @@ export interface OpenLog {
   error: SchemalessError | undefined;
 }
 
-export function openLog({ shard, after = 0, since }: Location): OpenLog {
+function openLog({ shard, after = 0, since }: Location): OpenLog {
   return { shard, since, cells: [], next: after, head: 0, stored: [], isCut: false, role: undefined, error: undefined };
 }
 
 /** How cells are taken into an answer. */
-export interface Taking {
+interface Taking {
   readonly room: AnswerRoom;
   /** Bodies stay packed, where they can. */
   readonly packed: boolean | undefined;
@@ -260,7 +259,7 @@ export interface Taking {
  * Moves what was fetched into the answer: a cell of each log, then the next of each, until none is left or one does not
  * fit. Decodes one at a time, so that bodies that deflate a thousandfold cannot fill memory.
  */
-export function takeInTurn(
+function takeInTurn(
   logs: readonly OpenLog[],
   { room, packed, anyway }: Taking,
 ): { readonly cells: number; readonly isFull: boolean } {
@@ -284,7 +283,7 @@ export function takeInTurn(
  * Cells that are there and not in the answer, whether they had no room, are beyond the limit or behind a hole, are more
  * to come.
  */
-export function toShardLog({ shard, cells, next, head, role = 'writer', error }: OpenLog): ShardLog {
+function toShardLog({ shard, cells, next, head, role = 'writer', error }: OpenLog): ShardLog {
   return error
     ? { shard, error }
     : { shard, cells, next, more: next < head, served_by: role, stale: role === 'reader' };

@@ -173,7 +173,6 @@ class MemoryLogs {
     return (key.ref_key === undefined ? column.at(-1) : column.find((cell) => cell.ref_key === key.ref_key)) ?? null;
   }
 
-  /** By ref key. */
   column(rowKey: string, column: string): readonly Cell[] {
     return this.row(rowKey)
       .filter((cell) => cell.column_name === column)

@@ -3,7 +3,8 @@ import { encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { LIMITS, type NewCell, type PutResult, type RestoredCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { keepEntries, type RowsAfter } from '../index/keep-entries.ts';
+import type { RowsAfter } from '../index/rows-after.ts';
+import { keepEntries } from '../index/keep-entries.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { areRestored } from '../sql/statements/append-cells.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
@@ -131,7 +132,6 @@ function checkBounds(
 
 const NO_GROUPS: readonly string[] = [];
 
-/** What the write path of one datastore works with. */
 type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string; readonly shards: number };
 
 /**

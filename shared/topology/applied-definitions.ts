@@ -29,28 +29,25 @@ export interface AppliedDatastore {
   readonly shards: number | undefined;
   /** @default cells are kept for good, or as a deployment says */
   readonly retention?: readonly RetentionRule[];
-  /** @default none */
   readonly sealed?: readonly SealedFields[];
   readonly indexes: readonly IndexDefinition[];
   readonly triggers: readonly DeployedTrigger[];
   readonly records: readonly AppliedRecord[];
 }
 
-/** A definition that was applied. */
-export type AppliedDefinition =
+type AppliedDefinition =
   | {
       readonly kind: 'datastore';
       readonly datastore: string;
       readonly shards: number;
       readonly retention?: readonly RetentionRule[];
-      /** @default none */
       readonly sealed?: readonly SealedFields[] | undefined;
     }
   | { readonly kind: 'index'; readonly datastore: string; readonly index: IndexDefinition }
   | { readonly kind: 'trigger'; readonly datastore: string; readonly trigger: DeployedTrigger };
 
 /** Names one of them. */
-export interface AppliedName {
+interface AppliedName {
   readonly kind: AppliedDefinition['kind'];
   readonly datastore: string;
   /** That of the datastore where it is one. */
@@ -58,7 +55,7 @@ export interface AppliedName {
 }
 
 /** That something was applied, and what became of it since. */
-export interface AppliedRecord extends AppliedName {
+interface AppliedRecord extends AppliedName {
   /** The wish of the deployment that defines it now: see `forgetDeployed`. */
   readonly superseded_by?: string;
 }

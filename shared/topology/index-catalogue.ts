@@ -10,7 +10,7 @@ import type { DynamoTable } from '../dynamo/table.ts';
  *
  * | pk | holds |
  * |---|---|
- * | `index#trips#driver_partner_index` | `catalogue`: its versions, JSON; `revision`: a number that goes up with each change; `version`: see `changeItem` |
+ * | `index#trips#driver_partner_index` | `catalogue`: its versions, JSON; `version`: see `changeItem` |
  *
  * A version that is building or live has its table in every shard that is open: tables are created before the version
  * is listed, and dropped once it is retired, before it is forgotten. A retired version never comes back: where its
@@ -70,7 +70,6 @@ export function toIndexCatalogue(
     : { datastore, catalogue: { name, versions: versionsOf(item) } };
 }
 
-/** Which index of which datastore. */
 export interface IndexName {
   readonly datastore: string;
   readonly name: string;
@@ -94,14 +93,10 @@ export function changeIndexVersions(
     if (changed === versions) return { result: versions };
     return {
       result: changed,
-      values: {
-        catalogue: { S: JSON.stringify(changed) },
-        revision: { N: String(Number(item?.['revision']?.N ?? 0) + 1) },
-      },
+      values: { catalogue: { S: JSON.stringify(changed) } },
     };
   };
-  // Releases before write no `version`.
-  return changeItem(table, keyOf(index), changeCatalogue, 'revision');
+  return changeItem(table, keyOf(index), changeCatalogue);
 }
 
 /**
@@ -156,7 +151,6 @@ export function indexKey(index: IndexName): AttributeValue {
   return { S: keyOf(index) };
 }
 
-/** The versions that an item lists. */
 export function versionsOf(item: StateItem | undefined): readonly IndexVersion[] {
   return JSON.parse(item?.['catalogue']?.S ?? '[]') as IndexVersion[];
 }

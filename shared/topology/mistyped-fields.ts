@@ -6,7 +6,6 @@ import type { IndexName } from './index-catalogue.ts';
 /** A field of a version of an index, and rows whose latest cell had it with another type. */
 export interface MistypedFound {
   readonly hash: string;
-  /** Of the field in the definition. */
   readonly position: number;
   readonly rows: number;
   /** One of them. */

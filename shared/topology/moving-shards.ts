@@ -25,7 +25,7 @@ export interface MovingShard {
 }
 
 /** A move, as far as the topology knows it: its id, and who holds the copy. */
-export interface OwnMoving extends MovingShard {
+interface OwnMoving extends MovingShard {
   readonly id: string;
   readonly to: string;
 }
@@ -152,7 +152,6 @@ function toItem({ group, takesEntries, move }: ShardCopy): AttributeValue {
   return { M: { to: { S: group }, entries: { BOOL: takesEntries }, id: { S: move } } };
 }
 
-/** What the topology said of a shard. */
 export interface SeenShard {
   /** The group that holds it, and its number among the names. */
   readonly owner: string | undefined;

@@ -22,7 +22,6 @@ export interface ShardCopy {
   readonly group: string;
   /** Whoever writes entries of the shard writes them to the copy, too. */
   readonly takesEntries: boolean;
-  /** The id of the move that it is for. */
   readonly move: string;
 }
 
@@ -36,7 +35,7 @@ export interface DatastoreTopology {
   readonly isBeingMade?: true;
   /** How long cells are kept. @default for good */
   readonly retention?: readonly RetentionRule[];
-  /** Which fields of its bodies are sealed: the same list as long as it is not read anew. @default none */
+  /** Which fields of its bodies are sealed: the same list as long as it is not read anew. */
   readonly sealed?: readonly SealedFields[];
 }
 

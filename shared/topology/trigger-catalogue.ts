@@ -19,7 +19,7 @@ import type { DeployedTrigger } from './topology.ts';
  * What is kept of a removed trigger elsewhere can only be forgotten when nobody works for it any more, so that its item
  * stays until then.
  */
-export interface TriggerItem {
+interface TriggerItem {
   readonly datastore: string;
   readonly trigger: DeployedTrigger;
   /** RFC 3339, UTC. */

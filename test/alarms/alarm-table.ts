@@ -3,7 +3,7 @@ import { kindOf, type AlarmDefinition } from './alarm.ts';
 import { NOT_HERE } from './alarm-cases.ts';
 import type { Rung } from './ring.ts';
 
-export interface AlarmTable {
+interface AlarmTable {
   readonly lines: readonly string[];
   /** Alarms that neither rang and fell silent, nor are like one that did, nor are known to be impossible here. */
   readonly failed: readonly string[];

@@ -6,7 +6,7 @@ import type { LocalStack } from '../../infra/local/running/running-stack.ts';
 import { shardOf } from '../../shared/address.ts';
 import type { AlarmDefinition } from './alarm.ts';
 
-export interface AlarmWorldParts {
+interface AlarmWorldParts {
   readonly stack: LocalStack;
   /** Its data folder. */
   readonly data: string;
@@ -19,7 +19,7 @@ export interface AlarmWorldParts {
 }
 
 /** An answer of the HTTP API. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }

@@ -34,7 +34,6 @@ export interface AlarmDefinition {
 const ALARM = 'AWS::CloudWatch::Alarm';
 const TEXT = /^Schemaless: (?<what>.*)\. See \S+#(?<section>[a-z-]+)$/u;
 
-/** Works out a property of a resource. */
 type PropertyOf = (address: ResourceAddress, name: string) => unknown;
 
 /**
@@ -119,7 +118,6 @@ function oneOf<Word extends string>(value: unknown, words: readonly Word[]): Wor
   return found;
 }
 
-/** The metrics that an alarm looks at. */
 export function metricsOf(looksAt: Looked): readonly MetricStat[] {
   return 'expression' in looksAt ? Object.values(looksAt.metrics) : [looksAt];
 }

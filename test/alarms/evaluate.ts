@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import type { AlarmDefinition, Looked } from './alarm.ts';
 import type { MetricStore } from './metrics/metric-store.ts';
 
-export type AlarmState = 'OK' | 'ALARM';
+type AlarmState = 'OK' | 'ALARM';
 
 /**
  * Alarms over five minutes are judged over one, a fifth: of what AWS gives there is a figure for each minute, and the

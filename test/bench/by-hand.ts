@@ -41,7 +41,7 @@ export interface ByHand extends AsyncDisposable {
   batchPut(cells: readonly NewCell[]): Promise<void>;
 }
 
-export interface ByHandOptions {
+interface ByHandOptions {
   readonly groups: readonly GroupAccess[];
   readonly topology: DatastoreTopology;
   /** Of one column and field. */
@@ -199,7 +199,6 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   };
 }
 
-/** Of each row, its latest cell. */
 function latestOf(states: readonly SqlRow[]): readonly SqlRow[] {
   const latest = new Map<string, SqlRow>();
   for (const cell of states) {

@@ -5,7 +5,7 @@ import type { Bench, BenchReport, BenchWorld, Findings, Measured } from './bench
 /**
  * How long a bench that was told to stop has until its processes are killed, and then until it is waited for no more.
  */
-export interface Patience {
+interface Patience {
   readonly stopMs: number;
   readonly noticeMs: number;
 }

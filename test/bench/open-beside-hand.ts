@@ -13,7 +13,7 @@ export const [GROUPS, SHARDS] = [3, 256];
 export const CONNECTIONS = 8;
 
 /** A store on servers started for it, and beside it what it is held against. */
-export interface StoreBesideHand extends AsyncDisposable {
+interface StoreBesideHand extends AsyncDisposable {
   /** "MariaDB 10.11.6" */
   readonly engine: string;
   readonly access: StoreAccess;
@@ -26,7 +26,7 @@ export interface StoreBesideHand extends AsyncDisposable {
   readonly plain: PlainTables;
 }
 
-/** @param wrap stands between the store and its groups. @default nothing does */
+/** @param wrap stands between the store and its groups. */
 export async function openBesideHand(
   { folder, engine: wish }: Pick<BenchWorld, 'folder' | 'engine'>,
   wrap: (client: SqlClient) => SqlClient = (client) => client,

@@ -15,7 +15,7 @@ export interface PlainTables extends AsyncDisposable {
   latest(key: Pick<CellKey, 'row_key' | 'column_name'>): Promise<Json | undefined>;
 }
 
-export interface PlainTablesOptions {
+interface PlainTablesOptions {
   readonly groups: readonly GroupAccess[];
   readonly topology: DatastoreTopology;
   /** The field of bodies that the index is about, a UUID. */

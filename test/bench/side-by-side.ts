@@ -4,7 +4,7 @@ export type Work = () => Promise<number>;
 export interface Sides {
   readonly ours: Work;
   readonly theirs: Work;
-  /** What ours is held against besides. @default nothing */
+  /** What ours is held against besides. */
   readonly bare?: Work;
   /** Calls under way at a time, of either. @default 1 */
   readonly atOnce?: number;
@@ -17,10 +17,9 @@ export interface Sides {
   /**
    * What a turn has to wait for before it is over, and the next begins: what a side leaves to others to do is to be
    * charged to it. Where readers of MySQL were 6 s behind after 12 s of plain inserts, whoever came next paid for that.
-   * @default nothing
    */
   readonly settled?: () => Promise<void>;
-  /** What the ratio has to reach: while that is in doubt, more rounds are taken. @default nothing */
+  /** What the ratio has to reach: while that is in doubt, more rounds are taken. */
   readonly bar?: number | undefined;
 }
 

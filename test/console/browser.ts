@@ -29,7 +29,7 @@ interface Observed {
   longTasks?: number[];
 }
 
-export async function look(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Looking> {
+async function look(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Looking> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const troubles: string[] = [];

@@ -18,7 +18,7 @@ const LAB = {
     'trigger: notify_driver\ndatastore: lab\ncolumns: [BAD]\nfunction: test/console/fails-until-mended.ts\nmax_attempts: 1\nstop_after_parked: 10000\nretry_parked_every: never\n',
 };
 
-export interface ConsoleStack {
+interface ConsoleStack {
   readonly stack: () => LocalStack;
   readonly url: () => string;
   readonly lab: () => SchemalessClient;

@@ -26,7 +26,7 @@ export async function parkMany(
     const cells = await cellsOf(store, shard, column);
     await state.change(shard, (before) => {
       const parked = cells.map((cell) => {
-        const message = { ...cell, datastore, trigger, replay: false };
+        const message = { ...cell, datastore, trigger, replay: false, generation: 0 };
         const error = `${REASONS[cell.ref_key % REASONS.length]} ${cell.row_key}, ${cell.ref_key}`;
         return parkedCell(afterAttempt(undefined, message, 1, error));
       });

@@ -101,12 +101,12 @@ async function showExample(
 
 async function rowsOf(store: DemoStore, where: readonly Condition[], signal: AbortSignal): Promise<string[]> {
   const rows: string[] = [];
-  for (let cursor: string | undefined; ;) {
-    const after = cursor;
-    const page = await persist(signal, () => store.query({ index: INDEX, where, limit: 1000, cursor: after }));
+  for (let next: string | undefined; ;) {
+    const after = next;
+    const page = await persist(signal, () => store.query({ index: INDEX, where, limit: 1000, after }));
     rows.push(...page.entries.map(({ row_key }) => row_key));
     if (page.next === null) return rows;
-    cursor = page.next;
+    next = page.next;
   }
 }
 

@@ -9,7 +9,7 @@ import type { Progress } from '../support/progress.ts';
 import type { ShardPart } from './write.ts';
 import { askedText, type WrittenTrips } from './written-trips.ts';
 
-export interface CheckLogsOptions {
+interface CheckLogsOptions {
   readonly read: Role;
   /** How long a log may stand still before what is missing counts as missing. */
   readonly patienceMs: number;

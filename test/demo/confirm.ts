@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../shared/cell.ts';
 
-export interface Confirming {
+interface Confirming {
   /** Sends cells, and gives an outcome for each in its place. */
   readonly send: (cells: readonly NewCell[]) => Promise<readonly PutResult[]>;
   /** Told of every cell once: with what confirms it, or with the last `unavailable`. */

@@ -11,7 +11,7 @@ const ATTEMPTS = 3;
 const PAUSE_MS = 300;
 
 /** How a stack is. */
-export interface Health {
+interface Health {
   readonly groups: readonly GroupHealth[];
   /** Signs requests, where it takes no others. */
   readonly sign: Sign | undefined;

@@ -9,7 +9,7 @@ import type { Progress } from '../support/progress.ts';
 import { recheck, type Wrong } from './recheck.ts';
 import { askedText, type WrittenTrips } from './written-trips.ts';
 
-export interface ReadBackOptions {
+interface ReadBackOptions {
   /** @default 'writer' */
   readonly read?: Role;
   /** Ask for the latest cell of each column, of which the cells given are to be it. @default false: by address */

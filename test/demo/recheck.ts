@@ -10,7 +10,6 @@ export interface Rechecking {
   readonly signal: AbortSignal;
 }
 
-/** An item, and what is wrong with it. */
 export interface Wrong<Item> {
   readonly item: Item;
   readonly what: string;

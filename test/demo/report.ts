@@ -14,7 +14,7 @@ export interface Verified {
   readonly readerLogs: number | undefined;
 }
 
-export interface DemoResults {
+interface DemoResults {
   readonly trips: number;
   readonly written: Written;
   readonly verified: Verified;

@@ -69,7 +69,6 @@ const modelAnswered =
 const notesAnswered =
   (answer: PutResult): Change =>
   (store) => ({ put: async (cell) => (cell.column_name === 'NOTES' ? answer : store.put(cell)) });
-/** Logs show their cells so. */
 const logsShow =
   (change: (cells: readonly Cell[]) => readonly Cell[]): Change =>
   (store) => ({

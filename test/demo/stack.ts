@@ -7,7 +7,7 @@ import { anyReader, health } from './health.ts';
 import type { DemoOptions } from './options.ts';
 
 /** A stack to drive. */
-export interface Stack {
+interface Stack {
   readonly url: string;
   /** Signs requests, where it takes no others. */
   readonly sign: Sign | undefined;

@@ -24,7 +24,7 @@ export interface Written {
   seconds: number;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly concurrency: number;
   /** Cells of a batch-put; 1 sends every cell alone. */
   readonly batch: number;
@@ -58,7 +58,7 @@ export async function writeCells(store: DemoStore, cells: Iterable<NewCell>, opt
 }
 
 /** Batches, and after each of them some cells alone: a fifth of a batch's. */
-export function* requests(cells: Iterable<NewCell>, batch: number): Generator<readonly NewCell[], void> {
+function* requests(cells: Iterable<NewCell>, batch: number): Generator<readonly NewCell[], void> {
   const alone = Math.ceil(batch / 5);
   let chunk: NewCell[] = [];
   let single = 0;

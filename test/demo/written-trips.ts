@@ -25,7 +25,6 @@ export class WrittenTrips {
     for (let n = 0; n < trips; n += 1) this.#numbers.set(tripRowKey(seed, n, size), n);
   }
 
-  /** All cells, in the order in which they are written. */
   toWrite(): Generator<NewCell, void> {
     return tripStream({ seed: this.#seed, trips: this.#trips, size: this.#size });
   }

@@ -5,7 +5,7 @@ import { compareKept, countUnreadable, holesIn, storedLogs } from './stored-cell
 import type { GroupAccess } from '../support/store-access.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Scene {
+interface Scene {
   readonly datastore: Pick<Datastore, 'batchGet'> & Pick<BufferOperations, 'buffer'>;
   readonly groups: readonly GroupAccess[];
   readonly written: Written;

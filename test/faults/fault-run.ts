@@ -32,7 +32,7 @@ export interface Check {
 }
 
 /** The same figure without the protection. It has to be bad: a check that cannot fail proves nothing. */
-export interface Control {
+interface Control {
   readonly figure: string;
   readonly failed: boolean;
 }

@@ -12,7 +12,6 @@ export interface StagedRun<Real, Control> extends Omit<FaultRun, 'run'> {
   readonly controlServers?: Partial<Servers>;
   /** The fault, with the protection. */
   readonly real: (stage: Stage) => Promise<Real>;
-  /** The same without it. */
   readonly without: (stage: Stage, real: Real) => Promise<Control>;
   /** Where there is an `aftermath`, it gives the number of cells, and is noted. */
   readonly judge: (real: Real, control: Control) => Pick<RunOutcome, 'checks'> & Partial<RunOutcome>;

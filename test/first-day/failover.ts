@@ -5,7 +5,7 @@ import type { SchemalessClient } from '../../shared/client/client.ts';
 import { openLoop } from '../support/pace.ts';
 import { timesOf, type Section } from './page.ts';
 
-export interface FailoverLoad {
+interface FailoverLoad {
   /** Calls `send` for each put. Each is of a row of its own, and so of all groups. */
   readonly load: (send: () => void) => Promise<void>;
   /** The number of puts before the failover. */
@@ -23,7 +23,7 @@ export interface FailoverWays {
   readonly failOver: () => Promise<void>;
 }
 
-export interface MeasuredFailover extends Section {
+interface MeasuredFailover extends Section {
   /** Acknowledged cells that cannot be read, or are others. */
   readonly lost: number;
 }

@@ -13,7 +13,7 @@ import { BURST, measureBurst, measureRoutes, ROUTES } from './routes.ts';
 /** A share of the samples of a route: each of these takes several requests. */
 const LAG_SHARE = 0.25;
 
-export interface AllMeasured {
+interface AllMeasured {
   readonly sections: readonly Section[];
   /** Whether everything that could be found out is as it should be: something was measured, and no cell is lost. */
   readonly isWell: boolean;

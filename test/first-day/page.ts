@@ -14,7 +14,7 @@ export interface Section {
   readonly figures: readonly Figure[];
 }
 
-export interface Measured {
+interface Measured {
   readonly url: string;
   readonly region: string;
   readonly version: string;

@@ -62,8 +62,6 @@ describe('the query string of an index', () => {
     });
     const all = { where: [], columns: '*', fields: [], explain: false };
     expect(await queryOf('column=*&fields=&explain=false')).toMatchObject(all);
-    // The name that `after` had before.
-    expect(await queryOf('city=Lisbon&cursor=abc')).toMatchObject({ cursor: 'abc' });
   });
 });
 

@@ -137,8 +137,7 @@ describe('answers in MessagePack', () => {
 
   it.each([
     [PACK, true],
-    ['application/msgpack', true],
-    ['application/x-msgpack', true],
+    ['application/msgpack', false],
     ['Application/Vnd.MsgPack; q=0.8, application/json;q=0.5', true],
     [`application/json, ${PACK}`, true],
     [`application/json, ${PACK};q=0.9`, false],

@@ -9,7 +9,7 @@ export interface NightlyRow {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface Night {
+interface Night {
   readonly engine: EngineKind;
   /** Which part of the long fault runs it carries out: 0, 1 or 2. */
   readonly part: number;

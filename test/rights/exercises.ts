@@ -192,7 +192,7 @@ const deploy =
         .catch(() => undefined);
   };
 
-export function arnOf(stack: LocalStack, title: string): string {
+function arnOf(stack: LocalStack, title: string): string {
   const found = stack.functions.status().find((one) => one.title === title);
   if (!found) throw new Error(`wanted a function ${title}`);
   return found.arn;

@@ -66,7 +66,6 @@ console.log(`\n${tried.length} statements, ${tooMany.length} that nothing was re
 process.exitCode = tooMany.length === 0 ? 0 : 1;
 
 interface Caller {
-  /** Of its rights. */
   readonly key: string;
   readonly own: RoleRights;
   /** Of a function; undefined for what starts functions. */

@@ -20,7 +20,7 @@ export interface ClusterOptions {
   readonly shards: number;
   /** @default 1 */
   readonly bufferCopies?: number;
-  /** Of the datastore. @default none */
+  /** Of the datastore. */
   readonly indexes?: readonly IndexDefinition[];
   /**
    * Its groups are reached by their endpoints, which follow a promotion, and not straight: one event loop is between
@@ -33,8 +33,7 @@ export interface ClusterOptions {
 }
 
 /** Datastores on groups, and what it takes to reach them from any thread. */
-export interface Stores extends AsyncDisposable {
-  /** To the datastore `DATASTORE`. */
+interface Stores extends AsyncDisposable {
   readonly access: DatastoreAccess;
   /** Adds groups, until the store has so many: shards stay where they are. */
   grow(count: number): Promise<void>;
@@ -107,7 +106,7 @@ export async function createStore(
       connect: ({ name }) => groupClient(groups, name, PATIENT),
       wish: {
         groups: groups.slice(0, count).map(({ user: _user, password: _password, ...address }) => address),
-        datastores: [{ name: datastore, shards, indexes: wished }],
+        datastores: [{ name: datastore, shards, indexes: wished, triggers: [] }],
       },
       bufferCopies,
       mayGoOn: () => true,

@@ -7,7 +7,7 @@ import { shardOf } from '../../shared/address.ts';
 import type { Datastore, ShardLog } from '../../shared/contract/datastore.ts';
 
 /** What a suite is run against. Both may hold cells already, and others may write to them meanwhile. */
-export interface Subject {
+interface Subject {
   readonly first: Datastore;
   /** Another datastore of the same deployment, with another shard count; without it, what needs two is skipped. */
   readonly second?: Datastore;

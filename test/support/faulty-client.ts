@@ -7,7 +7,7 @@ import { SqlError, type SqlClient, type Statement, type Target } from '../../sha
  * - `lost-answers`: statements are done, their answers lost.
  * - `writer-down`, `readers-down`: that role does not answer.
  */
-export type Behaviour = 'well' | 'down' | 'lost-answers' | 'writer-down' | 'readers-down';
+type Behaviour = 'well' | 'down' | 'lost-answers' | 'writer-down' | 'readers-down';
 
 export interface Faults {
   /** Of a group; `well` unless set. */

@@ -11,7 +11,7 @@ import { inChunks, inParallel } from './parallel.ts';
 import { groupClient, PATIENT, type GroupAccess } from './store-access.ts';
 import { shardOfValue, readField } from '../../shared/definitions/field-value.ts';
 
-export interface Fill {
+interface Fill {
   readonly groups: readonly GroupAccess[];
   readonly topology: DatastoreTopology;
   /** Entries are written for them. */

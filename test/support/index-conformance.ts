@@ -453,31 +453,10 @@ function refusals(open: Open): void {
       'invalid_field',
       'after',
     ],
-    [
-      'the same by its old name',
-      { index: 'driver_index', where: [driver], cursor: 'nonsense' },
-      'invalid_field',
-      'cursor',
-    ],
-    [
-      'both names at once',
-      { index: 'driver_index', where: [driver], after: 'nonsense', cursor: 'nonsense' },
-      'invalid_field',
-      'cursor',
-    ],
   ])('refuse %s', async (_what, query, code, field) => {
     const store = await open();
     const error = await errorOf(() => store.query(query));
     expect([error.code, error.details.field]).toEqual([code, field]);
-  });
-
-  it('go on after what their old name for it says, too', async () => {
-    const store = await open();
-    const { driver: uuid, rows } = await tripsOf(store, [{}, {}, {}]);
-    const where = [eq('driver_uuid', uuid)];
-    const { next } = await store.query({ index: 'driver_index', where, limit: 1 });
-    const { entries } = await store.query({ index: 'driver_index', where, cursor: next ?? '' });
-    expect(entries.map(({ row_key }) => row_key)).toEqual(rows.toSorted().slice(1));
   });
 
   it('refuse the place of another query', async () => {

@@ -4,7 +4,7 @@ import type { IndexDefinition, IndexField } from '../../shared/definitions/defin
 /**
  * An index of fields of BASE, the shard field first: `indexOn('by_city', { city: 'string' })`.
  *
- * @param keys further keys, of these fields @default none
+ * @param keys further keys, of these fields
  */
 export function indexOn(
   name: string,

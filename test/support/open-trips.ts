@@ -25,16 +25,14 @@ export interface OpenTrips extends AsyncDisposable {
   entity(shard: number): string;
   /** A new row key, whose row falls into the shard. */
   rowIn(shard: number): string;
-  /** A new cell in the shard. */
   cellIn(shard: number, more?: Partial<NewCell>): NewCell;
   /** As much of the shard's log as one page holds. */
   logOf(shard: number, after?: number): Promise<readonly Cell[]>;
 }
 
-export interface OpenTripsOptions extends Omit<RealStoreOptions, 'datastores' | 'indexes' | 'triggers'> {
-  /** Live from the start. @default none */
+interface OpenTripsOptions extends Omit<RealStoreOptions, 'datastores' | 'indexes' | 'triggers'> {
+  /** Live from the start. */
   readonly indexes?: readonly IndexDefinition[];
-  /** @default none */
   readonly triggers?: readonly DeployedTrigger[];
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Between two looks at which requests are due. */
 const TICK_MS = 2;
 
-export interface OpenLoop {
+interface OpenLoop {
   /** Requests started a second, at fixed times, whether or not earlier ones have ended. */
   readonly perSecond: number;
   readonly milliseconds: number;
@@ -26,10 +26,10 @@ export async function openLoop({ perSecond, milliseconds, send }: OpenLoop): Pro
   }
 }
 
-export interface ClosedLoop {
+interface ClosedLoop {
   readonly clients: number;
   readonly milliseconds: number;
-  /** Ends it before its time. @default nothing does */
+  /** Ends it before its time. */
   readonly isOver?: () => boolean;
   /** One request, from its start to its end. */
   readonly send: () => Promise<void>;

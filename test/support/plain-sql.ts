@@ -1,6 +1,5 @@
 import type { SqlChange, SqlClient, SqlParameter, SqlRow, Statement } from '../../shared/sql/client.ts';
 
-/** A statement as text, and what is bound to it. */
 export function sql(text: string, ...parameters: readonly SqlParameter[]): Statement {
   return { sql: text, parameters };
 }

@@ -4,7 +4,7 @@ import type { GroupAccess } from './store-access.ts';
 const PATIENCE_SECONDS = 60;
 
 /** Waits for the readers of groups, over connections of its own. */
-export interface ReadersOf extends AsyncDisposable {
+interface ReadersOf extends AsyncDisposable {
   /** Comes back once each has what its writer has now. Throws after a minute. */
   caughtUp(): Promise<void>;
 }

@@ -26,13 +26,13 @@ import { wrapped } from './wrapped-client.ts';
 export interface RealStoreOptions {
   /** Shards of each datastore, by a name that is made unique. */
   readonly datastores: Readonly<Record<string, number>>;
-  /** Indexes of each datastore, live from the start. @default none */
+  /** Indexes of each datastore, live from the start. */
   readonly indexes?: Readonly<Record<string, readonly IndexDefinition[]>>;
   /** How long cells of each datastore are kept. @default for good */
   readonly retention?: Readonly<Record<string, readonly RetentionRule[]>>;
-  /** Sealed fields of each datastore. @default none */
+  /** Sealed fields of each datastore. */
   readonly sealed?: Readonly<Record<string, readonly SealedFields[]>>;
-  /** Triggers of each datastore. @default none */
+  /** Triggers of each datastore. */
   readonly triggers?: Readonly<Record<string, readonly DeployedTrigger[]>>;
   /** @default 1 */
   readonly bufferCopies?: number;
@@ -43,7 +43,7 @@ export interface RealStoreOptions {
    * while. @default the client itself, behind circuit breakers
    */
   readonly wrap?: (client: SqlClient, group: string) => SqlClient;
-  /** Told of each event, besides `events`. @default nobody is */
+  /** Told of each event, besides `events`. */
   readonly report?: (event: StoreEvent) => void;
 }
 
@@ -54,7 +54,6 @@ export interface RealStore {
   readonly topologyTable: DynamoTable;
   readonly groups: readonly GroupAddress[];
   readonly events: StoreEvent[];
-  /** The unique name of a datastore. */
   nameOf(datastore: string): string;
   /** One more deployment over the same topology, as another instance of a function has it. Closed with the store. */
   open(seal?: Seal): Deployment;

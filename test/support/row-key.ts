@@ -1,6 +1,5 @@
 import type { Random } from './random.ts';
 
-/** A row key drawn at random. */
 export function randomRowKey(random: Random): string {
   const digits = Array.from({ length: 4 }, () =>
     random

@@ -53,7 +53,7 @@ export async function rowsReadWithoutStatistics(
   return least;
 }
 
-export type TableName = readonly [database: string, table: string];
+type TableName = readonly [database: string, table: string];
 
 const OF_TABLE = 'WHERE database_name = ? AND table_name = ?';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SqlError, type SqlClient, type SqlParameter, type Statement } from '../../shared/sql/client.ts';
 import { connectionTo } from './connection-to.ts';
 
-export interface SqlClientUnderTest {
+interface SqlClientUnderTest {
   readonly client: SqlClient;
   /** To the same server, with a time limit of two seconds for each statement. */
   readonly hasty: SqlClient;

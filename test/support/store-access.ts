@@ -137,7 +137,6 @@ function groupOf(groups: readonly GroupAccess[], name: string): GroupAccess {
   return group;
 }
 
-/** A client of one group. */
 export function groupClient(groups: readonly GroupAccess[], name: string, settings: MysqlSettings = {}): SqlClient {
   const group = groupOf(groups, name);
   return mysqlClient(group, async () => ({ username: group.user, password: group.password }), settings);

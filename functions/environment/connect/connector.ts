@@ -22,12 +22,9 @@ export interface Connector {
   ): (group: GroupAddress) => SqlClient;
 }
 
-/**
- * The secret that a user logs in to a group with. Throws an Error where the group was deployed before there was one.
- */
+/** The secret that a user logs in to a group with. Throws an Error if the group's users log in with tokens. */
 export function secretOf({ name, secret, userSecrets }: GroupAddress, user: DatabaseUser): string {
   const arn = user === 'owner' ? secret : userSecrets?.[user];
-  if (arn === undefined || arn === '')
-    throw new Error(`${name}: wanted a secret of ${userName(user)}, which the next migration makes, got none`);
+  if (arn === undefined) throw new Error(`${name}: wanted a secret of ${userName(user)}, got none`);
   return arn;
 }

@@ -3,8 +3,7 @@ import { PermanentFailure } from '../../../shared/triggers/consume/permanent-fai
 import type { TriggeredClient } from '../../../shared/triggers/consume/triggered-client.ts';
 import { CardDeclined, type CardService, type Charged } from './card-service.ts';
 
-/** What came of billing a trip. */
-export type Billed =
+type Billed =
   | { readonly outcome: 'billed'; readonly attempt: number }
   /** It was billed before, or has no fare yet. */
   | { readonly outcome: 'nothing_to_do' };

@@ -97,7 +97,6 @@ interface Template {
   readonly keyOf: ((read: Pick<HttpRequest, 'path'>) => LookUpKey) | undefined;
 }
 
-/** One of the reads. */
 interface Read {
   readonly position: number;
   readonly template: Template;

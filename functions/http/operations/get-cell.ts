@@ -22,7 +22,6 @@ export const getLatestCell: HttpOperation = async (request, deployment) => {
   return answerFound(key, await datastore.getLatest(key, options), request.packed);
 };
 
-/** Cells, and latest cells, that are wanted together. */
 export const cellsTogether: ReadsTogether = {
   keyOf: { getCell: pathAddress, getLatestCell: pathColumn },
   async answer(keys, request, deployment, tell) {

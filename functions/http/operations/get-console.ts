@@ -80,7 +80,7 @@ function fileAnswer(name: string, request: HttpRequest): Answer {
   const file = files()?.get(name);
   if (!file) throw new SchemalessError('unknown_route', `No such file of the console: ${name}`);
   const { type, etag, text, gzip } = file;
-  const takesGzip = qualityOf(request.header('accept-encoding'), ['gzip']) > 0;
+  const takesGzip = qualityOf(request.header('accept-encoding'), 'gzip') > 0;
   // Other bytes, so that their name is another.
   const tag = takesGzip ? `"${etag}-gzip"` : `"${etag}"`;
   const headers = {

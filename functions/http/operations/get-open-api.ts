@@ -13,7 +13,7 @@ import type { HttpOperation } from './operation.ts';
 export const getOpenApi: HttpOperation = async (request) => {
   request.query();
   const document = request.isSigned ? signed() : unsigned();
-  const { made, headers } = qualityOf(request.header('accept-encoding'), ['gzip']) > 0 ? document.gzip : document.plain;
+  const { made, headers } = qualityOf(request.header('accept-encoding'), 'gzip') > 0 ? document.gzip : document.plain;
   return { status: 200, made, headers };
 };
 

@@ -9,7 +9,7 @@ import { shownItems } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
 
 const NAMES = {
-  once: ['fields', 'order', 'limit', 'after', 'cursor', 'read', 'explain'],
+  once: ['fields', 'order', 'limit', 'after', 'read', 'explain'],
   repeated: ['column'],
   others: true,
 } as const;
@@ -50,7 +50,6 @@ function readIndexQuery(index: string, query: Query, { room, packed }: HttpReque
     order: query.text('order'),
     limit: readLimit(query),
     after: query.text('after'),
-    cursor: query.text('cursor'),
     read: readRole(query),
     together: room !== undefined,
     room,

@@ -11,7 +11,7 @@ import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { action, examples } from '../cli.ts';
 
-export interface ApplyOptions {
+interface ApplyOptions {
   /** Changes nothing. @default false */
   readonly dryRun?: boolean;
 }

@@ -10,7 +10,6 @@ import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
 import type { Session } from '../session.ts';
 
-/** `schemaless buffer`. */
 export function buffer(): Command {
   return commandGroup('buffer', 'buffered writes: what waits for its primary, and what an operator has to decide', [
     status(),

@@ -36,7 +36,6 @@ const COLUMNS: readonly Column<Cloned>[] = [
   { header: 'DIGEST', value: ({ digest, error }) => (error ? `(${error.code}: ${error.message})` : digest) },
 ];
 
-/** `schemaless clone`. */
 export function clone(): Command {
   return new Command('clone')
     .description('copies a datastore of another API to this one, with its added ids and times, and compares both')

@@ -18,7 +18,6 @@ interface ConsoleFlags {
 const PORT = 4040;
 const ASK_MS = 15_000;
 
-/** `schemaless console`. */
 export function consoleCommand(): Command {
   return new Command('console')
     .description('opens the console of an API in a browser, and signs its requests')

@@ -18,7 +18,6 @@ interface DigestFlags {
   readonly read?: Role;
 }
 
-/** A log whose digest is wanted. */
 interface Wanted extends DigestWish {
   /** What it was before, or elsewhere. @default it is not compared */
   readonly known?: string;
@@ -48,7 +47,6 @@ const COLUMNS: readonly Column<Digested>[] = [
   { header: 'WANTED', value: ({ wanted }) => wanted && `${wanted.digest} at ${wanted.at}` },
 ];
 
-/** `schemaless digest`. */
 export function digest(): Command {
   return new Command('digest')
     .description('says in one value for each shard what its log holds, or whether it is what it was')

@@ -25,7 +25,6 @@ interface EraseFlags {
 /** Between two looks at an erasure that goes on. */
 const LOOK_MS = 1000;
 
-/** `schemaless erase`. */
 export function erase(): Command {
   return new Command('erase')
     .description('erases a row, a column of it, versions of it or one cell, for good: nothing is written there again')

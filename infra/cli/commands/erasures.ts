@@ -19,7 +19,6 @@ export function erasures(): Command {
     .addCommand(again());
 }
 
-/** `schemaless erasure`. */
 export function erasure(): Command {
   return new Command('erasure')
     .description('shows the record of an erasure: what, by whom and why, and which places are clean')

@@ -6,7 +6,6 @@ import { explainRow, tableOf } from '../explain-row.ts';
 import { readConditions } from '../input/conditions.ts';
 import type { Session } from '../session.ts';
 
-/** `schemaless explain`. */
 export function explain(): Command {
   return new Command('explain')
     .description('says where a row lies (shard, group, database, tables), and the SQL to look at it by hand')

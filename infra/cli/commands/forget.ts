@@ -14,7 +14,6 @@ interface ForgetFlags {
   readonly yes?: true;
 }
 
-/** `schemaless forget`. */
 export function forget(): Command {
   return new Command('forget')
     .description('forgets a subject for good: what is sealed under its key is unreadable, wherever it is')
@@ -53,7 +52,6 @@ written as bodies have it. What is not sealed stays: \`schemaless erase\` takes 
     );
 }
 
-/** `schemaless forgotten`. */
 export function forgotten(): Command {
   return new Command('forgotten')
     .description('lists the records of subjects that were forgotten, in no order')

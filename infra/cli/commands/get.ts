@@ -12,7 +12,6 @@ export interface ReadFlags {
   readonly body?: true;
 }
 
-/** `schemaless get`. */
 export function get(): Command {
   const command = new Command('get')
     .description('reads one cell')

@@ -5,7 +5,6 @@ import { readFlags } from '../flags.ts';
 import { printFound } from '../print-found.ts';
 import { readOptions, type ReadFlags } from './get.ts';
 
-/** `schemaless latest`. */
 export function latest(): Command {
   const command = new Command('latest')
     .description('reads the cell of a column with the highest ref key')

@@ -13,7 +13,6 @@ import type { Session } from '../session.ts';
 /** Between two looks at a move that is watched. */
 const LOOK_MS = 1000;
 
-/** `schemaless move`. */
 export function move(): Command {
   return commandGroup('move', 'moves shards to other groups, while they are read and written', [
     create(),

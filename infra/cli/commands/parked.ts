@@ -27,7 +27,6 @@ const MOST_DEAD = 1000;
 
 const DEAD = 'the messages that SQS gave up on instead, which lie in the last queue';
 
-/** `schemaless parked`. */
 export function parked(): Command {
   return commandGroup('parked', 'what a trigger failed too often: lists it, sends it again, or forgets it', [
     list(),

@@ -5,7 +5,6 @@ import { wholeNumberFlag } from '../flags.ts';
 import type { Column } from '../output/output.ts';
 import { pingGroups, type Pinged } from '../ping-groups.ts';
 
-/** `schemaless ping`. */
 export function ping(): Command {
   return new Command('ping')
     .description('measures how long reads take, for each group and role')

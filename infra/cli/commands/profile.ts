@@ -13,7 +13,6 @@ import {
   type Profile,
 } from '../target/profiles.ts';
 
-/** `schemaless profile`. */
 export function profile(): Command {
   return commandGroup('profile', 'which APIs there are, and which one is asked', [
     list(),

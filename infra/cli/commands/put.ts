@@ -29,7 +29,6 @@ const CURES: Partial<Record<PutResult['outcome'], string>> = {
   unavailable: 'unavailable: not confirmed',
 };
 
-/** `schemaless put`. */
 export function put(): Command {
   return new Command('put')
     .description(

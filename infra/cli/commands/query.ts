@@ -15,7 +15,6 @@ interface QueryFlags {
   readonly read?: 'writer' | 'reader';
 }
 
-/** `schemaless query`. */
 export function query(): Command {
   return new Command('query')
     .description('finds rows by the fields of their latest cells; asks one shard, that of the shard field')

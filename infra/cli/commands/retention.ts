@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { action, examples } from '../cli.ts';
 
-/** `schemaless retention`. */
 export function retention(): Command {
   return new Command('retention')
     .description('shows how long cells are kept, and what was erased by that')

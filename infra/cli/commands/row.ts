@@ -7,7 +7,6 @@ import { readFlags, repeatableFlag } from '../flags.ts';
 import { pagesOf } from '../pages.ts';
 import { readOptions, type ReadFlags } from './get.ts';
 
-/** `schemaless row`. */
 export function row(): Command {
   const command = new Command('row')
     .description('lists the latest cell of each column of a row')

@@ -31,7 +31,6 @@ const COLUMNS: readonly Column<Cell>[] = [
   ),
 ];
 
-/** `schemaless tail`. */
 export function tail(): Command {
   return new Command('tail')
     .description('reads the logs of shards: their cells in the order in which they were written')

@@ -12,7 +12,6 @@ import type { Column } from '../output/output.ts';
 import { pagesOf } from '../pages.ts';
 import type { Session } from '../session.ts';
 
-/** `schemaless triggers`. */
 export function triggers(): Command {
   return commandGroup('triggers', 'lists, halts and sets back triggers', [list(), show(), pause(), resume(), rewind()]);
 }

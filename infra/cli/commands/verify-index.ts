@@ -4,7 +4,6 @@ import { action, examples } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import type { Column } from '../output/output.ts';
 
-/** `schemaless verify-index`. */
 export function verifyIndex(): Command {
   return new Command('verify-index')
     .description(

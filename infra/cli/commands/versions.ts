@@ -12,7 +12,6 @@ interface VersionsFlags extends ReadFlags {
   readonly limit?: number;
 }
 
-/** `schemaless versions`. */
 export function versions(): Command {
   const command = new Command('versions')
     .description('lists the cells of a column, the newest first')

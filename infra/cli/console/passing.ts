@@ -21,7 +21,7 @@ export const CONSOLE_ACTIONS = [
 ] as const satisfies readonly Operation[];
 
 /** Whether somebody's signature is put under a request of the page. */
-export type Passing = 'reads' | 'changes' | 'unknown';
+type Passing = 'reads' | 'changes' | 'unknown';
 
 /**
  * What a request would do, by its route.

@@ -1,5 +1,5 @@
 /** Ctrl-C: the first ends the work in order, the second at once. */
-export interface Interrupt {
+interface Interrupt {
   /** Comes with the first. */
   readonly signal: AbortSignal;
   /** Comes with the second: requests under way are given up. */

@@ -2,13 +2,11 @@ import { InvalidArgumentError } from 'commander';
 import type { DefaultRefKey } from './import/ndjson-source.ts';
 import type { InputFormat } from './import/input.ts';
 
-/** The value of `--format` of what is read. */
 export function readFormat(value: string): InputFormat {
   if (value === 'ndjson' || value === 'csv') return value;
   throw new InvalidArgumentError(`Wanted ndjson or csv, got ${JSON.stringify(value)}.`);
 }
 
-/** The value of `--ref-key`. */
 export function readRefKey(value: string): DefaultRefKey {
   return value === 'line' ? 'line' : readCount(value);
 }

@@ -12,7 +12,7 @@ export interface Cloning {
   readonly source: Pick<Datastore, 'log' | 'digest'>;
   readonly target: Pick<Datastore, 'batchRestore' | 'digest'>;
   readonly signal: AbortSignal;
-  /** Told of cells that are there now, and were not. @default nobody is */
+  /** Told of cells that are there now, and were not. */
   readonly tell?: (cells: number) => void;
 }
 

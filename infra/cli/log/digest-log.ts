@@ -9,7 +9,6 @@ export interface DigestWish {
   readonly read?: Role | undefined;
 }
 
-/** The digest of a log up to a place. */
 export interface LogDigest {
   /** As far as the log goes, where it ends before the place that was asked for. */
   readonly at: number;

@@ -3,7 +3,7 @@ import { LIMITS, type Cell, type Location, type Role } from '../../../shared/cel
 import type { Datastore, ShardLog } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Where to go on in each shard. */
   readonly locations: ReadonlyMap<number, Location>;
   /** Goes on at the ends of the logs. False: ends once each was read to its end. */

@@ -13,7 +13,7 @@ const line = z.object({
 const failure = z.object({ shard: z.int().nonnegative(), error: z.object({}) });
 
 /** The digest that a shard's log had at a place. */
-export type KnownDigest = z.infer<typeof line>;
+type KnownDigest = z.infer<typeof line>;
 
 /**
  * Those that a file lists, as `schemaless digest` prints them, but for shards that could not be read then; or those of an
@@ -35,7 +35,6 @@ function digestsOfFile(file: string): readonly KnownDigest[] {
     .flatMap((text, position) => toKnown(text, `line ${position + 1} of ${file}`));
 }
 
-/** An export of a version that did not say them has none. */
 async function digestsOfExport(folder: string): Promise<readonly KnownDigest[]> {
   const last = (await readManifests(folderTarget(folder))).at(-1);
   return (last?.manifest.shards ?? []).flatMap(({ shard, to, to_digest }) =>

@@ -5,7 +5,7 @@ import { parseTime } from '../../../shared/time.ts';
 import { badUsage } from '../command-error.ts';
 
 /** Where a follower begins in each log: the cell of an added id, or of a time, is the first that comes. */
-export type Start = 'start' | 'now' | { readonly id: number } | { readonly since: string };
+type Start = 'start' | 'now' | { readonly id: number } | { readonly since: string };
 
 const WANTED = 'start, now, an added id, or a time with zone like 2026-01-31T08:00:00Z';
 

@@ -7,7 +7,6 @@ import { printable, printableJson } from './printable.ts';
 import { textTable } from './text-table.ts';
 import type { Write } from './write-out.ts';
 
-/** A column of a table. */
 export interface Column<Row> {
   readonly header: string;
   readonly value: (row: Row) => unknown;
@@ -31,7 +30,6 @@ export interface Output {
     pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
     columns: readonly Column<Row>[] | ((first: Row) => readonly Column<Row>[]),
   ): Promise<void>;
-  /** Text as it is. */
   text(text: string): Promise<void>;
 }
 
@@ -91,7 +89,7 @@ async function listJson(pages: Pages, write: Write): Promise<void> {
   await write(before.startsWith('[') ? '[]\n' : '\n]\n');
 }
 
-export function jsonLine(value: object): string {
+function jsonLine(value: object): string {
   return printableJson(stringifyJson(withPlainErrors(value)));
 }
 

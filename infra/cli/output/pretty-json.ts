@@ -1,4 +1,5 @@
-import { keysOf, stringifyJson } from '../../../shared/body/json.ts';
+import { stringifyJson } from '../../../shared/body/json.ts';
+import { keysOf } from '../../../shared/body/key-order.ts';
 import type { Json } from '../../../shared/cell.ts';
 
 /** JSON text on several lines, as `stringifyJson` writes it on one. */

@@ -1,11 +1,11 @@
 import stringWidth from 'string-width';
 
-export interface TextTable {
+interface TextTable {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** How the header is marked. @default not at all */
+  /** How the header is marked. */
   readonly mark?: (header: string) => string;
-  /** Columns of the terminal: the last column is cut to fit. @default nothing is cut */
+  /** Columns of the terminal: the last column is cut to fit. */
   readonly width?: number | undefined;
   /** Least widths of the columns, so that tables below each other align. @default those of what is in them */
   readonly widths?: readonly number[];

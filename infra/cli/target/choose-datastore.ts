@@ -33,7 +33,7 @@ export async function onlyDatastore(options: Omit<ClientOptions, 'datastore'>): 
 }
 
 /** The datastores of an API, by name. */
-export async function datastoresThere(options: Omit<ClientOptions, 'datastore'>): Promise<readonly string[]> {
+async function datastoresThere(options: Omit<ClientOptions, 'datastore'>): Promise<readonly string[]> {
   try {
     await schemalessClient({ ...options, datastore: NONE }).heads();
     return [];

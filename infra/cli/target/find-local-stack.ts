@@ -6,7 +6,7 @@ import { DEFAULT_OPTIONS } from '../../local/stack/local-stack-options.ts';
 import { dataFolder, isDataFolder } from '../../local/folder/data-folder.ts';
 
 /** A stack that runs on this machine. */
-export interface FoundStack {
+interface FoundStack {
   readonly url: string;
   /** How it was found, for messages. */
   readonly by: string;

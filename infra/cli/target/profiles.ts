@@ -17,7 +17,7 @@ export interface Profile {
   readonly aws_profile?: string;
 }
 
-export interface Profiles {
+interface Profiles {
   /** The one that holds where none is named. */
   readonly current?: string | undefined;
   readonly profiles: Readonly<Record<string, Profile>>;

@@ -5,7 +5,7 @@ export interface Action {
   readonly operation: string;
   /** The line of the command line that does the same, with the answer to `question`. */
   readonly cli: string | ((answer: string) => string);
-  /** What is asked for besides, such as a reason. @default nothing */
+  /** What is asked for besides, such as a reason. */
   readonly question?: string;
   /** It has to be answered. @default false */
   readonly needsAnswer?: boolean;
@@ -13,9 +13,8 @@ export interface Action {
   readonly foresee: (signal: AbortSignal) => Promise<Foreseen>;
   /** Does it. Returns what was done. */
   readonly act: (doing: Doing) => Promise<string>;
-  /** What has to be typed before, for what nothing brings back. @default nothing */
+  /** What has to be typed before, for what nothing brings back. */
   readonly word?: string;
-  /** Once it is done. */
   readonly onDone?: () => void;
 }
 
@@ -31,7 +30,6 @@ export interface Doing {
 export interface Foreseen {
   /** Whole sentences. */
   readonly says: string;
-  /** There is nothing to do. */
   readonly nothing?: boolean;
   /** Some of what it is done to, a line each. */
   readonly some?: readonly string[];

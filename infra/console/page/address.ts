@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** What the address says is to be seen: `#/trips/row/6e3a…?column=BASE`. A link to it shows the same to others. */
-export interface Address {
+interface Address {
   /** Empty: none is chosen yet. */
   readonly datastore: string;
   readonly screen: string;
@@ -12,7 +12,7 @@ export interface Address {
 
 export const FIRST_SCREEN = 'health';
 
-export function parseAddress(hash: string): Address {
+function parseAddress(hash: string): Address {
   const [path = '', query = ''] = hash.replace(/^#/u, '').split('?', 2);
   const [datastore = '', screen = '', ...parts] = path.split('/').filter(Boolean).map(decoded);
   return { datastore, screen: screen === '' ? FIRST_SCREEN : screen, parts, query: new URLSearchParams(query) };

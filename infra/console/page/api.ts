@@ -18,7 +18,7 @@ export class Refused extends Error {
   }
 }
 
-export interface Problem {
+interface Problem {
   readonly code?: string;
   readonly title?: string;
   readonly detail?: string;
@@ -37,7 +37,7 @@ export interface Asking {
   readonly etag?: string | undefined;
 }
 
-export interface Answered {
+interface Answered {
   /** Undefined if it is the one that the page has already. */
   readonly answer: unknown;
   readonly etag: string | undefined;

@@ -4,7 +4,7 @@ import { hasNoAnswer, Refused, send, type Asking } from './api.ts';
 export type Ask = (path: string, asking?: Pick<Asking, 'method' | 'body' | 'shown'>) => Promise<unknown>;
 
 /** Something that a screen shows, and how it is had. */
-export interface Shown<Data> {
+interface Shown<Data> {
   readonly load: (ask: Ask) => Promise<Data>;
   /** How old it may become, in milliseconds; infinite: it is asked for once. */
   readonly everyMs: number;
@@ -12,7 +12,7 @@ export interface Shown<Data> {
   readonly onError: (error: Refused) => void;
 }
 
-export interface Joined {
+interface Joined {
   /** Asks now. */
   readonly again: () => void;
   readonly leave: () => void;

@@ -1,6 +1,6 @@
 import { MENU } from './menu.ts';
 
-export interface OnKeys {
+interface OnKeys {
   readonly goTo: (screen: string) => void;
   readonly help: () => void;
 }

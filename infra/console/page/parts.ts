@@ -48,7 +48,6 @@ export function NotForYou({ policy }: { readonly policy: string }) {
   return html`<p class="quiet">That is not for you to see: the policy <code>${policy}</code> shows it.</p>`;
 }
 
-/** A line to be copied. */
 export function Copied({ text }: { readonly text: string }) {
   const [copied, setCopied] = useState(false);
   const copy = (): void => {

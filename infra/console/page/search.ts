@@ -2,7 +2,7 @@ import { go, link } from './address.ts';
 import { isRowKey } from './text.ts';
 
 /** Where a text leads that somebody searched for: a row, a place in a log, a request. */
-export function searched(datastore: string, text: string): string {
+function searched(datastore: string, text: string): string {
   const wanted = text.trim();
   if (isRowKey(wanted)) return link(datastore, ['row', wanted.toLowerCase()]);
   const [, shard, place] = /^(\d{1,6})\s*[/:]\s*(\d{1,16})$/u.exec(wanted) ?? [];

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from './html.ts';
 
-export interface Column<Item> {
+interface Column<Item> {
   readonly header: string;
   readonly value: (item: Item, position: number) => ComponentChildren;
   /** Of CSS. */
@@ -12,7 +12,7 @@ export interface Column<Item> {
   readonly isNumber?: boolean;
 }
 
-export interface TableProps<Item> {
+interface TableProps<Item> {
   /** What it is a table of, for who does not see it. */
   readonly label: string;
   readonly items: readonly Item[];
@@ -36,7 +36,7 @@ const WHOLE = 60;
 const MARGIN = 12;
 
 /** A table of any length, of which no more rows are there than are seen. */
-export function Table<Item>(props: TableProps<Item>) {
+function Table<Item>(props: TableProps<Item>) {
   const { label, items, columns, keyOf, empty = 'None.', isChosen, follows = false } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 600 });

@@ -14,11 +14,6 @@ export function durationText(seconds: number | null | undefined): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-export function agoText(time: string | null | undefined, now = Date.now()): string {
-  if (time === null || time === undefined) return '–';
-  return `${durationText(Math.max(0, (now - Date.parse(time)) / 1000))} ago`;
-}
-
 export function countText(count: number | null | undefined): string {
   return count === null || count === undefined ? '–' : count.toLocaleString('en-US');
 }

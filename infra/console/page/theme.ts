@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
 const THEMES = ['auto', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
+type Theme = (typeof THEMES)[number];
 const KEY = 'schemaless-console-theme';
 
 export function nextTheme(theme: Theme): Theme {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** One state of an order. */
 export interface Order {
   readonly id: number;
   readonly customer: number;

@@ -31,7 +31,6 @@ export function dataFlag(): Option {
   return new Option('--data <folder>', 'where the stack keeps its data').default(DEFAULT_OPTIONS.data);
 }
 
-/** The flags of `npm start`. */
 export function startFlags(): readonly Option[] {
   return [
     wholeNumberFlag('--port <port>', 'of the HTTP API on 127.0.0.1, 0 for any free one', 0, 65_535).default(

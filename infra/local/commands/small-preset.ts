@@ -21,7 +21,7 @@ export function smallFlag(): Option {
 }
 
 /** What is looked at of the flags of a start. */
-export interface CheckedFlags extends Readonly<Record<keyof typeof SMALL, number>> {
+interface CheckedFlags extends Readonly<Record<keyof typeof SMALL, number>> {
   readonly groups?: number;
   readonly small?: boolean;
 }

@@ -15,7 +15,6 @@ import { queueStatus, type QueueStatus } from './queue-status.ts';
 import { triggerStatus, type TriggerState } from './trigger-status.ts';
 import { weightOf, type Weight } from './weight.ts';
 
-/** What `status` shows of a running stack. */
 export interface StackStatus {
   readonly url: string;
   readonly pid: number;
@@ -30,7 +29,6 @@ export interface StackStatus {
   readonly queues: readonly QueueStatus[];
 }
 
-/** What came of setting a group back. */
 export interface SetBack {
   readonly seconds: number;
   /** Shards that take no appends yet. */

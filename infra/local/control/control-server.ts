@@ -14,7 +14,7 @@ export interface ControlAddress {
 /** What a running stack can be told to do. Each returns what is to be shown, and throws an `Error` to be shown. */
 export type Commands = Readonly<Record<string, (argument: string) => unknown>>;
 
-export interface ControlServer {
+interface ControlServer {
   close(): Promise<void>;
 }
 

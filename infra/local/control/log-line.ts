@@ -1,4 +1,3 @@
-/** A line of a log of the local stack. */
 export interface LogLine {
   /** ISO, UTC. */
   readonly time: string;
@@ -10,7 +9,6 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Undefined for what is no line of a log. */
 export function parseLogLine(text: string): LogLine | undefined {
   const [, time, title, rest] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+) (.*)$/u.exec(text) ?? [];
   if (time === undefined || title === undefined || rest === undefined) return undefined;

@@ -13,14 +13,14 @@ export interface Usage {
   readonly processes: readonly ProcessUsage[];
 }
 
-export interface Room {
+interface Room {
   /** What it takes of the disk. */
   readonly taken: number;
   /** As long as its files say they are: holes in them count as well. */
   readonly apparent: number;
 }
 
-export interface ProcessUsage {
+interface ProcessUsage {
   readonly title: string;
   readonly pid: number;
   /** What it shares with others counts in part (PSS). */

@@ -2,7 +2,7 @@ import type { FieldPacket } from 'mysql2';
 import { CHARACTER_BYTES, columnTypeOf, FLAG, TYPE, type ColumnType } from './column-type.ts';
 
 /** A column of a result, as `columnMetadata` shows it. */
-export interface ColumnMetadata {
+interface ColumnMetadata {
   readonly arrayBaseColumnType: number;
   readonly isAutoIncrement: boolean;
   readonly isCaseSensitive: boolean;

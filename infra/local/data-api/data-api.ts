@@ -21,13 +21,13 @@ export interface DataApiOptions {
   readonly clusters: readonly DataApiCluster[] | ResolveLogin;
   /** What is to differ from the real one's. @default all of them, as documented */
   readonly limits?: Partial<Limits>;
-  /** What happens to calls from the start. @default nothing */
+  /** What happens to calls from the start. */
   readonly faults?: readonly FaultOrder[];
   /** Of the faults' randomness. @default 1 */
   readonly seed?: number;
-  /** Told of each call. @default nobody */
+  /** Told of each call. */
   readonly report?: (event: DataApiEvent) => void;
-  /** Given the server before it listens, for what is to stand before it. @default nothing does */
+  /** Given the server before it listens, for what is to stand before it. */
   readonly onServer?: (server: Server) => void;
 }
 

@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import type { DataApiCluster, Login } from './logins.ts';
 
 /** Any that another local service does not use by default. */
-export const DEFAULT_PORT = 4005;
+const DEFAULT_PORT = 4005;
 const MYSQL_PORT = 3306;
 
 /** A limit by the name that the command has for it; `unit` is what its value counts, in the limit's own unit. */
@@ -34,7 +34,6 @@ export interface DataApiFlags {
   readonly quiet?: true;
 }
 
-/** The flags of the command. */
 export function dataApiFlags(): readonly Option[] {
   return [
     new Option(

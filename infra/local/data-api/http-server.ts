@@ -17,7 +17,7 @@ export interface DataApiEvent {
   readonly message?: string;
 }
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly host: string;
   readonly port: number;
   readonly requestBytes: number;

@@ -11,7 +11,6 @@ export interface Limits {
   readonly sqlCharacters: number;
   /** What the server sends for a result, without its framing. */
   readonly resultBytes: number;
-  /** One row of a result. */
   readonly rowBytes: number;
   /** The text of a result that is asked for as JSON. */
   readonly formattedBytes: number;

@@ -7,7 +7,7 @@ import type { Field } from './field.ts';
 /** A row as the text protocol sends it: a column's bytes, or null. */
 export type RawRow = readonly (Buffer | null)[];
 
-export interface RecordOptions {
+interface RecordOptions {
   /** `longReturnType: STRING`. */
   readonly longAsString: boolean;
   /** `decimalReturnType: DOUBLE_OR_LONG`. */

@@ -22,7 +22,7 @@ export interface ExecuteRequest extends Target {
   readonly decimalAsNumber: boolean;
 }
 
-export interface BatchRequest extends Target {
+interface BatchRequest extends Target {
   readonly sql: string;
   readonly parameterSets: readonly (readonly Parameter[])[];
 }

@@ -12,7 +12,7 @@ export interface TimedCall<T> {
   readonly ended: Promise<void>;
 }
 
-export interface TimedCallOptions<T> {
+interface TimedCallOptions<T> {
   readonly limitMs: number;
   /** The server's id of the connection. */
   readonly threadId: number;
@@ -22,7 +22,6 @@ export interface TimedCallOptions<T> {
   readonly work: (signal: AbortSignal) => Promise<T>;
 }
 
-/** Does work that has a time limit. */
 export function timedCall<T>({ limitMs, threadId, cancel, work }: TimedCallOptions<T>): TimedCall<T> {
   const cancelled = new AbortController();
   const working = work(cancelled.signal);

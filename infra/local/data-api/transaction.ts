@@ -4,7 +4,7 @@ import { after } from './limits.ts';
 import type { Login } from './logins.ts';
 
 /** Why a transaction is over, in the words of the documentation. */
-export const OVER = {
+const OVER = {
   unknown: 'Transaction may be expired.',
   expired: 'Transaction may be expired.',
   ended: 'One previous call resulted in a termination of your transaction.',
@@ -16,7 +16,7 @@ export function transactionNotFound(id: string, over: Over): DataApiException {
   return new DataApiException('TransactionNotFoundException', `Transaction ${id} is not found. ${OVER[over]}`);
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   readonly id: string;
   readonly resourceArn: string;
   readonly database: string | undefined;

@@ -7,7 +7,7 @@ import validations, { type ExpressionNode, type ExpressionRequest } from 'dynali
  *
  * The figures: "Constraints in Amazon DynamoDB", expression parameters.
  */
-export const EXPRESSION_LIMITS = { bytes: 4096, operators: 300, inOperands: 100 } as const;
+const EXPRESSION_LIMITS = { bytes: 4096, operators: 300, inOperands: 100 } as const;
 
 const EXPRESSIONS = [
   'UpdateExpression',

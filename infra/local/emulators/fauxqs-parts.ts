@@ -1,6 +1,5 @@
 /** The parts of fauxqs that are mended here, which its package does not export: what is used of them, and no more. */
 
-/** A message of a queue. */
 export interface QueuedMessage {
   readonly messageId: string;
   readonly body: string;
@@ -66,12 +65,12 @@ export interface FauxqsQueue {
   processTimers(): void;
 }
 
-export interface FauxqsStore {
+interface FauxqsStore {
   getQueue(url: string): FauxqsQueue | undefined;
 }
 
 /** Answers one action of the service. */
-export type FauxqsAction = (
+type FauxqsAction = (
   body: { readonly QueueUrl?: string },
   store: FauxqsStore,
   request: { readonly raw: { readonly socket: { readonly destroyed: boolean } } },
@@ -81,7 +80,7 @@ export interface FauxqsRouter {
   register(action: string, answer: FauxqsAction): void;
 }
 
-export interface FauxqsParts {
+interface FauxqsParts {
   readonly queue: FauxqsQueue;
   readonly file: FauxqsFile;
   readonly router: FauxqsRouter;

@@ -4,7 +4,7 @@ import { startService } from './start-service.ts';
 import { whyAway } from './why-away.ts';
 
 /** SQS or DynamoDB of a running stack. */
-export interface OpenedService extends Service {
+interface OpenedService extends Service {
   /** Behind the names of what the stack makes there: empty where nobody else makes anything. */
   readonly suffix: string;
 }

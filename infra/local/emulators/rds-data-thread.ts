@@ -7,7 +7,6 @@ import { serveThread, tellStack } from './serve-thread.ts';
 import type { ServedCluster } from './thread-messages.ts';
 import { startDataApi, type Credentials } from '../data-api/data-api.ts';
 
-/** What the thread is started with. */
 export interface RdsDataThreadData {
   readonly clusters: readonly ServedCluster[];
   /** URL. */

@@ -5,8 +5,7 @@ import type { FromService, ServedCluster, ToService } from './thread-messages.ts
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 export const tellStack = (message: FromService): void => parentPort?.postMessage(message);
 
-/** What a service does when it is told to. */
-export interface ToldService {
+interface ToldService {
   setRights(rights: RightsByKey): unknown;
   /** Of one that is before the servers. */
   setClusters?(clusters: readonly ServedCluster[]): void;

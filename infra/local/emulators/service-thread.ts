@@ -6,7 +6,6 @@ import type { ServiceName } from './emulator.ts';
 import { serveThread, tellStack } from './serve-thread.ts';
 import { startSqs } from './sqs.ts';
 
-/** What a thread is started with. */
 export interface ServiceThreadData {
   readonly name: ServiceName;
   readonly folder: string;

@@ -6,7 +6,6 @@ export interface ServedCluster extends Login {
   readonly resourceArn: string;
 }
 
-/** What the thread of a service is told. */
 export type ToService =
   | 'stop'
   | { readonly clusters: readonly ServedCluster[] }

@@ -5,7 +5,7 @@ import { failedMessages } from './failed-messages.ts';
 import { sqsEvent } from './sqs-event.ts';
 import type { QueueOfSource, ReceivedMessage } from './queue-of-source.ts';
 
-export interface PollOptions {
+interface PollOptions {
   readonly definition: EventSourceDefinition;
   readonly queue: QueueOfSource;
   /** Calls the function with JSON text. */

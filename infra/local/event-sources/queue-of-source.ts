@@ -17,7 +17,6 @@ export interface QueueOfSource {
   delete(messages: readonly ReceivedMessage[]): Promise<readonly ReceivedMessage[]>;
 }
 
-/** What a queue has, about. */
 export interface QueueCounts {
   readonly visible: number;
   /** Held by a receiver, or waiting for their next attempt. */

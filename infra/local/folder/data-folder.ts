@@ -4,17 +4,14 @@ import { join } from 'node:path';
 
 const MARK = 'schemaless-local-stack';
 
-/** Where a local stack keeps its things. */
 export interface DataFolder {
   readonly root: string;
   readonly assembly: string;
   readonly dynamodb: string;
   readonly sqs: string;
-  /** What functions said. */
   readonly functionLog: string;
   /** What they counted. */
   readonly metricLog: string;
-  /** A line for each request. */
   readonly requestLog: string;
   readonly endpoints: string;
   readonly customResources: string;
@@ -25,7 +22,6 @@ export interface DataFolder {
   readonly keepCopies: string;
   /** Moments that the stack can be set back to. */
   readonly snapshots: string;
-  /** Which group was set back when. */
   readonly setBacks: string;
 }
 

@@ -8,7 +8,7 @@ interface Holder {
   readonly startTime: string;
 }
 
-export interface FolderLock {
+interface FolderLock {
   release(): void;
 }
 

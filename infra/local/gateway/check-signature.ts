@@ -8,8 +8,7 @@ export interface CallerCredentials {
   readonly secretAccessKey: string;
 }
 
-/** A request as it came. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly method: string;
   /** Path and query, still encoded. */
   readonly url: string;
@@ -83,7 +82,6 @@ interface Signing {
   readonly expiresIn: number | undefined;
 }
 
-/** A signature in a query. */
 interface Presigned {
   /** As a header would say it. */
   readonly authorization: string;

@@ -11,7 +11,7 @@ export interface CorsRules {
 }
 
 /** What a request says of where it comes from. */
-export interface CorsRequest {
+interface CorsRequest {
   readonly method: string;
   /** Of the page; undefined for programs that are no browser. */
   readonly origin: string | undefined;

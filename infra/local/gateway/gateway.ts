@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { isTraceparent } from '../../../shared/api/traceparent.ts';
+import { createServer, type IncomingMessage } from 'node:http';
 import { accessKeyOf, accessKeyOfRequest } from '../iam/access-key.ts';
 import { API_GATEWAY, SOURCE_ARN } from '../iam/condition.ts';
 import { readRights, type Rights, type RightsByKey } from '../iam/rights.ts';
 import { listen } from '../listen.ts';
 import { localArn } from '../arn.ts';
 import { textOf, type FunctionResult } from '../lambda/function-result.ts';
+import { accessLine, type AccessLine } from './access-line.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { corsHeaders, isPreflight, whyForeign, withCors, type CorsRules } from './cors.ts';
 import { whyOtherHost } from './host.ts';
-import { gatewayAnswer, httpAnswer, type HttpAnswer } from './http-answer.ts';
+import { readBody, send, within, type RoutedAnswer } from './http-exchange.ts';
+import { gatewayAnswer, httpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
 import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
 
@@ -35,7 +36,7 @@ export const GATEWAY_LIMITS = {
 const RETRY_AFTER = '1';
 
 /** Calls a function with JSON text. */
-export type Caller = (event: string) => Promise<FunctionResult>;
+type Caller = (event: string) => Promise<FunctionResult>;
 
 /**
  * An HTTP API on the loopback interface. Whoever can reach it may do everything, unless it checks signatures; web pages
@@ -48,19 +49,12 @@ export interface Gateway {
    * Serves these routes from now on. Until the first call every request is answered 503.
    *
    * @param cors which pages of other origins may ask; of any other nothing is taken that could change something
-   *   @default none
    */
   serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, cors?: CorsRules): void;
   /** What functions may ask of the API, by the access keys that they sign with, and which functions it may call. */
   setRights(rights: RightsByKey): Promise<void>;
   /** Answers what has been asked, for five seconds at most, and takes no more. */
   close(): Promise<void>;
-}
-
-interface RoutedAnswer extends HttpAnswer {
-  /** Of the gateway; empty where the request came to no function. */
-  readonly requestId: string;
-  readonly routeKey?: string;
 }
 
 interface RouteTarget {
@@ -72,33 +66,18 @@ interface RouteTarget {
   readonly apiId: string;
   /** Of its function, which other routes may lead to as well. */
   readonly load: { calls: number };
-  /** Why API Gateway may not call the function for it, by these rights. @default nobody has asked yet */
+  /** Why API Gateway may not call the function for it, by these rights. */
   judged?: { readonly rights: Rights; readonly why: string | undefined };
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   /**
    * That requests have to be signed with where the route says so; 403 otherwise, as from API Gateway. @default signatures
    * are not looked at
    */
   readonly credentials?: CallerCredentials | undefined;
-  /** Told of each answer, as the access log of API Gateway is. @default nobody is told */
+  /** Told of each answer, as the access log of API Gateway is. */
   readonly onAnswer?: (line: AccessLine) => void;
-}
-
-/** Who asked what, and what was answered; nothing of a body, nor of a query. */
-export interface AccessLine {
-  /** As in the answer. */
-  readonly request_id: string;
-  /** Where the request has one of its own. */
-  readonly gateway_request_id?: string;
-  /** Where it is well-formed. */
-  readonly traceparent?: string;
-  readonly route?: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly milliseconds: number;
 }
 
 /** Throws an `Error` that names the port when it is taken. */
@@ -155,7 +134,7 @@ export async function openGateway(
     if (!routes) return refuse(503, 'Service Unavailable');
     const match = routes.match(request.method ?? '', target.segments);
     if (!match) return refuse(404, 'Not Found');
-    const body = await readBody(request);
+    const body = await readBody(request, GATEWAY_LIMITS.requestBytes);
     if (!body) return refuse(413, 'Request Entity Too Large');
     const forbidden = await whyForbidden(request, body, match.target);
     if (forbidden !== undefined) {
@@ -270,59 +249,6 @@ export async function openGateway(
   };
 }
 
-function accessLine(
-  { method = '', url = '', headers }: IncomingMessage,
-  { requestId, routeKey, headers: answered, status }: RoutedAnswer,
-  milliseconds: number,
-): AccessLine {
-  const ofAnswer = answered['x-request-id'];
-  const isOwn = typeof ofAnswer === 'string' && ofAnswer !== requestId;
-  const { traceparent } = headers;
-  return {
-    request_id: isOwn ? ofAnswer : requestId,
-    ...(isOwn && { gateway_request_id: requestId }),
-    ...(isTraceparent(traceparent) && { traceparent }),
-    ...(routeKey !== undefined && { route: routeKey }),
-    method,
-    path: url.split('?', 1)[0] ?? '',
-    status,
-    milliseconds: Math.round(milliseconds * 10) / 10,
-  };
-}
-
-function send(response: ServerResponse, { status, headers, body, requestId }: RoutedAnswer, closing: boolean): void {
-  // A body that was refused half-way is not read to its end; and a server that closes keeps no connection.
-  if (closing || !response.req.complete) response.setHeader('connection', 'close');
-  const bytes = Buffer.byteLength(body);
-  response.writeHead(status, {
-    ...headers,
-    // That of a 304 would be the length of what is not sent; a 204 has none.
-    ...(status !== 304 && status !== 204 && { 'content-length': bytes }),
-    ...(requestId !== '' && { 'apigw-requestid': requestId }),
-  });
-  // Of ASCII alone both encodings give the same bytes, this one without a look at each character.
-  if (typeof body === 'string' && bytes === body.length) response.end(body, 'latin1');
-  else response.end(body);
-}
-
-/**
- * Undefined when it is larger than the gateway takes; the rest is then left unread. Rejects when the client goes away.
- */
-function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= GATEWAY_LIMITS.requestBytes) return void chunks.push(chunk);
-      request.pause();
-      return resolve(undefined);
-    });
-    request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    request.on('error', reject);
-  });
-}
-
 /** Whether a function could not take or give this as JSON text. */
 function tooLong(text: string, body: string | Uint8Array = '', decoded = false): boolean {
   // Six bytes are the most that one UTF-16 unit takes, as an escape: most texts need not be measured.
@@ -332,12 +258,4 @@ function tooLong(text: string, body: string | Uint8Array = '', decoded = false):
       (body === '' ? 0 : Buffer.byteLength(JSON.stringify({ body: textOf(body, decoded) })) - 1) >
     GATEWAY_LIMITS.functionBytes
   );
-}
-
-/** Undefined when it takes longer. */
-function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(undefined), timeoutMs);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

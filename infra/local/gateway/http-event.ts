@@ -5,7 +5,7 @@ import { PSEUDO } from '../arn.ts';
 import type { Match } from './route-table.ts';
 
 /** The path and query of a request, taken apart. */
-export interface Target {
+interface Target {
   /** Decoded, as HTTP APIs hand it on. */
   readonly rawPath: string;
   readonly segments: readonly string[];
@@ -30,7 +30,7 @@ export function parseTarget(url: string): Target | undefined {
 const API_ID = 'local';
 
 /** A request whose caller is known. */
-export interface AdmittedRequest {
+interface AdmittedRequest {
   readonly request: IncomingMessage;
   readonly body: Buffer;
   /** The access key that it is signed with, where signatures are checked. */

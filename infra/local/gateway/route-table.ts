@@ -1,4 +1,3 @@
-/** A route of an HTTP API. */
 export interface HttpRoute {
   /** `GET /v1/{datastore}/shards`, `ANY /v1/{proxy+}`, or `$default`. */
   readonly routeKey: string;

@@ -6,7 +6,6 @@ import type { Call } from './statement.ts';
 /** What a request asks of a service, and may have to be allowed: one call for each table or item. */
 export type CallsOf = (request: Pick<IncomingMessage, 'headers' | 'url'>, body: string) => readonly Call[];
 
-/** The partition key of both tables. */
 const PARTITION_KEY = 'pk';
 
 type Item = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -4,11 +4,10 @@ import { accessKeyIn } from './access-key.ts';
 import type { CallsOf } from './calls-of.ts';
 import { readRights, type Rights, type RightsByKey } from './rights.ts';
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly callsOf: CallsOf;
   /** Answers a request that is refused, as the service does. */
   readonly refuse: (response: ServerResponse, why: string) => void;
-  /** Told of each that is refused. */
   readonly onRefused: (why: string) => void;
 }
 

@@ -15,7 +15,7 @@ export interface Call {
   readonly action: string;
   /** ARN, or `*` where the action is of no resource. */
   readonly resource: string;
-  /** Condition keys with their values, as `dynamodb:LeadingKeys`. @default none */
+  /** Condition keys with their values, as `dynamodb:LeadingKeys`. */
   readonly context?: Readonly<Record<string, readonly string[]>>;
 }
 

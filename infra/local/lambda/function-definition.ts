@@ -15,7 +15,7 @@ export interface FunctionDefinition {
   readonly roleArn: string;
   readonly timeoutMs: number;
   readonly memoryMb: number;
-  /** Further flags of Node for its processes. @default none */
+  /** Further flags of Node for its processes. */
   readonly nodeFlags?: readonly string[];
 }
 

@@ -3,17 +3,15 @@ import type { FunctionLog } from './function-log.ts';
 import { wholeText, type FunctionResult } from './function-result.ts';
 import { FunctionError, functionPool, type CallCounts, type FunctionPool } from './function-pool.ts';
 
-export interface FunctionHostOptions {
+interface FunctionHostOptions {
   readonly mode: FunctionMode;
   readonly sharedInstances: number;
-  /** See `FunctionPoolOptions.idleMs`. */
   readonly idleMs: number;
   /** Environment variables that say where the services of AWS are. */
   readonly services: Readonly<Record<string, string>>;
   readonly log: FunctionLog;
 }
 
-/** The functions that there are to be. */
 export interface WantedFunctions {
   readonly definitions: readonly FunctionDefinition[];
   /** ARNs of the functions whose instances answer many calls at once, in as many instances as `sharedInstances`. */
@@ -23,8 +21,7 @@ export interface WantedFunctions {
 }
 
 /** Functions that can be called, and do not yet answer in place of those before them. */
-export interface ReadyFunctions {
-  /** As `FunctionHost.invoke`, of these. */
+interface ReadyFunctions {
   invoke(arn: string, event: string): Promise<string>;
   /** Those that are new or not as they were; none of those that stay. */
   readonly changed: readonly FunctionDefinition[];
@@ -64,7 +61,6 @@ interface Hosted {
   readonly key: string;
 }
 
-/** Has no functions yet. */
 export function startFunctionHost({ mode, sharedInstances, idleMs, services, log }: FunctionHostOptions): FunctionHost {
   let stopped = false;
   let hosted: ReadonlyMap<string, Hosted> = new Map();

@@ -4,7 +4,7 @@ import type { FunctionResult } from './function-result.ts';
 import { startInstance, type Instance } from './instance.ts';
 import { READY, type AnswerMessage } from './messages.ts';
 
-export interface FunctionPoolOptions {
+interface FunctionPoolOptions {
   readonly definition: FunctionDefinition;
   readonly mode: FunctionMode;
   readonly environment: Record<string, string>;
@@ -19,7 +19,6 @@ export interface FunctionPoolOptions {
   readonly onOutput: (chunk: Buffer, instance: number) => void;
 }
 
-/** The instances of one function. */
 export interface FunctionPool {
   readonly definition: FunctionDefinition;
   /**
@@ -44,7 +43,6 @@ export interface FunctionPool {
   counts(): CallCounts;
 }
 
-/** What Lambda counts of a function. */
 export interface CallCounts {
   /** Those under way too. */
   readonly calls: number;

@@ -16,7 +16,7 @@ export interface Instance {
   kill(): Promise<void>;
 }
 
-export interface InstanceEvents {
+interface InstanceEvents {
   readonly onMessage: (message: AnswerMessage | typeof READY) => void;
   /** Called once, for whatever reason it is gone. */
   readonly onExit: (reason: string) => void;

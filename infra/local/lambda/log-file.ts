@@ -11,7 +11,6 @@ const MIB = 1024 * 1024;
 /** Then a start sets the file aside, in place of the one set aside before. */
 const MAX_BYTES = 64 * MIB;
 
-/** What was set aside of a file. */
 export function setAside(path: string): string {
   return `${path}.1`;
 }

@@ -1,7 +1,6 @@
 import type { Fault } from './fault.ts';
 import type { Target } from './forwarder.ts';
 
-/** What the thread of the forwarders is started with. */
 export interface ForwarderThreadData {
   /** Shared: how many faults, drops and forgettings were carried out. */
   readonly done: Int32Array;
@@ -13,7 +12,6 @@ export type ToForwarders =
   | { readonly kind: 'fault'; readonly id: number; readonly fault: Fault | undefined }
   | { readonly kind: 'drop' | 'forget'; readonly id: number }
   | { readonly kind: 'close'; readonly id: number }
-  /** There are no forwarders any more. */
   | { readonly kind: 'end' }
   /** Where a connection leads that was asked for. */
   | { readonly kind: 'target'; readonly ask: number; readonly target: Target | undefined };

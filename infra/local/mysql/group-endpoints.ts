@@ -3,7 +3,7 @@ import { openForwarderApart, type ApartOptions } from './forwarders-apart.ts';
 
 const ATTEMPTS = 20;
 
-export interface EndpointWish {
+interface EndpointWish {
   readonly host: string;
   readonly target: ApartOptions['target'];
 }

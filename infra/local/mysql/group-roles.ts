@@ -11,7 +11,7 @@ const CATCH_UP_POLL_MS = 100;
 /** How long a node may take to apply a whole log. */
 const REPLAY_SECONDS = 1800;
 
-export interface GroupRolesOptions {
+interface GroupRolesOptions {
   readonly group: string;
   readonly record: GroupRecord;
   /** Writes the record to the disk. */
@@ -138,7 +138,7 @@ export class GroupRoles {
    * what was written since is gone. Throws, with the group as it was but for a reader that is made anew, when that place
    * cannot be reached.
    *
-   * @param marked a statement that is run on it before it is the writer @default none
+   * @param marked a statement that is run on it before it is the writer
    */
   async setBack(position: string, marked?: string): Promise<void> {
     const { group, record, replication, passwords, log } = this.#options;

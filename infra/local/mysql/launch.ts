@@ -20,7 +20,7 @@ export interface RunningServer {
   signal(name: NodeJS.Signals): void;
 }
 
-export interface LaunchOptions {
+interface LaunchOptions {
   /** The program, and what comes before its own arguments. */
   readonly command: readonly string[];
   readonly argumentsFor: (port: number) => readonly string[];

@@ -22,3 +22,8 @@ export interface NodeStatus {
   readonly pid: number;
   readonly state: NodeState;
 }
+
+/** `group-1-a`, `group-1-b`, … */
+export function nodeName(group: string, nth: number): string {
+  return `${group}-${String.fromCharCode('a'.charCodeAt(0) + nth)}`;
+}

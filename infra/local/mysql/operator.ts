@@ -8,7 +8,7 @@ const STATEMENT_MS = 10_000;
 /** A server that was paused meanwhile does not say goodbye. */
 const GOODBYE_MS = 200;
 
-export type OperatorRow = Readonly<Record<string, unknown>>;
+type OperatorRow = Readonly<Record<string, unknown>>;
 
 /** A connection on which roles are given. */
 export interface Operator {

@@ -5,15 +5,16 @@ import { APPLICATION_USER, type Passwords } from './accounts.ts';
 import { openOnOnePort } from './group-endpoints.ts';
 import { GroupRoles } from './group-roles.ts';
 import { type GroupRecord, type GroupsFile, newGroup } from './groups-file.ts';
-import { type NodeStatus, SERVER_HOST } from './node-status.ts';
+import { nodeName, type NodeStatus, SERVER_HOST } from './node-status.ts';
 import { stopOrphans } from './orphans.ts';
 import { replicationOf } from './replication-of.ts';
 import { ServerNode } from './server-node.ts';
 import type { ServerSize } from './server-size.ts';
+import { WorkInTurn } from './work-in-turn.ts';
 
 const RETRY_MS = 1000;
 
-export interface RunningGroupOptions {
+interface RunningGroupOptions {
   readonly name: string;
   readonly readers: number;
   /** The folder below which each node has one. */
@@ -41,12 +42,9 @@ export class RunningGroup {
   readonly #record: GroupRecord;
   readonly #isNew: boolean;
   readonly #roles: GroupRoles;
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #work = new WorkInTurn();
   #endpoints: readonly Forwarder[] = [];
-  #isStopping = false;
   #nextReader = 0;
-  /** The last piece of work on roles and processes: they are done one after the other. */
-  #work: Promise<void> = Promise.resolve();
 
   constructor(options: RunningGroupOptions) {
     this.name = options.name;
@@ -103,7 +101,7 @@ export class RunningGroup {
 
   /** Starts servers and endpoints, after shutting down the servers that an earlier run left behind. */
   async start(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#work.now(async () => {
       const orphans = await Promise.all(this.#nodes.map(async (node) => await stopOrphans(node.data)));
       const count = orphans.reduce((sum, one) => sum + one, 0);
       if (count > 0)
@@ -126,8 +124,8 @@ export class RunningGroup {
   /** Starts a dead node now. Throws when it has a process. */
   async restart(node: ServerNode): Promise<void> {
     if (node.pid !== 0) throw new Error(`${node.name} is ${node.state}: only a node that is down can be started`);
-    this.#cancelTimer(node.name);
-    await this.#inTurn(async () => await this.#bringUp(node));
+    this.#work.cancel(node.name);
+    await this.#work.now(async () => await this.#bringUp(node));
   }
 
   resume(node: ServerNode): void {
@@ -137,7 +135,7 @@ export class RunningGroup {
 
   /** Returns when the new writer takes writes; the old one comes back, as a reader, behind that. */
   async promote(): Promise<void> {
-    await this.#inTurn(async () => await this.#promote());
+    await this.#work.now(async () => await this.#promote());
   }
 
   /** Where the writer's log ends now. */
@@ -147,7 +145,7 @@ export class RunningGroup {
 
   /** As `GroupRoles.setBack`; the other nodes come back behind it. */
   async setBack(position: string, marked?: string): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#work.now(async () => {
       try {
         await this.#roles.setBack(position, marked);
       } finally {
@@ -160,13 +158,12 @@ export class RunningGroup {
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    for (const name of this.#timers.keys()) this.#cancelTimer(name);
+    this.#work.end();
     const endpoints = Promise.all(this.#endpoints.map(async (endpoint) => await endpoint.close()));
     const stopAll = async () => await Promise.all(this.#nodes.map(async (node) => await node.stop()));
     await stopAll();
     // Work that was under way may have started one more server.
-    await this.#work;
+    await this.#work.settled();
     await stopAll();
     await endpoints;
   }
@@ -240,7 +237,7 @@ export class RunningGroup {
   }
 
   async #bringUp(node: ServerNode): Promise<void> {
-    if (this.#isStopping || node.pid !== 0) return;
+    if (this.#work.hasEnded || node.pid !== 0) return;
     if (!node.hasData) {
       if (node === this.#roles.writer)
         throw new Error(`${node.name} is the writer of ${this.name} and its data folder is gone: promote ${this.name}`);
@@ -252,14 +249,14 @@ export class RunningGroup {
   }
 
   #died(node: ServerNode): void {
-    if (this.#isStopping) return;
+    if (this.#work.hasEnded) return;
     const { restartAfterSeconds: seconds, log } = this.#options;
     log(`${this.name}: the server of ${node.name} died${seconds > 0 ? `; it starts again in ${seconds} s` : ''}.`);
     if (seconds > 0) this.#bringUpLater(node, seconds * 1000);
   }
 
   #bringUpLater(node: ServerNode, afterMs: number): void {
-    this.#later(node.name, afterMs, async () => {
+    this.#work.later(node.name, afterMs, async () => {
       try {
         await this.#bringUp(node);
       } catch (error) {
@@ -269,47 +266,22 @@ export class RunningGroup {
   }
 
   #failed(node: ServerNode, error: unknown): void {
-    if (this.#isStopping) return;
+    if (this.#work.hasEnded) return;
     const { restartAfterSeconds: seconds, log } = this.#options;
     log(`${this.name}: ${node.name} did not start: ${message(error)}`);
     if (seconds > 0 && node.hasData) this.#bringUpLater(node, seconds * 1000);
   }
 
   #arrangeLater(afterMs: number): void {
-    this.#later('roles', afterMs, async () => {
+    this.#work.later('roles', afterMs, async () => {
       try {
         await this.#roles.arrange();
       } catch (error) {
-        if (!this.#isStopping)
+        if (!this.#work.hasEnded)
           this.#options.log(`${this.name}: roles are given again in ${RETRY_MS / 1000} s: ${message(error)}`);
         this.#arrangeLater(RETRY_MS);
       }
     });
-  }
-
-  #later(name: string, afterMs: number, work: () => Promise<void>): void {
-    this.#cancelTimer(name);
-    if (this.#isStopping) return;
-    this.#timers.set(
-      name,
-      setTimeout(() => {
-        this.#timers.delete(name);
-        void this.#inTurn(async () => {
-          if (!this.#isStopping) await work();
-        });
-      }, afterMs),
-    );
-  }
-
-  #cancelTimer(name: string): void {
-    clearTimeout(this.#timers.get(name));
-    this.#timers.delete(name);
-  }
-
-  async #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#work.then(work);
-    this.#work = done.catch(() => {});
-    await done;
   }
 
   #endpoint(nth: number): Forwarder {
@@ -317,11 +289,6 @@ export class RunningGroup {
     if (endpoint === undefined) throw new Error(`${this.name} has not been started`);
     return endpoint;
   }
-}
-
-/** `group-1-a`, `group-1-b`, … */
-function nodeName(group: string, nth: number): string {
-  return `${group}-${String.fromCharCode('a'.charCodeAt(0) + nth)}`;
 }
 
 function message(error: unknown): string {

@@ -9,7 +9,7 @@ import { asOperator, type Operator } from './operator.ts';
 import { accountsFile, dataFolder, serverArguments, serverEnvironment, temporaryFolder } from './server-settings.ts';
 import type { ServerSize } from './server-size.ts';
 
-export interface ServerNodeOptions {
+interface ServerNodeOptions {
   readonly name: string;
   readonly folder: string;
   readonly engine: InstalledEngine;

@@ -16,7 +16,7 @@ const OTHER_FILES = 600;
 /** The longest path that a Unix socket may have on macOS; on Linux it is 107. */
 const SOCKET_PATH_BYTES = 103;
 
-export interface ServerSettings {
+interface ServerSettings {
   readonly engine: InstalledEngine;
   /** The node's folder: `data` in it is the server's, beside its log and its socket. */
   readonly folder: string;
@@ -181,7 +181,7 @@ const MARIADB = [
 ];
 
 /** Room for every table of every shard to stay open, as far as the process may open files. */
-export function tableCaches(shards: number, limit: number): readonly string[] {
+function tableCaches(shards: number, limit: number): readonly string[] {
   const handles = Math.max(2000, shards * HANDLES_PER_SHARD);
   const tableFiles = Math.max(2000, shards * TABLES_PER_SHARD);
   // The engines count two files for each handle, and lower the cache when the limit has no room for them.

@@ -11,8 +11,8 @@ import { RunningGroup } from './running-group.ts';
 import type { ServerNode } from './server-node.ts';
 import type { ServerSize } from './server-size.ts';
 
-export type { Fault, Forwarder } from './forwarder.ts';
-export type { NodeRole, NodeState, NodeStatus } from './node-status.ts';
+export type { Forwarder } from './forwarder.ts';
+export type { NodeRole, NodeStatus } from './node-status.ts';
 
 /** Nodes are named by one letter, and each has an address in one small network. */
 const MAX_READERS = 15;
@@ -83,7 +83,7 @@ export interface ShardGroups {
    * Gives a group back what it had when its log ended at a place; returns when it takes writes. What was written since
    * is gone from it.
    *
-   * @param marked a statement that is run on its new writer before anybody else can reach that @default none
+   * @param marked a statement that is run on its new writer before anybody else can reach that
    */
   setBack(group: string, position: string, marked?: string): Promise<void>;
   /** Calls the listener after every change of a state, role, process or port. */

@@ -7,7 +7,6 @@ export interface Endpoints {
   readonly groups: readonly GroupEndpoints[];
   readonly sqs: string;
   readonly dynamodb: string;
-  /** The names of the tables there. */
   readonly tables: readonly string[];
   /** For programs that use the RDS Data API themselves: see `cluster.ts` for the ARNs. */
   readonly rdsData: string;
@@ -16,7 +15,7 @@ export interface Endpoints {
 /** What stays where it is while the stack runs. */
 type ServiceEndpoints = Omit<Endpoints, 'groups'>;
 
-export interface GroupEndpoints {
+interface GroupEndpoints {
   readonly name: string;
   /** Where the functions connect: the same while the stack runs, whichever server is the writer. */
   readonly cluster: { readonly writer: Address; readonly reader: Address };
@@ -24,13 +23,13 @@ export interface GroupEndpoints {
   readonly readers: readonly NodeEndpoint[];
 }
 
-export interface Address {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
 
 /** A server's own address, not its forwarder's. */
-export interface NodeEndpoint extends Address {
+interface NodeEndpoint extends Address {
   /** 0 while there is no process. */
   readonly pid: number;
   readonly user: string;

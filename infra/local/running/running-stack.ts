@@ -8,7 +8,6 @@ import type { StackQueue } from '../template/stack-queues.ts';
 import type { Tailers } from '../template/tailers.ts';
 import type { UndefinedDatastore } from './undefined-datastores.ts';
 
-/** What a stack was made from. */
 export interface ReadSources {
   /** Folder of the datastores' YAML. */
   readonly datastores: string;
@@ -24,7 +23,6 @@ export interface TakenOver {
   readonly functions: readonly string[];
 }
 
-/** A group that a running stack got. */
 export interface AddedGroup {
   readonly name: string;
   readonly readers: number;

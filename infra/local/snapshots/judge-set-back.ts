@@ -4,7 +4,7 @@ import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** When each group was set back last: RFC 3339, UTC. */
-export type SetBacks = Readonly<Record<string, string>>;
+type SetBacks = Readonly<Record<string, string>>;
 
 export function readSetBacks({ setBacks }: Pick<DataFolder, 'setBacks'>): SetBacks {
   return existsSync(setBacks) ? (JSON.parse(readFileSync(setBacks, 'utf8')) as SetBacks) : {};

@@ -6,7 +6,6 @@ import type { TableItem } from './snapshot.ts';
 const BATCH = 25;
 const AGAIN_MS = 100;
 
-/** All items of a table. */
 export async function readItems(client: DynamoDBClient, table: string): Promise<readonly TableItem[]> {
   const items: TableItem[] = [];
   let start: TableItem | undefined;

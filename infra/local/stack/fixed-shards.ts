@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
 import { PROJECT_ROOT } from '../../app-context.ts';
 
-export interface FixedShards {
+interface FixedShards {
   /** Of datastores that are there, by name. */
   readonly created: ReadonlyMap<string, number>;
   readonly definitions: readonly DatastoreDefinition[];

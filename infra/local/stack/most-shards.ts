@@ -2,10 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 import type { DataFolder } from '../folder/data-folder.ts';
 
-/** Of data that was made before the number was written down. */
-const FORMERLY = 256;
-
-type Folder = Pick<DataFolder, 'mostShards' | 'customResources'>;
+type Folder = Pick<DataFolder, 'mostShards'>;
 
 /**
  * The most shards that a datastore gets: what was said, else what held at the last start on this folder. A datastore
@@ -15,8 +12,7 @@ type Folder = Pick<DataFolder, 'mostShards' | 'customResources'>;
  */
 export function mostShards(folder: Folder, said: number | undefined, atFirst: number): number {
   if (said !== undefined) return said;
-  if (existsSync(folder.mostShards)) return Number(readFileSync(folder.mostShards, 'utf8'));
-  return existsSync(folder.customResources) ? FORMERLY : atFirst;
+  return existsSync(folder.mostShards) ? Number(readFileSync(folder.mostShards, 'utf8')) : atFirst;
 }
 
 export function rememberMostShards(folder: Folder, count: number): void {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 
 /** Says what a start is waiting for, while it takes its time. */
-export interface Progress {
+interface Progress {
   /** Names some work for as long as it is under way. */
   during<T>(what: string, work: Promise<T>): Promise<T>;
   end(): void;

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sign } from '../../../shared/client/sign-request.ts';
 
-export interface ProofOptions {
+interface ProofOptions {
   readonly url: string;
-  /** Names of those that the stack has. */
   readonly datastores: readonly string[];
-  /** There are readers to read from. */
   readonly readers: boolean;
   readonly sign: Sign;
 }

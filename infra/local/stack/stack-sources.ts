@@ -18,7 +18,7 @@ export interface StackSources {
   /**
    * As `synthesize`.
    *
-   * @param inUse bundles that functions run from @default none
+   * @param inUse bundles that functions run from
    */
   synthesize(inUse?: readonly string[]): Promise<Synthesis>;
   /**
@@ -30,7 +30,7 @@ export interface StackSources {
 }
 
 /** What a start has found out of its options. */
-export interface StartOptions extends LocalStackOptions {
+interface StartOptions extends LocalStackOptions {
   readonly groups: number;
   readonly shards: number;
 }

@@ -9,7 +9,7 @@ import { startShardGroups, type ShardGroups } from '../mysql/shard-groups.ts';
 import { wantedGroups } from '../template/resources/cluster.ts';
 import type { LoadedStack } from '../template/template.ts';
 
-export interface StartGroupsOptions {
+interface StartGroupsOptions {
   readonly options: LocalStackOptions;
   readonly environment: EnvironmentProps;
   readonly definitions: Definitions;

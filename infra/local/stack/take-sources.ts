@@ -13,7 +13,7 @@ import type { AddedGroup, ReadSources, TakenOver } from '../running/running-stac
 import type { StackSources } from './stack-sources.ts';
 import { checkGroups, groupsOf, startAddedGroups } from './start-groups.ts';
 
-export interface TakeSourcesOptions {
+interface TakeSourcesOptions {
   readonly sources: StackSources;
   readonly running: RunningTemplate;
   readonly groups: ShardGroups;
@@ -24,17 +24,16 @@ export interface TakeSourcesOptions {
 }
 
 /** What was synthesized, and the definitions that it was synthesized from. */
-export interface MadeSources extends Synthesis {
+interface MadeSources extends Synthesis {
   readonly definitions: Definitions;
 }
 
 /** Has a stack run what its sources say: at its start, and when they have changed. */
-export interface SourceTaking {
+interface SourceTaking {
   /** Has the running template take what was synthesized. */
   take(made: MadeSources): Promise<TakenOver>;
   /** Reads, synthesizes and takes; see `LocalStack.takeOver`. */
   takeOver(): Promise<TakenOver>;
-  /** See `LocalStack.addGroup`. */
   addGroup(): Promise<AddedGroup>;
   /** Those that were taken last. */
   readonly sources: ReadSources;

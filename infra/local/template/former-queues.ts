@@ -4,7 +4,7 @@ import { awsAccount, awsLogin } from '../login/aws-login.ts';
 import { queueCounts } from '../event-sources/queue-of-source.ts';
 import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 
-export interface FormerQueues {
+interface FormerQueues {
   /** Remembers the names of the queues that the stack may have made. */
   readonly file: string;
   /** Of every queue of the template. */

@@ -14,7 +14,7 @@ export interface Scope {
 }
 
 /** Stands for `AWS::NoValue`: the property is left out. */
-export const NO_VALUE = Symbol('AWS::NoValue');
+const NO_VALUE = Symbol('AWS::NoValue');
 
 type Intrinsic = (argument: unknown, scope: Scope) => unknown;
 

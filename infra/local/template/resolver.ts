@@ -3,7 +3,6 @@ import { describeResource, type LoadedStack, type ResourceAddress } from './temp
 
 /** Where the values of resources come from: what is really there on this machine. */
 export interface ResourceValues {
-  /** What `Ref` gives. */
   ref(address: ResourceAddress): string;
   /** What `Fn::GetAtt` gives. Throws for an attribute that it does not know. */
   attribute(address: ResourceAddress, name: string): unknown;

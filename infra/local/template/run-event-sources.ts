@@ -4,7 +4,7 @@ import { pollQueue, type QueuePoller } from '../event-sources/poll-queue.ts';
 import { queueCounts, queueOfSource } from '../event-sources/queue-of-source.ts';
 import type { EventSourceDefinition } from '../event-sources/event-source.ts';
 
-export interface RunEventSourcesOptions {
+interface RunEventSourcesOptions {
   readonly sqsUrl: string;
   /** Calls a function by ARN with JSON text. */
   readonly invoke: (functionArn: string, event: string) => Promise<string>;
@@ -13,7 +13,7 @@ export interface RunEventSourcesOptions {
 }
 
 /** A queue that calls a function. */
-export interface EventSourceStatus {
+interface EventSourceStatus {
   readonly queueUrl: string;
   readonly functionArn: string;
   /** Calls under way. */

@@ -7,18 +7,18 @@ import { PSEUDO } from '../arn.ts';
 /** One that works, and one that takes over from it. */
 const MOST_UNDER_WAY = 2;
 
-export interface RunSchedulesOptions {
+interface RunSchedulesOptions {
   /** Calls a function by ARN with JSON text. */
   readonly invoke: (functionArn: string, event: string) => Promise<string>;
   /** Told what went wrong. */
   readonly onError: (message: string) => void;
 }
 
-export interface WantedSchedules {
+interface WantedSchedules {
   readonly schedules: readonly ScheduleDefinition[];
   /** How many of the schedules with a slot run, counted from slot 0. @default as many as there are */
   readonly slots?: number | undefined;
-  /** ARNs of the functions that are not what they were: theirs are started at once. @default none */
+  /** ARNs of the functions that are not what they were: theirs are started at once. */
   readonly changed?: ReadonlySet<string>;
 }
 

@@ -46,7 +46,7 @@ export interface TemplateOptions {
   readonly log: (line: string) => void;
 }
 
-export interface RunTemplateOptions {
+interface RunTemplateOptions {
   readonly options: TemplateOptions;
   readonly folder: DataFolder;
   readonly services: {
@@ -79,9 +79,7 @@ export interface RunningTemplate {
   readonly rights: RightsByKey;
   readonly schedules: Pick<RunningSchedules, 'setRights'>;
   readonly tailers: Tailers;
-  /** Every queue of the template. */
   readonly queueUrls: readonly string[];
-  /** Every table of the template. */
   readonly tableNames: readonly string[];
   readonly eventSources: Pick<RunningEventSources, 'status'>;
   /** Takes no more messages and starts nothing more; resolves once the calls for messages have ended. */

@@ -1,6 +1,5 @@
 import type { RunningTemplate } from './run-template.ts';
 
-/** A queue of a running stack. */
 export interface StackQueue {
   readonly name: string;
   readonly url: string;

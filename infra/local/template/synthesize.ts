@@ -9,10 +9,8 @@ import type { SynthesisOrder, SynthesisReport } from './synthesis-order.ts';
 import { recordSynthesis, synthesizedFrom } from './synthesis-record.ts';
 import type { LoadedStack } from './template.ts';
 
-/** The app that is deployed. */
 export const DEPLOYED_APP = join(PROJECT_ROOT, 'infra', 'app.ts');
 
-/** What a synthesis made, and of what. */
 export interface Synthesis {
   readonly stacks: readonly LoadedStack[];
   /** Paths of the modules that it loaded, and of the files that went into bundles. */
@@ -24,7 +22,7 @@ export interface Synthesis {
  * has from an earlier time is taken where nothing has changed since that it was made from, see `SynthesisRecord`: that
  * takes a fraction of a second, a synthesis two of a core. One that fails leaves what is in the folder.
  *
- * @param inUse paths of bundles that functions run from: they are left where they are @default none
+ * @param inUse paths of bundles that functions run from: they are left where they are
  * @throws Error that says what is wrong, and where, as the bundler or the compiler says it
  */
 export async function synthesize(order: SynthesisOrder, inUse: readonly string[] = []): Promise<Synthesis> {

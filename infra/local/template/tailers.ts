@@ -15,7 +15,6 @@ export interface TailerWish {
   write(count: number): Promise<void>;
 }
 
-/** The tailers of a running stack. */
 export interface Tailers {
   /** How many there are to be; 0 where the template has none. */
   readonly count: number;

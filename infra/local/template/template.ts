@@ -18,7 +18,7 @@ export interface TemplateResource {
   readonly Condition?: string;
 }
 
-export interface TemplateOutput {
+interface TemplateOutput {
   readonly Value: unknown;
   readonly Export?: { readonly Name: unknown };
 }
@@ -31,7 +31,6 @@ export interface LoadedStack {
   readonly folder: string;
 }
 
-/** One resource of one stack. */
 export interface ResourceAddress {
   readonly stack: LoadedStack;
   readonly logicalId: string;

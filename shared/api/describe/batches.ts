@@ -97,7 +97,6 @@ function manyWrites({ summary, more, cell, example }: ManyWrites): Description {
 
 interface ManyReads {
   readonly summary: string;
-  /** What the targets can be. */
   readonly targets: string;
   readonly example: readonly string[];
   readonly answers: readonly Json[];

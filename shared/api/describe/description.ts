@@ -6,7 +6,6 @@ import type { Schema } from '../schema.ts';
 /** What the OpenAPI document says of one operation, beside its route. */
 export interface Description {
   readonly summary: string;
-  /** @default none */
   readonly more?: string;
   readonly query?: readonly QueryParameter[];
   readonly request?: {
@@ -21,7 +20,7 @@ export interface Description {
   readonly bodies?: boolean;
   /** The codes of the problems that can come. */
   readonly problems: readonly ErrorCode[];
-  /** Of those whose status is another one here than their code's. @default none */
+  /** Of those whose status is another one here than their code's. */
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 

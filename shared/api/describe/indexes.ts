@@ -24,7 +24,6 @@ const ENTRY = {
   cells: [CELL],
 } as const;
 
-/** The routes of indexes. */
 export const INDEXES = {
   listIndexes: {
     summary: 'List the indexes',

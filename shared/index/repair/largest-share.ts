@@ -1,6 +1,6 @@
 import type { PhysicalIndex } from '../index-table.ts';
 import type { SqlClient } from '../../sql/client.ts';
-import { selectDivided } from '../../sql/union.ts';
+import { selectDivided } from '../../sql/select-divided.ts';
 import { countEntries, countPage, toCountedPage, toCounts, type CountedPage } from '../statements/count-entries.ts';
 import { byGroup, requireDatastore } from '../../access/groups.ts';
 import { readIndexProgress } from '../../topology/index-progress.ts';

@@ -1,5 +1,5 @@
 import { pauseFor } from '../../pause-for.ts';
-import type { MistypedField } from '../keep-entries.ts';
+import type { MistypedField } from '../wanted-entries.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { addMistyped, type MistypedFound } from '../../topology/mistyped-fields.ts';
 

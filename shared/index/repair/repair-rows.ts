@@ -1,14 +1,7 @@
 import { differencesOf } from '../differences.ts';
 import type { PhysicalIndex } from '../index-table.ts';
-import {
-  DEPTH,
-  wantedInParts,
-  writeEntries,
-  type MissedEntries,
-  type MistypedField,
-  type EntryOfShard,
-  type Wanted,
-} from '../keep-entries.ts';
+import { DEPTH, wantedInParts, type MistypedField, type EntryOfShard, type Wanted } from '../wanted-entries.ts';
+import { writeEntries, type MissedEntries } from '../write-entries.ts';
 import { SqlError } from '../../sql/client.ts';
 import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
 import { homeOf, requireDatastore } from '../../access/groups.ts';
@@ -21,10 +14,9 @@ const ROWS_A_STATEMENT = 100;
 const ENTRIES_AT_ONCE = 5000;
 /** Tables written side by side: more than a few for each connection would wait for one too long. */
 const TABLES_AT_ONCE = 50;
-/** Entries of one table written with one statement. */
 const ENTRIES_A_STATEMENT = 200;
 
-export interface RowsRepaired {
+interface RowsRepaired {
   /** Entries and tombstones that were missing or wrong. */
   readonly written: number;
   /** By group whose entries, or some of them, could not be compared or written: the rows that they are of. */

@@ -17,7 +17,6 @@ export interface RepairRun {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
-  /** Unique to this run. */
   readonly owner: string;
   /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
   readonly deadline: number;
@@ -27,7 +26,6 @@ export interface RepairRun {
   readonly settings?: Partial<RepairSettings>;
   /** Of the announcement to other runs, and of leases. @default those of `joinWorkers` */
   readonly heartbeat?: Pick<Required<WorkersOptions>, 'heartbeatMs' | 'silenceMs'>;
-  /** @default nothing is reported */
   readonly report?: (event: RepairEvent) => void;
 }
 

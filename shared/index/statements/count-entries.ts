@@ -34,7 +34,6 @@ export function toCounts(rows: readonly SqlRow[]): Map<number, number> {
 export interface CountedPage {
   readonly value: FieldValue;
   readonly row_key: string;
-  /** Entries and tombstones. */
   readonly rows: number;
   readonly live: number;
 }

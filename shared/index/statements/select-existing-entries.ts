@@ -7,7 +7,7 @@ import { unionOf } from '../../sql/union.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 
 /** Where an entry would be: the shard of its shard field's value, that value, and its row. */
-export interface EntryKey {
+interface EntryKey {
   /** Which of the answers is this one's. */
   readonly item: number;
   readonly shard: number;

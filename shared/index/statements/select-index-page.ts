@@ -5,7 +5,6 @@ import { toBytes, toNumber } from '../../sql/cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 
-/** Where an entry is in its table. */
 export interface EntryKey {
   readonly value: FieldValue;
   readonly row_key: string;

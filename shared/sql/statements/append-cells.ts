@@ -157,7 +157,6 @@ export function appendRestored(fence: ShardFence, cells: readonly RestoredEncode
   return { ...statement, ...sharing(fence, cells) };
 }
 
-/** What is bound of a cell. */
 function valuesOf({ row_key, column_name, ref_key, encoded }: EncodedCell): readonly SqlParameter[] {
   return [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded];
 }

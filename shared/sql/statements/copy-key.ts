@@ -25,7 +25,6 @@ export function copyHint(table: CopyTable): string {
   return `/*+ INDEX(${table} copy) */`;
 }
 
-/** The key of rows as they were read. */
 export type CopyKey = Pick<WaitingRow, 'datastore' | 'row_key' | 'column_name' | 'ref_key' | 'body_hash'>;
 
 /**

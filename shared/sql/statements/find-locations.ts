@@ -4,7 +4,7 @@ import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
-export interface TimeLocation {
+interface TimeLocation {
   readonly shard: number;
   /** UTC, six decimals. */
   readonly since: string;

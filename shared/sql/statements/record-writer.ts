@@ -23,7 +23,7 @@ export function forgetWriters(datastore: string, shards: readonly number[]): Sta
 }
 
 /** The server that has every acknowledged cell of some shards now. */
-export interface RecordedWriter {
+interface RecordedWriter {
   readonly serverId: number;
   /** What was recorded when it was begun to bring back what they lacked: `NOBODY`, or `SET_BACK`. */
   readonly instead: number;

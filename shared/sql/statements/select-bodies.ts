@@ -4,7 +4,6 @@ import { quoteName } from '../names.ts';
 import type { ErasureTarget } from '../../address.ts';
 import { rangeOf } from './erasure-range.ts';
 
-/** A body that is to be erased. */
 export interface BodyToErase {
   readonly added_id: number;
   readonly column_name: string;

@@ -5,7 +5,7 @@ import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
-export interface HashKey extends CellAddress {
+interface HashKey extends CellAddress {
   readonly datastore: string;
   readonly shard: number;
 }
@@ -61,7 +61,7 @@ function hashesAt(keys: readonly HashKey[], list: number): Statement {
   };
 }
 
-export interface BodyHashes {
+interface BodyHashes {
   /** The server's id where it takes writes: it is its group's writer. */
   readonly writer: number | undefined;
   /** Of each list, in its order: the hash, null where the body was erased, undefined where no cell is. */

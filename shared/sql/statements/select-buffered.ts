@@ -16,10 +16,8 @@ export interface WaitingRow {
   readonly body_hash: Uint8Array;
 }
 
-/** A row of a buffer table with its body. */
 export interface BufferRow extends WaitingRow {
   readonly body: Uint8Array;
-  /** When it was buffered. */
   readonly created_at: string;
   /** Of a restored cell: the time that it is to have. */
   readonly stored_at?: string;

@@ -4,8 +4,7 @@ import type { Statement } from '../client.ts';
 import { hiddenInAny, type ReadableDatastore } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 
-/** Columns of a row that are asked for by their names. */
-export interface ColumnsOfRow {
+interface ColumnsOfRow {
   readonly row_key: string;
   /** Each once. */
   readonly columns: readonly string[];

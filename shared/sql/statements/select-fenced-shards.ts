@@ -7,7 +7,6 @@ import { NOBODY, SET_BACK } from './record-writer.ts';
 export interface FencedShard {
   readonly datastore: string;
   readonly shard: number;
-  /** The server that answers. */
   readonly serverId: number;
   /** A writer is recorded, another one: not known to be none. */
   readonly hasWriter: boolean;

@@ -3,7 +3,7 @@ import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
-export interface LagRange {
+interface LagRange {
   readonly shard: number;
   /** The added id done last; undefined: only the head is asked for. */
   readonly after: number | undefined;

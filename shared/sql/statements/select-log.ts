@@ -4,7 +4,7 @@ import { hiddenInAny, type ReadableDatastore } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
-export interface LogRange {
+interface LogRange {
   readonly shard: number;
   /** The last added id read before. */
   readonly after: number;

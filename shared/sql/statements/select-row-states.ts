@@ -11,9 +11,7 @@ export interface RowOfShard {
   readonly shard: number;
   /** Those of which cells were written: what indexes of other columns hold stays as it is. @default all columns */
   readonly columns?: readonly string[];
-  /**
-   * Cells of it that were just written: a body that is found with these very bytes need not be decoded. @default none
-   */
+  /** Cells of it that were just written: a body that is found with these very bytes need not be decoded. */
   readonly written?: readonly EncodedCell[];
 }
 
@@ -25,7 +23,6 @@ export interface ColumnDepth {
   readonly isLong?: boolean;
 }
 
-/** A cell as it was found. */
 export interface CellOfRow {
   readonly ref_key: number;
   readonly added_id: number;
@@ -145,8 +142,7 @@ function unlessErased(body: Uint8Array): Uint8Array | null {
   return isErasedBody(body) ? null : body;
 }
 
-/** What came of some rows. */
-export interface RowStates {
+interface RowStates {
   readonly states: readonly RowState[];
   /** Rows of which not all that was wanted has come. */
   readonly cut: readonly RowOfShard[];

@@ -1,8 +1,7 @@
 import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 
-/** Which server of its group answers. */
-export interface AnsweringServer {
+interface AnsweringServer {
   /** Unlike that of any other server of the group, since they replicate from each other. */
   readonly id: string;
   readonly writable: boolean;

@@ -2,7 +2,7 @@ import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { toNumber, toText } from '../cell-rows.ts';
 
-export interface ShardRow {
+interface ShardRow {
   readonly epoch: number;
   /** Only an `open` shard takes appends. */
   readonly state: string;

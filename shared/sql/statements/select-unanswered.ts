@@ -22,13 +22,11 @@ const IS: Readonly<Record<Exclude<CopyKind, 'drained'>, string>> = {
   answered: 'answered >= writers',
 };
 
-/** The table that has the copies of a kind. */
 export function tableOf(kind: CopyKind): CopyTable {
   return kind === 'drained' ? 'drained' : 'buffer';
 }
 
-/** A page of the copies of one shard. */
-export interface CopiesPage {
+interface CopiesPage {
   readonly datastore: string;
   readonly shard: number;
   /** The last id looked at; 0 for the first page. */
@@ -92,7 +90,7 @@ export interface TimedRow extends WaitingRow {
 }
 
 /** A page of a shard's rows. */
-export interface UnansweredPage {
+interface UnansweredPage {
   readonly rows: readonly TimedRow[];
   /** Where the next page begins; undefined where this is the last. */
   readonly next: number | undefined;

@@ -4,7 +4,7 @@ import type { SqlParameter, Statement } from '../client.ts';
 import { keptInColumn, type ReadableDatastore } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 
-export interface VersionsRange {
+interface VersionsRange {
   readonly row_key: string;
   readonly column_name: string;
   readonly after: number | undefined;

@@ -2,7 +2,6 @@ import { toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
-/** What waits in a buffer table for one shard. */
 export interface WaitingShard {
   readonly datastore: string;
   readonly shard: number;
@@ -11,7 +10,7 @@ export interface WaitingShard {
   readonly rows: number;
 }
 
-export interface WaitingShards {
+interface WaitingShards {
   readonly shards: readonly WaitingShard[];
   /** Highest id of all rows, of whatever state; 0 where there are none. */
   readonly last: number;

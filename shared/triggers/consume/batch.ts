@@ -13,14 +13,14 @@ import { isAnswered, shardViews, type ShardView, type ShardViews } from './shard
 export interface BatchLimits {
   /** How much time is left for the batch, in milliseconds. @default unlimited */
   readonly remainingMs?: () => number;
-  /** Aborted when the process is to end: the call under way is waited for, the rest goes back. @default never */
+  /** Aborted when the process is to end: the call under way is waited for, the rest goes back. */
   readonly stopping?: AbortSignal;
 }
 
 /** `back`: it goes back to the queue, and with it those behind it in its group. */
-export type RecordEnd = 'done' | 'back';
+type RecordEnd = 'done' | 'back';
 
-export interface Batch {
+interface Batch {
   /** Consumes one of the batch's messages; to be called for each, in order, one after the other. Never throws. */
   consume(record: QueueRecord): Promise<RecordEnd>;
   /** Has to be called once all are consumed. */
@@ -33,7 +33,6 @@ interface Return {
   readonly seconds: number;
 }
 
-/** What is known once the trigger is known to run. */
 interface Known {
   readonly viewOf: ShardViews;
   /** Messages of lower generations are void. */
@@ -103,7 +102,7 @@ class ReceivedTogether implements Batch {
     if (!message) return this.#parkMalformed(record, error);
     const view = (): Promise<ShardView> => known.viewOf(message.shard);
     if (isRetry(record)) return this.#consumeCell(record, message, await view());
-    if (message.generation !== undefined && message.generation < known.least) {
+    if (message.generation < known.least) {
       this.#consumer.report({ kind: 'void', message });
       return 'done';
     }
@@ -152,8 +151,7 @@ class ReceivedTogether implements Batch {
     const callable: Callable[] = [];
     for (const record of records) {
       const message = this.#readings.get(record)?.message;
-      if (!message || this.#back.has(record) || waiting.has(record.groupId) || (message.generation ?? least) < least)
-        continue;
+      if (!message || this.#back.has(record) || waiting.has(record.groupId) || message.generation < least) continue;
       // Where the state table is away, each of the shard finds that in its turn.
       const view = await viewOf(message.shard).catch(() => undefined);
       const mayCall =
@@ -167,7 +165,7 @@ class ReceivedTogether implements Batch {
 
   async #mayCallAhead({ record, message }: Callable): Promise<boolean> {
     const known = await this.#knownNow().catch(() => undefined);
-    if (!known || (message.generation ?? known.least) < known.least) return false;
+    if (!known || message.generation < known.least) return false;
     if (this.#isStopping() || this.#back.has(record) || !this.#hasTime()) return false;
     this.#hasCalled = true;
     return true;

@@ -8,7 +8,7 @@ export interface Callable {
   readonly message: TriggerMessage;
 }
 
-export interface AheadOptions {
+interface AheadOptions {
   /** So many calls at a time, at most. */
   readonly atOnce: number;
   readonly call: (message: TriggerMessage) => Promise<CallEnd>;

@@ -2,7 +2,7 @@ import type { TriggerMessage } from '../state/message.ts';
 import type { TriggerFunction } from './trigger-function.ts';
 import type { TriggeredClient } from './triggered-client.ts';
 
-export interface FunctionCall {
+interface FunctionCall {
   readonly fn: TriggerFunction;
   readonly client: (signal: AbortSignal) => TriggeredClient;
   readonly message: TriggerMessage;

@@ -7,7 +7,7 @@ import { isPermanent } from './permanent-failure.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
 import { isAnswered, type ShardView } from './shard-views.ts';
 
-export interface MessageInHand {
+interface MessageInHand {
   readonly record: QueueRecord;
   readonly message: TriggerMessage;
   readonly view: ShardView;
@@ -103,8 +103,7 @@ async function forget(
 
 /** Whether a cell took its added id after another one. A cut raises the generation; clocks say nothing where it tells. */
 function isLater(one: TriggerMessage, other: TriggerMessage): boolean {
-  const [a, b] = [one.generation ?? 0, other.generation ?? 0];
-  return a === b ? one.created_at > other.created_at : a > b;
+  return one.generation === other.generation ? one.created_at > other.created_at : one.generation > other.generation;
 }
 
 function isSameCell(a: TriggerMessage, b: TriggerMessage): boolean {

@@ -59,8 +59,6 @@ export function consumedNotes(
   return {
     note(message) {
       const { shard, generation, added_id } = message;
-      // Of one whose generation is not known nothing can be said that a later resend could rely on.
-      if (generation === undefined) return;
       const location = { generation, added_id, fingerprint: fingerprintOfMessage(message) };
       if (isFurther(location, noted.get(shard))) noted.set(shard, location);
     },

@@ -58,7 +58,7 @@ const SETTINGS: Omit<ConsumeSettings, 'safeHaltMs'> = {
   consumedEveryMs: 30_000,
 };
 
-export interface ConsumerOptions {
+interface ConsumerOptions {
   readonly datastore: string;
   readonly definition: TriggerDefinition;
   readonly store: TriggerStore;

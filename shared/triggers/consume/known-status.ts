@@ -1,7 +1,6 @@
 import { ageOf, moment, type Moment } from '../../time.ts';
 import type { TriggerStatus, TriggerStore } from '../state/trigger-store.ts';
 
-/** What a consumer knows of its trigger's status. */
 export interface KnownStatus {
   /** At most `maxAgeMs` old; when it cannot be read, the last one that was known. Throws when none is. */
   read(): Promise<TriggerStatus>;

@@ -12,7 +12,7 @@ export interface MarkSettings {
 }
 
 /** A message, with what is known of its shard. */
-export interface MarkedMessage {
+interface MarkedMessage {
   readonly message: TriggerMessage;
   /** Milliseconds since 1970. */
   readonly sentAt: number;
@@ -24,7 +24,6 @@ export interface MarkedMessage {
  * best effort: without one more is sent, a stale one is passed in time.
  */
 export interface Marks {
-  /** Before a message is consumed. */
   begin(marked: MarkedMessage): Promise<void>;
   /** When a cell has failed for the first time: the store has marked its shard. */
   failed(marked: MarkedMessage): void;

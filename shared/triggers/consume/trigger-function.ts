@@ -1,7 +1,6 @@
 import type { TriggerMessage } from '../state/message.ts';
 import type { TriggeredClient } from './triggered-client.ts';
 
-/** About this one call. */
 export interface TriggerCall {
   /** Aborted when the call's time is up: give it to whatever the function waits for. */
   readonly signal: AbortSignal;

@@ -87,7 +87,7 @@ function shown({ messageId, body, sentAt }: DeadMessage, least: number): DeadMes
   return {
     ...about,
     cell: { shard, added_id, row_key, column_name, ref_key, created_at },
-    resent: message.generation !== undefined && message.generation < least,
+    resent: message.generation < least,
     body: null,
   };
 }

@@ -5,7 +5,7 @@ import type { TriggerError, TriggerShard, TriggerSummary, TriggerSwitch } from '
 import type { TriggerStatus, TriggerStore, TroubledShard } from '../state/trigger-store.ts';
 
 /** Everything that there is to see of a trigger. */
-export interface TriggerLook {
+interface TriggerLook {
   readonly summary: TriggerSummary;
   /** All of them, in order. */
   readonly shards: readonly TriggerShard[];

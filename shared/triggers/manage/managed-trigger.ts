@@ -18,7 +18,6 @@ export interface TriggerManagementOptions {
   readonly safeHaltMs?: number;
 }
 
-/** One trigger of a datastore, with all that its management works on. */
 export interface ManagedTrigger extends TriggerManagementOptions {
   readonly definition: DeployedTrigger['definition'];
   readonly deployed: DeployedTrigger;

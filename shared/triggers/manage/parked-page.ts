@@ -11,7 +11,7 @@ export interface ParkedPageWanted {
 }
 
 /** Beyond a cell, or beyond a message: the cells come first. */
-export type ParkedCursor = { readonly shard: number; readonly added_id: number } | { readonly message_id: string };
+type ParkedCursor = { readonly shard: number; readonly added_id: number } | { readonly message_id: string };
 
 const MESSAGE = 'message/';
 

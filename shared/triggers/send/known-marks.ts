@@ -23,7 +23,6 @@ interface Known {
   readonly askedAt: number;
 }
 
-/** Where a shard is followed. */
 interface FollowedLocation {
   readonly offset: ShardOffset;
   readonly generation: number;

@@ -12,7 +12,6 @@ export interface TailRun {
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
   readonly queues: QueueClient;
-  /** Unique to this run. */
   readonly owner: string;
   /** Which of the workers wished for this is, from 0: the next run of the same slot takes over from it. */
   readonly slot: number;
@@ -28,6 +27,5 @@ export interface TailRun {
   readonly settings?: Partial<TailSettings>;
   /** Of the announcement to other workers. @default those of `joinWorkers` */
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
-  /** @default nothing is reported */
   readonly report?: (event: TailEvent) => void;
 }

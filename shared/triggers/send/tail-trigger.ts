@@ -30,7 +30,6 @@ export interface TailCrew {
   readonly signal: AbortSignal;
 }
 
-/** Tailing for one trigger, under way. */
 export interface TriggerTail {
   readonly listed: ListedTrigger;
   /** `over`: a successor holds all of it, or it was forgotten; `failed`: it could not begin. */

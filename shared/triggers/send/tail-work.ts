@@ -4,7 +4,6 @@ import type { TriggerStore } from '../state/trigger-store.ts';
 import type { QueueClient } from './queue-client.ts';
 import type { TailSettings } from './settings.ts';
 
-/** What every part of tailing for one trigger works with. */
 export interface TailWork {
   readonly datastore: string;
   readonly deployed: DeployedTrigger;

@@ -25,7 +25,6 @@ export interface TriggerWatch {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What a watch needs of the tailing for a trigger. */
 type WatchWork = Pick<TailWork, 'store' | 'settings' | 'report'>;
 
 /**

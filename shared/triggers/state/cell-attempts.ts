@@ -5,7 +5,6 @@ import { fits, type ShardChange, type TroubledShards } from './troubled-shards.t
 
 type CellAttempts = Pick<TriggerStore, 'begin' | 'failed' | 'parkDead' | 'retryFailed' | 'succeeded' | 'takeRetry'>;
 
-/** What becomes of one cell. */
 interface CellChange<T> {
   /** Is written; undefined takes it out, null leaves it as it is. */
   readonly next: FailingCell | undefined | null;
@@ -14,7 +13,6 @@ interface CellChange<T> {
   readonly result: T;
 }
 
-/** What attempts make of single cells, in the items of their shards. */
 export function cellAttempts(shards: TroubledShards): CellAttempts {
   async function changeCell<T>(
     shard: number,

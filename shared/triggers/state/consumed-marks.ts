@@ -24,11 +24,10 @@ export interface ConsumedMark extends ConsumedLocation {
 /** Shards whose marks are one item, of about a kilobyte: DynamoDB counts by it. */
 const SHARDS_AN_ITEM = 64;
 
-/** A mark as it is kept. */
 type Entry = readonly [shard: number, generation: number, addedId: number, fingerprint: string, replayedTo: number];
 
 /** What becomes of a shard's mark; undefined leaves it as it is. */
-export type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
+type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
 
 /** How far the shards of a trigger are known to be consumed. */
 export interface ConsumedMarks {

@@ -20,8 +20,7 @@ export interface TriggerMessage extends CellAddress {
   readonly replay: boolean;
   /**
    * Under which it was sent: goes up with each rewind, and where a log was cut. Where all was sent again, messages of
-   * lower ones are void. Left out by releases before 0.1.0, whose messages are never void, since nobody knows whether
-   * their cells were sent again.
+   * lower ones are void.
    */
-  readonly generation?: number;
+  readonly generation: number;
 }

@@ -6,8 +6,7 @@ import { readStatus, stopRunning, toStatus } from './trigger-status.ts';
 import { isAtWork, type ParkEnd } from './trigger-store.ts';
 import { fits, type ShardChange, type TroubledShards } from './troubled-shards.ts';
 
-/** Where a cell is parked. */
-export interface ParkingLot {
+interface ParkingLot {
   readonly table: DynamoTable;
   readonly name: TriggerName;
   readonly shards: TroubledShards;

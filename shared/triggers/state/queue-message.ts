@@ -38,7 +38,6 @@ export function toMessage(
   };
 }
 
-/** The fingerprint of what a message is of, as its log has it. */
 export function fingerprintOfMessage(message: TriggerMessage): string {
   const { erasure, column_name } = message;
   return fingerprintOf(
@@ -106,10 +105,7 @@ export function parseMessage(text: string): TriggerMessage {
     ...(erasure !== undefined && { erasure }),
     created_at: parseTime(fields['created_at'], 'created_at'),
     replay: parseReplay(fields['replay']),
-    // Messages of an earlier version do not say it.
-    ...(fields['generation'] !== undefined && {
-      generation: parseCount(fields['generation'], 'generation', 0, Number.MAX_SAFE_INTEGER),
-    }),
+    generation: parseCount(fields['generation'], 'generation', 0, Number.MAX_SAFE_INTEGER),
   };
 }
 

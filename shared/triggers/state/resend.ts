@@ -8,7 +8,7 @@ import { endResend, readStatus } from './trigger-status.ts';
 import type { TriggerStatus } from './trigger-store.ts';
 import { isSameQueue } from './same-queue.ts';
 
-export interface ResendParts {
+interface ResendParts {
   readonly stateTable: DynamoTable;
   readonly name: TriggerName;
   /** Of its datastore. */

@@ -10,7 +10,7 @@ import type { ConsumedMark } from './consumed-marks.ts';
 import type { TriggerLag, TriggerShard } from '../../contract/trigger-operations.ts';
 
 /** A shard as far as logs and offsets tell. */
-export type ShardLag = Pick<TriggerShard, 'shard' | 'offset' | 'head' | 'cells' | 'seconds'>;
+type ShardLag = Pick<TriggerShard, 'shard' | 'offset' | 'head' | 'cells' | 'seconds'>;
 
 /** How far a trigger is. */
 export interface TriggerLags {
@@ -20,7 +20,7 @@ export interface TriggerLags {
   readonly sent: TriggerLag;
 }
 
-export interface TriggerLocations {
+interface TriggerLocations {
   readonly start: TriggerStart;
   /** By shard; undefined where the trigger has not begun. */
   readonly locations: readonly (Pick<ShardOffset, 'added_id' | 'given'> | undefined)[];
@@ -62,7 +62,6 @@ export async function triggerLags(
   };
 }
 
-/** Shards that one statement asks for. */
 const SHARDS_A_STATEMENT = 256;
 
 /**
@@ -70,7 +69,7 @@ const SHARDS_A_STATEMENT = 256;
  *
  * @param offsets by shard; undefined where the trigger has not begun
  */
-export async function shardLags(
+async function shardLags(
   context: StoreContext,
   topology: DatastoreTopology,
   offsets: readonly (number | undefined)[],
@@ -121,7 +120,7 @@ export async function readLags(
 }
 
 /** The shards taken together. */
-export function sumLags(lags: readonly ShardLag[]): TriggerLag {
+function sumLags(lags: readonly ShardLag[]): TriggerLag {
   return {
     cells: lags.reduce((sum, { cells }) => sum + (cells ?? 0), 0),
     seconds: lags.reduce((most, { seconds }) => Math.max(most, seconds ?? 0), 0),

@@ -27,7 +27,6 @@ export async function queueDepth(client: SQSClient, queueUrl: string): Promise<n
   return COUNTS.reduce((sum, count) => sum + Number(Attributes[count] ?? 0), 0);
 }
 
-/** SQS as the management of triggers sees it. */
 export function sqsTriggerQueues(client: SQSClient): TriggerQueues {
   const entriesOf = (messages: readonly DeadMessage[]) =>
     messages.map(({ receiptHandle }, position) => ({ Id: String(position), ReceiptHandle: receiptHandle }));

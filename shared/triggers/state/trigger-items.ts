@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deleteState, readState, type StateItem } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 
-/** Which trigger of which datastore. */
 export interface TriggerName {
   readonly datastore: string;
   readonly trigger: string;

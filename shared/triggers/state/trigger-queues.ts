@@ -13,7 +13,6 @@ export interface TriggerQueues {
   depth(queueUrl: string): Promise<number>;
   /** Up to ten messages, hidden from others for so many seconds; none of a group of which some are hidden. */
   receive(queueUrl: string, seconds: number): Promise<readonly DeadMessage[]>;
-  /** Shows messages again. */
   show(queueUrl: string, messages: readonly DeadMessage[]): Promise<void>;
   remove(queueUrl: string, messages: readonly DeadMessage[]): Promise<void>;
 }

@@ -128,7 +128,7 @@ export async function wantResend(
 }
 
 /** What holds once a resend is done. */
-export interface ResendEnd {
+interface ResendEnd {
   readonly id: string;
   readonly generation: number;
   readonly queueUrl: string;

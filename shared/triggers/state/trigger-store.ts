@@ -46,7 +46,6 @@ export function isAtWork({ state, resend }: Pick<TriggerStatus, 'state' | 'resen
   return state === 'running' && resend?.id === undefined;
 }
 
-/** A cell that its consumer failed on. */
 export interface FailingCell {
   readonly message: TriggerMessage;
   readonly attempts: number;
@@ -63,7 +62,6 @@ export interface FailingCell {
   readonly retried_at?: string;
 }
 
-/** A shard that is not in order. */
 export interface TroubledShard {
   readonly shard: number;
   /** By added id. */

@@ -16,7 +16,6 @@ export interface ShardChange<T> {
   readonly result: T;
 }
 
-/** The shards of a trigger that are not in order. */
 export interface TroubledShards {
   /** Those that have an item which says something, in the order asked for. */
   read(shards: readonly number[]): Promise<readonly TroubledShard[]>;

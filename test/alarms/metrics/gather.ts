@@ -17,9 +17,8 @@ const ASK_EVERY_MS = 5000;
 /** A server that does not answer within this time is not asked again this time. */
 const ANSWER_MS = 2000;
 
-export interface Gathered {
+interface Gathered {
   readonly stack: LocalStack;
-  /** Its data. */
   readonly data: string;
   /** By what the dimension of its metrics names it. */
   readonly apiId: string;

@@ -12,7 +12,7 @@ import { tripFacts } from '../../support/trips/facts.ts';
 import { tripRowKey } from '../../support/trips/trip.ts';
 
 /** A function that is called as it is in a deployment, with a call that ends by itself. */
-export interface Callable {
+interface Callable {
   readonly title: string;
   /** Ends its instances: the next call starts a new one. */
   kill(): Promise<void>;

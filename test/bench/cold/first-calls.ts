@@ -7,7 +7,7 @@ import type { BenchWorld } from '../bench.ts';
 import { callables, emptyCallable } from './callable.ts';
 
 /** What a new instance of a function took to answer, in milliseconds, a time for each round. */
-export interface FirstCalls {
+interface FirstCalls {
   readonly title: string;
   /** From before its process starts. */
   readonly first: readonly number[];
@@ -15,7 +15,7 @@ export interface FirstCalls {
   readonly second: readonly number[];
 }
 
-export interface FirstCallsOfStack {
+interface FirstCallsOfStack {
   /** "MariaDB 10.11.6" */
   readonly engine: string;
   readonly calls: readonly FirstCalls[];

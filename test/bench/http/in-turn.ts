@@ -1,7 +1,7 @@
 import { median, type Sides } from '../side-by-side.ts';
 
 /** How long a call takes on either side, in milliseconds, at the median. */
-export interface Latencies {
+interface Latencies {
   readonly ours: number;
   readonly theirs: number;
 }

@@ -9,7 +9,7 @@ import { tripFacts } from '../../support/trips/facts.ts';
 /** What a library and a client over HTTP do alike. */
 export type Store = Pick<Datastore, 'put' | 'getLatest' | 'row' | 'batchPut' | 'batchGet' | 'query'>;
 
-export interface Operation {
+interface Operation {
   readonly what: string;
   /** Calls under way at a time. @default 32 */
   readonly atOnce?: number;
@@ -30,7 +30,7 @@ const ATTEMPTS = 5;
 const AGAIN_MS = 100;
 
 /** Trips to be written and asked for. */
-export interface Trips {
+interface Trips {
   /** Of a row that there is not yet. */
   next(): NewCell;
   /** That were written before. */

@@ -3,14 +3,14 @@ import { closedLoop } from '../../support/pace.ts';
 import { median } from '../side-by-side.ts';
 
 /** Puts of a column a second, at the median of the rounds. */
-export interface TriggeredPuts {
+interface TriggeredPuts {
   /** While its trigger calls its function for each. */
   readonly triggered: number;
   /** While it is paused. */
   readonly resting: number;
 }
 
-export interface TriggeredPutsOptions {
+interface TriggeredPutsOptions {
   readonly trigger: string;
   readonly put: () => Promise<unknown>;
   readonly callers: number;

@@ -6,7 +6,7 @@ import { isBorne, type AtRate } from './knee.ts';
 /** One request. Returns whether it was answered as wanted; throws what makes a measurement worthless. */
 export type Send = () => Promise<boolean>;
 
-export interface RisingLoadOptions {
+interface RisingLoadOptions {
   /** With one request under way each, to find the peak. @default 32 */
   readonly callers?: number;
   /** Until code is compiled, also in other processes. @default 8000 */
@@ -18,7 +18,7 @@ export interface RisingLoadOptions {
   /** How long each of them is offered: longer where few requests are. @default 6000 to 15000 */
   readonly spanMs?: { readonly least: number; readonly most: number };
   readonly signal: AbortSignal;
-  /** Before each rate, where the one before left something to be done. @default nothing */
+  /** Before each rate, where the one before left something to be done. */
   readonly between?: () => Promise<void>;
   /** Asked after each rate: how many requests have set off something that is not begun. @default nothing is set off */
   readonly behind?: () => Promise<number>;
@@ -33,7 +33,7 @@ export interface RisingLoad {
 }
 
 /** Beyond the whole, too: callers who wait for each answer may ask for less than could be answered. */
-export const SHARES = [0.1, 0.25, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2];
+const SHARES = [0.1, 0.25, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2];
 /** What is not answered by then after the last was due counts as not answered. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 20;
@@ -116,7 +116,7 @@ async function closedLoad(
   return { callers, perSecond: (times.length * 1000) / (performance.now() - start), ...percentiles(times) };
 }
 
-export interface OfferedRate {
+interface OfferedRate {
   /** Requests a second. */
   readonly offered: number;
   readonly milliseconds: number;

@@ -25,7 +25,7 @@ export function backlogBySecond(
 }
 
 /** What a backlog was in the second and in the last third of its time. */
-export interface BacklogCourse {
+interface BacklogCourse {
   readonly middle: number;
   readonly late: number;
   /** It did not grow by more than half a second's worth of cells, which is one in forty of a minute's. */

@@ -21,7 +21,7 @@ interface Bill {
 }
 
 /** Of the trips that were billed exactly once. */
-export interface CheckedBills {
+interface CheckedBills {
   /** How many needed how many attempts. */
   readonly attempts: ReadonlyMap<number, number>;
   /** Milliseconds from a trip's first cell to what its first attempt wrote, by the servers' clocks. */

@@ -7,7 +7,7 @@ import type { Progress } from '../../support/progress.ts';
 import { BillWatch, TRIGGER, type BillWatchOptions } from '../../support/billing/bill-watch.ts';
 import { checkBills } from './check-bills.ts';
 
-export interface DemoBillingOptions extends BillWatchOptions {
+interface DemoBillingOptions extends BillWatchOptions {
   readonly concurrency: number;
   /** How long a bill may take to be readable, once its trip is billed. */
   readonly readableWithinMs: number;

@@ -30,7 +30,7 @@ export async function writeUntilTold(stage: Stage, access: StoreAccess): Promise
   return load.stop();
 }
 
-export type Truth = Awaited<ReturnType<typeof judgeTruth>>;
+type Truth = Awaited<ReturnType<typeof judgeTruth>>;
 
 export async function judgeTruth(
   stage: Stage,
@@ -50,7 +50,7 @@ export async function judgeTruth(
   };
 }
 
-export type TruthControls = Awaited<ReturnType<typeof truthControls>>;
+type TruthControls = Awaited<ReturnType<typeof truthControls>>;
 
 /** First no writer tries again what ended unclear; then it does, where nothing keeps cells from doubling. */
 export async function truthControls(stage: Stage, access: StoreAccess) {
@@ -115,7 +115,7 @@ export function untrueCheck(
 const PAGE = 1000;
 
 /** Holds the kept conflicts against what is on the primaries, and discards them. */
-export async function discardConflicts(operations: BufferOperations, there: CellsThere) {
+async function discardConflicts(operations: BufferOperations, there: CellsThere) {
   let [kept, wrong] = [0, 0];
   for (;;) {
     const { conflicts } = await operations.bufferConflicts({ limit: PAGE });

@@ -66,12 +66,12 @@ export function judgeSamples(samples: readonly Sample[], explained: (shard: numb
   };
 }
 
-export interface Buffered {
+interface Buffered {
   readonly holder: string;
   readonly state: 'waiting' | 'conflict' | 'parked';
 }
 
-export type KeptBodies = Awaited<ReturnType<typeof keptBodies>>;
+type KeptBodies = Awaited<ReturnType<typeof keptBodies>>;
 
 export async function keptBodies(groups: readonly GroupAccess[]) {
   const buffered = new Map<number, Buffered[]>();

@@ -6,7 +6,7 @@ import { toBytes, toNumber } from '../../../shared/sql/cell-rows.ts';
 import { rowsOf, withClient } from '../../support/past-the-store.ts';
 import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 
-export interface PageDamage {
+interface PageDamage {
   /** A table's file, `entity.ibd`, while its server is stopped. */
   readonly file: string;
   readonly engine: EngineKind;

@@ -26,7 +26,6 @@ const MARK = 'damage';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_';
 const STOP_MS = 60_000;
 const POLL_MS = 20;
-/** A shard for each kind of damage. */
 const SHARD = { pages: 0, fittedPages: 1, bodies: 2, plainBodies: 3 } as const;
 
 /**

@@ -40,12 +40,12 @@ export interface Gate {
   isIdle: boolean;
 }
 
-export interface MovingAround {
+interface MovingAround {
   readonly operations: Pick<MoveOperations, 'createMove' | 'move'>;
   readonly shards: number;
   readonly groups: readonly string[];
   readonly homeOf: (shard: number) => Promise<string | undefined>;
-  /** Every other move keeps its copy. @default none does */
+  /** Every other move keeps its copy. */
   readonly keeps?: boolean;
   readonly gate?: Gate;
   readonly signal: AbortSignal;

@@ -13,7 +13,7 @@ const MARKS = {
   /** Next to what is sealed, and in all other rows. */
   kept: 'kEpT-',
 } as const;
-export type Fate = keyof typeof MARKS;
+type Fate = keyof typeof MARKS;
 
 /** `eRaS-0a1b2c3d`: found wherever it lies. */
 export const markOf = (fate: Fate): string => `${MARKS[fate]}${randomUUID().slice(0, 8)}`;

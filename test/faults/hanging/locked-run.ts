@@ -80,7 +80,6 @@ async function lockUnderLoad(stage: Stage, varied: Partial<StageLoad>) {
   return {
     others: waitedIn(answers, phase, others).own,
     buffered: bufferedOf(others),
-    /** That the lock was one. */
     ownBuffered: bufferedOf(new Set([locked.shard])),
     openings: openings.length,
   };

@@ -3,7 +3,7 @@ import { memberText } from './judge.ts';
 import type { HostileRequest, HttpAnswer } from './send.ts';
 
 /** A cell that was accepted, as it has to read back. */
-export interface AcceptedCell {
+interface AcceptedCell {
   readonly row_key: string;
   readonly column_name: string;
   /** As the request wrote it. */
@@ -32,7 +32,7 @@ export function noteAccepted(cells: AcceptedCells, request: HostileRequest, answ
 }
 
 /** Of an address and a body, each where it stands. */
-export function cellOf(address: ExactJson, body: ExactJson | undefined): AcceptedCell {
+function cellOf(address: ExactJson, body: ExactJson | undefined): AcceptedCell {
   return {
     row_key: memberText(address, 'row_key').toLowerCase(),
     column_name: memberText(address, 'column_name'),
@@ -42,7 +42,7 @@ export function cellOf(address: ExactJson, body: ExactJson | undefined): Accepte
 }
 
 /** `1e3` and `1000` are one ref key. */
-export function addressOf({ row_key, column_name, ref_key }: AcceptedCell): string {
+function addressOf({ row_key, column_name, ref_key }: AcceptedCell): string {
   return `${row_key}/${Number(ref_key)}/${column_name}`;
 }
 
@@ -65,7 +65,7 @@ export interface ReadBack {
 }
 
 /** Where each shard's log ended. */
-export type Heads = ReadonlyMap<string, string>;
+type Heads = ReadonlyMap<string, string>;
 
 const KEYS = 100;
 const EXAMPLES = 3;

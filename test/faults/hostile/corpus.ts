@@ -162,7 +162,7 @@ function queries(): readonly HostileRequest[] {
       Buffer.from('[{"integer":"1"},"6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0","AAAAAAAAAAAA"]').toString('base64url'),
       Buffer.from('['.repeat(2000)).toString('base64url'),
       'A'.repeat(4000),
-    ].map((cursor) => get(`the cursor ${cursor.slice(0, 20)}`, `${index}?${driver}&cursor=${cursor}`, 'invalid_field')),
+    ].map((cursor) => get(`the cursor ${cursor.slice(0, 20)}`, `${index}?${driver}&after=${cursor}`, 'invalid_field')),
     ...words(
       '2026-01-31 2026-01-31T08:00:00 2026-02-30T08:00:00Z 0000-00-00T00:00:00Z -000001-01-01T00:00:00Z',
       '+275760-09-13T00:00:00Z 2026-01-31T24:00:00Z 2026-01-31T08:00:60Z now %00 1',

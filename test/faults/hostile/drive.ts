@@ -12,7 +12,7 @@ export interface Driven {
   readonly examples: readonly string[];
 }
 
-export interface DriveOptions {
+interface DriveOptions {
   readonly sender: Sender;
   readonly requests: Iterable<HostileRequest>;
   readonly sideBySide: number;

@@ -5,7 +5,6 @@
 export interface ExactJson {
   /** The same for texts of equal values with their keys in the same order, and for no others. */
   readonly canonical: string;
-  /** Of a string. */
   readonly string?: string;
   /** Of a number, as it was written. */
   readonly number?: string;

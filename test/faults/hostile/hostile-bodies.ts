@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../shared/errors.ts';
 
 /** A request body, and how it has to be answered as a cell. */
-export interface HostileBody {
+interface HostileBody {
   readonly what: string;
   readonly bytes: Buffer;
   readonly wants?: ErrorCode | 'stored';

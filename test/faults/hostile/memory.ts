@@ -22,7 +22,7 @@ export function watchMemory(stack: number): MemoryWatch {
 }
 
 /** What a process holds in memory, in bytes. */
-export interface Memory {
+interface Memory {
   readonly now: number;
   /** The most since `forgetPeak`. */
   readonly peak: number;

@@ -79,7 +79,6 @@ export interface HostileRequest {
   readonly method: string;
   /** Path and query as they go over the wire. */
   readonly target: string;
-  /** @default none */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
   /** Sent instead of all that, on a connection of its own. */

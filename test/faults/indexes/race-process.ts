@@ -11,7 +11,7 @@ export interface RaceInput {
   readonly seed: string;
   readonly since: number;
   readonly variation: Variation;
-  /** After each write of a writer. @default none */
+  /** After each write of a writer. */
   readonly pauseMs?: number;
   /** Of the rows that were never written before. @default 0 */
   readonly freshShare?: number;

@@ -7,7 +7,7 @@ import type { RepairInput, RepairProgress } from './repair-process.ts';
 import { RestartedProcess } from './restarted-process.ts';
 import { AS_IT_IS, type Variation } from './variation.ts';
 
-export interface RaceOptions {
+interface RaceOptions {
   readonly access: DatastoreAccess;
   readonly seconds: number;
   readonly variation: Variation;

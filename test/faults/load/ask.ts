@@ -26,7 +26,7 @@ export interface Answer extends Told {
 }
 
 /** Asks once for one cell or a batch; the answers come in the order of the cells. */
-export type Asker = (cells: readonly NewCell[]) => Promise<readonly Answer[]>;
+type Asker = (cells: readonly NewCell[]) => Promise<readonly Answer[]>;
 
 export interface AskerOptions {
   readonly writer: Pick<CellWriter, 'put' | 'batchPut'>;
@@ -35,7 +35,7 @@ export interface AskerOptions {
    */
   readonly name: string;
   readonly history: History;
-  /** How often groups that were to take copies, or to give them back, have failed so far. @default never */
+  /** How often groups that were to take copies, or to give them back, have failed so far. */
   readonly holderFailures?: () => number;
 }
 
@@ -119,9 +119,9 @@ export interface CellWriter extends AsyncDisposable {
 }
 
 /** How an operation began, or ended: done, surely not done, or nobody knows. */
-export type OperationType = 'invoke' | 'ok' | 'fail' | 'info';
+type OperationType = 'invoke' | 'ok' | 'fail' | 'info';
 
-export interface Operation {
+interface Operation {
   /** Who does it: one operation at a time. */
   readonly process: string;
   readonly type: OperationType;
@@ -130,7 +130,7 @@ export interface Operation {
   readonly value: Json;
 }
 
-export interface History extends Disposable {
+interface History extends Disposable {
   note(operation: Operation): void;
 }
 

@@ -12,7 +12,6 @@ import { openTarget, type WriteTarget } from './write-target.ts';
 
 export interface LoadInput {
   readonly target: WriteTarget;
-  /** Numbers of its writers. */
   readonly writers: readonly number[];
   readonly seed: string;
   /** New cells, and old ones again; or bodies for addresses that all writers contend for since this time. */
@@ -49,7 +48,7 @@ export interface LoadProgress {
 }
 
 /** A circuit of the store that opened. */
-export interface Opening {
+interface Opening {
   readonly circuit: string;
   /** Milliseconds since 1970. */
   readonly at: number;

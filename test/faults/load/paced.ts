@@ -13,7 +13,7 @@ const SHARE = 1 / 3;
 const MOST = 240;
 const LEAST = 10;
 
-export interface PacedLoad extends Load {
+interface PacedLoad extends Load {
   /** Puts. */
   readonly perSecond: number;
   /** What was written to find out. */

@@ -12,7 +12,7 @@ export type LogAccess =
   | { readonly kind: 'store'; readonly access: StoreAccess }
   | { readonly kind: 'plain'; readonly access: PlainAccess };
 
-export interface LogSource extends AsyncDisposable {
+interface LogSource extends AsyncDisposable {
   next(after: readonly number[]): Promise<LogPage>;
 }
 
@@ -31,7 +31,7 @@ interface LogPage {
 
 const LIMIT = 500;
 
-export async function openLogSource(log: LogAccess, read: Role): Promise<LogSource> {
+async function openLogSource(log: LogAccess, read: Role): Promise<LogSource> {
   return log.kind === 'store' ? await storeLogs(log.access, read) : plainLogs(log.access, read);
 }
 

@@ -24,7 +24,7 @@ export interface DiskLossOptions {
   readonly random: Random;
   /** How long the reader receives nothing. The drain has seen each copy a few times by then. */
   readonly lagMs: number;
-  /** What has to have come of the copies before the disk is lost; a minute is waited for it. @default nothing */
+  /** What has to have come of the copies before the disk is lost; a minute is waited for it. */
   readonly awaits?: (copies: Copies) => boolean;
   /** As soon as it is promoted. @default nothing is done to it */
   readonly promoted?: () => Promise<void>;
@@ -84,7 +84,7 @@ export async function loseDisk(
 /** How far one node shows the log of each of its group's shards. */
 type Heads = ReadonlyMap<number, number>;
 
-export interface Copies {
+interface Copies {
   /** Cells on the writer that the node does not show. */
   readonly ahead: number;
   /** Those of them of which no buffer table holds a copy. */

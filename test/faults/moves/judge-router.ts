@@ -26,7 +26,7 @@ export interface AckedVersion {
 }
 
 /** From when each shard that moved was elsewhere, until when an instance heard nothing of it. */
-export interface TimeHeld {
+interface TimeHeld {
   readonly from: ReadonlyMap<number, number>;
   readonly to: number;
 }

@@ -45,7 +45,7 @@ export async function countRows(
   return sumOf(counts.map(([count]) => toNumber(count)));
 }
 
-export interface Awaited {
+interface Awaited {
   /** Milliseconds since 1970: rows that were buffered earlier are waited for. */
   readonly before: number;
   /** Row keys that are not meant. */
@@ -69,7 +69,7 @@ export async function comesToDrained(
   return await stage.comes(isDrained, { pollMs: POLL_MS, patienceMs });
 }
 
-export interface Tries {
+interface Tries {
   readonly access: StoreAccess;
   readonly shards: ReadonlySet<number>;
   readonly puts: number;
@@ -88,7 +88,7 @@ export async function tryPuts({ access, shards, puts, random, wrap = (client) =>
   return outcomes;
 }
 
-export interface Backlog {
+interface Backlog {
   readonly datastore: Pick<Datastore, 'batchPut' | 'shards'>;
   readonly shards: ReadonlySet<number>;
   readonly seed: string;

@@ -13,7 +13,7 @@ const DAMAGES = [
 ];
 export const DAMAGED = DAMAGES.length;
 
-export type DamagedRows = Awaited<ReturnType<typeof damageRows>>;
+type DamagedRows = Awaited<ReturnType<typeof damageRows>>;
 
 /** Writes cells whose primary is down, damages their rows in one buffer table and deletes the other copies. */
 export async function damageRows(

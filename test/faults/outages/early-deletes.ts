@@ -5,7 +5,7 @@ import type { BufferTables } from './buffer-tables.ts';
 import type { Share } from '../fault-run.ts';
 import type { Answer } from '../load/ask.ts';
 
-export interface BufferSnapshot {
+interface BufferSnapshot {
   /** Milliseconds since 1970. */
   readonly takenAt: number;
   readonly rowKeys: ReadonlySet<string>;

@@ -2,7 +2,7 @@ import { otherFaults, type Aftermath } from '../aftermath.ts';
 import { grouped, shareFigure, type Check } from '../fault-run.ts';
 import type { LoadResult } from './put-client.ts';
 
-export interface Overloads {
+interface Overloads {
   readonly load: LoadResult;
   readonly aftermath: Aftermath;
   readonly refusedMissing: number;

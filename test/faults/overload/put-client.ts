@@ -53,7 +53,7 @@ export interface LoadProgress {
   readonly result?: LoadResult;
 }
 
-export interface PutClientOptions extends Pick<LoadPlan, 'url' | 'seed' | 'retries'> {
+interface PutClientOptions extends Pick<LoadPlan, 'url' | 'seed' | 'retries'> {
   readonly name: string;
 }
 

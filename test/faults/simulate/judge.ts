@@ -83,7 +83,7 @@ export function openJudge(chronicle: Chronicle): Judge {
 }
 
 /** The world once every fault is over and everything was drained. */
-export type CalmWorld = Pick<World, 'chronicle' | 'groups' | 'topology' | 'allShards'>;
+type CalmWorld = Pick<World, 'chronicle' | 'groups' | 'topology' | 'allShards'>;
 
 /** The rows that the servers of a shard's group hold, by its writer. */
 export function logOf(
@@ -94,7 +94,6 @@ export function logOf(
   return group?.nodes[group.writer]?.tables.logs.get(shard)?.cells ?? [];
 }
 
-/** Rows of all buffer tables. */
 export function bufferedRows(groups: ReadonlyMap<string, SimulatedGroup>): BufferedRow[] {
   return [...groups.values()].flatMap((group) => [...(group.nodes[group.writer]?.tables.buffer.values() ?? [])]);
 }

@@ -12,7 +12,7 @@ import { logReader, type LogReader } from './world/log-reader.ts';
 import { makeWorld, type World } from './world/world.ts';
 
 /** What became of one seed. */
-export interface SeedVerdict {
+interface SeedVerdict {
   /** Promises that did not hold. */
   readonly broken: readonly string[];
   /** What was still to be done when everything had been well for long. */

@@ -6,7 +6,7 @@ import { isEmpty, restFigure, type Rest } from './settle.ts';
 import type { IndexVerdict } from './verify-index.ts';
 
 /** What a soak left. */
-export interface Soaked {
+interface Soaked {
   readonly growth: Growth;
   readonly rest: Rest;
   readonly aftermath: Aftermath;
@@ -15,7 +15,7 @@ export interface Soaked {
 }
 
 /** The same after everything went wrong. */
-export interface Sabotaged {
+interface Sabotaged {
   readonly growth: Growth;
   readonly rest: Rest;
   /** Of the cells acknowledged before. */

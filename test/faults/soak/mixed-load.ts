@@ -35,11 +35,10 @@ export interface MixedCounts {
 }
 
 /** Trips and other cells written, read, queried and followed by some callers at once, at an easy pace. */
-export interface MixedLoad {
+interface MixedLoad {
   readonly counts: MixedCounts;
   readonly wrongExamples: readonly string[];
   readonly ledger: Ledger;
-  /** Works until the signal is aborted. */
   work(signal: AbortSignal): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ export interface Rest {
 type Waiting = Pick<BufferOperations, 'buffer'> & Pick<TriggerOperations, 'triggers' | 'retryParked'>;
 
 /** What is left in the end, and what it took. */
-export interface Settled extends Rest {
+interface Settled extends Rest {
   /** Parked cells that were wanted again. */
   readonly retried: number;
   readonly seconds: number;

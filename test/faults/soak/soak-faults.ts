@@ -6,7 +6,7 @@ import type { RunWorld } from '../../support/run-world.ts';
 import { kill } from '../../support/processes/stack-process.ts';
 import { lookUntil } from '../../support/look-until.ts';
 
-export interface SoakFaults extends Pick<RunWorld, 'seed' | 'signal' | 'say'> {
+interface SoakFaults extends Pick<RunWorld, 'seed' | 'signal' | 'say'> {
   /** The stack's data folder. */
   readonly data: string;
   readonly seconds: number;

@@ -19,7 +19,7 @@ export interface Sample {
   readonly connections: number | undefined;
 }
 
-export interface StackWatch {
+interface StackWatch {
   readonly samples: readonly Sample[];
   stop(): void;
 }
@@ -80,7 +80,7 @@ const COUNT = {
 const SOON = { connections: 1, connectTimeoutMs: 500, acquireTimeoutMs: 1000, queryTimeoutMs: 1000 };
 
 /** The connections of all servers, replication's own among them. Undefined while one of the servers does not answer. */
-export async function countConnections(groups: readonly GroupAccess[]): Promise<number | undefined> {
+async function countConnections(groups: readonly GroupAccess[]): Promise<number | undefined> {
   const counts = await Promise.all(
     groups.map(async ({ name, nodes }) => {
       const client = groupClient(groups, name, SOON);

@@ -28,7 +28,7 @@ import {
 import type { TailerInput, TailerOptions, TailerProgress } from '../../support/triggers/tailer-process.ts';
 import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
-export interface SceneOptions {
+interface SceneOptions {
   /** Of its datastore: must be new for each scene of a stage. */
   readonly name: string;
   readonly definition?: Partial<TriggerDefinition>;
@@ -65,11 +65,11 @@ const OPERATOR_TRIES = 10;
 /** Whatever comes. */
 const LONGEST_MS = 600_000;
 
-export interface FurtherTailer extends TailerOptions {
+interface FurtherTailer extends TailerOptions {
   readonly slots: readonly number[];
 }
 
-export interface Settling {
+interface Settling {
   /** Off: a control is given up sooner. @default true */
   readonly isReal?: boolean;
   readonly patienceMs?: number;

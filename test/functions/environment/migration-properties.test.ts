@@ -67,20 +67,6 @@ describe('the properties of a migration', () => {
     });
   });
 
-  it('may know no user that came later: it has no secret then', () => {
-    const { move: _move, erase: _erase, ...before } = USER_SECRETS;
-    const { Groups: groups, ...rest } = properties({}) as { readonly Groups: readonly object[] };
-    const [group] = readWish({ ...rest, Groups: groups.map((one) => ({ ...one, userSecrets: before })) }).groups;
-    expect(group?.userSecrets).toEqual({ ...before, move: '', erase: '' });
-  });
-
-  it('leave triggers as they are, and have no indexes, where they say nothing of them', () => {
-    expect(readWish(properties({})).datastores).toEqual([{ name: 'trips', shards: 16, indexes: [] }]);
-    expect(readWish(properties({ triggers: '[]' })).datastores).toEqual([
-      { name: 'trips', shards: 16, indexes: [], triggers: [] },
-    ]);
-  });
-
   it.each([
     ['text that is no JSON', '[{', /JSON text/u],
     ['a trigger without a queue', JSON.stringify([{ ...TRIGGERS[0], queueUrl: undefined }]), /queueUrl/u],

@@ -4,10 +4,9 @@ import { secretOf } from '../../../functions/environment/connect/connector.ts';
 import { userLogins } from '../../../functions/environment/user-logins.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 
-const BEFORE = { read: 'r', tail: 't', write: 'w', repair: 'x', move: 'm' };
-const SECRETS: NonNullable<GroupAddress['userSecrets']> = { ...BEFORE, erase: 'e' };
+const SECRETS = { read: 'r', tail: 't', write: 'w', repair: 'x', move: 'm', erase: 'e' };
 const endpoint = { host: 'db', port: 3306 };
-const groupWith = (userSecrets: object): GroupAddress => ({
+const groupWith = (userSecrets: GroupAddress['userSecrets']): GroupAddress => ({
   name: 'group-1',
   writer: endpoint,
   reader: endpoint,
@@ -15,7 +14,7 @@ const groupWith = (userSecrets: object): GroupAddress => ({
   sharedStorage: true,
   clusterArn: 'arn',
   secret: 's',
-  userSecrets: userSecrets as typeof SECRETS,
+  ...(userSecrets && { userSecrets }),
 });
 
 /** The password of each secret is its name again. */
@@ -25,33 +24,28 @@ const client = {
   }),
 } as unknown as Pick<SecretsManagerClient, 'send'>;
 
-describe('a user that came later than a group was last deployed', () => {
-  it('has no password yet, and keeps nobody else from having one', async () => {
+describe('the users of a group', () => {
+  it('log in by their secrets', async () => {
     const login = (password: string) => ({ username: 'any', password });
-    const logins = {
+    expect(await userLogins('secret', client)(groupWith(SECRETS))).toEqual({
       read: login('of r'),
       tail: login('of t'),
       write: login('of w'),
       repair: login('of x'),
       move: login('of m'),
-    };
-    expect(await userLogins('secret', client)(groupWith(SECRETS))).toEqual({ ...logins, erase: login('of e') });
-    for (const secrets of [BEFORE, { ...BEFORE, erase: '' }])
-      expect(await userLogins('secret', client)(groupWith(secrets))).toEqual(logins);
+      erase: login('of e'),
+    });
   });
 
-  it('has a token, as all have, where IAM vouches for them', async () => {
+  it('log in with tokens where IAM vouches for them', async () => {
     const none = { send: () => expect.unreachable() };
-    expect(new Set(Object.values(await userLogins('iam', none)(groupWith({}))))).toEqual(new Set(['token']));
+    expect(new Set(Object.values(await userLogins('iam', none)(groupWith(undefined))))).toEqual(new Set(['token']));
   });
 
-  it('cannot log in there, and everybody else can', () => {
-    for (const secrets of [BEFORE, { ...BEFORE, erase: '' }]) {
-      expect(secretOf(groupWith(secrets), 'write')).toBe('w');
-      expect(() => secretOf(groupWith(secrets), 'erase')).toThrow(
-        'group-1: wanted a secret of schemaless_erase, which the next migration makes, got none',
-      );
-    }
-    expect(secretOf(groupWith(SECRETS), 'erase')).toBe('e');
+  it('have a secret each, besides the owner of the databases', () => {
+    expect([secretOf(groupWith(SECRETS), 'write'), secretOf(groupWith(SECRETS), 'owner')]).toEqual(['w', 's']);
+    expect(() => secretOf(groupWith(undefined), 'erase')).toThrow(
+      'group-1: wanted a secret of schemaless_erase, got none',
+    );
   });
 });

@@ -42,7 +42,7 @@ export interface GatewayAnswer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-export type Gateway = (request: GatewayRequest) => Promise<GatewayAnswer>;
+type Gateway = (request: GatewayRequest) => Promise<GatewayAnswer>;
 
 let requests = 0;
 

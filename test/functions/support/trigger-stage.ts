@@ -77,7 +77,6 @@ export class TriggerStage {
     this.stubEnvironment();
   }
 
-  /** Of the trigger's function, for a test. */
   stubEnvironment(): void {
     stubEnvironment(this.deployed.environment);
   }

@@ -5,14 +5,14 @@ import { listen } from '../../support/listen.ts';
 import { folderOfTests } from '../support/folder-of-tests.ts';
 import { runCommand, type Ran } from './run-command.ts';
 
-export interface Asked {
+interface Asked {
   readonly method: string;
   /** With its query. */
   readonly path: string;
   readonly body: unknown;
 }
 
-export interface FakeApi {
+interface FakeApi {
   readonly folder: string;
   /** What came since the test began: method, path, body. */
   readonly requests: unknown[][];

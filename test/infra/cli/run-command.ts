@@ -21,7 +21,7 @@ export interface Running {
 }
 
 /** A folder in which no local stack is found, and no profiles but its own. */
-export function environmentIn(folder: string): NodeJS.ProcessEnv {
+function environmentIn(folder: string): NodeJS.ProcessEnv {
   const kept = ['PATH', 'HOME', 'LANG', 'LD_LIBRARY_PATH'].flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];

@@ -21,7 +21,7 @@ export interface StandInApp extends Disposable {
   synthesized(): readonly LoadedStack[];
 }
 
-/** @param account of the stack, where something is looked up in it @default none */
+/** @param account of the stack, where something is looked up in it */
 export function standInApp(account?: string): StandInApp {
   const folder = temporaryFolder();
   const functions = join(folder.path, 'functions');

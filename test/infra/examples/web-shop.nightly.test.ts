@@ -41,7 +41,6 @@ async function placeOrders(): Promise<Placed> {
   return JSON.parse(stdout);
 }
 
-/** The versions that were confirmed, of each order. */
 function confirmed({ orders }: Placed): Promise<readonly (readonly number[])[]> {
   const client = schemalessClient({ url: stack().url, datastore: 'shop' });
   return Promise.all(

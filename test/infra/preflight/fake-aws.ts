@@ -12,7 +12,7 @@ export interface FakeAnswer {
 /** Answers by action; a list is gone through, and its last one stays. */
 export type FakeAnswers = Readonly<Record<string, readonly FakeAnswer[]>>;
 
-export interface FakeAws extends AsyncDisposable {
+interface FakeAws extends AsyncDisposable {
   readonly url: string;
   /** How often each action was asked for. */
   readonly asked: ReadonlyMap<string, number>;

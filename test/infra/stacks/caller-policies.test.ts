@@ -24,7 +24,6 @@ function patternsOf(described: string): readonly RegExp[] {
   });
 }
 
-/** The operations that a policy allows on a datastore. */
 function allowed(described: string, datastore = 'trips', routes: readonly (typeof ROUTES)[number][] = ROUTES) {
   const patterns = patternsOf(described);
   return routes

@@ -50,7 +50,6 @@ export async function fifoQueue(
   return queueAt(client, QueueUrl);
 }
 
-/** A queue that is there. */
 export function queueAt(client: SQSClient, url: string): FifoQueue {
   const name = url.slice(url.lastIndexOf('/') + 1);
   return {

@@ -1,7 +1,7 @@
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
 
 /** The logical ids that a resource refers to or waits for, within its stack. */
-export function referencesOf(resource: TemplateResource): ReadonlySet<string> {
+function referencesOf(resource: TemplateResource): ReadonlySet<string> {
   const found = new Set<string>();
   const collect = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;

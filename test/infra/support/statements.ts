@@ -2,7 +2,7 @@ import type { LoadedStack } from '../../../infra/local/template/template.ts';
 import { words } from '../../support/words.ts';
 
 /** What a role may do: the actions and resources of one statement, resources as JSON text. */
-export interface Statement {
+interface Statement {
   readonly actions: readonly string[];
   readonly resources: readonly string[];
   readonly conditions?: unknown;

@@ -16,8 +16,8 @@ export const STAND_INS = join(import.meta.dirname, 'functions');
 /** The folder that the stand-ins of triggers' functions are given from: `functions/charge-rider.ts`. */
 export const STAND_IN_PROJECT = import.meta.dirname;
 
-export interface Changes {
-  /** What the environment is to have otherwise than `environments.ts` says. @default nothing */
+interface Changes {
+  /** What the environment is to have otherwise than `environments.ts` says. */
   readonly environment?: Partial<EnvironmentProps>;
   /** Adds to the stacks. @default nothing is added */
   readonly add?: (stacks: ReturnType<typeof buildApp>) => void;
@@ -47,7 +47,7 @@ export function synthesized(
 }
 
 /** A synthesized app, held in memory: its folder is gone, and its functions were not bundled. */
-export interface SynthesizedApp {
+interface SynthesizedApp {
   readonly stacks: readonly LoadedStack[];
   /** The text of its manifest, and of the metadata of its stacks, by file name. */
   readonly texts: ReadonlyMap<string, string>;
@@ -73,7 +73,6 @@ export function appOf(context: AppContext, environment: Partial<EnvironmentProps
   return app;
 }
 
-/** The resources of one type in all stacks. */
 export function resourcesOf(stacks: readonly LoadedStack[], type: string): readonly TemplateResource[] {
   return stacks
     .flatMap(({ template }) => Object.values(template.Resources))

@@ -39,7 +39,7 @@ async function start(): Promise<void> {
   await new Promise<void>((resolve) => void api.listen(port, '127.0.0.1', resolve));
 }
 
-/** @param losing so many requests are done, and their answers lost @default none */
+/** @param losing so many requests are done, and their answers lost */
 async function kill(losing = 0): Promise<void> {
   isDying = true;
   const before = lost;

@@ -6,7 +6,7 @@ import { DefinitionsError, type Problem } from '../../../shared/definitions/defi
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 
-export interface DefinitionsFolder {
+interface DefinitionsFolder {
   readonly path: string;
   /** @param file within the folder: "trips/datastore.yaml" */
   write(file: string, text: string): void;

@@ -124,7 +124,7 @@ describe('a cell that was acknowledged and that the new writer refuses', () => {
     expect(waiting.flat()).toEqual([['2020-01-01 00:00:00.000001']]);
   });
 
-  it('is brought back though an earlier release had set its copy aside', async () => {
+  it('is brought back though its copy is parked', async () => {
     const cell = newCell('acknowledged');
     await trips.put(cell);
     await promoteWithout([cell]);

@@ -29,7 +29,6 @@ const leased = (rest: Partial<LeasedWork> = {}): LeasedWork => ({
   signal: ending.signal,
   ...rest,
 });
-/** Until it is told to end. */
 const untilTold = (signal: AbortSignal): Promise<string> =>
   new Promise((resolve) => {
     const told = (): void => resolve('told');

@@ -40,7 +40,6 @@ async function versionsOf(row_key: string, column_name: string): Promise<string[
   return shown((await trips.versions({ row_key, column_name }, { order: 'asc', limit: 1000 })).cells);
 }
 
-/** Of a row, in the log. */
 async function logged(row_key: string): Promise<readonly Cell[]> {
   const [log] = await trips.log([{ shard: SHARD, after: 0 }], { limit: LIMITS.logCells });
   return (log && !log.error ? log.cells : []).filter((cell) => cell.row_key === row_key);

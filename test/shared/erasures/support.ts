@@ -17,7 +17,7 @@ import type { RealStore } from '../../support/real-store.ts';
 import { until } from '../../support/until.ts';
 
 /** Erases in a store, and continues what is not done. */
-export interface Eraser extends AsyncDisposable {
+interface Eraser extends AsyncDisposable {
   readonly stateTable: DynamoTable;
   readonly operations: ErasureOperations;
   /** Stops the run in the background. Throws what it stumbled over. */
@@ -74,14 +74,8 @@ export async function openEraser(store: RealStore, datastore: string, backupDays
   };
 }
 
-/** A column of a row. */
-export interface ColumnOfRow {
-  readonly row_key: string;
-  readonly column_name: string;
-}
-
 /** What tests of retention do with a datastore of one shard. */
-export interface Retained {
+interface Retained {
   /** Changes the rules, and waits until the store goes by them. */
   ruled(rules: readonly RetentionRule[] | undefined): Promise<void>;
   write(row_key: string, column_name: string, refKeys: readonly number[]): Promise<void>;
@@ -153,7 +147,6 @@ export async function bodiesEverywhere(
   return found;
 }
 
-/** 1 to a number. */
 export const upTo = (last: number): number[] => Array.from({ length: last }, (_, position) => position + 1);
 
 /** The run in the background: it looks at everything in each round. */

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { openFollower } from '../../../shared/follow/follower-item.ts';
 import { committedLocations } from '../../../shared/follow/follower-lag.ts';
-import { followOnce } from '../../../shared/follow/follow-once.ts';
-import type { LogEntry } from '../../../shared/follow/follower.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import type { LogEntry } from '../../../shared/follow/follower.ts';
 import { forgetFollower, rewindFollower } from '../../../shared/follow/rewind-follower.ts';
 import { readLogEntries } from '../../../shared/follow/read-log-entries.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
@@ -260,29 +259,6 @@ describe('a follower', () => {
     expect(await openFollower(stateTable, idOf(deeds), SHARDS, 3)).toMatchObject({ partitions: 2 });
     const lag = await followed.lag(deeds);
     expect(lag.map(({ offset }) => offset)).toEqual(lag.map(({ head }) => head));
-  });
-
-  it('is run to the end once, without leases', async () => {
-    const handled: LogEntry[] = [];
-    const progress: [number, number][] = [];
-    await followOnce({
-      context,
-      read: 'reader',
-      pageCells: 7,
-      progress: (done, all) => progress.push([done, all]),
-      follower: {
-        name: 'once',
-        datastore: followed.datastore,
-        start: 'start',
-        async handle(_group, cells) {
-          handled.push(...cells);
-          return doneWith(cells);
-        },
-      },
-    });
-    const stored = await followed.stored();
-    expect(handled.map(nameOf).sort()).toEqual(stored.sort());
-    expect(progress.at(-1)).toEqual([stored.length, stored.length]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { updateState } from '../../../shared/dynamo/state-table.ts';
-import { encodeOffsets, type ShardOffset } from '../../../shared/follow/encode-offsets.ts';
+import type { ShardOffset } from '../../../shared/follow/encode-offsets.ts';
 import { heldPartition } from '../../../shared/follow/held-partition.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
@@ -59,15 +58,6 @@ describe('the offsets of a partition', () => {
       (await items.read(1))?.offsets.map((offset) => offset?.given);
     await items.commit(1, { token, generation }, [at(9, { given: 4 }), at(2, { given: 0 })]);
     expect(await given()).toEqual([4, 0]);
-    // As a worker of an earlier version leaves it.
-    const key = `offsets#f${follower}#trips#1`;
-    await updateState(table, {
-      key,
-      update: 'SET #offsets = :offsets',
-      values: { ':offsets': { B: encodeOffsets([at(12), at(2)]) } },
-    });
-    expect(await given()).toEqual([undefined, undefined]);
-    expect((await items.read(1))?.offsets.map((offset) => offset?.added_id)).toEqual([12, 2]);
     await items.commit(1, { token, generation }, [at(12, { given: 11 }), undefined]);
     expect(await given()).toEqual([11, undefined]);
     await items.rewind(1, () => [unread(3), undefined]);

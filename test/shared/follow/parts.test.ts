@@ -25,9 +25,17 @@ const addedId = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1 });
 
 describe('offsets and checkpoints', () => {
   it('are the same after being encoded', () => {
-    const offset = fc.option(fc.record({ added_id: addedId, fingerprint: fc.constant(fingerprint), epoch: fc.nat() }), {
-      nil: undefined,
-    });
+    const offset = fc.option(
+      fc
+        .record({ added_id: addedId, epoch: fc.nat(), behind: fc.option(fc.nat()) })
+        .map(({ added_id, epoch, behind }) => ({
+          added_id,
+          epoch,
+          fingerprint,
+          ...(behind !== null && { given: Math.max(0, added_id - behind) }),
+        })),
+      { nil: undefined },
+    );
     fc.assert(
       fc.property(
         fc.array(offset),
@@ -58,7 +66,8 @@ describe('offsets and checkpoints', () => {
     const added_id = 5_000_000;
     const ring = Array.from({ length: 17 }, (_, position) => ({ added_id: added_id * (position + 1), fingerprint }));
     expect(
-      encodeOffsets(Array.from({ length: 64 }, () => ({ added_id, fingerprint, epoch: 200 }))).length,
+      encodeOffsets(Array.from({ length: 64 }, () => ({ added_id, fingerprint, epoch: 200, given: added_id - 100 })))
+        .length,
     ).toBeLessThan(1024);
     expect(encodeCheckpoints(Array.from({ length: 64 }, () => ring)).length).toBeLessThan(14 * 1024);
   });

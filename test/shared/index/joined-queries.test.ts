@@ -104,7 +104,7 @@ describe('queries of one group that are asked together', () => {
       drivers.map((driver) => trips.query(queryOf(driver, { limit: 5, together: true }))),
     );
     const { alone, together, statements } = await askBoth(
-      drivers.map((driver, position) => queryOf(driver, { limit: 5, cursor: first[position]?.next ?? '' })),
+      drivers.map((driver, position) => queryOf(driver, { limit: 5, after: first[position]?.next ?? '' })),
     );
     expect(together).toEqual(alone);
     expect(statements.length).toBeLessThanOrEqual(2);

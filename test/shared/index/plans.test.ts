@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { indexTable, type PhysicalIndex } from '../../../shared/index/index-table.ts';
-import { DEPTH } from '../../../shared/index/keep-entries.ts';
+import { DEPTH } from '../../../shared/index/wanted-entries.ts';
 import { parseQuery, type ParsedQuery } from '../../../shared/index/query.ts';
 import type { Condition, IndexQuery } from '../../../shared/contract/index-query.ts';
 import type { Statement } from '../../../shared/sql/client.ts';

@@ -25,12 +25,12 @@ const trigger = (name: string, queueUrl = `http://localhost/${name}.fifo`): Depl
   queueUrl,
   parkedQueueUrl: `${queueUrl}-parked`,
 });
-/** Triggers of datastores by their names; of one that is left out nothing is said. */
-type Named = Readonly<Record<string, readonly (string | DeployedTrigger)[] | undefined>>;
+/** Triggers of datastores by their names. */
+type Named = Readonly<Record<string, readonly (string | DeployedTrigger)[]>>;
 const deploy = (wished: Named, minutesFromNow = 0): Promise<void> => {
   const datastores = Object.entries(wished).map(([name, triggers]): WishedTriggers => ({
     name,
-    ...(triggers && { triggers: triggers.map((one) => (typeof one === 'string' ? trigger(one) : one)) }),
+    triggers: triggers.map((one) => (typeof one === 'string' ? trigger(one) : one)),
   }));
   const now = new Date(Date.now() + minutesFromNow * 60_000); // Clock: as data
   return deployTriggers({ topologyTable, stateTable }, datastores, { now });
@@ -77,12 +77,6 @@ describe('deployed triggers', () => {
     expect([await names('trips'), await names('rides')]).toEqual([['b'], ['a']]);
     await deploy({ trips: ['b'] });
     expect([await names('trips'), await names('rides')]).toEqual([['b'], []]);
-  });
-
-  it('stay where nothing is said of them', async () => {
-    await deploy({ trips: ['a'], rides: ['a'] });
-    await deploy({ trips: undefined });
-    expect([await names('trips'), await names('rides')]).toEqual([['a'], ['a']]);
   });
 
   it('go on where they were when they are deployed again', async () => {

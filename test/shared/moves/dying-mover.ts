@@ -3,13 +3,13 @@ import { SqlError } from '../../../shared/sql/client.ts';
 import type { RealStore } from '../../support/real-store.ts';
 import type { Mover } from './support.ts';
 
-export interface DyingMover {
+interface DyingMover {
   readonly context: RealStore['context'];
   isDead(): boolean;
 }
 
 /** The store's groups, which answer nothing from the nth statement of a switch on. */
-export function dyingMover({ context }: RealStore, statement: number): DyingMover {
+function dyingMover({ context }: RealStore, statement: number): DyingMover {
   let left = Number.POSITIVE_INFINITY;
   let isDead = false;
   const count = (): void => {

@@ -21,7 +21,6 @@ const sealed = await openSealed({
 afterEach(() => broken.behaviours.clear());
 afterAll(() => sealed.store.close());
 
-/** Stops the group that holds a row. */
 async function stopGroupOf({ row_key }: NewCell): Promise<void> {
   const { homes = [], shards = 0 } = (await sealed.store.topology.datastore(sealed.name)) ?? {};
   broken.behaviours.set(homes[shardOf(row_key, shards)]?.group ?? '', 'down');

@@ -17,18 +17,16 @@ import { select } from '../../support/plain-sql.ts';
 import { openRealStore, type RealStore, type RealStoreOptions } from '../../support/real-store.ts';
 
 /** One cell may hold several subjects. */
-export const SEALED: readonly SealedFields[] = [
+const SEALED: readonly SealedFields[] = [
   { column: 'BASE', subject: 'rider_uuid', fields: ['rider_name', 'rider.phone', 'rider_email'] },
   { column: 'BASE', subject: 'driver_uuid', fields: ['driver_note'] },
 ];
 
 /** A datastore with sealed fields, on real servers, as an instance has it, and whoever forgets its subjects. */
-export interface SealedStore {
+interface SealedStore {
   readonly store: RealStore;
   readonly name: string;
-  /** Sealed. */
   readonly trips: StoredDatastore;
-  /** As it is stored. */
   readonly stored: StoredDatastore;
   readonly keysTable: DynamoTable;
   readonly keys: KeyStore;
@@ -90,7 +88,6 @@ export interface Planted extends NewCell {
   readonly phone: string;
   /** Of the driver. */
   readonly note: string;
-  /** Not sealed. */
   readonly plain: string;
   readonly body: { readonly [key: string]: Json };
 }

@@ -308,29 +308,6 @@ describe('appends that are committed together', () => {
     }
     expect(sent.map((texts) => texts.filter(isNumbering).length)).toEqual([1, 1]);
   });
-
-  it('are done without numbers where a migration is yet to come', async () => {
-    let asked = 0;
-    const { transactions } = direct;
-    if (!transactions) throw new Error('wanted transactions');
-    client = joiningClient({
-      ...direct,
-      transactions: {
-        ...transactions,
-        async run(statements) {
-          const position = statements.findIndex(({ sql }) => sql.includes('head_epoch'));
-          if (position < 0) return transactions.run(statements);
-          asked += 1;
-          throw new SqlError('rejected', "Unknown column 'head_epoch'", { errno: 1054, position });
-        },
-      },
-    });
-    for (let time = 0; time < 2; time += 1) {
-      const last = await lastIn(one);
-      expect((await all([appendTo(three), appendTo(one), appendTo(two)]))[1]).toMatchObject({ insertId: last + 1 });
-    }
-    expect(asked).toBe(1);
-  });
 });
 
 it('read a row or two for each shard, however long its log is', async () => {

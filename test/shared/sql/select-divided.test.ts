@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { SqlError, type Statement } from '../../../shared/sql/client.ts';
-import { selectDivided, unionOf } from '../../../shared/sql/union.ts';
+import { unionOf } from '../../../shared/sql/union.ts';
+import { selectDivided } from '../../../shared/sql/select-divided.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 

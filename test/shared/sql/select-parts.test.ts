@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
-import { selectParts } from '../../../shared/sql/union.ts';
+import { selectParts } from '../../../shared/sql/select-parts.ts';
 import { fakeTime, passes } from '../../support/fake-time.ts';
 
 const LATE_MS = 900;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { GRACE_MS, timeLimit } from '../../../shared/sql/mysql-pool.ts';
+import { GRACE_MS, timeLimit } from '../../../shared/sql/time-limit.ts';
 import { fakeTime, passes } from '../../support/fake-time.ts';
 
 let time: Disposable;

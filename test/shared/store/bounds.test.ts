@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
 import { drainPass } from '../../support/drain-pass.ts';
-import { DEPTH, wantedEntries } from '../../../shared/index/keep-entries.ts';
+import { DEPTH, wantedEntries } from '../../../shared/index/wanted-entries.ts';
 import { maintainedIndexes } from '../../../shared/index/index-table.ts';
 import { shardOf } from '../../../shared/address.ts';
 import { bufferOnSecondaries, joinWrites } from '../../../shared/store/join-writes.ts';

@@ -1,4 +1,3 @@
-import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
@@ -136,42 +135,6 @@ describe('the index catalogue', () => {
     expect(lost()).toBe(1);
     expect(await states()).toEqual({ a: 'live' });
     losing.destroy();
-  });
-
-  it('is changed beside a release that writes revisions alone', async () => {
-    const put = (state: IndexState, revision: number) =>
-      client.send(
-        new PutItemCommand({
-          TableName: table.table,
-          Item: {
-            pk: { S: 'index#trips#by_driver' },
-            catalogue: { S: JSON.stringify([version('a', state)]) },
-            revision: { N: String(revision) },
-          },
-        }),
-      );
-    await put('building', 1);
-    const raced = dynamoClient(inject('servers').dynamo);
-    let races = 0;
-    raced.middlewareStack.add(
-      (next, { commandName }) =>
-        async (args) => {
-          if (commandName === UpdateItemCommand.name && (races += 1) === 1) await put('live', 2);
-          return next(args);
-        },
-      { step: 'initialize' },
-    );
-    await changeIndexVersions({ client: raced, table: table.table }, index, (versions) => [
-      ...versions,
-      version('b', 'building'),
-    ]);
-    raced.destroy();
-    expect(races).toBe(2);
-    expect(await states()).toEqual({ a: 'live', b: 'building' });
-    const { Item } = await client.send(
-      new GetItemCommand({ TableName: table.table, Key: { pk: { S: 'index#trips#by_driver' } }, ConsistentRead: true }),
-    );
-    expect(Item?.['revision']).toEqual({ N: '3' });
   });
 
   it('forgets retired versions alone', async () => {

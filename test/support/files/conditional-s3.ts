@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { listen } from '../listen.ts';
 
 /** How a server takes If-None-Match and If-Match of writes. */
-export type Conditions = 'kept' | 'passed over' | 'refused';
+type Conditions = 'kept' | 'passed over' | 'refused';
 
 /** What fauxqs has not: conditions of writes, and the list of uploads in parts that are neither complete nor aborted. */
 export interface ConditionalS3 {
@@ -16,7 +16,7 @@ export interface ConditionalS3 {
   close(): void;
 }
 
-export interface Asked {
+interface Asked {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingMessage['headers'];

@@ -4,12 +4,12 @@ import { schemalessClient, type SchemalessClient } from '../../../shared/client/
 import type { Cell } from '../../../shared/cell.ts';
 import { CommandProcess, type CommandEnd } from './command-process.ts';
 
-export interface Run {
+interface Run {
   readonly url: string;
   readonly datastore: string;
 }
 
-export interface Resumed {
+interface Resumed {
   /** How often it was killed while it ran. */
   readonly kills: number;
   /** As the last one ended, which nobody killed. */
@@ -72,7 +72,7 @@ async function killed(
   return { kills, last, peakBytes, seconds };
 }
 
-export async function storedCells(client: SchemalessClient): Promise<number> {
+async function storedCells(client: SchemalessClient): Promise<number> {
   const heads = await client.heads();
   return heads.reduce((sum, head) => sum + ('head' in head ? head.head : 0), 0);
 }

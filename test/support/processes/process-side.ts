@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 export type FromProcess<Progress> = { readonly ready: true } | { readonly progress: Progress };
 
 /** What a process's work is told. */
-export interface ProcessControl<Progress> {
+interface ProcessControl<Progress> {
   /** Aborted when it is asked to end in order. */
   readonly signal: AbortSignal;
   /** To be called once everything is open and the work begins; settled once it is on its way. */

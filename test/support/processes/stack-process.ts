@@ -7,7 +7,7 @@ import { isRunning } from '../../../infra/local/platform/process-table.ts';
 import type { GroupAccess } from '../store-access.ts';
 import { comes, until } from '../until.ts';
 
-export interface StackProcessOptions {
+interface StackProcessOptions {
   /** The program that runs a whole local stack until SIGTERM, and says `ready URL`. */
   readonly program: URL;
   readonly args: readonly string[];

@@ -56,7 +56,7 @@ export const GOOD_TAILER: TailerVariation = {
   readsWriter: false,
 };
 
-export interface SendCounts {
+interface SendCounts {
   /** Messages that the queue took. */
   sent: number;
   refused: number;

@@ -14,7 +14,7 @@ import { sqsClient, type TriggeredAccess } from './triggered-access.ts';
 /** Real servers, a DynamoDB and an SQS that can be away, for several datastores with a trigger each. */
 export type TriggerStage = Awaited<ReturnType<typeof startTriggerStage>>;
 
-export interface TriggeredWish {
+interface TriggeredWish {
   /** Names of its triggers; the first is the one that is worked with. @default one */
   readonly triggers?: readonly string[] | undefined;
   readonly definition?: Partial<TriggerDefinition> | undefined;
@@ -27,7 +27,7 @@ export interface TriggeredWish {
   readonly promotes?: boolean | undefined;
 }
 
-export interface TriggerStageOptions {
+interface TriggerStageOptions {
   readonly groups: number;
   /** Of each group. */
   readonly readers: number;

@@ -3,7 +3,7 @@ import { Random } from '../random.ts';
 import { AIRPORTS, UNKNOWN_ZONE, type Zone, zonesOf } from './zones.ts';
 
 /** What is wrong with a dirty record. Real ones have 1 to 3 % of these, and a store has to keep them as they come. */
-export type Blemish = 'negative fare' | 'zero distance' | 'drop-off before pick-up';
+type Blemish = 'negative fare' | 'zero distance' | 'drop-off before pick-up';
 
 /** What is true of one trip; its cells are written from this. Times in milliseconds since 1970. */
 export interface TripFacts {

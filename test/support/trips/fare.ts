@@ -2,7 +2,7 @@ import type { TripFacts } from './facts.ts';
 import { Random } from '../random.ts';
 
 /** What a trip cost, in dollars and cents. */
-export interface Fare {
+interface Fare {
   readonly base_passenger_fare: number;
   readonly tolls: number;
   readonly bcf: number;

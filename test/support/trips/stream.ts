@@ -4,7 +4,7 @@ import { DueCells } from './due-cells.ts';
 import type { TripSize } from './journey.ts';
 import { tripCells } from './trip.ts';
 
-export interface TripStreamOptions {
+interface TripStreamOptions {
   /** Any text; the same seed gives the same cells in the same order. */
   readonly seed: string;
   /** How many trips, from 0. */

@@ -1,5 +1,5 @@
 /** Part of the city, which here plays the part of a city of its own. */
-export type Borough = 'Manhattan' | 'Brooklyn' | 'Queens' | 'Bronx' | 'Staten Island' | 'EWR' | 'Unknown';
+type Borough = 'Manhattan' | 'Brooklyn' | 'Queens' | 'Bronx' | 'Staten Island' | 'EWR' | 'Unknown';
 
 /** A taxi zone, numbered as New York's Taxi and Limousine Commission numbers them. */
 export interface Zone {
@@ -21,7 +21,7 @@ const ZONES_OF = {
   'Staten Island': [206, 221],
 } as const;
 
-export const JFK: Zone = { id: 132, borough: 'Queens', airport: true };
+const JFK: Zone = { id: 132, borough: 'Queens', airport: true };
 const LAGUARDIA: Zone = { id: 138, borough: 'Queens', airport: true };
 const NEWARK: Zone = { id: 1, borough: 'EWR', airport: true };
 export const AIRPORTS: readonly [Zone, ...Zone[]] = [JFK, LAGUARDIA, JFK, LAGUARDIA, NEWARK];

@@ -14,7 +14,7 @@ import { START, type CellSource, type SourceCell } from '../import/source.ts';
  * - `other_body`: another value is there.
  * - `unanswered`: it could not be read.
  */
-export type Difference = 'missing' | 'other_body' | 'unanswered';
+type Difference = 'missing' | 'other_body' | 'unanswered';
 
 /** A cell of a file that a datastore does not have as the file says. */
 export interface CellDifference extends CellAddress {
@@ -37,13 +37,12 @@ export interface Comparison {
   readonly complete: boolean;
 }
 
-export interface CompareOptions {
+interface CompareOptions {
   readonly sources: readonly CellSource[];
   /** Told of each difference, in no order. */
   readonly found: (difference: CellDifference) => void | Promise<void>;
-  /** Ends it; what is under way is waited for. @default nothing does */
+  /** Ends it; what is under way is waited for. */
   readonly signal?: AbortSignal | undefined;
-  /** @default nobody is told */
   readonly progress?: FileProgress | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface CheckReport {
  * SHA-256 and the cells that its manifest says, that their added ids have no hole, and, of NDJSON, that its cells have the
  * digest.
  *
- * @param signal ends it: then nothing is returned. @default nothing does
+ * @param signal ends it: then nothing is returned.
  * @throws FilesError `bad_manifest`; `bad_input` where there is no export
  */
 export async function checkExport(target: ExportTarget): Promise<CheckReport>;
@@ -114,7 +114,6 @@ async function checkFile(
 
 interface FoundIds {
   readonly cells: number;
-  /** Undefined where there is no cell. */
   readonly first?: number | undefined;
   readonly last?: number | undefined;
   /** The first added id that is not where it should be. */

@@ -4,10 +4,10 @@ import { folderTarget } from './folder-target.ts';
 import { readS3Address, s3Target } from '../../../../shared/files/s3-target.ts';
 import type { ExportTarget } from '../../../../shared/files/target.ts';
 
-export interface TargetOptions {
+interface TargetOptions {
   /** Whether one export at a time may write to a bucket; a folder is always locked. @default true */
   readonly isLocked?: boolean | undefined;
-  /** Gives up what is being uploaded. @default nothing does */
+  /** Gives up what is being uploaded. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -8,7 +8,6 @@ import type { Mapping, ValueType } from './csv-mapping.ts';
 
 export type CsvRecord = Readonly<Record<string, string>>;
 
-/** A value that is not of its type. */
 export class CsvValueError extends Error {
   readonly field: string;
 
@@ -19,7 +18,7 @@ export class CsvValueError extends Error {
 }
 
 /** What a record says, before its address is checked. */
-export interface UncheckedCell {
+interface UncheckedCell {
   readonly row_key: unknown;
   readonly column_name: unknown;
   readonly ref_key: unknown;

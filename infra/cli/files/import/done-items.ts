@@ -1,9 +1,7 @@
 import type { Position, Reject, SourceItem } from './source.ts';
 
-/** What becomes of an item in the end. */
 export type End = 'stored' | 'stored_before' | 'buffered' | 'rejected';
 
-/** Counts of ends. */
 export type Counts = Readonly<Record<End, number>>;
 
 export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, rejected: 0 };
@@ -13,7 +11,6 @@ const LETTERS = { stored: 's', stored_before: 'e', buffered: 'b' } as const;
 /** Under way, or rejected: what was wrong with it is found again. */
 const NOT_DONE = '.';
 
-/** An item on its way. */
 export interface Entry {
   readonly line: number;
   readonly position: Position;
@@ -24,7 +21,7 @@ export interface Entry {
 }
 
 /** What has newly come to be before everything that is still under way. */
-export interface Advance {
+interface Advance {
   readonly items: number;
   readonly position: Position;
   readonly ends: Readonly<Record<End, number>>;

@@ -1,41 +1,16 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { shardOf } from '../../../../shared/address.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import { FilesError, listed } from '../../../../shared/files/files-error.ts';
-import type { FileProgress } from '../../../../shared/files/file-progress.ts';
-import { DoneItems, NO_COUNTS, type Counts } from './done-items.ts';
-import { knowsRejects, lettersOf, ofThisDatastore, writeJournal, type Ahead, type Journal } from './journal.ts';
+import { NO_COUNTS, type Counts } from './done-items.ts';
+import { ImportKeeper } from './import-keeper.ts';
+import type { ImportOptions } from './import-options.ts';
+import { ofThisDatastore, type Journal } from './journal.ts';
 import { Pipeline } from './pipeline.ts';
 import { readInTurn } from './read-in-turn.ts';
-import { RejectsFile } from './rejects-file.ts';
 import { restoringClient } from './restoring-client.ts';
-import { START, type CellSource, type Position, type SourceItem } from './source.ts';
-
-export interface ImportOptions {
-  /** Read side by side, some at a time; order is kept within each. */
-  readonly sources: readonly CellSource[];
-  /** The cells are stored with the times that they bring. @default with that of their storing */
-  readonly areTimesKept?: boolean | undefined;
-  /** How far it came before; a new one otherwise. */
-  readonly journal: Journal;
-  /** Where the journal is kept; left out, it is not, as for what comes from a pipe. */
-  readonly journalPath?: string | undefined;
-  readonly rejectsPath: string;
-  /** More rejects end the import. @default 1000 */
-  readonly maxRejects?: number | undefined;
-  /** Batches under way at once. @default 8 */
-  readonly concurrency?: number | undefined;
-  /** When nothing was stored, or nothing of a shard, for so long, it is given up. @default 600,000 */
-  readonly patienceMs?: number | undefined;
-  /** Lines that are begun behind the oldest that is under way. @default 60,000, of 32 MiB */
-  readonly mostBegun?: { readonly items: number; readonly bytes: number } | undefined;
-  /** Ends the import; what is under way is waited for. @default nothing does */
-  readonly signal?: AbortSignal | undefined;
-  /** @default nobody is told */
-  readonly progress?: FileProgress | undefined;
-}
+import type { CellSource } from './source.ts';
 
 export interface ImportReport {
   /** Of the whole import, those of calls before this one included; of one that was done already, nothing. */
@@ -50,16 +25,9 @@ export interface ImportReport {
 }
 
 const CONCURRENCY = 8;
-const MAX_REJECTS = 1000;
 const PATIENCE_MS = 600_000;
 const WINDOW_CELLS = 20_000;
 const WINDOW_BYTES = 8 * 1024 * 1024;
-/** Begun behind the oldest under way, so that a shard that does not answer takes no more memory than this. */
-const MOST_BEGUN = { items: 60_000, bytes: 32 * 1024 * 1024 } as const;
-/** What was done since is done again where it is killed. */
-const CHECKPOINT_MS = 150;
-/** A disk that is slow to flush is written to for a tenth of the time at most: between two checkpoints ten times as long. */
-const REST_TIMES = 10;
 
 /**
  * Puts all cells of some sources. Cells of a row, and of a shard, are stored in the order of their source. Killed at any
@@ -90,7 +58,7 @@ async function importRest(
   { heads, began }: { readonly heads: readonly ShardHead[]; readonly began: number },
 ): Promise<ImportReport> {
   const groups = new Map(heads.map(({ shard, group }) => [shard, group]));
-  const keeper = await Keeper.open(options);
+  const keeper = await ImportKeeper.open(options);
   const pipeline = new Pipeline({
     client,
     shardOf: (rowKey) => shardOf(rowKey, heads.length),
@@ -151,7 +119,7 @@ function checkSources(sources: readonly CellSource[]): void {
 }
 
 /** Returns whether it came to the end of all sources. */
-async function readAll({ signal }: ImportOptions, keeper: Keeper, pipeline: Pipeline): Promise<boolean> {
+async function readAll({ signal }: ImportOptions, keeper: ImportKeeper, pipeline: Pipeline): Promise<boolean> {
   for await (const { source, items } of readInTurn(keeper.open, { signal, idle: () => pipeline.flush() })) {
     await keeper.untilNear(pipeline);
     for (const item of items) {
@@ -164,192 +132,4 @@ async function readAll({ signal }: ImportOptions, keeper: Keeper, pipeline: Pipe
   if (signal?.aborted) await pipeline.stop();
   else await keeper.whileDraining(pipeline);
   return signal?.aborted !== true;
-}
-
-/** What all sources hold, once decompressed: of packed ones as what was read so far has it. Undefined where nobody knows. */
-function textOf(sources: readonly CellSource[]): number | undefined {
-  if (sources.some(({ size }) => size === undefined)) return undefined;
-  let [size, read, text] = [0, 0, 0];
-  for (const source of sources) {
-    size += source.size ?? 0;
-    read += source.bytesRead();
-    text += source.textRead();
-  }
-  if (size === 0) return 0;
-  return read === 0 ? undefined : (size * text) / read;
-}
-
-/** Knows how far each source came, and writes it down. */
-class Keeper {
-  readonly #options: ImportOptions;
-  readonly #rejects: RejectsFile;
-  readonly #done = new Map<CellSource, DoneItems>();
-  #journal: Journal;
-  #counts: Record<keyof Counts, number>;
-  #dueAt = performance.now() + CHECKPOINT_MS;
-  #writing: Promise<void> = Promise.resolve();
-  /** One that has not begun yet does for all who ask meanwhile. */
-  #waiting: Promise<void> | undefined;
-
-  private constructor(options: ImportOptions, rejects: RejectsFile) {
-    this.#options = options;
-    this.#rejects = rejects;
-    this.#journal = { ...options.journal, rejects: resolve(options.rejectsPath) };
-    this.#counts = { ...options.journal.counts };
-  }
-
-  static async open(options: ImportOptions): Promise<Keeper> {
-    const { journalPath, rejectsPath, journal } = options;
-    const isKnown = await knowsRejects(journalPath, rejectsPath);
-    const keeper = new Keeper(
-      options,
-      await RejectsFile.open(rejectsPath, isKnown ? journal.rejects_bytes : undefined),
-    );
-    // From now on what is in the file of rejects is of this import.
-    await keeper.#writeJournal();
-    return keeper;
-  }
-
-  get counts(): Counts {
-    return this.#counts;
-  }
-
-  get isComplete(): boolean {
-    return this.#journal.complete;
-  }
-
-  /** The sources, each from where it came to. */
-  get open(): readonly { readonly source: CellSource; readonly from: Position }[] {
-    const { sources, journal } = this.#options;
-    return sources.map((source) => ({ source, from: journal.positions[source.name] ?? START }));
-  }
-
-  begin(source: CellSource, item: SourceItem): ReturnType<DoneItems['begin']> {
-    let done = this.#done.get(source);
-    if (!done) {
-      const { name } = source;
-      done = new DoneItems(this.#journal.positions[name] ?? START, lettersOf(this.#journal, name));
-      this.#done.set(source, done);
-    }
-    return done.begin(item);
-  }
-
-  async checkpointIfDue(): Promise<void> {
-    if (performance.now() >= this.#dueAt) await this.checkpoint();
-  }
-
-  /** Returns once the oldest item that is under way is near enough. */
-  async untilNear(pipeline: Pipeline): Promise<void> {
-    while (this.#isFarAhead && !this.#options.signal?.aborted) {
-      await this.checkpointIfDue();
-      if (this.#isFarAhead) await pipeline.change();
-    }
-  }
-
-  get #isFarAhead(): boolean {
-    const most = this.#options.mostBegun ?? MOST_BEGUN;
-    let [items, bytes] = [0, 0];
-    for (const { begun } of this.#done.values()) {
-      items += begun.items;
-      bytes += begun.bytes;
-    }
-    return items >= most.items || bytes >= most.bytes;
-  }
-
-  /** Writes down how far it came meanwhile, too. */
-  async whileDraining(pipeline: Pipeline): Promise<void> {
-    let failure: { readonly error: unknown } | undefined;
-    const fail = (error: unknown): void => {
-      failure ??= { error };
-      void pipeline.stop();
-    };
-    const timer = setInterval(() => void this.checkpointIfDue().catch(fail), CHECKPOINT_MS);
-    try {
-      await pipeline.drain();
-    } finally {
-      clearInterval(timer);
-    }
-    if (failure) throw failure.error;
-  }
-
-  /** Returns once it is on disk. Throws `too_many_rejects`. */
-  checkpoint(): Promise<void> {
-    this.#dueAt = Number.POSITIVE_INFINITY;
-    this.#waiting ??= this.#writing = this.#writing.then(async () => {
-      this.#waiting = undefined;
-      const began = performance.now();
-      await this.#write(false);
-      const now = performance.now();
-      this.#dueAt = now + Math.max(CHECKPOINT_MS, REST_TIMES * (now - began));
-    });
-    return this.#waiting;
-  }
-
-  /** @param isWhole nothing is left to be read, nor to be stored */
-  async close(isWhole: boolean): Promise<void> {
-    try {
-      await this.#writing.catch(() => undefined);
-      await this.#write(isWhole);
-    } finally {
-      await this.#rejects.close();
-      this.#options.progress?.stop();
-    }
-  }
-
-  async #write(mayBeComplete: boolean): Promise<void> {
-    const advances = [...this.#done].map(([source, done]) => ({ source, done, advance: done.advance() }));
-    const rejected = advances.flatMap(({ source, advance }) =>
-      advance.rejects.map(({ line, reject }) => ({ file: source.name, line, ...reject })),
-    );
-    // What the journal says of rejects has to be on disk before it says so.
-    await this.#rejects.append(rejected);
-    const positions: Record<string, Position> = { ...this.#journal.positions };
-    const ahead: Record<string, Ahead> = { ...this.#journal.ahead };
-    for (const { source, done, advance } of advances) {
-      done.forget(advance);
-      positions[source.name] = advance.position;
-      const { letters } = done;
-      if (letters === '') delete ahead[source.name];
-      else ahead[source.name] = { items: advance.position.items, letters };
-      for (const end of Object.keys(advance.ends) as (keyof Counts)[]) this.#counts[end] += advance.ends[end];
-    }
-    const complete = mayBeComplete && [...this.#done.values()].every(({ isDone }) => isDone) && this.#isWithinRejects;
-    this.#journal = {
-      ...this.#journal,
-      positions,
-      ahead,
-      counts: { ...this.#counts },
-      rejects_bytes: this.#rejects.bytes,
-      complete,
-    };
-    await this.#writeJournal();
-    this.#tell();
-    const { maxRejects = MAX_REJECTS } = this.#options;
-    if (!this.#isWithinRejects)
-      throw new FilesError(
-        'too_many_rejects',
-        `max-rejects: wanted at most ${maxRejects} cells that cannot be stored, got ${this.#counts.rejected}; they are in ${this.#rejects.path}. The same command with a higher --max-rejects goes on`,
-      );
-  }
-
-  async #writeJournal(): Promise<void> {
-    if (this.#options.journalPath !== undefined) await writeJournal(this.#options.journalPath, this.#journal);
-  }
-
-  get #isWithinRejects(): boolean {
-    return this.#counts.rejected <= (this.#options.maxRejects ?? MAX_REJECTS);
-  }
-
-  #tell(): void {
-    const { progress, sources } = this.#options;
-    if (!progress) return;
-    const counts = { ...this.#counts };
-    let bytes = Object.values(this.#journal.positions).reduce((sum, position) => sum + position.bytes, 0);
-    for (const { ahead } of this.#done.values()) {
-      for (const end of Object.keys(ahead.ends) as (keyof Counts)[]) counts[end] += ahead.ends[end];
-      bytes += ahead.bytes;
-    }
-    const cells = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    progress.tell({ cells, bytes, totalBytes: textOf(sources), counts });
-  }
 }

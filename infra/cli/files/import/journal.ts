@@ -23,7 +23,7 @@ export interface Fingerprint {
 }
 
 /** What is imported, and how: a journal belongs to one of these. */
-export interface ImportSubject {
+interface ImportSubject {
   readonly url: string;
   readonly datastore: string;
   readonly inputs: readonly Fingerprint[];

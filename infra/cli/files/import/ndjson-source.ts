@@ -39,7 +39,7 @@ const MEMBERS = [
 /** The ref key of lines without one: a number, or the number of the line. */
 export type DefaultRefKey = number | 'line';
 
-export interface NdjsonOptions {
+interface NdjsonOptions {
   readonly name: string;
   readonly size: number | undefined;
   /** Opens it at a byte, of what it holds once decompressed; undefined where only its start can be opened. */

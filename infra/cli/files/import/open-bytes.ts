@@ -15,10 +15,10 @@ export interface OpenBytes {
 
 const PIECE_BYTES = 256 * 1024;
 
-export interface Opening {
+interface Opening {
   /** The first byte to be read, where nothing is compressed. @default 0 */
   readonly start?: number | undefined;
-  /** Is given each piece of the file itself. @default nobody is */
+  /** Is given each piece of the file itself. */
   readonly seen?: ((piece: Buffer) => void) | undefined;
 }
 

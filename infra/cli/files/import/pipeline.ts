@@ -5,7 +5,7 @@ import { Bell } from './bell.ts';
 import { sendBatch } from './send-batch.ts';
 import { ShardQueues, type Batch, type QueueOptions, type Waiting } from './shard-queues.ts';
 
-export interface PipelineOptions extends QueueOptions {
+interface PipelineOptions extends QueueOptions {
   readonly client: Pick<SchemalessClient, 'batchPut'>;
   /** Batches under way at once. */
   readonly concurrency: number;

@@ -5,12 +5,12 @@ const OPEN_AT_ONCE = 16;
 /** When nothing came for so long, as of a pipe that somebody writes to by hand. */
 const IDLE_MS = 100;
 
-export interface Read {
+interface Read {
   readonly source: CellSource;
   readonly items: readonly SourceItem[];
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called when nothing came for a while. */
   readonly idle: () => void;

@@ -2,8 +2,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import type { Reject } from './source.ts';
 
-/** A line of the file. */
-export interface RejectedLine extends Reject {
+interface RejectedLine extends Reject {
   readonly file: string;
   readonly line: number;
 }

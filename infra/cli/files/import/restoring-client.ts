@@ -9,7 +9,7 @@ const REFUSALS: readonly unknown[] = [401, 403];
 /**
  * A client whose batches store cells with the times that they bring.
  *
- * @throws FilesError `times_refused` where the API does not let the caller, or does not know how
+ * @throws FilesError `times_refused` where the API does not let the caller
  */
 export function restoringClient({
   batchRestore,
@@ -33,9 +33,5 @@ export function restoringClient({
 }
 
 function isRefused(error: unknown): error is SchemalessError {
-  return (
-    error instanceof SchemalessError &&
-    // An API that is older.
-    (error.code === 'unknown_route' || REFUSALS.includes(error.details.more?.['answered']))
-  );
+  return error instanceof SchemalessError && REFUSALS.includes(error.details.more?.['answered']);
 }

@@ -6,7 +6,7 @@ import type { Waiting } from './shard-queues.ts';
 import type { Reject, SourceCell } from './source.ts';
 
 /** What became of the cells of a batch: those that are missing are to be sent again, for a reason that may pass. */
-export interface Settled extends Map<Waiting, Settlement> {
+interface Settled extends Map<Waiting, Settlement> {
   /** Why the last of those that are missing was not taken. */
   whyNot?: string;
 }

@@ -65,6 +65,6 @@ export interface CellSource {
   readonly textRead: () => number;
   /** Items in their order, some at a time. May be called once. */
   readonly read: (from: Position) => AsyncIterable<readonly SourceItem[]>;
-  /** Once all is read: how the file is not what it should be, each a clause. @default nobody knows */
+  /** Once all is read: how the file is not what it should be, each a clause. */
   readonly faults?: (() => readonly string[]) | undefined;
 }

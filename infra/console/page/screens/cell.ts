@@ -12,9 +12,8 @@ import { useCli, usePage } from '../session.ts';
 import { table } from '../table.ts';
 import { counted, timeText, visible } from '../text.ts';
 
-export interface OfTheCellProps {
+interface OfTheCellProps {
   readonly cell: ShownCell;
-  /** The version before. */
   readonly before: ShownCell | undefined;
   readonly shown: boolean;
 }

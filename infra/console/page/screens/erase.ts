@@ -4,7 +4,7 @@ import type { ShownCell } from '../cells.ts';
 import { cliLine, type Page } from '../session.ts';
 import { counted, visible } from '../text.ts';
 
-export interface EraseTarget {
+interface EraseTarget {
   readonly row_key: string;
   /** @default all of the row */
   readonly column_name?: string | undefined;

@@ -1,4 +1,3 @@
-/** A shard as the map shows it. */
 export interface MappedShard {
   readonly shard: number;
   readonly group: string;

@@ -83,7 +83,6 @@ const STEPS = {
   },
 } as const;
 
-/** What can be done at the step at which a move is. */
 export function MoveActions({ move, onDone }: { readonly move: MoveStatus; readonly onDone: () => void }) {
   const page = usePage();
   const over = move.step === 'completed' || move.step === 'cancelled' || move.step === 'dropping';

@@ -21,7 +21,7 @@ interface Entry {
   readonly where: string;
 }
 
-export interface RowEntriesProps {
+interface RowEntriesProps {
   readonly rowKey: string;
   readonly columns: readonly ShownCell[];
   readonly shown: boolean;

@@ -12,7 +12,7 @@ import { bytesText, countText, durationText, visible } from '../text.ts';
 import { createMoveAction, MoveActions, progressOf } from './moves.ts';
 import type { MappedShard } from './mapped-shard.ts';
 
-export interface OneShardProps {
+interface OneShardProps {
   readonly shard: MappedShard;
   readonly groups: readonly string[];
   /** That is under way. */
@@ -20,7 +20,6 @@ export interface OneShardProps {
   readonly onDone: () => void;
 }
 
-/** One shard: its log, its end, its move. */
 export function OneShard({ shard: { shard, group, head, rate, error }, groups, move, onDone }: OneShardProps) {
   const page = usePage();
   const { datastore } = page;

@@ -8,7 +8,7 @@ const LANE_PX = 18;
 /** Cells of one lane that are nearer to each other than that are one mark. */
 const STEP = 4;
 
-export interface TimelineProps {
+interface TimelineProps {
   /** The last written first. */
   readonly cells: readonly ShownCell[];
   /** A lane each. */

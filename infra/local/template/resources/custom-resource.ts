@@ -55,7 +55,7 @@ export function customResources(
 }
 
 /** Functions that CDK's provider framework adds around the handlers of a custom resource. */
-export function isFramework({ resource }: ResourceAddress): boolean {
+function isFramework({ resource }: ResourceAddress): boolean {
   const variables: unknown = Object(resource.Properties?.['Environment']).Variables;
   return resource.Type === 'AWS::Lambda::Function' && Object(variables).USER_ON_EVENT_FUNCTION_ARN !== undefined;
 }

@@ -65,12 +65,10 @@ export function checkTypes(stacks: readonly LoadedStack[]): void {
   );
 }
 
-/** What the resources of the templates are on this machine. */
 export interface LocalResources {
   /** The resources to be run: not those without local meaning. */
   readonly resources: readonly ResourceAddress[];
   readonly context: Context;
-  /** The secrets by ARN. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 

@@ -43,7 +43,7 @@ export function queueUrls(resources: readonly ResourceAddress[], context: Contex
 }
 
 /** Attributes that a queue which is there has otherwise. */
-export interface QueueChange {
+interface QueueChange {
   readonly url: string;
   readonly attributes: Record<string, string>;
 }

@@ -17,7 +17,6 @@ export interface World {
 /** What a kind of resource may ask when its values are wanted. */
 export interface Context {
   readonly world: World;
-  /** A property of any resource, worked out. */
   property(address: ResourceAddress, name: string): unknown;
 }
 

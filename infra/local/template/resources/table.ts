@@ -13,7 +13,6 @@ export const TABLE: ResourceKind = {
     name === 'Arn' ? localArn('dynamodb', `table/${tableName(address, context)}`) : undefined,
 };
 
-/** The names of the tables, in the order of the template. */
 export function tableNames(resources: readonly ResourceAddress[], context: Context): readonly string[] {
   return resources
     .filter(({ resource }) => resource.Type === 'AWS::DynamoDB::Table')

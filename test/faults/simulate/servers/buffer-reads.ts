@@ -7,8 +7,7 @@ const ROLE =
   "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
 const KEY_COLUMNS = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
-/** A read of a buffer table. */
-export interface BufferRead {
+interface BufferRead {
   readonly kind: string;
   readonly read: (execution: Execution) => SqlRow[];
 }

@@ -64,13 +64,13 @@ interface CellBranch {
   readonly what: 'head' | 'latest' | 'exact' | 'heeds';
 }
 
-export function cellRow(item: number, cell: KeptCell, most?: number): SqlRow {
+function cellRow(item: number, cell: KeptCell, most?: number): SqlRow {
   const { shard, added_id, rowKey, columnName, ref_key, body, createdText } = cell;
   const row: SqlRow = [item, shard, added_id, rowKey, columnName, ref_key, body.subarray(0, most), createdText];
   return most === undefined ? row : [...row, body.length];
 }
 
-export function headRow(execution: Execution, item: number, shard: number): SqlRow {
+function headRow(execution: Execution, item: number, shard: number): SqlRow {
   return [item, shard, shownCells(execution, shard).at(-1)?.added_id ?? 0, null, null, null, null, null];
 }
 

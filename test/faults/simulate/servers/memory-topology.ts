@@ -9,11 +9,9 @@ import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { GroupAddress, ShardHome } from '../../../../shared/topology/topology.ts';
 import type { VirtualTime } from '../world/virtual-time.ts';
 
-/** The topology table, in memory. */
 export interface MemoryTopology {
   readonly table: DynamoTable;
   home(shard: number): ShardHome;
-  /** Those of a group. */
   shardsOf(group: string): readonly number[];
   /** An operator moved a shard. */
   move(shard: number, home: ShardHome): void;

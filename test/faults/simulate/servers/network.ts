@@ -48,9 +48,9 @@ export interface Refusal {
 export const CALM = { lostRequests: 0, lostAnswers: 0, late: 0, twice: 0, contention: 0, hidden: 0 };
 
 /** A statement of the store that failed, as its sender sees it. */
-export type OnFailure = (statement: Statement, plan: Plan) => void;
+type OnFailure = (statement: Statement, plan: Plan) => void;
 
-export interface NetworkOptions {
+interface NetworkOptions {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly weather: Weather;

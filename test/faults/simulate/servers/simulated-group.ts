@@ -2,7 +2,6 @@ import type { Random } from '../../../support/random.ts';
 import type { VirtualTime } from '../world/virtual-time.ts';
 import { applyChange, emptyTables, type KeptCell, type TableChange, type Tables } from './tables.ts';
 
-/** One server of a group. */
 export interface SimulatedNode {
   tables: Tables;
   /** One that its group never had before, whenever the server is made anew or becomes the writer. */
@@ -57,7 +56,7 @@ export interface SimulatedGroup {
   commitEverywhere(changes: readonly TableChange[]): void;
 }
 
-export interface GroupOptions {
+interface GroupOptions {
   readonly name: string;
   readonly readers: number;
   readonly time: VirtualTime;

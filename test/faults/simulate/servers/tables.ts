@@ -28,7 +28,6 @@ export interface KeptLog {
   readonly byAddress: Map<string, KeptCell>;
 }
 
-/** A row of `schemaless.shard`. */
 export interface ShardRow {
   readonly epoch: number;
   readonly state: 'open' | 'closed';
@@ -38,7 +37,6 @@ export interface ShardRow {
   readonly end?: { readonly epoch: number; readonly head: number; readonly at: number };
 }
 
-/** A row of `schemaless.buffer`. */
 export interface BufferedRow {
   readonly id: number;
   readonly datastore: string;
@@ -145,7 +143,6 @@ export function hashOf(body: Uint8Array): Uint8Array {
 
 const decoded = new WeakMap<Uint8Array, Json>();
 
-/** The value of a stored body. */
 export function valueOf(body: Uint8Array): Json {
   let value = decoded.get(body);
   if (value === undefined) decoded.set(body, (value = decodeBody(body)));

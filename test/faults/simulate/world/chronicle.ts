@@ -7,7 +7,7 @@ import { addressOf, valueOf, type KeptCell } from '../servers/tables.ts';
 import { rowKeyBytes } from '../../../../shared/address.ts';
 
 /** A cell that was ever appended, on whichever server, and whether a promotion lost it. */
-export interface AppendedCell {
+interface AppendedCell {
   readonly cell: KeptCell;
   isLost: boolean;
   /** When, by the simulation's clock. */

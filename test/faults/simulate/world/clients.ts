@@ -112,7 +112,7 @@ function nameOf({ row_key, column_name, ref_key }: NewCell): string {
 }
 
 /** Instances of the function that writes: where one died, the next call starts another. */
-export interface Writers {
+interface Writers {
   /** Sends a call to the nth of them. Undefined where its instance died, and nobody will ever hear of it. */
   call<Answer>(nth: number, work: (store: Datastore) => Promise<Answer>): Promise<Answer | undefined>;
 }
@@ -120,7 +120,7 @@ export interface Writers {
 /** The function's time limit: an instance whose call takes longer is ended. */
 const REQUEST_MS = 28_000;
 
-export function openWriters(world: World, isFaulty: () => boolean): Writers {
+function openWriters(world: World, isFaulty: () => boolean): Writers {
   const { time } = world;
   const running = new Map<number, StartedInstance>();
   const stores = new Map<StartedInstance, Promise<Datastore>>();

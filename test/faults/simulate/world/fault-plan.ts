@@ -43,7 +43,7 @@ export function planFaults(world: World, milliseconds: number): readonly Loss[] 
 }
 
 /** A promotion without the last cells. */
-export interface Loss {
+interface Loss {
   readonly group: string;
   /** From when on the reader that will be promoted gets nothing. */
   readonly at: number;

@@ -20,10 +20,10 @@ import { chronicle, type Chronicle } from './chronicle.ts';
 import { virtualTime, liveIn, type VirtualTime } from './virtual-time.ts';
 import { wrapped } from '../../../support/wrapped-client.ts';
 
-export const SHARDS = 4;
+const SHARDS = 4;
 
 /** What an instance of a function is for: each has connections and a topology of its own. */
-export type Part = 'writing' | 'draining' | 'reading';
+type Part = 'writing' | 'draining' | 'reading';
 
 /** A run of a function, with what it works with. */
 export interface StartedInstance extends Instance {
@@ -42,7 +42,6 @@ export interface World {
   readonly topology: MemoryTopology;
   readonly chronicle: Chronicle;
   readonly shards: number;
-  /** Their numbers. */
   readonly allShards: readonly number[];
   readonly bug: PlantedBug | undefined;
   start(part: Part): StartedInstance;

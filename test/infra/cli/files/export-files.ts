@@ -16,11 +16,10 @@ import { folderOfTests } from '../../support/folder-of-tests.ts';
 export const SHARDS = 4;
 /** Cells of the datastore when a test begins. */
 export const CELLS = 300;
-/** What an export asks of a datastore. */
 export type Source = Pick<Datastore, 'name' | 'heads' | 'log'> & { indexes(): Promise<readonly IndexStatus[]> };
 
 /** What the tests of exports share; the datastore and the folder are new for each test. */
-export interface ExportScene {
+interface ExportScene {
   readonly folder: string;
   datastore: Datastore;
   target: string;

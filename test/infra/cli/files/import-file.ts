@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach } from 'vitest';
-import { importCells, type ImportOptions, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
+import { importCells, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
+import type { ImportOptions } from '../../../../infra/cli/files/import/import-options.ts';
 import { newJournal, readJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import type { InputOptions } from '../../../../infra/cli/files/import/input.ts';
@@ -12,15 +13,14 @@ import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 export const SHARDS = 4;
-/** What an import asks of a datastore. */
 export type Target = Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
 
-export interface Wishes extends Partial<ImportOptions>, InputOptions {
+interface Wishes extends Partial<ImportOptions>, InputOptions {
   readonly client?: Target;
 }
 
 /** What the tests of imports share; the datastore and the file are new for each test. */
-export interface ImportScene {
+interface ImportScene {
   readonly folder: string;
   datastore: Datastore;
   file: string;

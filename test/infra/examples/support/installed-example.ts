@@ -8,7 +8,7 @@ import { BROUGHT, packed, tsc, unpack } from '../../package/packed.ts';
 
 export const COMPILED = { module: 'nodenext', allowImportingTsExtensions: true, types: ['node'], skipLibCheck: true };
 
-export interface InstalledExample {
+interface InstalledExample {
   /** A project of somebody who has installed the package. */
   readonly project: string;
   /** The folder of the example in it, where it is in this one. */

@@ -5,7 +5,7 @@ import type { Order } from '../../../../infra/examples/migrate-a-table/order.ts'
 import { openOrders, type Orders } from '../../../../infra/examples/migrate-a-table/orders.ts';
 import type { OrdersTable } from '../../../../infra/examples/migrate-a-table/orders-table.ts';
 
-export interface TillOptions {
+interface TillOptions {
   readonly table: OrdersTable;
   readonly cells: SchemalessClient;
   readonly move: Move;

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { expect, onTestFinished } from 'vitest';
 import { serverLogin } from './with-data-api.ts';
 
-export interface StartedCommand {
+interface StartedCommand {
   readonly child: ChildProcess;
   /** What it has printed so far. */
   output(): string;

@@ -35,7 +35,7 @@ export interface Calls {
   rollback(transactionId: string): Promise<{ readonly transactionStatus?: string | undefined }>;
 }
 
-export interface TestApi extends DataApi, Calls {
+interface TestApi extends DataApi, Calls {
   /** The scratch database. */
   readonly database: string;
 }

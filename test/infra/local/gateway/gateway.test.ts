@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { GATEWAY_LIMITS, openGateway, type AccessLine, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
+import type { AccessLine } from '../../../../infra/local/gateway/access-line.ts';
+import { GATEWAY_LIMITS, openGateway, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
 import type { HttpRoute } from '../../../../infra/local/gateway/route-table.ts';
 import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';

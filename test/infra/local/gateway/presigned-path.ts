@@ -1,7 +1,7 @@
 import { Sha256 } from '@aws-crypto/sha256-js';
 import { SignatureV4 } from '@smithy/signature-v4';
 
-export interface Presigning {
+interface Presigning {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }

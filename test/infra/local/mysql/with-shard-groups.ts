@@ -16,7 +16,7 @@ import { wishedEngine } from '../../../../infra/setup/engine.mjs';
 /** Of real servers on a machine that may have much else to do. */
 const STATEMENT_MS = 15_000;
 
-export interface Started {
+interface Started {
   readonly dataDir: string;
   readonly groups: ShardGroups;
   /** What was logged. */

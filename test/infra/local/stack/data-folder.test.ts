@@ -37,15 +37,12 @@ describe('a data folder', () => {
     expect(groupCount(folder, undefined, 2)).toBe(4);
   });
 
-  it('keeps the most shards that it was told, unless another number is said; one from before has 256', () => {
+  it('keeps the most shards that it was told, unless another number is said', () => {
     using temporary = temporaryFolder();
     const folder = dataFolder(temporary.path);
     expect([mostShards(folder, undefined, 64), mostShards(folder, 1000, 64)]).toEqual([64, 1000]);
     rememberMostShards(folder, 1000);
     expect([mostShards(folder, undefined, 64), mostShards(folder, 8, 64)]).toEqual([1000, 8]);
-    using old = temporaryFolder();
-    writeFileSync(join(old.path, 'custom-resources.json'), '{}');
-    expect(mostShards(dataFolder(old.path), undefined, 64)).toBe(256);
   });
 
   it('has an id that stays, and is not that of another', () => {

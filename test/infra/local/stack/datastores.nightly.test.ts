@@ -45,7 +45,6 @@ const stack = localStack(folder, { data, datastores: deployed });
 const of = (datastore: string) => ({ url: stack().url, datastore, retryBudget: false as const });
 const definitions = () => definitionsClient({ url: stack().url });
 
-/** The next messages on a queue. */
 async function messagesOf(QueueUrl: string | undefined): Promise<string> {
   const client = new SQSClient({ endpoint: stack().endpoints.sqs, useQueueUrlAsEndpoint: false, ...awsLogin() });
   try {

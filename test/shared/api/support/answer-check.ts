@@ -3,10 +3,10 @@ import addFormats from 'ajv-formats';
 import type { Json } from '../../../../shared/cell.ts';
 import type { GatewayAnswer } from '../../../functions/support/gateway.ts';
 
-export interface Response {
+interface Response {
   readonly content: Readonly<Record<string, { readonly schema: Json; readonly example?: Json }>>;
 }
-export interface DocumentedOperation {
+interface DocumentedOperation {
   readonly operationId: string;
   readonly parameters: readonly {
     readonly name: string;

@@ -97,7 +97,6 @@ export function instance(bufferCopies: number, between = connect): Deployment {
   return opened;
 }
 
-/** A datastore as a deployment wishes it. */
 export function wished(shards: number, more: Partial<WishedDatastore> = {}): WishedDatastore {
   return { name: shop.name, shards, indexes: [], triggers: [], ...more };
 }
@@ -130,7 +129,6 @@ export async function queueNames(): Promise<readonly string[]> {
   return (await sqs.client.send(new ListQueuesCommand(prefix))).QueueUrls ?? [];
 }
 
-/** Keys of a table. */
 export async function keysOf({ client, table }: DynamoTable): Promise<readonly string[]> {
   const { Items = [] } = await client.send(new ScanCommand({ TableName: table }));
   return Items.map(({ pk }) => pk?.S ?? '');

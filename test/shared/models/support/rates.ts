@@ -48,10 +48,9 @@ export function hotelsIn(datastore: ModelDatastore) {
   });
 }
 
-export interface RatesStore extends RealStore {
+interface RatesStore extends RealStore {
   /** In process. */
   readonly datastore: ModelDatastore;
-  /** Over HTTP. */
   readonly overHttp: ModelDatastore;
 }
 

@@ -22,7 +22,7 @@ export type HeapTask =
   | { readonly work: 'repair' };
 
 /** A thread that dies once it needs more heap than it was given. */
-export interface SmallHeap {
+interface SmallHeap {
   /** Does one thing at a time. @throws when the heap was too small for it */
   run<T>(task: HeapTask): Promise<T>;
   end(): void;

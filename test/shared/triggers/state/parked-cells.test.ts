@@ -19,7 +19,6 @@ const parked = async (): Promise<readonly FailingCell[]> => {
     .filter(({ parked_at }) => parked_at !== undefined);
 };
 
-/** A cell of a shard that is parked. */
 async function park(shard: number, addedId: number, stopAfterParked = 1000): Promise<ParkEnd> {
   await store.failed(messageOf(shard, addedId), 'no', false);
   return store.park(messageOf(shard, addedId), 'no more', stopAfterParked);

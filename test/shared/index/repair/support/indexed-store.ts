@@ -44,7 +44,7 @@ export const CITIES: IndexDefinition = {
 /** A client as it is, or one that stands before it. */
 export type Wrap = (client: SqlClient, group: string) => SqlClient;
 
-export type IndexedStore = Awaited<ReturnType<typeof openIndexedStore>>;
+type IndexedStore = Awaited<ReturnType<typeof openIndexedStore>>;
 
 const QUICK: Partial<RepairSettings> = {
   behindMs: 100,
@@ -138,7 +138,7 @@ export async function openIndexedStore(
       await migrate({
         topologyTable: store.topologyTable,
         connect: (address) => clientTo(address, PATIENT),
-        wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished }] },
+        wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished, triggers: [] }] },
         mayGoOn: () => true,
       });
       store.topology.refresh();

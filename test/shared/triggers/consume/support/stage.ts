@@ -41,7 +41,7 @@ export function cellOf({ shard, added_id }: Pick<TriggerMessage, 'shard' | 'adde
   return `${shard}/${added_id}`;
 }
 
-export interface StageOptions {
+interface StageOptions {
   readonly definition?: Partial<TriggerDefinition>;
   readonly settings?: Partial<ConsumeSettings>;
   readonly fn?: TriggerFunction;

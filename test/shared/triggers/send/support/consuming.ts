@@ -24,7 +24,7 @@ export interface Consuming {
 
 export interface ConsumingOptions {
   readonly settings?: Partial<ConsumeSettings>;
-  /** What its function does, or throws. @default nothing */
+  /** What its function does, or throws. */
   readonly fn?: (message: TriggerMessage) => unknown;
 }
 

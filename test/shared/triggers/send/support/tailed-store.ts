@@ -29,7 +29,7 @@ export type TailedStore = Awaited<ReturnType<typeof openWithTriggers>>;
 export type TailedTrigger = ReturnType<typeof tailedTrigger>;
 type Received = TriggerMessage & { readonly group: string };
 
-export type TriggerWish = Partial<TriggerDefinition> & { readonly name: string };
+type TriggerWish = Partial<TriggerDefinition> & { readonly name: string };
 
 export function definitionOf(wish: TriggerWish): TriggerDefinition {
   return { start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30, ...wish };
@@ -38,7 +38,7 @@ export function definitionOf(wish: TriggerWish): TriggerDefinition {
 /**
  * A trigger with queues of its own.
  *
- * @param receipts so many move a message to its last queue @default it has none
+ * @param receipts so many move a message to its last queue
  */
 export async function deployedTrigger(sqs: LocalSqs, wish: TriggerWish, receipts?: number): Promise<DeployedTrigger> {
   const definition = definitionOf(wish);
@@ -62,7 +62,7 @@ export async function openTailedStore(
 }
 
 /** The same, with triggers that are deployed already. */
-export async function openWithTriggers(
+async function openWithTriggers(
   sqs: LocalSqs,
   shards: number,
   deployed: readonly DeployedTrigger[],
@@ -162,7 +162,7 @@ export function cellsOf({ events }: Tailer, kind: 'sent' | 'retried'): number {
 }
 
 /** How the queues of a tailer behave. */
-export interface QueueFaults {
+interface QueueFaults {
   away: boolean;
   /** Each message fails with this chance. */
   failing: number;
@@ -176,7 +176,7 @@ export function newFaults(): QueueFaults {
   return { away: false, failing: 0, sends: 0, beside: 0 };
 }
 
-export interface Tailer {
+interface Tailer {
   readonly events: TailEvent[];
   readonly gate: Gate;
   readonly faults: QueueFaults;
@@ -193,7 +193,7 @@ export async function stopTailers(): Promise<void> {
   running.clear();
 }
 
-export interface TailerWish extends Partial<Omit<TailRun, 'queues'>> {
+interface TailerWish extends Partial<Omit<TailRun, 'queues'>> {
   readonly faults?: QueueFaults;
   /** Stands between the worker and its queues. @default the queues themselves */
   readonly wrapQueues?: (queues: QueueClient) => QueueClient;
@@ -296,6 +296,6 @@ export function orderBreaks(received: readonly Received[]): number {
 }
 
 /** `shard/added id` of each message, once. */
-export function namesIn(received: readonly TriggerMessage[]): Set<string> {
+function namesIn(received: readonly TriggerMessage[]): Set<string> {
   return new Set(received.map(({ shard, added_id }) => `${shard}/${added_id}`));
 }

@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import type { BufferConflict, GroupBuffer } from '../../../../shared/contract/datastore.ts';
+import type { Doing } from '../action.ts';
+import { ActionButton } from '../actions.ts';
+import { link } from '../address.ts';
+import { apiPath, askBeside } from '../api.ts';
+import { html } from '../html.ts';
+import { useLive } from '../live.ts';
+import { Freshness, Reveal, Time } from '../parts.ts';
+import { table } from '../table.ts';
+import { countText, visible } from '../text.ts';
+import { shortJson, type Value } from '../exact-json.ts';
+
+type Kept = BufferConflict & { readonly hidden?: true };
+
+/** Conflicts and undecided writes: listed where there are some. */
+export function KeptWrites({
+  datastore,
+  counts,
+}: {
+  readonly datastore: string;
+  readonly counts: readonly GroupBuffer[];
+}) {
+  const sum = (of: 'conflicts' | 'undecided'): number =>
+    counts.reduce((all, one) => all + (one.error ? 0 : one[of]), 0);
+  const [conflicts, undecided] = [sum('conflicts'), sum('undecided')];
+  if (conflicts + undecided === 0) return html`<p class="quiet">None: no conflicts, nothing undecided.</p>`;
+  return html`${undecided > 0 && html`<${KeptList} datastore=${datastore} kind="undecided" count=${undecided} />`}
+  ${conflicts > 0 && html`<${KeptList} datastore=${datastore} kind="conflicts" count=${conflicts} />`}`;
+}
+
+const KINDS = {
+  conflicts: {
+    title: 'Conflicts',
+    means:
+      'They were answered 202, and another body turned out to be at their address. They are kept until somebody discards them.',
+  },
+  undecided: {
+    title: 'Undecided',
+    means:
+      'Two bodies may have been acknowledged for one address. Their shards take no appends until one of them is kept.',
+  },
+} as const;
+
+function KeptList({
+  datastore,
+  kind,
+  count,
+}: {
+  readonly datastore: string;
+  readonly kind: keyof typeof KINDS;
+  readonly count: number;
+}) {
+  const [shown, setShown] = useState(false);
+  const live = useLive(
+    async (ask) =>
+      (await ask(apiPath(datastore, ['buffer', kind], { limit: 1000 }), { shown })) as Readonly<
+        Record<string, readonly Kept[]>
+      >,
+    `${datastore} ${kind} ${count} ${shown}`,
+  );
+  const list = live.data?.[kind] ?? [];
+  return html`<h3>${KINDS[kind].title}: ${countText(count)}</h3>
+    <p class="quiet">${KINDS[kind].means}</p>
+    <${Freshness} live=${live} />
+    <${Reveal} shown=${shown} onChange=${setShown} />
+    ${table<Kept>({
+      label: KINDS[kind].title,
+      items: list,
+      keyOf: ({ id }) => id,
+      columns: [
+        {
+          header: 'Row',
+          value: ({ row_key }) => html`<a href=${link(datastore, ['row', row_key])}>${row_key}</a>`,
+          width: '38ch',
+        },
+        { header: 'Column', value: ({ column_name }) => visible(column_name), width: '14ch' },
+        { header: 'Ref', value: ({ ref_key }) => ref_key, width: '10ch', isNumber: true },
+        { header: 'Buffered', value: ({ created_at }) => html`<${Time} at=${created_at} />`, width: '24ch' },
+        {
+          header: 'Body',
+          value: ({ body, hidden }) => (hidden ? 'hidden' : shortJson(body as Value, 200)),
+          width: '40ch',
+          gives: true,
+        },
+        { header: 'What to do', value: (one) => keptAction(datastore, kind, one, live.again), width: '14ch' },
+      ],
+    })}`;
+}
+
+function keptAction(
+  datastore: string,
+  kind: keyof typeof KINDS,
+  { id, row_key, column_name, ref_key }: Kept,
+  onDone: () => void,
+) {
+  const isConflict = kind === 'conflicts';
+  const [verb, path] = isConflict ? ['Discard', 'discard'] : ['Keep this', 'keep'];
+  const where = `${row_key}, ${visible(column_name)}, ${ref_key}`;
+  return html`<${ActionButton}
+    label=${verb}
+    action=${{
+      title: isConflict ? 'Discard the conflict' : 'Keep this body',
+      operation: isConflict ? 'discardBufferConflicts' : 'keepUndecidedWrites',
+      cli: `schemaless buffer ${isConflict ? 'conflicts discard' : 'undecided keep'} ${id} -d ${datastore}`,
+      word: isConflict ? 'discard' : 'keep',
+      foresee: async () => ({
+        says: isConflict
+          ? `The body of ${id} at ${where} is deleted for good. The cell that is stored there stays.`
+          : `The body of ${id} at ${where} is stored; the others at this address become conflicts.`,
+      }),
+      act: async ({ signal }: Doing) => {
+        await askBeside(apiPath(datastore, ['buffer', kind, path]), { method: 'POST', body: { ids: [id] }, signal });
+        return 'Done.';
+      },
+      onDone,
+    }}
+  />`;
+}

@@ -1,0 +1,85 @@
+import type { ParkedCell, TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
+import type { Action } from '../action.ts';
+import { ActionButton } from '../actions.ts';
+import { apiPath, askBeside } from '../api.ts';
+import { html } from '../html.ts';
+import { cliLine, type Page } from '../session.ts';
+import { counted, countedAre, countText, visible } from '../text.ts';
+
+/** Of cells in a line of the command line. */
+const MOST_NAMED = 100;
+/** Of one request, so that one sees how far it is. */
+const BATCH = 200;
+
+export function placeOf({ shard, added_id }: Pick<ParkedCell, 'shard' | 'added_id'>): string {
+  return `${shard}:${added_id}`;
+}
+
+interface Chosen {
+  readonly page: Page;
+  readonly name: string;
+  readonly cells: readonly ParkedCell[] | 'all';
+  readonly label: string;
+  /** Of `all`. */
+  readonly count?: number;
+  readonly onDone: () => void;
+}
+
+export function actionsFor(chosen: Chosen) {
+  if (chosen.cells.length === 0) return null;
+  return html`<${ActionButton} label=${`Retry ${chosen.label} …`} action=${parkedAction(chosen, 'retry')} />
+    <${ActionButton} label=${`Discard ${chosen.label} …`} action=${parkedAction(chosen, 'discard')} />`;
+}
+
+function parkedAction({ page, name, cells, count = cells.length, onDone }: Chosen, verb: 'retry' | 'discard'): Action {
+  const isRetry = verb === 'retry';
+  const path = apiPath(page.datastore, ['triggers', name, 'parked', verb]);
+  const words =
+    cells === 'all'
+      ? ['--all']
+      : cells.length > MOST_NAMED
+        ? [...cells.slice(0, MOST_NAMED).map(placeOf), '…']
+        : cells.map(placeOf);
+  return {
+    title: isRetry ? `Retry ${counted(count, 'cell')}` : `Discard ${counted(count, 'cell')}`,
+    operation: isRetry ? 'retryParkedCells' : 'discardParkedCells',
+    cli: cliLine(page, ['parked', verb, name, ...words]),
+    ...(!isRetry && { word: 'discard' }),
+    foresee: async (signal) => {
+      const { state, parked, malformed } = (await askBeside(apiPath(page.datastore, ['triggers', name], { limit: 1 }), {
+        signal,
+      })) as TriggerSummary;
+      const number = cells === 'all' ? parked : cells.length;
+      return {
+        nothing: number + (cells === 'all' ? malformed : 0) === 0,
+        says: isRetry
+          ? `${countedAre(number, 'cell')} sent to ${name} again, marked as replays; what fails again stays parked.${state === 'running' ? '' : ` The trigger is ${state}: they are sent once it is resumed.`}`
+          : `${countedAre(number, 'cell')} forgotten for good: ${name} is not called for them any more.${cells === 'all' && malformed > 0 ? ` So are ${counted(malformed, 'message')} that could not be read.` : ''} The cells themselves stay where they are.`,
+        ...(cells !== 'all' && {
+          some: cells.slice(0, 10).map((cell) => `${placeOf(cell)}: ${visible(cell.last_error.slice(0, 100))}`),
+        }),
+      };
+    },
+    act: async ({ report, signal }) => {
+      const send = async (choice: unknown): Promise<{ readonly done: number; readonly missing: number }> => {
+        const answer = (await askBeside(path, { method: 'POST', body: { cells: choice }, signal })) as {
+          wanted?: number;
+          discarded?: number;
+          not_parked: readonly unknown[];
+        };
+        return { done: answer.wanted ?? answer.discarded ?? 0, missing: answer.not_parked.length };
+      };
+      let [done, missing] = [0, 0];
+      if (cells === 'all') ({ done, missing } = await send('*'));
+      else
+        for (let at = 0; at < cells.length; at += BATCH) {
+          report(at, cells.length);
+          const batch = await send(cells.slice(at, at + BATCH).map(({ shard, added_id }) => ({ shard, added_id })));
+          [done, missing] = [done + batch.done, missing + batch.missing];
+        }
+      const gone = missing === 0 ? '' : ` ${countText(missing)} were not parked any more.`;
+      return `${counted(done, 'cell')} ${isRetry ? 'will be sent again' : 'were forgotten'}.${gone}`;
+    },
+    onDone,
+  };
+}

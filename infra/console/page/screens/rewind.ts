@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks';
+import type { TriggerDetails, TriggerRewind } from '../../../../shared/contract/trigger-operations.ts';
+import type { Action } from '../action.ts';
+import { ActionButton } from '../actions.ts';
+import { apiPath, askBeside } from '../api.ts';
+import type { Ask } from '../feed.ts';
+import { html } from '../html.ts';
+import { cliLine, type Page, usePage } from '../session.ts';
+import { counted } from '../text.ts';
+import { shardPages } from './trigger-shards.ts';
+
+/** To which place, seen before what it would do. */
+export function Rewind({ details, onDone }: { readonly details: TriggerDetails; readonly onDone: () => void }) {
+  const page = usePage();
+  const [to, setTo] = useState('');
+  if (!page.session.actions) return null;
+  const chosen = parseRewind(to);
+  return html`<div class="bar">
+    <label>Rewind to <input value=${to} size="34" placeholder="start, now, a time, or 3=120 17=0" onInput=${(event: InputEvent) => setTo((event.target as HTMLInputElement).value)} /></label>
+    ${chosen !== undefined && html`<${ActionButton} label="See what it would do …" action=${rewindAction(page, details, { text: to, to: chosen }, onDone)} />`}
+  </div>`;
+}
+
+type To = string | Readonly<Record<string, number>>;
+
+function parseRewind(text: string): To | undefined {
+  const trimmed = text.trim();
+  if (trimmed === 'start' || trimmed === 'now') return trimmed;
+  if (/^\d{4}-\d{2}-\d{2}T/u.test(trimmed)) return trimmed;
+  const pairs = trimmed.split(/[\s,]+/u).map((pair) => /^(\d{1,6})=(\d{1,16})$/u.exec(pair));
+  if (trimmed === '' || pairs.some((pair) => pair === null)) return undefined;
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])]));
+}
+
+function rewindAction(
+  page: Page,
+  { trigger }: TriggerDetails,
+  { text, to }: { readonly text: string; readonly to: To },
+  onDone: () => void,
+): Action {
+  const path = apiPath(page.datastore, ['triggers', trigger, 'rewind']);
+  return {
+    title: 'Rewind the trigger',
+    operation: 'rewindTrigger',
+    cli: cliLine(page, ['triggers', 'rewind', trigger, ...text.trim().split(/[\s,]+/u)]),
+    word: trigger,
+    foresee: async (signal) => {
+      const { skips } = (await askBeside(path, {
+        method: 'POST',
+        body: { to, dry_run: true },
+        signal,
+      })) as TriggerRewind;
+      const again = await sentAgain(page.datastore, trigger, to, signal);
+      const cells = skips.reduce((sum, one) => sum + one.cells, 0);
+      const left =
+        cells === 0
+          ? 'It skips no cell.'
+          : `It skips ${counted(cells, 'cell')} of ${counted(skips.length, 'shard')}: they were not sent, and will not be.`;
+      return {
+        says: `${again} ${left} What is on the queue is still consumed.`,
+        some: skips
+          .slice(0, 20)
+          .map((one) => `shard ${one.shard}: ${counted(one.cells, 'cell')} after ${one.after}, up to ${one.to}`),
+      };
+    },
+    act: async ({ signal }) => {
+      await askBeside(path, { method: 'POST', body: { to }, signal });
+      return 'It goes on from there.';
+    },
+    onDone,
+  };
+}
+
+/** How many cells were sent that a rewind sends again; of a time nobody knows before. */
+async function sentAgain(datastore: string, trigger: string, to: To, signal: AbortSignal): Promise<string> {
+  if (to === 'now') return 'Nothing is sent again.';
+  if (typeof to === 'string' && to !== 'start')
+    return 'Every cell stored since then is sent again, marked as a replay.';
+  let cells = 0;
+  const ask: Ask = (path) => askBeside(path, { signal });
+  for await (const page of shardPages(datastore, trigger, ask))
+    for (const { shard, offset } of page) {
+      const place = to === 'start' ? 0 : (to as Readonly<Record<string, number>>)[String(shard)];
+      if (place !== undefined) cells += Math.max(0, (offset ?? 0) - place);
+    }
+  return `Up to ${counted(cells, 'cell')} that were sent, of any column, are read again; those of its columns are sent again, marked as replays.`;
+}

@@ -1,0 +1,109 @@
+import type { ReadBehind, SqlRow } from '../sql/client.ts';
+import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
+import {
+  branchesOf,
+  cellsOfRow,
+  selectRowsOfShard,
+  toRowStates,
+  type RowOfShard,
+  type RowState,
+} from '../sql/statements/select-row-states.ts';
+import type { TopologySource } from '../topology/topology.ts';
+import { maintainedIndexes, type PhysicalIndex } from './index-table.ts';
+import { foundLong, withLengths } from './long-columns.ts';
+import { depthsOf } from './read-rows.ts';
+import { DEPTH, readsAny } from './wanted-entries.ts';
+
+/** Indexes of the columns of cells. */
+export async function concernedIndexes(
+  topology: TopologySource,
+  datastore: string,
+  cells: readonly BufferedCell[],
+): Promise<readonly PhysicalIndex[]> {
+  const columns = cells.map(({ column_name }) => column_name);
+  return (await maintainedIndexes(topology, datastore)).filter((index) => readsAny(index, columns));
+}
+
+/** Bodies that come with one append's answer at most, encoded: of rows that have longer ones, these are asked for later. */
+const BODY_BYTES = 256 * 1024;
+
+/** What rows hold right after cells of theirs were appended. */
+export interface RowsAfter {
+  /** Those whose columns were read. */
+  readonly indexes: readonly PhysicalIndex[];
+  readonly states: readonly RowState[];
+}
+
+/** What is to be read behind an append. */
+interface WantedAfter {
+  readonly read: ReadBehind;
+  /** @param epoch at which the shard was when the cells were appended */
+  toRowsAfter(rows: readonly SqlRow[], epoch: number): RowsAfter;
+}
+
+/**
+ * What rows of one shard hold once cells of theirs are appended, for the indexes that the cells concern: read in the
+ * round trip of the append, for which it costs little, in place of one by itself.
+ */
+export function wantRowsAfter(
+  datastore: string,
+  shard: number,
+  cells: readonly BufferedCell[],
+  indexes: readonly PhysicalIndex[],
+): WantedAfter {
+  const rows = rowsOf(cells, indexes);
+  const columns = withLengths(datastore, depthsOf({ indexes, depth: DEPTH.recent }));
+  const bodyBytes = Math.floor(BODY_BYTES / (rows.length * cellsOfRow(columns)));
+  return {
+    read: {
+      items: 1,
+      branches: branchesOf(rows.length, columns),
+      from: (item) => selectRowsOfShard(datastore, shard, rows, { columns, bodyBytes, item }),
+    },
+    toRowsAfter(read, epoch) {
+      const { states, long } = toRowStates(read, rows, columns, epoch);
+      foundLong(datastore, long);
+      return { indexes, states };
+    },
+  };
+}
+
+/**
+ * The rows that cells belong to, each once: those of columns that the indexes read. What is written together, or joined,
+ * is of all kinds.
+ */
+export function rowsOf(cells: readonly BufferedCell[], indexes: readonly PhysicalIndex[]): readonly RowOfShard[] {
+  const rows: RowOfShard[] = [];
+  const byRow = cells.length === 1 ? [cells] : Map.groupBy(cells, ({ row_key }) => row_key).values();
+  for (const written of byRow) {
+    const { row_key, shard } = written[0] as BufferedCell;
+    const columns = written.map(({ column_name }) => column_name);
+    if (indexes.some((index) => readsAny(index, columns))) rows.push({ row_key, shard, columns, written });
+  }
+  return rows;
+}
+
+/**
+ * The states of rows that were read for all of the indexes that concern them, by row. Those of which a body was too long
+ * to come along are read by themselves, which brings more at a time.
+ */
+export function statesAfter(
+  after: readonly RowsAfter[],
+  rows: readonly RowOfShard[],
+  indexes: readonly PhysicalIndex[],
+): ReadonlyMap<string, RowState> {
+  const read = new Map<string, { readonly state: RowState; readonly indexes: readonly PhysicalIndex[] }>();
+  for (const { indexes: ofAppend, states } of after)
+    for (const state of states) if (isWhole(state)) read.set(state.row.row_key, { state, indexes: ofAppend });
+  const known = new Map<string, RowState>();
+  for (const { row_key, columns = [] } of rows) {
+    const found = read.get(row_key);
+    if (found && indexes.every((index) => found.indexes.includes(index) || !readsAny(index, columns)))
+      known.set(row_key, found.state);
+  }
+  return known;
+}
+
+function isWhole({ cells }: RowState): boolean {
+  return cells.values().every((ofColumn) => ofColumn.every(({ body }) => body !== 'left_out'));
+}

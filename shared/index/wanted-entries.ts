@@ -1,0 +1,185 @@
+import { byGroup, requireDatastore } from '../access/groups.ts';
+import type { StoreContext } from '../access/context.ts';
+import { shardOfValue } from '../definitions/field-value.ts';
+import type { RowOfShard, RowState } from '../sql/statements/select-row-states.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
+import { columnsOf, type RowEntries, type Version } from './entry.ts';
+import type { PhysicalIndex } from './index-table.ts';
+import { readLongRow } from './long-row.ts';
+import {
+  readRows,
+  takeStates,
+  type FirstRead,
+  type RowRead,
+  type RowsRead,
+  type RowsUnread,
+  type RowsWanted,
+} from './read-rows.ts';
+import type { IndexRow } from './statements/put-entries.ts';
+
+/** How many cells of the shard field's column are looked at for former values. */
+export const DEPTH = {
+  /** The write path: the latest cell and the one before it. What an earlier writer missed, the repair makes good. */
+  recent: 2,
+  /** The repair: every value that an entry may ever have been under. */
+  all: 10_000,
+} as const;
+
+/** A row of an index table and the shard that it belongs to. */
+export interface EntryOfShard {
+  readonly index: PhysicalIndex;
+  readonly shard: number;
+  readonly row: IndexRow;
+  /** None can have been there before what was just written. @default it is not known */
+  readonly isFirst?: boolean | undefined;
+}
+
+/** A field that a row's latest cell has, but of another type than the index says: it counts as null there. */
+export interface MistypedField {
+  readonly index: PhysicalIndex;
+  readonly position: number;
+  readonly row_key: string;
+}
+
+/** What the indexes should hold of some rows. */
+export interface Wanted {
+  readonly entries: readonly EntryOfShard[];
+  readonly mistyped: readonly MistypedField[];
+  readonly unread: readonly RowsUnread[];
+}
+
+interface WantedPart extends Wanted {
+  /** Parts of rows of many or long cells are still to come, which may take their time. */
+  readonly more: boolean;
+}
+
+/**
+ * What the indexes should hold of some rows, read **now** from the writers of the rows' groups: never from a body in
+ * hand, so that whoever comes last has seen the most. In parts, each of rows of one group: many, or one that has many
+ * cells. However many cells the rows have, no more than a part is in memory.
+ *
+ * @param depth cells of the shard field's column to look for former values
+ * @throws SqlError when a group cannot be asked; what it refuses makes the rows concerned `unread`
+ */
+export async function* wantedInParts(
+  context: StoreContext,
+  datastore: string,
+  indexes: readonly PhysicalIndex[],
+  rows: readonly RowOfShard[],
+  depth: number,
+): AsyncGenerator<WantedPart> {
+  if (indexes.length === 0 || rows.length === 0) return;
+  const topology = await requireDatastore(context.topology, datastore);
+  const rowsWanted: RowsWanted = { datastore, indexes, depth };
+  for (const [group, ofGroup] of byGroup(topology, rows)) {
+    const client = await context.groups.client(group);
+    const { long, ...first } = await readRows(client, ofGroup, rowsWanted);
+    yield { ...wantedOf(first, indexes, topology), more: long.length > 0 };
+    for (const [position, one] of long.entries())
+      yield {
+        ...wantedOf(await readLongRow(client, one, rowsWanted), indexes, topology),
+        more: position < long.length - 1,
+      };
+  }
+}
+
+/**
+ * The same for few rows, or a small depth: all of it, groups side by side.
+ *
+ * @param known states of some of the rows, that were read just now of the columns that the indexes need, or more
+ */
+export async function wantedEntries(
+  context: StoreContext,
+  wanted: RowsWanted,
+  rows: readonly RowOfShard[],
+  known: ReadonlyMap<string, RowState> = NONE,
+): Promise<Wanted> {
+  if (wanted.indexes.length === 0 || rows.length === 0) return { entries: [], mistyped: [], unread: [] };
+  const topology = await requireDatastore(context.topology, wanted.datastore);
+  const groups = [...byGroup(topology, rows)];
+  const [only] = groups;
+  const read =
+    only && groups.length === 1
+      ? await readAll(context, only, wanted, known)
+      : together(await Promise.all(groups.map((one) => readAll(context, one, wanted, known))));
+  return wantedOf(read, wanted.indexes, topology);
+}
+
+const NONE: ReadonlyMap<string, RowState> = new Map();
+
+async function readAll(
+  context: StoreContext,
+  [group, rows]: readonly [string, readonly RowOfShard[]],
+  wanted: RowsWanted,
+  known: ReadonlyMap<string, RowState>,
+): Promise<RowsRead> {
+  const client = await context.groups.client(group);
+  const [states, asked]: [RowState[], RowOfShard[]] = [[], []];
+  for (const row of rows) {
+    const state = known.get(row.row_key);
+    // Read for all whose appends were joined: this row is what one of them wrote of it.
+    if (state) states.push({ ...state, row });
+    else asked.push(row);
+  }
+  const parts: FirstRead[] = [];
+  if (states.length > 0) parts.push(await takeStates({ states, unread: [] }, wanted));
+  if (asked.length > 0) parts.push(await readRows(client, asked, wanted));
+  const [first] = parts;
+  if (first && parts.length === 1 && first.long.length === 0) return first;
+  const all: RowsRead[] = [...parts];
+  for (const one of parts.flatMap(({ long }) => long)) all.push(await readLongRow(client, one, wanted));
+  return together(all);
+}
+
+function together(parts: readonly RowsRead[]): RowsRead {
+  return { read: parts.flatMap(({ read }) => read), unread: parts.flatMap(({ unread }) => unread) };
+}
+
+function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[], topology: DatastoreTopology): Wanted {
+  const entries: EntryOfShard[] = [];
+  const mistyped: MistypedField[] = [];
+  for (const one of read) {
+    const { columns, row_key } = one.row;
+    for (let position = 0; position < indexes.length; position += 1) {
+      const index = indexes[position] as PhysicalIndex;
+      if (columns && !readsAny(index, columns)) continue;
+      addEntries(entries, index, one, position, topology);
+      for (const field of (one.entries[position] as RowEntries).mistyped)
+        mistyped.push({ index, position: field, row_key });
+    }
+  }
+  return { entries, mistyped, unread };
+}
+
+/** Adds the entry of a row, and a tombstone under each former value of its shard field. */
+function addEntries(
+  entries: EntryOfShard[],
+  index: PhysicalIndex,
+  { row: { row_key }, versions, entries: ofRow, areFirst }: RowRead,
+  position: number,
+  { shards }: DatastoreTopology,
+): void {
+  const type = index.definition.fields[0]?.type;
+  const version = versions[position] as Version;
+  if (!type || version.added_id === 0) return;
+  const { values, former } = ofRow[position] as RowEntries;
+  const current = values?.[0] ?? null;
+  if (values && current !== null)
+    entries.push({
+      index,
+      shard: shardOfValue(current, type, shards),
+      row: { row_key, values, tombstone: false, version },
+      isFirst: areFirst?.[position],
+    });
+  for (const value of former)
+    entries.push({
+      index,
+      shard: shardOfValue(value, type, shards),
+      row: { row_key, values: [value], tombstone: true, version },
+    });
+}
+
+/** Whether an index reads one of these columns. */
+export function readsAny({ definition }: PhysicalIndex, columns: readonly string[]): boolean {
+  return columnsOf(definition).some((column) => columns.includes(column));
+}

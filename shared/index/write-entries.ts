@@ -1,0 +1,98 @@
+import type { StoreContext } from '../access/context.ts';
+import { homeOf, requireDatastore } from '../access/groups.ts';
+import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
+import { isGone } from '../sql/gone.ts';
+import { refreshSoon } from '../topology/refresh-soon.ts';
+import { insertEntries, putEntries } from './statements/put-entries.ts';
+import type { EntryOfShard } from './wanted-entries.ts';
+
+/** Once more where nobody knows how the first time ended: to write an entry twice does nothing. */
+async function changeSurely(client: SqlClient, statement: Statement): Promise<void> {
+  try {
+    await client.change(statement);
+  } catch (error) {
+    if (!isUnclear(error)) throw error;
+    await client.change(statement);
+  }
+}
+
+function isUnclear(error: unknown): boolean {
+  return error instanceof SqlError && error.failure === 'unclear' && !error.timedOut;
+}
+
+/**
+ * Writes entries of one table. The first ones of rows are only inserted where they share a commit, which is where a
+ * shorter statement tells; what is there all the same is of a log that was cut since, or was written by the repair
+ * meanwhile.
+ *
+ * @param areNew the cells of their rows were not there before
+ */
+async function putOrInsert(
+  client: SqlClient,
+  datastore: string,
+  ofTable: readonly EntryOfShard[],
+  areNew: boolean,
+): Promise<void> {
+  const { index, shard } = ofTable[0] as EntryOfShard;
+  const rows = ofTable.map(({ row }) => row);
+  if (areNew && client.abilities.sharesCommits === true && ofTable.every(({ isFirst }) => isFirst === true)) {
+    try {
+      return void (await client.change(insertEntries(datastore, shard, index, rows)));
+    } catch (error) {
+      if (!isUnclear(error) && !(error instanceof SqlError && error.failure === 'duplicate')) throw error;
+    }
+  }
+  await changeSurely(client, putEntries(datastore, shard, index, rows));
+}
+
+export interface MissedEntries {
+  readonly group: string;
+  readonly entries: readonly EntryOfShard[];
+  readonly error: unknown;
+}
+
+/**
+ * Writes entries to the shards of their shard fields, side by side, each table with one statement; of a shard that is
+ * being moved, to its copy, too. What a copy misses is found when it becomes the shard.
+ *
+ * @param areNew the cells of their rows were not there before @default false: or it is not known
+ * @returns what could not be written, by table
+ */
+export async function writeEntries(
+  context: StoreContext,
+  datastore: string,
+  entries: readonly EntryOfShard[],
+  areNew = false,
+): Promise<readonly MissedEntries[]> {
+  if (entries.length === 0) return [];
+  const topology = await requireDatastore(context.topology, datastore);
+  const tables =
+    entries.length === 1
+      ? [entries]
+      : [...Map.groupBy(entries, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
+  const missed: MissedEntries[] = [];
+  await Promise.all(
+    tables.map(async (ofTable) => {
+      const { group, copy } = homeOf(topology, ofTable[0]?.shard ?? -1);
+      try {
+        const writing = putOrInsert(await context.groups.client(group), datastore, ofTable, areNew);
+        await (copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing);
+      } catch (error) {
+        // What is wanted of a shard that has just moved is asked of where it is, when it is made good.
+        if (isGone(error)) refreshSoon(context.topology);
+        missed.push({ group, entries: ofTable, error });
+      }
+    }),
+  );
+  return missed;
+
+  async function writeToCopy(ofTable: readonly EntryOfShard[], group: string): Promise<void> {
+    const { index, shard } = ofTable[0] as EntryOfShard;
+    const rows = ofTable.map(({ row }) => row);
+    try {
+      await changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows, 'copy'));
+    } catch (error) {
+      if (isGone(error)) refreshSoon(context.topology);
+    }
+  }
+}
