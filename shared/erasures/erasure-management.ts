@@ -8,7 +8,7 @@ import {
   scopeOf,
   type ErasureTarget,
 } from '../address.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { requireServed } from '../access/groups.ts';
 import { LIMITS } from '../cell.ts';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../contract/erasure-operations.ts';
 import type { RetentionOperations } from '../contract/retention-operations.ts';
@@ -41,11 +41,11 @@ export interface ErasureManagement {
 export function erasureManagement(work: ErasureWork): ErasureManagement {
   return {
     async erasures(datastore, caller) {
-      const { shards } = await requireDatastore(work.context.topology, datastore);
+      const { shards } = await requireServed(work.context.topology, datastore);
       return erasureOperations(work, { datastore, shards, caller });
     },
     async retention(datastore, caller) {
-      await requireDatastore(work.context.topology, datastore);
+      await requireServed(work.context.topology, datastore);
       return retentionOperations(work, { datastore, caller });
     },
   };

@@ -2,8 +2,7 @@ import type { AppliedOutcome } from '../contract/definition-operations.ts';
 import { markSealed, type Definitions, type IndexDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { writeApplied } from '../topology/applied-definitions.ts';
-import { readDeletionMark } from '../topology/deletion-mark.ts';
-import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
+import { dynamoTopology } from '../topology/dynamo-topology.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import type { DeployedTrigger } from '../topology/topology.ts';
 import type { DefinitionParts } from './definition-parts.ts';
@@ -52,16 +51,13 @@ export async function applyDefinitions(
 }
 
 async function readKnown({ topologyTable, deployed }: DefinitionParts, name: string): Promise<Known> {
-  const [existing, mark] = await Promise.all([
-    readDatastore(topologyTable, name),
-    readDeletionMark(topologyTable, name),
-  ]);
   const topology = dynamoTopology(topologyTable);
+  const existing = await topology.datastore(name);
   const listed = await topology.triggers(name);
   return {
-    shards: mark ? undefined : existing?.shards,
-    retention: mark ? undefined : existing?.retention,
-    isBeingDeleted: mark !== undefined,
+    shards: existing?.shards,
+    isRetired: existing !== undefined && !(await topology.served()).includes(name),
+    retention: existing?.retention,
     sealed: existing?.sealed,
     indexes: (await topology.indexes(name)).flatMap(lastWished),
     triggers: listed.map(({ definition }) => definition),

@@ -2,14 +2,13 @@ import { hash } from 'node:crypto';
 import { markSealed } from '../definitions/definitions.ts';
 import { forgetApplied, supersedeApplied, type AppliedDatastore } from '../topology/applied-definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import type { WishedTriggers } from './deployed-triggers.ts';
 import type { WishedDatastore } from './migration-wish.ts';
 
 /**
  * What a deployment wishes, with what was applied besides: nobody has wished that gone. Of two of one name the
  * deployment's holds.
  *
- * @param applied of datastores that are there
+ * What was applied to a datastore that no deployment defines any more waits with it: it is wished again with the datastore.
  */
 export function withApplied(
   wished: readonly WishedDatastore[],
@@ -38,17 +37,6 @@ export function withApplied(
     };
   });
   return [...both, ...alone];
-}
-
-/**
- * The triggers that were applied to datastores which no deployment defines any more: those are served until somebody
- * deletes them, and their triggers work until then.
- */
-export function triggersLeft(
-  wished: readonly WishedDatastore[],
-  applied: readonly AppliedDatastore[],
-): readonly WishedTriggers[] {
-  return applied.filter(({ name, shards }) => shards === undefined && !wished.some((one) => one.name === name));
 }
 
 /**

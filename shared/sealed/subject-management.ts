@@ -1,4 +1,4 @@
-import { requireDatastore } from '../access/groups.ts';
+import { requireServed } from '../access/groups.ts';
 import { parseCount } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { Erasure, ErasureOperations } from '../contract/erasure-operations.ts';
@@ -74,7 +74,7 @@ export function subjectManagement(work: SubjectWork): SubjectManagement {
 
   return {
     async subjects(datastore, caller) {
-      await requireDatastore(work.topology, datastore);
+      await requireServed(work.topology, datastore);
       const made = (): Promise<DatastoreKeys> => overKeys(() => keyring.made(datastore));
       return {
         async forget(request) {
@@ -94,7 +94,7 @@ export function subjectManagement(work: SubjectWork): SubjectManagement {
       };
     },
     async receiptKey(datastore) {
-      await requireDatastore(work.topology, datastore);
+      await requireServed(work.topology, datastore);
       return signerOf(datastore).key();
     },
     signed(datastore, erasures) {

@@ -40,10 +40,7 @@ export interface Appended {
   readonly rows?: readonly SqlRow[];
 }
 
-interface AppendOptions extends Pick<ShardFence, 'anyWriter'>, Pick<Statement, 'thenSelect'> {
-  /** The number of shards by which this one was chosen. @default it is not asked */
-  readonly shards?: number;
-}
+type AppendOptions = Pick<ShardFence, 'anyWriter'> & Pick<Statement, 'thenSelect'>;
 
 /** Tries of one append before the primary counts as failing: the first, and one on a fresh connection. */
 const TRIES = 2;
@@ -71,7 +68,7 @@ export async function appendToPrimary(
   datastore: string,
   shard: number,
   cells: readonly EncodedCell[],
-  { anyWriter = false, thenSelect, shards }: AppendOptions = {},
+  { anyWriter = false, thenSelect }: AppendOptions = {},
 ): Promise<Appended> {
   const isFollowed = areWanted(await context.topology.triggers(datastore), cells);
   const heeding = heedingShards(context, datastore);
@@ -79,7 +76,7 @@ export async function appendToPrimary(
   const opening = whenOpened(context, datastore, shard);
   let failures = 0;
   for (let isRepeated = false; ; isRepeated = true) {
-    const home = homeOf(await requireDatastore(context.topology, datastore, shards), shard);
+    const home = homeOf(await requireDatastore(context.topology, datastore), shard);
     const heeds = isErasing || heeding.has(shard);
     const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter, heeds };
     try {

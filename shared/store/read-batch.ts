@@ -32,7 +32,7 @@ export async function readBatch(
     wantingCells({
       context,
       name,
-      topology: await requireDatastore(context.topology, name, shards),
+      topology: await requireDatastore(context.topology, name),
       read,
       packed: options.packed,
     }),

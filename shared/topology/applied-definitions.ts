@@ -103,6 +103,12 @@ export async function readAppliedDatastore(
   return (await readApplied(table)).find(({ name }) => name === datastore);
 }
 
+/** The name of the datastore that an item of the table says was applied; none where the item is another one. */
+export function toAppliedName({ pk }: Record<string, AttributeValue>): readonly string[] {
+  const [, datastore, part] = KEY.exec(pk?.S ?? '') ?? [];
+  return datastore === undefined || part !== undefined ? [] : [datastore];
+}
+
 function toApplied(item: Record<string, AttributeValue>) {
   const [, datastore, part = 'datastore', named] = KEY.exec(item['pk']?.S ?? '') ?? [];
   if (datastore === undefined) return undefined;
@@ -164,11 +170,4 @@ export async function supersedeApplied(
 /** A deployment does not keep it any more. */
 export async function forgetApplied({ client, table }: DynamoTable, name: AppliedName): Promise<void> {
   await client.send(new DeleteItemCommand({ TableName: table, Key: keyOf(name) }));
-}
-
-/** All of a datastore: its own item last. */
-export async function forgetAppliedDatastore(table: DynamoTable, datastore: string): Promise<void> {
-  const applied = await readAppliedDatastore(table, datastore);
-  for (const record of applied?.records ?? []) if (record.kind !== 'datastore') await forgetApplied(table, record);
-  await forgetApplied(table, { kind: 'datastore', datastore, name: datastore });
 }

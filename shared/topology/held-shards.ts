@@ -12,8 +12,7 @@ export interface HeldShards {
 }
 
 /**
- * What each group has of the shards of all datastores, whoever defined them, those that are being deleted among them: as
- * it is now, past every cache.
+ * What each group has of the shards of all datastores, retired ones included: as it is now, past every cache.
  */
 export async function readHeldShards({ client, table }: DynamoTable): Promise<readonly HeldShards[]> {
   const held: HeldShards[] = [];

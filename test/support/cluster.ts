@@ -108,6 +108,7 @@ export async function createStore(
       wish: {
         groups: groups.slice(0, count).map(({ user: _user, password: _password, ...address }) => address),
         datastores: [{ name: datastore, shards, indexes: wished }],
+        isPart: true,
       },
       bufferCopies,
       mayGoOn: () => true,
