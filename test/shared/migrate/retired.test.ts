@@ -8,7 +8,7 @@ import { shardOf } from '../../../shared/address.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
-import { drainPass } from '../../support/drain-pass.ts';
+import { drainAtOnce } from '../../support/drain-pass.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
 import { change, select } from '../../support/plain-sql.ts';
 import {
@@ -87,10 +87,12 @@ describe('a datastore that its deployment does not define any more', () => {
     await client.change(insertBuffered(shop.name, [copyOf(cell, shard)]));
     await deploy();
     const context = openContext({ topology: topologyNow(), connect, bufferCopies: 1 });
-    for (let round = 0; round < 2; round += 1)
-      await drainPass(context, holder.name, () => true, { minimumAgeSeconds: 0 });
+    const waiting = async () => {
+      await drainAtOnce(context, holder.name);
+      return select(client, 'SELECT id FROM schemaless.buffer WHERE datastore = ?', shop.name);
+    };
+    await expect.poll(waiting).toEqual([]);
     await context.groups.close();
-    expect(await select(client, 'SELECT id FROM schemaless.buffer WHERE datastore = ?', shop.name)).toEqual([]);
     await client.close();
     await deploy([definition()]);
     expect((await (await instance(1).datastore(shop.name)).get(cell)).cell?.body).toEqual(cell.body);
