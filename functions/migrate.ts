@@ -78,7 +78,7 @@ export async function isComplete(
       name,
       shards,
       indexes: indexes.map((index) => index.name),
-      triggers: triggers?.map(({ definition }) => definition.name),
+      triggers: triggers.map(({ definition }) => definition.name),
     })),
   });
   return { IsComplete: ended.result };

@@ -93,9 +93,8 @@ const properties = z.object({
       name: z.string().min(1),
       shards: z.coerce.number().int().min(1),
       sealed: jsonText(z.array(sealed)).exactOptional(),
-      // Deployments that knew no indexes or triggers, and to which one may be rolled back, have none.
-      indexes: jsonText(z.array(index)).prefault('[]'),
-      triggers: jsonText(z.array(trigger)).optional(),
+      indexes: jsonText(z.array(index)),
+      triggers: jsonText(z.array(trigger)),
       retention: jsonText(retention).exactOptional(),
     }),
   ),

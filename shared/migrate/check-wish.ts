@@ -1,6 +1,6 @@
 import { STAYS_SEALED, unsealedBy } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { readDeployed, writeDeployed } from '../topology/deployed-definitions.ts';
+import { writeDeployed } from '../topology/deployed-definitions.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import { readHeldShards, type HeldShards } from '../topology/held-shards.ts';
 import { ONE_HASH, wrongSealedTypes } from './sealed-types.ts';
@@ -58,7 +58,6 @@ function whatItHas({ datastore, shards, areComing }: HeldShards): string {
 
 /** Says what the deployment defines, before anything is made of it: nobody is to change it from here on. */
 export async function noteDeployed(topologyTable: DynamoTable, { datastores }: MigrationWish): Promise<void> {
-  const before = await readDeployed(topologyTable);
   await writeDeployed(topologyTable, {
     datastores: datastores.map(({ name, shards, sealed, indexes, triggers, retention }) => ({
       name,
@@ -66,10 +65,7 @@ export async function noteDeployed(topologyTable: DynamoTable, { datastores }: M
       ...(sealed && { sealed }),
       indexes,
       ...(retention && { retention }),
-      triggers:
-        triggers?.map(({ definition }) => definition) ??
-        before?.datastores.find((one) => one.name === name)?.triggers ??
-        [],
+      triggers: triggers.map(({ definition }) => definition),
     })),
   });
 }

@@ -6,13 +6,7 @@ import { triggerFollower } from '../triggers/state/follower-name.ts';
 import { forgetTrigger } from '../triggers/state/trigger-items.ts';
 import { wantResend } from '../triggers/state/trigger-status.ts';
 import { isSameQueue } from '../triggers/state/same-queue.ts';
-
-/** What is wished of one datastore. */
-export interface WishedTriggers {
-  readonly name: string;
-  /** Left out: its triggers stay as they are. */
-  readonly triggers?: readonly DeployedTrigger[] | undefined;
-}
+import type { WishedDatastore } from './migration-wish.ts';
 
 export interface TriggerTables {
   readonly topologyTable: DynamoTable;
@@ -25,7 +19,7 @@ const GONE_AFTER_MS = 10 * 60_000;
 
 /**
  * Lists the triggers that are wished as they are deployed now, and removes the others: also those of datastores that
- * are not wished at all, if each wished one says its triggers, and these are all (not `isPart`).
+ * are not wished at all, unless these are only a part of all (`isPart`).
  *
  * What a queue had that is replaced by another one is sent again to that.
  *
@@ -35,7 +29,7 @@ const GONE_AFTER_MS = 10 * 60_000;
  */
 export async function deployTriggers(
   { topologyTable, stateTable }: TriggerTables,
-  datastores: readonly WishedTriggers[],
+  datastores: readonly Pick<WishedDatastore, 'name' | 'triggers'>[],
   { now = new Date(), isPart = false }: { readonly now?: Date; readonly isPart?: boolean | undefined } = {},
 ): Promise<void> {
   const listed = await readTriggerItems(topologyTable);
@@ -55,7 +49,7 @@ export async function deployTriggers(
       );
   };
 
-  for (const { name: datastore, triggers = [] } of datastores) {
+  for (const { name: datastore, triggers } of datastores) {
     for (const trigger of triggers) {
       const { name } = trigger.definition;
       const before = listed.find((item) => item.datastore === datastore && item.trigger.definition.name === name);
@@ -65,12 +59,10 @@ export async function deployTriggers(
     }
   }
 
-  const whole = !isPart && datastores.every(({ triggers }) => triggers !== undefined);
   for (const { datastore, trigger, removed_at } of listed) {
     const { name } = trigger.definition;
-    const wish =
-      datastores.find((one) => one.name === datastore) ?? (whole ? { name: datastore, triggers: [] } : undefined);
-    if (!wish?.triggers || wish.triggers.some(({ definition }) => definition.name === name)) continue;
+    const wish = datastores.find((one) => one.name === datastore);
+    if (wish ? wish.triggers.some(({ definition }) => definition.name === name) : isPart) continue;
     if (removed_at === undefined) {
       await removeTrigger(topologyTable, datastore, name, now);
     } else if (now.getTime() - Date.parse(removed_at) >= GONE_AFTER_MS && stateTable) {

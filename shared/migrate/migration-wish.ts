@@ -1,6 +1,5 @@
 import type { DatastoreDefinition } from '../definitions/definitions.ts';
-import type { GroupAddress } from '../topology/topology.ts';
-import type { WishedTriggers } from './deployed-triggers.ts';
+import type { DeployedTrigger, GroupAddress } from '../topology/topology.ts';
 
 export interface MigrationWish {
   readonly groups: readonly GroupAddress[];
@@ -9,5 +8,5 @@ export interface MigrationWish {
   readonly isPart?: boolean;
 }
 
-/** A datastore as defined, and its triggers as deployed; where those are left out, they stay as they are. */
-export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & WishedTriggers;
+/** A datastore as defined, and its triggers as deployed. */
+export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & { readonly triggers: readonly DeployedTrigger[] };

@@ -39,7 +39,7 @@ export async function retiredDatastores(
   for (const name of await all.datastores()) {
     const topology = await all.datastore(name);
     if (!topology || wished.some((one) => one.name === name)) continue;
-    const definition = { name, shards: topology.shards, indexes: [] };
+    const definition = { name, shards: topology.shards, indexes: [], triggers: [] };
     const versions = await readVersions(topologyTable, definition);
     retired.push({ definition, topology, isKnown: topology.isBeingMade !== true, versions });
   }

@@ -28,12 +28,10 @@ export function withApplied(
     return {
       ...datastore,
       indexes: [...indexes, ...further.map((index) => markSealed(index, sealed))],
-      ...(triggers && {
-        triggers: [
-          ...triggers,
-          ...more.triggers.filter(({ definition: { name } }) => !triggers.some((one) => one.definition.name === name)),
-        ],
-      }),
+      triggers: [
+        ...triggers,
+        ...more.triggers.filter(({ definition: { name } }) => !triggers.some((one) => one.definition.name === name)),
+      ],
     };
   });
   return [...both, ...alone];
@@ -53,13 +51,12 @@ export async function forgetDeployed(
     const now = wished.find(({ name }) => name === datastore);
     for (const record of records) {
       const { kind, name, superseded_by: before } = record;
-      if (now && kind === 'trigger' && now.triggers === undefined) continue;
       const isDefined =
         now !== undefined &&
         (kind === 'datastore' ||
           (kind === 'index'
             ? now.indexes.some((index) => index.name === name)
-            : now.triggers?.some(({ definition }) => definition.name === name)) === true);
+            : now.triggers.some(({ definition }) => definition.name === name)));
       if (!isDefined && before !== undefined) await supersedeApplied(table, record, null);
       if (!isDefined || before === wish) continue;
       if (before === undefined) await supersedeApplied(table, record, wish);

@@ -42,7 +42,7 @@ function properties(datastore: object): object {
         sharedStorage: 'true',
       },
     ],
-    Datastores: [{ name: 'trips', shards: '16', ...datastore }],
+    Datastores: [{ name: 'trips', shards: '16', indexes: '[]', triggers: '[]', ...datastore }],
     Revision: 'x',
   };
 }
@@ -72,13 +72,6 @@ describe('the properties of a migration', () => {
     const { Groups: groups, ...rest } = properties({}) as { readonly Groups: readonly object[] };
     const [group] = readWish({ ...rest, Groups: groups.map((one) => ({ ...one, userSecrets: before })) }).groups;
     expect(group?.userSecrets).toEqual({ ...before, move: '', erase: '' });
-  });
-
-  it('leave triggers as they are, and have no indexes, where they say nothing of them', () => {
-    expect(readWish(properties({})).datastores).toEqual([{ name: 'trips', shards: 16, indexes: [] }]);
-    expect(readWish(properties({ triggers: '[]' })).datastores).toEqual([
-      { name: 'trips', shards: 16, indexes: [], triggers: [] },
-    ]);
   });
 
   it.each([

@@ -80,7 +80,7 @@ function run({ groups, topologyTable, datastore: { name, shards, indexes }, conn
   return migrate({
     topologyTable,
     connect,
-    wish: { groups, datastores: [{ name, shards, indexes }] },
+    wish: { groups, datastores: [{ name, shards, indexes, triggers: [] }] },
     bufferCopies: 1,
     mayGoOn: () => true,
   });

@@ -49,7 +49,7 @@ beforeAll(async () => {
     topologyTable,
     connect: clientTo,
     logins: async () => loginsOf(passwords),
-    wish: { groups: [group], datastores: [{ name: datastore, shards: 1, indexes: [] }] },
+    wish: { groups: [group], datastores: [{ name: datastore, shards: 1, indexes: [], triggers: [] }] },
     mayGoOn: () => true,
   });
   for (const sql of [

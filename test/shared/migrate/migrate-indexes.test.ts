@@ -51,7 +51,12 @@ const run = (
   indexes: readonly IndexDefinition[],
   { shards = 6, mayGoOn = () => true, connectWith = clientTo }: Options = {},
 ): Promise<boolean> =>
-  migrate({ topologyTable, connect: connectWith, wish: { groups, datastores: [{ name, shards, indexes }] }, mayGoOn });
+  migrate({
+    topologyTable,
+    connect: connectWith,
+    wish: { groups, datastores: [{ name, shards, indexes, triggers: [] }] },
+    mayGoOn,
+  });
 
 /** How many shards' databases have each table of an index, in all groups. */
 async function tables(): Promise<Record<string, number>> {

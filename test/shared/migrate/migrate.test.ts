@@ -28,7 +28,7 @@ afterAll(() => client.destroy());
 const run = (wish: MigrationWish, mayGoOn = () => true) => migrate({ topologyTable, connect: clientTo, wish, mayGoOn });
 const wishFor = (shards: number, among: readonly GroupAddress[] = groups): MigrationWish => ({
   groups: among,
-  datastores: [{ name, shards, indexes: [] }],
+  datastores: [{ name, shards, indexes: [], triggers: [] }],
 });
 
 /** The databases of the datastore on a group. */

@@ -138,7 +138,7 @@ export async function openIndexedStore(
       await migrate({
         topologyTable: store.topologyTable,
         connect: (address) => clientTo(address, PATIENT),
-        wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished }] },
+        wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished, triggers: [] }] },
         mayGoOn: () => true,
       });
       store.topology.refresh();
