@@ -2,12 +2,11 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   PutItemCommand,
-  ScanCommand,
   UpdateItemCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import type { DatastoreDefinition, IndexDefinition, RetentionRule, SealedFields } from '../definitions/definitions.ts';
-import type { DynamoTable } from '../dynamo/table.ts';
+import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
 /**
@@ -70,16 +69,8 @@ function keyOf({ kind, datastore, name }: AppliedName): { readonly pk: Attribute
 }
 
 /** Everything that was applied, by datastore, past every cache. */
-export async function readApplied({ client, table }: DynamoTable): Promise<readonly AppliedDatastore[]> {
-  const found: { readonly definition: AppliedDefinition; readonly record: AppliedRecord }[] = [];
-  let start: Record<string, AttributeValue> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }),
-    );
-    found.push(...(page.Items ?? []).flatMap((item) => toApplied(item) ?? []));
-    start = page.LastEvaluatedKey;
-  } while (start);
+export async function readApplied(table: DynamoTable): Promise<readonly AppliedDatastore[]> {
+  const found = (await allItems(table)).flatMap((item) => toApplied(item) ?? []);
   return [...Map.groupBy(found, ({ record }) => record.datastore)].map(([name, all]) => {
     const definitions = all.map(({ definition }) => definition);
     const own = definitions.find((one) => one.kind === 'datastore');

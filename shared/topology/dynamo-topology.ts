@@ -3,14 +3,13 @@ import {
   GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
-  ScanCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import { GROUPS_KEY } from '../granted-names.ts';
 import { ageOf, moment, type Moment } from '../time.ts';
-import type { DynamoTable } from '../dynamo/table.ts';
+import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import { nextLook } from '../next-look.ts';
 import { toAppliedName } from './applied-definitions.ts';
 import { toDeployedNames } from './deployed-definitions.ts';
@@ -129,34 +128,27 @@ interface WholeTopology {
   readonly triggers: ReadonlyMap<string, readonly DeployedTrigger[]>;
 }
 
-async function readTopology({ client, table }: DynamoTable): Promise<WholeTopology> {
+async function readTopology(table: DynamoTable): Promise<WholeTopology> {
   const datastores = new Map<string, DatastoreTopology>();
   const indexes = new Map<string, IndexCatalogue[]>();
   const triggers = new Map<string, DeployedTrigger[]>();
   const applied: string[] = [];
   let deployed: readonly string[] | undefined;
   let groups: readonly GroupAddress[] = [];
-  let start: Record<string, AttributeValue> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }),
-    );
-    for (const item of page.Items ?? []) {
-      const key = item['pk']?.S ?? '';
-      if (key === GROUPS_KEY) groups = toGroups(item);
-      else if (key.startsWith(DATASTORE))
-        datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
-      deployed ??= toDeployedNames(item);
-      applied.push(...toAppliedName(item));
-      const index = toIndexCatalogue(item);
-      if (index && index.catalogue.versions.length > 0)
-        indexes.set(index.datastore, [...(indexes.get(index.datastore) ?? []), index.catalogue]);
-      const trigger = toTriggerItem(item);
-      if (trigger && trigger.removed_at === undefined)
-        triggers.set(trigger.datastore, [...(triggers.get(trigger.datastore) ?? []), trigger.trigger]);
-    }
-    start = page.LastEvaluatedKey;
-  } while (start);
+  for (const item of await allItems(table)) {
+    const key = item['pk']?.S ?? '';
+    const datastore = key.startsWith(DATASTORE) ? key.slice(DATASTORE.length) : undefined;
+    if (key === GROUPS_KEY) groups = toGroups(item);
+    if (datastore !== undefined) datastores.set(datastore, toTopology(datastore, item));
+    deployed ??= toDeployedNames(item);
+    applied.push(...toAppliedName(item));
+    const index = toIndexCatalogue(item);
+    if (index && index.catalogue.versions.length > 0)
+      indexes.set(index.datastore, [...(indexes.get(index.datastore) ?? []), index.catalogue]);
+    const trigger = toTriggerItem(item);
+    if (trigger && trigger.removed_at === undefined)
+      triggers.set(trigger.datastore, [...(triggers.get(trigger.datastore) ?? []), trigger.trigger]);
+  }
   for (const catalogues of indexes.values()) catalogues.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const deployed of triggers.values()) deployed.sort((a, b) => (a.definition.name < b.definition.name ? -1 : 1));
   // Before the first migration has said what is deployed, whatever is there counts as defined.
