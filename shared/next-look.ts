@@ -15,7 +15,7 @@ export function nextLook<T>(look: () => Promise<T>): () => Promise<T> {
     await last;
     next = undefined;
     const found = look();
-    last = Promise.allSettled([found, sleep(EVERY_MS, undefined, { ref: false })]);
+    last = Promise.allSettled([found, sleep(EVERY_MS)]);
     return found;
   }
 
