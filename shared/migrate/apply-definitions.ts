@@ -4,7 +4,7 @@ import { SchemalessError } from '../errors.ts';
 import { writeApplied } from '../topology/applied-definitions.ts';
 import { dynamoTopology } from '../topology/dynamo-topology.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
-import type { DeployedTrigger } from '../topology/topology.ts';
+import type { DeployedTrigger, TopologySource } from '../topology/topology.ts';
 import type { DefinitionParts } from './definition-parts.ts';
 import { migrate } from './migrate.ts';
 import type { WishedDatastore } from './migration-wish.ts';
@@ -33,8 +33,9 @@ export async function applyDefinitions(
   const here = {
     datastores: wished.datastores.map((one) => ({ ...one, shards: Math.min(one.shards, parts.mostShards) })),
   };
+  const topology = dynamoTopology(parts.topologyTable);
   const known = new Map<string, Known>();
-  for (const { name } of here.datastores) known.set(name, await readKnown(parts, name));
+  for (const { name } of here.datastores) known.set(name, await readKnown(topology, parts.deployed, name));
   const plan = planApply(here, (name) => known.get(name) as Known, parts.canSeal);
   if (plan.fixed.length > 0) throw fixedDefinition(plan);
   if (dryRun) return { done: false, dry_run: true, changes: plan.changes };
@@ -45,13 +46,12 @@ export async function applyDefinitions(
     // A repetition finds all as wished, and may have databases to make all the same.
     if (isTouched || !before.deployed) wishes.push(await wishFor(parts, datastore, before));
   }
-  const groups = await dynamoTopology(parts.topologyTable).groupsNow();
+  const groups = await topology.groupsNow();
   const done = wishes.length === 0 || (await migrate({ ...parts, wish: { groups, datastores: wishes, isPart: true } }));
   return { done, dry_run: false, changes: plan.changes };
 }
 
-async function readKnown({ topologyTable, deployed }: DefinitionParts, name: string): Promise<Known> {
-  const topology = dynamoTopology(topologyTable);
+async function readKnown(topology: TopologySource, deployed: Definitions, name: string): Promise<Known> {
   const existing = await topology.datastore(name);
   const listed = await topology.triggers(name);
   return {
