@@ -64,8 +64,10 @@ export async function migrate(given: Migration): Promise<boolean> {
     const migration = { ...given, wish };
     const retired = wish.isPart ? [] : await retiredDatastores(topologyTable, wish.datastores);
     const names = [...wish.datastores, ...retired.map(({ definition }) => definition)].map(({ name }) => name);
-    await Promise.all([...clients.values()].map(stepControl));
-    await Promise.all(wish.groups.map((group) => makeUsers(migration, group, names, clients)));
+    const onEach = <T>(step: (group: GroupAddress, client: SqlClient) => Promise<T>): Promise<readonly T[]> =>
+      Promise.all(wish.groups.map((group) => step(group, clients.get(group.name) as SqlClient)));
+    await onEach((_, client) => stepControl(client));
+    await onEach((group, client) => makeUsers(migration, group, client, names));
     await writeGroups(topologyTable, wish.groups);
     const datastores: MigratedDatastore[] = [];
     for (const definition of wish.datastores) {
@@ -73,14 +75,10 @@ export async function migrate(given: Migration): Promise<boolean> {
       await keepRetention(topologyTable, prepared);
       datastores.push(prepared);
     }
-    const work = (step: typeof createShards, all = datastores): Promise<readonly boolean[]> =>
-      Promise.all(wish.groups.map((group) => step(migration, group, clients.get(group.name) as SqlClient, all)));
-    if (
-      (await work(createShards, [...datastores, ...retired])).includes(false) ||
-      (await work(createTables)).includes(false)
-    )
-      return false;
-    await Promise.all(wish.groups.map((group) => fenceWriter(migration, group, clients)));
+    const all = [...datastores, ...retired];
+    if ((await onEach((group, client) => createShards(migration, group, client, all))).includes(false)) return false;
+    if ((await onEach((group, client) => createTables(given, group, client, datastores))).includes(false)) return false;
+    await onEach((group, client) => fenceWriter(migration, group, client));
     for (const { topology, isKnown } of datastores) if (!isKnown) await endMaking(topologyTable, topology.datastore);
     const listed = await Promise.all(
       datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)),
@@ -110,28 +108,23 @@ async function keepSealed(table: DynamoTable, { definition, topology }: Migrated
 async function makeUsers(
   { logins }: Migration,
   group: GroupAddress,
+  client: SqlClient,
   datastores: readonly string[],
-  clients: ReadonlyMap<string, SqlClient>,
 ): Promise<void> {
-  const client = clients.get(group.name);
-  if (logins && client) await createUsers(client, await logins(group), datastores, !group.sharedStorage);
+  if (logins) await createUsers(client, await logins(group), datastores, !group.sharedStorage);
 }
 
 /**
  * Where writes have copies on other groups and the nodes of a group do not share their storage, only the writer that is
  * known to have every acknowledged cell takes appends: see `recover-primary`. Here the first one is taken for that.
  */
-async function fenceWriter(
-  migration: Migration,
-  group: GroupAddress,
-  clients: ReadonlyMap<string, SqlClient>,
-): Promise<void> {
+async function fenceWriter(migration: Migration, group: GroupAddress, client: SqlClient): Promise<void> {
   const { wish } = migration;
   if (wish.datastores.length === 0) return;
   const change = isFenced(migration, group)
     ? 'SET writer_id = @@server_id WHERE writer_id IS NULL'
     : `SET writer_id = NULL WHERE writer_id <> ${SET_BACK}`;
-  await clients.get(group.name)?.change({
+  await client.change({
     sql: `UPDATE ${CONTROL}.shard ${change} AND datastore IN (${wish.datastores.map(() => '?').join(', ')})`,
     parameters: wish.datastores.map((datastore) => datastore.name),
   });
