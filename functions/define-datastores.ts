@@ -14,13 +14,13 @@ import { dynamoClient } from './environment/dynamo.ts';
 import { sqsClient } from './environment/sqs.ts';
 import { userLogins } from './environment/user-logins.ts';
 import { applyDefinitions } from './http/operations/apply-definitions.ts';
-import { deleteDatastore, deleteIndex, deleteTrigger } from './http/operations/delete-definitions.ts';
+import { deleteIndex, deleteTrigger } from './http/operations/delete-definitions.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 
-/** The routes by which datastores, indexes and triggers are made and deleted without a deployment. */
+/** The routes by which datastores, indexes and triggers are made, and indexes and triggers deleted, without a deployment. */
 export function makeDefinitionsHandler(management: () => DefinitionManagement): HttpHandler {
   return httpHandler<'define-datastores', DefinitionManagement>(
-    { applyDefinitions, deleteDatastore, deleteIndex, deleteTrigger },
+    { applyDefinitions, deleteIndex, deleteTrigger },
     management,
   );
 }

@@ -62,7 +62,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     cure: 'Sign the request with credentials that are valid and may call this API',
   },
   goes_by_deploy: {
-    title: 'In this environment datastores, indexes and triggers are made and deleted by deployments alone',
+    title: 'In this environment definitions are made and deleted by deployments alone',
     cure: 'Change the definitions, and deploy them',
   },
   invalid_definition: {

@@ -57,6 +57,9 @@ export const TAILED_TOPOLOGY = [EPOCHS];
 /** A rewind takes the offsets back, and has whoever follows notice. */
 export const MANAGE_ITEMS = [OPENINGS_KEY, ...TRIGGER_ITEMS, ...follower('trigger/*')];
 
+/** A migration, or an `apply`, works alone, and forgets triggers that are removed. */
+export const MIGRATE_ITEMS = ['lease#migrate', ...TRIGGER_ITEMS, ...follower('trigger/*'), 'workers#trigger/*'];
+
 /** What is written down of each move; one works for them at a time, and for a shard while no migration does. */
 export const MOVE_ITEMS = [OPENINGS_KEY, `lease#${MOVES_LEASE}`, 'lease#migrate', 'move#*'];
 

@@ -10,6 +10,7 @@ import { acknowledge, acknowledgeLambdaPolicies, acknowledgeTracing, acknowledge
 import { keptLog } from './kept-log.ts';
 import { MACHINE, tracingOf } from './machine.ts';
 import type { SchemalessStorage } from './storage.ts';
+import { MIGRATE_ITEMS } from './granted-items.ts';
 import { StoreFunction } from './store-function.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
@@ -128,7 +129,7 @@ function addWork(scope: Construct, { environment, storage, code }: MigrationProp
     memorySize: 1024,
   });
   work.grantTopologyWrites();
-  work.grantWholeState();
+  work.grantState(MIGRATE_ITEMS);
   // It gives the users of the databases their passwords, where they have any.
   for (const secret of Object.values(storage.userSecrets ?? {})) secret.grantRead(work);
   return work;

@@ -148,10 +148,4 @@ export class StoreFunction extends LambdaFunction {
     this.addEnvironment(ENVIRONMENT_VARIABLES.keysTable, tables.keys.tableName);
     this.addEnvironment(ENVIRONMENT_VARIABLES.rootSecret, rootKey?.secretArn ?? NO_ROOT_KEY);
   }
-
-  /** May read and write all of the state: who deletes a datastore looks for whatever belongs to it. */
-  grantWholeState(): void {
-    this.storage.tables.state.grant(this, ...STATE_ITEMS, 'dynamodb:Scan');
-    grantTableKey(this, this.storage.encryptionKey, 'write');
-  }
 }

@@ -12,6 +12,7 @@ import {
   DRAINED_TOPOLOGY,
   ERASE_ITEMS,
   MANAGE_ITEMS,
+  MIGRATE_ITEMS,
   MANAGED_MOVES,
   MOVE_ITEMS,
   MOVED_TOPOLOGY,
@@ -77,13 +78,13 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   if (!definedByApi) return functions;
   grantAppliedQueues(functions['manage-triggers'], props.environment, 'manage');
   const defining = add(DEFINING_HANDLER, {
-    description: 'Schemaless: makes and deletes datastores without a deployment',
+    description: 'Schemaless: makes datastores, indexes and triggers without a deployment',
     databaseUser: 'owner',
   });
   defining.addEnvironment(ENVIRONMENT_VARIABLES.mostShards, String(definedByApi.mostShards));
   defining.addEnvironment(ENVIRONMENT_VARIABLES.canSeal, String(canSeal(props.environment)));
   defining.grantTopologyWrites();
-  defining.grantWholeState();
+  defining.grantState(MIGRATE_ITEMS);
   grantAppliedQueues(defining, props.environment, 'make');
   // It gives the users of the databases their rights.
   for (const secret of Object.values(props.storage.userSecrets ?? {})) secret.grantRead(defining);

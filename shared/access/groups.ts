@@ -11,7 +11,6 @@ import {
 } from '../sql/guarded-client.ts';
 import { joiningClient } from '../sql/joining-client.ts';
 import type { OpenCircuits } from './open-circuits.ts';
-import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { DatastoreTopology, GroupAddress, ShardHome, TopologySource } from '../topology/topology.ts';
 
 /** The groups of a deployment, each with its client, opened when first needed. */
@@ -102,35 +101,34 @@ export function openGroups(
   };
 }
 
-/**
- * A datastore's topology, or `unknown_datastore`: only once it was looked whether it was made since.
- *
- * @param shards the number by which shards were chosen: `unavailable` where it was made again with another one
- */
-export async function requireDatastore(
-  topology: TopologySource,
-  name: string,
-  shards?: number,
-): Promise<DatastoreTopology> {
-  const found = (await topology.datastore(name)) ?? (await lookAgain(topology, name));
-  if (found && shards !== undefined && found.shards !== shards)
-    throw new SchemalessError(
-      'unavailable',
-      `datastore ${name} was deleted, and made again with ${found.shards} shards`,
-    );
-  if (found) return found;
-  const wanted = `one of ${(await topology.datastores()).join(', ') || '(none defined)'}`;
+/** Returns a datastore that requests find. Throws `unknown_datastore` only after a look whether it was made since. */
+export async function requireServed(topology: TopologySource, name: string): Promise<DatastoreTopology> {
+  const isServed = async (): Promise<boolean> => (await topology.served()).includes(name);
+  if (!(await isServed())) {
+    await topology.renew();
+    if (!(await isServed())) throw await unknownDatastore(topology, name);
+  }
+  return requireDatastore(topology, name);
+}
+
+/** Returns a datastore, also a retired one: for what goes on when requests do not find it. Throws as `requireServed`. */
+export async function requireDatastore(topology: TopologySource, name: string): Promise<DatastoreTopology> {
+  const known = await topology.datastore(name);
+  if (known) return known;
+  await topology.renew();
+  const made = await topology.datastore(name);
+  if (!made) throw await unknownDatastore(topology, name);
+  return made;
+}
+
+async function unknownDatastore(topology: TopologySource, name: string): Promise<SchemalessError> {
+  const wanted = `one of ${(await topology.served()).join(', ') || '(none defined)'}`;
   const got = JSON.stringify(name.slice(0, 60));
-  throw new SchemalessError('unknown_datastore', `datastore: wanted ${wanted}, got ${got}`, {
+  return new SchemalessError('unknown_datastore', `datastore: wanted ${wanted}, got ${got}`, {
     field: 'datastore',
     wanted,
     got,
   });
-}
-
-function lookAgain(topology: TopologySource, name: string): Promise<DatastoreTopology | undefined> {
-  refreshSoon(topology);
-  return topology.datastore(name);
 }
 
 export function homeOf(datastore: DatastoreTopology, shard: number): ShardHome {

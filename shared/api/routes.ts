@@ -144,7 +144,6 @@ export const ROUTES = [
     path: '/v1/definitions/apply',
     handler: 'define-datastores',
   },
-  { operation: 'deleteDatastore', method: 'DELETE', path: '/v1/{datastore}', handler: 'define-datastores' },
   {
     operation: 'deleteIndex',
     method: 'DELETE',

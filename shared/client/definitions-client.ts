@@ -1,7 +1,6 @@
 import type {
   AppliedOutcome,
   DefinitionOperations,
-  DeletedDatastore,
   DeletedPart,
   DeleteOptions,
 } from '../contract/definition-operations.ts';
@@ -12,7 +11,8 @@ import { connect } from './connection.ts';
 import type { ClientOptions } from './options.ts';
 
 /**
- * Makes and deletes datastores, indexes and triggers over HTTP, where the environment lets one: what operators may do.
+ * Makes datastores, indexes and triggers, and deletes indexes and triggers, over HTTP, where the environment allows it: for
+ * operators.
  *
  * ```ts
  * const definitions = definitionsClient({ url: 'http://127.0.0.1:4000' });
@@ -25,7 +25,7 @@ export function definitionsClient(options: Omit<ClientOptions, 'datastore'>): De
     datastore: string,
     path: Call['path'],
     { confirm, force, dry_run }: DeleteOptions,
-  ): Promise<unknown> => {
+  ): Promise<DeletedPart> => {
     const query = {
       confirm,
       force: force === true ? 'true' : undefined,
@@ -33,7 +33,7 @@ export function definitionsClient(options: Omit<ClientOptions, 'datastore'>): De
     };
     // Any other name would ask for another path.
     checkName(DATASTORE_NAME, 'datastore', datastore);
-    return (await over(datastore)({ method: 'DELETE', path, query })).json;
+    return (await over(datastore)({ method: 'DELETE', path, query })).json as unknown as DeletedPart;
   };
   return {
     async apply(files, { dry_run } = {}) {
@@ -41,14 +41,13 @@ export function definitionsClient(options: Omit<ClientOptions, 'datastore'>): De
       const { json } = await over('definitions')({ method: 'POST', path: ['apply'], query, body: { files } });
       return json as unknown as AppliedOutcome;
     },
-    deleteDatastore: async (datastore, how) => (await remove(datastore, [], how)) as DeletedDatastore,
     async deleteIndex(datastore, index, how) {
       checkName(INDEX_NAME, 'index', index);
-      return (await remove(datastore, ['indexes', index], how)) as DeletedPart;
+      return remove(datastore, ['indexes', index], how);
     },
     async deleteTrigger(datastore, trigger, how) {
       checkName(TRIGGER_NAME, 'trigger', trigger);
-      return (await remove(datastore, ['triggers', trigger], how)) as DeletedPart;
+      return remove(datastore, ['triggers', trigger], how);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Making and deleting datastores, indexes and triggers while the store runs: the real thing, and a client's over HTTP.
- * Types only.
+ * Making datastores, indexes and triggers, and deleting indexes and triggers, while the store runs: the real thing, and
+ * a client's over HTTP. Types only.
  *
  * Only where the environment says so. Everything may be repeated; what was cut off is finished by that.
  */
@@ -15,13 +15,6 @@ export interface DefinitionOperations {
    */
   apply(files: DefinitionFiles, options?: DryRun): Promise<AppliedOutcome>;
 
-  /**
-   * Deletes a datastore for good: databases, indexes, triggers, queues and all that is kept of them.
-   *
-   * @throws SchemalessError `unknown_datastore`; `still_defined` while the deployment defines it; `would_lose` where it
-   *   has anything, unless `force`
-   */
-  deleteDatastore(datastore: string, options: DeleteOptions): Promise<DeletedDatastore>;
   /** Deletes an index for good; its tables are dropped within some minutes. Throws `unknown_index`, `still_defined`. */
   deleteIndex(datastore: string, index: string, options: DeleteOptions): Promise<DeletedPart>;
   /**
@@ -87,24 +80,11 @@ export interface FixedProblem {
   readonly reason: string;
 }
 
-/** What there is, and is lost with a deletion. */
-export interface DeletedContents {
-  readonly cells: number;
-  /** Copies of writes that wait for its primaries. */
-  readonly buffered: number;
-  /** Messages on the queues of its triggers, about, those that SQS gave up on too. */
+/** What a trigger has, and is lost with it: about, as SQS counts. */
+export interface TriggerContents {
+  /** Messages on its queues, those that SQS gave up on included. */
   readonly messages: number;
   readonly parked: number;
-}
-
-export interface DeletedDatastore {
-  readonly datastore: string;
-  readonly dry_run: boolean;
-  /** False: there was not time enough for all; repeat it. It is not served any more. */
-  readonly done: boolean;
-  readonly shards: number;
-  /** What it had when it was judged; null where an earlier deletion is finished. */
-  readonly lost: DeletedContents | null;
 }
 
 export interface DeletedPart {
@@ -112,5 +92,5 @@ export interface DeletedPart {
   readonly name: string;
   readonly dry_run: boolean;
   /** Of a trigger: what was lost with it. */
-  readonly lost: Pick<DeletedContents, 'messages' | 'parked'> | null;
+  readonly lost: TriggerContents | null;
 }

@@ -4,7 +4,6 @@ import { describe } from '../errors.ts';
 import { DefinitionFile } from './definition-file.ts';
 import type { Problem } from './definitions-error.ts';
 import type { DefinitionSource } from './definition-source.ts';
-import { didYouMean } from './misplaced.ts';
 
 /** A kind of definition, which has a file each. */
 interface FileKind<Schema extends z.ZodType> {
@@ -60,10 +59,8 @@ export class DefinitionFiles {
   ): z.output<Schema>[] {
     const read = (this.#source.entries(`${datastore}/${part}`) ?? []).flatMap((entry) => {
       const file = `${datastore}/${part}/${entry.name}`;
-      const { name, ext } = parse(entry.name);
-      if (entry.kind === 'file' && ext === '.yaml') return this.read(file, kind) ?? [];
-      const meant = entry.kind === 'file' && /^\.(?:ya?ml|json)$/iu.test(ext) ? `${name}.yaml` : undefined;
-      const message = `wanted only files named <${kind.noun}>.yaml in the folder ${part}${didYouMean(meant)}`;
+      if (entry.kind === 'file' && entry.name.endsWith('.yaml')) return this.read(file, kind) ?? [];
+      const message = `wanted only files named <${kind.noun}>.yaml in the folder ${part}`;
       this.problems.push({ file, line: 0, message });
       return [];
     });

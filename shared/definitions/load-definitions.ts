@@ -7,7 +7,7 @@ import { DefinitionFiles } from './definition-files.ts';
 import { folderSource, type DefinitionSource } from './definition-source.ts';
 import { markSealed, type DatastoreDefinition, type Definitions, type FieldType } from './definitions.ts';
 import { DefinitionsError, type Problem } from './definitions-error.ts';
-import { hasMisnamedDatastore, misplacedDatastores, misplacedParts } from './misplaced.ts';
+import { misplacedDatastores, misplacedParts } from './misplaced.ts';
 import { datastoreYaml, indexYaml, triggerYaml } from './yaml-schemas.ts';
 
 const DATASTORE = {
@@ -48,8 +48,7 @@ export function judgeDefinitions(source: DefinitionSource, project?: string): Ju
     const file = `${name}/datastore.yaml`;
     const isThere = source.entries(name)?.some((entry) => entry.name === 'datastore.yaml' && entry.kind === 'file');
     const datastore = isThere && files.read(file, DATASTORE);
-    if (!isThere && !hasMisnamedDatastore(source, name))
-      problems.push({ file, line: 0, message: 'wanted a file datastore.yaml in each folder, got none' });
+    if (!isThere) problems.push({ file, line: 0, message: 'wanted a file datastore.yaml in each folder, got none' });
     problems.push(...misplacedParts(source, name));
     const { sealed = [] } = datastore || {};
     const types = new Map<string, FieldType>();

@@ -2,32 +2,8 @@ import type { CopyKind } from '../sql/statements/select-unanswered.ts';
 
 /**
  * What may be concluded of a buffered write: every case, in one place, without a word to a server. The drain asks
- * `decideHome` of each shard that copies are for, and `decideCopy` of each copy, whoever brings back what a promoted writer lacks asks `decideAddress` of each address.
+ * `decideCopy` of each copy; whoever brings back what a promoted writer lacks asks `decideAddress` of each address.
  */
-
-/**
- * What the topology says of the shard that a copy is for: which group owns it; that its datastore has no such shard;
- * nothing, since nobody has told of the datastore yet; or that it was deleted, and none of its name made since.
- */
-export type Home = 'owned' | 'no shard' | 'unknown' | 'gone';
-
-/**
- * - `settle`: its primary is asked, see `decideCopy`.
- * - `fail`: it is itself at fault, and kept for an operator.
- * - `wait`: the age of the oldest copy tells.
- * - `forget`: it belonged to what somebody deleted with all it held.
- */
-type HomeAction = 'settle' | 'fail' | 'wait' | 'forget';
-
-/**
- * What to do with the copies for one shard. That a datastore cannot be found never suffices to delete one: it may be
- * too new, or the table another one; somebody has to have said that it was deleted.
- */
-export function decideHome(home: Home): HomeAction {
-  if (home === 'owned') return 'settle';
-  if (home === 'no shard') return 'fail';
-  return home === 'gone' ? 'forget' : 'wait';
-}
 
 /**
  * What a node shows at a copy's address: the copy's bytes, another encoding of an equal value or of who knows what

@@ -1,15 +1,13 @@
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { SchemalessError } from '../errors.ts';
-import { failBuffered, forgetBuffered } from '../sql/statements/change-buffered.ts';
+import { failBuffered } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { deleteDrained, selectLastDrained, toLastDrained } from '../sql/statements/drained-copies.ts';
 import { selectWaiting, type WaitingFrom } from '../sql/statements/select-waiting.ts';
 import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
 import type { StoreContext } from '../access/context.ts';
-import type { TopologySource } from '../topology/topology.ts';
 import { appendPace, rateFor, type Backlog } from './append-pace.ts';
 import { openArrivals, type Arrival, type Arrivals } from './arrivals.ts';
-import { decideHome, type Home } from './decide.ts';
 import type { Lane } from './drain-lane.ts';
 import { selectShardCounts, toShardCounts } from '../sql/statements/select-shard-counts.ts';
 import { fencedShards } from './fenced-shards.ts';
@@ -55,8 +53,6 @@ export async function openHolderDrain(
 
 type FullSettings = DrainSettings & Required<Omit<DrainSettings, 'appendsPerSecond'>>;
 
-/** Of a datastore that is gone, deleted with one look. */
-const FORGOTTEN_ROWS = 1000;
 /** Of copies that were kept for long enough, deleted with one statement: each has a body of up to a MiB. */
 const DELETED_ROWS = 200;
 
@@ -98,7 +94,7 @@ class BufferDrain implements HolderDrain {
     this.#arrivals.note(last);
     const first = Math.min(...shards.map((shard) => shard.first));
     this.#oldest = shards.length === 0 ? null : this.#arrivals.ageOf(first);
-    const { byPrimary, lost, gone } = await findPrimaries(this.#context, shards);
+    const { byPrimary, lost } = await findPrimaries(this.#context, shards);
     for (const primary of new Set([...byPrimary.keys(), ...this.lanes.keys()])) {
       const ofPrimary = byPrimary.get(primary) ?? [];
       this.#laneOf(primary).turns.have(ofPrimary);
@@ -107,7 +103,6 @@ class BufferDrain implements HolderDrain {
     await this.#failLost(
       lost.slice(0, this.#settings.pageRows).map(({ datastore, shard }) => ({ datastore, shard, after: 0 })),
     );
-    for (const datastore of gone) await this.#forget(datastore);
   }
 
   oldest(): number | null {
@@ -190,13 +185,6 @@ class BufferDrain implements HolderDrain {
     return { rows, seconds: this.#arrivals.ageOf(first) / 1000, isWatched: this.#arrivals.sawComing(first) };
   }
 
-  /** Rows of a datastore that is gone: those that had come before that was asked. The next look finds the others. */
-  async #forget(datastore: string): Promise<void> {
-    const { affectedRows } = await this.#holder.change(forgetBuffered(datastore, this.#upTo(), FORGOTTEN_ROWS));
-    this.#report.seen += affectedRows;
-    this.#report.drained += affectedRows;
-  }
-
   /** Rows of shards that there are not are at fault themselves. */
   async #failLost(lost: readonly WaitingFrom[]): Promise<void> {
     if (lost.length === 0) return;
@@ -239,36 +227,20 @@ async function hasItsShards({ groups, topology }: StoreContext, group: string): 
   return true;
 }
 
-/** Shards with rows that wait, by the group that owns them, those that there are not, and datastores that are gone. */
+/**
+ * Shards with rows that wait, by the group that owns them, and those that there are not. A datastore that is not found may
+ * be too new to be known: its rows wait.
+ */
 async function findPrimaries({ topology }: StoreContext, shards: readonly WaitingShard[]) {
-  const owned: { readonly shard: WaitingShard; readonly primary: string }[] = [];
+  const byPrimary = new Map<string, WaitingShard[]>();
   const lost: WaitingShard[] = [];
-  const gone: string[] = [];
-  for (const [datastore, ofOne] of Map.groupBy(shards, (shard) => shard.datastore)) {
-    const known = await topology.datastore(datastore);
-    const home = known ? undefined : await unknownHome(topology, datastore);
-    for (const shard of ofOne) {
-      const owner = known?.homes[shard.shard];
-      const action = decideHome(home ?? (owner ? 'owned' : 'no shard'));
-      if (action === 'settle' && owner) owned.push({ shard, primary: owner.group });
-      else if (action === 'fail') lost.push(shard);
-      else if (action === 'forget' && !gone.includes(datastore)) gone.push(datastore);
-    }
+  for (const shard of shards) {
+    const known = await topology.datastore(shard.datastore);
+    const primary = known?.homes[shard.shard]?.group;
+    const alike = primary === undefined ? undefined : byPrimary.get(primary);
+    if (alike) alike.push(shard);
+    else if (primary !== undefined) byPrimary.set(primary, [shard]);
+    else if (known) lost.push(shard);
   }
-  const byPrimary = new Map(
-    [...Map.groupBy(owned, ({ primary }) => primary)].map(([primary, some]) => [
-      primary,
-      some.map(({ shard }) => shard),
-    ]),
-  );
-  return { byPrimary, lost, gone };
-}
-
-async function unknownHome(topology: TopologySource, datastore: string): Promise<Home> {
-  try {
-    return (await topology.isGoneNow(datastore)) ? 'gone' : 'unknown';
-  } catch (error) {
-    if (!(error instanceof SchemalessError)) throw error;
-    return 'unknown';
-  }
+  return { byPrimary, lost };
 }

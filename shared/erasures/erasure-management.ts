@@ -8,7 +8,7 @@ import {
   scopeOf,
   type ErasureTarget,
 } from '../address.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { requireServed } from '../access/groups.ts';
 import { LIMITS } from '../cell.ts';
 import type { Erasure, ErasureOperations, ErasureRequest } from '../contract/erasure-operations.ts';
 import { invalidField, missingField, SchemalessError } from '../errors.ts';
@@ -38,7 +38,7 @@ export interface ErasureManagement {
 export function erasureManagement(work: ErasureWork): ErasureManagement {
   return {
     async erasures(datastore, caller) {
-      const { shards } = await requireDatastore(work.context.topology, datastore);
+      const { shards } = await requireServed(work.context.topology, datastore);
       return erasureOperations(work, { datastore, shards, caller });
     },
   };

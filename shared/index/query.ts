@@ -8,7 +8,6 @@ import { fromText, shardOfValue, toFieldValue, WANTED_VALUE, type FieldValue } f
 import type { IndexCatalogue, IndexVersion } from '../topology/index-catalogue.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
-import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { IndexLooks } from './index-looks.ts';
 import type { PhysicalIndex } from './index-table.ts';
 
@@ -143,28 +142,36 @@ function parseValues(
   });
 }
 
-/** The version of an index that answers queries as it is cached: what is cached may be a minute old. */
-function cachedIndex(catalogues: readonly IndexCatalogue[], name: string): PhysicalIndex | undefined {
-  return versionOf(name, catalogues.find((one) => one.name === name)?.versions, 'live');
-}
-
 /**
- * The same past the cache, where that knows of none.
+ * The live version of an index, which answers queries: as it is cached, or past the cache where that has none.
  *
  * @throws SchemalessError `unknown_index`; `index_building` while its first version is being built; `unavailable`
  */
-async function lookedUpIndex({ topology, datastore, looks }: IndexesAsked, name: string): Promise<PhysicalIndex> {
-  const now = await looks.recent(name);
-  const live = versionOf(name, now?.versions, 'live');
+async function liveIndex(asked: IndexesAsked, name: string): Promise<PhysicalIndex> {
+  const cached = versionOf(name, (await listedIndex(asked, name)).versions, 'live');
+  if (cached) return cached;
+  const { topology, datastore, looks } = asked;
+  const now = await looks(name);
+  const live = versionOf(name, now.versions, 'live');
   if (live) {
     topology.refresh();
     return live;
   }
-  const building = versionOf(name, now?.versions, 'building');
-  if (now && building) throw beingBuilt(name, building.hash, now, `${name} is being built`);
-  // The look was for another name: the whole list, soon, in its place.
-  if (!now) refreshSoon(topology);
+  const building = versionOf(name, now.versions, 'building');
+  if (building) throw beingBuilt(name, building.hash, now, `${name} is being built`);
   throw await unknownIndex(topology, datastore, name);
+}
+
+/** An index as it is cached. Throws `unknown_index` only after a look whether it was made since. */
+export async function listedIndex({ topology, datastore }: IndexesAsked, name: string): Promise<IndexCatalogue> {
+  const find = async (): Promise<IndexCatalogue | undefined> =>
+    (await topology.indexes(datastore)).find((one) => one.name === name);
+  const known = await find();
+  if (known) return known;
+  await topology.renew();
+  const made = await find();
+  if (!made) throw await unknownIndex(topology, datastore, name);
+  return made;
 }
 
 /** The indexes of a datastore, as they are cached and past the cache. */
@@ -187,15 +194,13 @@ interface AnsweredQuery {
  *   version that is being built will answer it
  */
 export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shards: number): Promise<AnsweredQuery> {
-  const index =
-    cachedIndex(await asked.topology.indexes(asked.datastore), query.index) ??
-    (await lookedUpIndex(asked, query.index));
+  const index = await liveIndex(asked, query.index);
   try {
     return { index, parsed: parseQuery(query, index.definition, shards) };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     // Where it cannot be looked up, what is cached is what is known.
-    const now = await asked.looks.recent(query.index).catch(() => undefined);
+    const now = await asked.looks(query.index).catch(() => undefined);
     const live = versionOf(query.index, now?.versions, 'live');
     if (live && live.hash !== index.hash) {
       asked.topology.refresh();

@@ -1,25 +1,21 @@
 import type { IndexStatus } from '../contract/index-status.ts';
 import { indexTableName } from './index-table.ts';
 import type { IndexNow } from '../topology/index-now.ts';
-import { refreshSoon } from '../topology/refresh-soon.ts';
-import { unknownIndex, type IndexesAsked } from './query.ts';
+import { listedIndex, unknownIndex, type IndexesAsked } from './query.ts';
 
-/**
- * The indexes of a datastore, by name, as they are at this moment; which there are is known to a second. Throws
- * `unavailable`.
- */
+/** The indexes of a datastore, by name, as they are at this moment. Throws `unavailable`. */
 export async function indexStatuses({ topology, datastore, looks }: IndexesAsked): Promise<readonly IndexStatus[]> {
-  // One that was added a moment ago is to be listed.
-  refreshSoon(topology);
+  await topology.renew();
   const catalogues = await topology.indexes(datastore);
-  const statuses = await Promise.all(catalogues.map(async ({ name }) => statusOf(name, await looks.now(name))));
+  const statuses = await Promise.all(catalogues.map(async ({ name }) => statusOf(name, await looks(name))));
   return statuses.filter((status) => status !== undefined);
 }
 
 /** One index, as it is at this moment. Throws `unknown_index`, `unavailable`. */
-export async function indexStatus({ topology, datastore, looks }: IndexesAsked, name: string): Promise<IndexStatus> {
-  const status = statusOf(name, await looks.now(name));
-  if (!status) throw await unknownIndex(topology, datastore, name);
+export async function indexStatus(asked: IndexesAsked, name: string): Promise<IndexStatus> {
+  await listedIndex(asked, name);
+  const status = statusOf(name, await asked.looks(name));
+  if (!status) throw await unknownIndex(asked.topology, asked.datastore, name);
   return status;
 }
 

@@ -2,10 +2,9 @@ import type { AppliedOutcome } from '../contract/definition-operations.ts';
 import { markSealed, type Definitions, type IndexDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { writeApplied } from '../topology/applied-definitions.ts';
-import { readDeletionMark } from '../topology/deletion-mark.ts';
-import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
+import { dynamoTopology } from '../topology/dynamo-topology.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
-import type { DeployedTrigger } from '../topology/topology.ts';
+import type { DeployedTrigger, TopologySource } from '../topology/topology.ts';
 import type { DefinitionParts } from './definition-parts.ts';
 import { migrate } from './migrate.ts';
 import type { WishedDatastore } from './migration-wish.ts';
@@ -34,8 +33,9 @@ export async function applyDefinitions(
   const here = {
     datastores: wished.datastores.map((one) => ({ ...one, shards: Math.min(one.shards, parts.mostShards) })),
   };
+  const topology = dynamoTopology(parts.topologyTable);
   const known = new Map<string, Known>();
-  for (const { name } of here.datastores) known.set(name, await readKnown(parts, name));
+  for (const { name } of here.datastores) known.set(name, await readKnown(topology, parts.deployed, name));
   const plan = planApply(here, (name) => known.get(name) as Known, parts.canSeal);
   if (plan.fixed.length > 0) throw fixedDefinition(plan);
   if (dryRun) return { done: false, dry_run: true, changes: plan.changes };
@@ -46,22 +46,18 @@ export async function applyDefinitions(
     // A repetition finds all as wished, and may have databases to make all the same.
     if (isTouched || !before.deployed) wishes.push(await wishFor(parts, datastore, before));
   }
-  const groups = await dynamoTopology(parts.topologyTable).groupsNow();
+  const groups = await topology.groupsNow();
   const done = wishes.length === 0 || (await migrate({ ...parts, wish: { groups, datastores: wishes, isPart: true } }));
   return { done, dry_run: false, changes: plan.changes };
 }
 
-async function readKnown({ topologyTable, deployed }: DefinitionParts, name: string): Promise<Known> {
-  const [existing, mark] = await Promise.all([
-    readDatastore(topologyTable, name),
-    readDeletionMark(topologyTable, name),
-  ]);
-  const topology = dynamoTopology(topologyTable);
+async function readKnown(topology: TopologySource, deployed: Definitions, name: string): Promise<Known> {
+  const existing = await topology.datastore(name);
   const listed = await topology.triggers(name);
   return {
-    shards: mark ? undefined : existing?.shards,
-    retention: mark ? undefined : existing?.retention,
-    isBeingDeleted: mark !== undefined,
+    shards: existing?.shards,
+    isRetired: existing !== undefined && !(await topology.served()).includes(name),
+    retention: existing?.retention,
     sealed: existing?.sealed,
     indexes: (await topology.indexes(name)).flatMap(lastWished),
     triggers: listed.map(({ definition }) => definition),

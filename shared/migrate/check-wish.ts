@@ -1,14 +1,9 @@
 import { STAYS_SEALED, unsealedBy } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import type { SqlClient } from '../sql/client.ts';
 import { writeDeployed } from '../topology/deployed-definitions.ts';
-import { readDeletionMark } from '../topology/deletion-mark.ts';
 import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import { readHeldShards, type HeldShards } from '../topology/held-shards.ts';
-import { takeDeletionBack } from './delete-datastore.ts';
-import type { WishedTriggers } from './deployed-triggers.ts';
 import { ONE_HASH, wrongSealedTypes } from './sealed-types.ts';
-import { stepControl } from './step-control.ts';
 import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
 
 /**
@@ -18,10 +13,6 @@ import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
 export async function checkWish(topologyTable: DynamoTable, { groups, datastores }: MigrationWish): Promise<void> {
   for (const datastore of datastores) {
     const { name, shards } = datastore;
-    if (await readDeletionMark(topologyTable, name))
-      throw new Error(
-        `datastore ${name}: wanted another name, or its deletion finished, got one that is being deleted`,
-      );
     const existing = await readDatastore(topologyTable, name);
     if (existing && existing.shards !== shards)
       throw new Error(
@@ -63,29 +54,6 @@ function whatItHas({ datastore, shards, areComing }: HeldShards): string {
   return areComing
     ? `which shards of ${datastore} are being moved to (${named})`
     : `which owns shards of ${datastore} (${named})`;
-}
-
-/**
- * What is to be migrated, without datastores that are being deleted and that nobody but an `apply` wished. A deletion
- * that was cut off before it was decided is taken back: nobody goes on with it, since this has its lease.
- */
-export async function withoutDeleted<T extends WishedTriggers>(
-  topologyTable: DynamoTable,
-  deployed: readonly WishedDatastore[],
-  wished: readonly T[],
-  clients: ReadonlyMap<string, SqlClient>,
-): Promise<readonly T[]> {
-  const left: T[] = [];
-  for (const datastore of wished) {
-    const mark = await readDeletionMark(topologyTable, datastore.name);
-    if (mark?.isJudging) {
-      // The mark may be of a release whose groups have no fences.
-      for (const client of clients.values()) await stepControl(client);
-      await takeDeletionBack(topologyTable, datastore.name, { clients, mark });
-    }
-    if (!mark || mark.isJudging || deployed.some(({ name }) => name === datastore.name)) left.push(datastore);
-  }
-  return left;
 }
 
 /** Says what the deployment defines, before anything is made of it: nobody is to change it from here on. */

@@ -1,9 +1,4 @@
-import type {
-  AppliedOutcome,
-  DeletedDatastore,
-  DeletedPart,
-  DeleteOptions,
-} from '../contract/definition-operations.ts';
+import type { AppliedOutcome, DeletedPart, DeleteOptions } from '../contract/definition-operations.ts';
 import type { Definitions } from '../definitions/definitions.ts';
 import { leases } from '../dynamo/lease.ts';
 import { underLease } from '../dynamo/under-lease.ts';
@@ -11,7 +6,6 @@ import { SchemalessError } from '../errors.ts';
 import { readDeployed } from '../topology/deployed-definitions.ts';
 import { applyDefinitions } from './apply-definitions.ts';
 import type { DefinitionParts } from './definition-parts.ts';
-import { deleteDatastore } from './delete-datastore.ts';
 import { deleteIndex } from './delete-index.ts';
 import { deleteTrigger } from './delete-trigger.ts';
 
@@ -25,7 +19,6 @@ interface DefinitionManagementOptions extends Omit<DefinitionParts, 'deployed' |
 /** Making and deleting, each under the lease of the migration: no deployment changes the same meanwhile. */
 export interface DefinitionManagement {
   apply(wished: Definitions, dryRun: boolean): Promise<Omit<AppliedOutcome, 'warnings'>>;
-  deleteDatastore(datastore: string, options: DeleteOptions): Promise<DeletedDatastore>;
   deleteIndex(datastore: string, index: string, options: DeleteOptions): Promise<DeletedPart>;
   deleteTrigger(datastore: string, trigger: string, options: DeleteOptions): Promise<DeletedPart>;
 }
@@ -61,11 +54,10 @@ export function definitionManagement(options: DefinitionManagementOptions): Defi
       },
     );
     if (ended) return ended.result;
-    throw new SchemalessError('unavailable', 'Not done, repeat it: a migration or a deletion is under way');
+    throw new SchemalessError('unavailable', 'Not done, repeat it: a migration, an apply or a deletion is under way');
   };
   return {
     apply: (wished, dryRun) => alone((all) => applyDefinitions(all, wished, dryRun)),
-    deleteDatastore: (datastore, how) => alone((all) => deleteDatastore(all, datastore, how)),
     deleteIndex: (datastore, index, how) => alone((all) => deleteIndex(all, datastore, index, how)),
     deleteTrigger: (datastore, trigger, how) => alone((all) => deleteTrigger(all, datastore, trigger, how)),
   };

@@ -1,5 +1,5 @@
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
-import type { DeletedPart, DeleteOptions, DeletedContents } from '../contract/definition-operations.ts';
+import type { DeletedPart, DeleteOptions, TriggerContents } from '../contract/definition-operations.ts';
 import { SchemalessError } from '../errors.ts';
 import { forgetFollower } from '../follow/rewind-follower.ts';
 import { forgetApplied, readAppliedDatastore } from '../topology/applied-definitions.ts';
@@ -9,10 +9,7 @@ import { triggerFollower } from '../triggers/state/follower-name.ts';
 import { forgetTrigger } from '../triggers/state/trigger-items.ts';
 import type { FoundQueues } from './applied-queues.ts';
 import type { DefinitionParts } from './definition-parts.ts';
-import { checkConfirmed, stillDefined, wouldLose } from './deletion-refusals.ts';
-
-/** What is lost with a trigger: about, as SQS counts. */
-export type TriggerContents = Pick<DeletedContents, 'messages' | 'parked'>;
+import { checkConfirmed, stillDefined } from './deletion-refusals.ts';
 
 /**
  * Deletes a trigger for good, also one that a deployment left behind, or that was never made whole. In this order, so that a repetition finishes what
@@ -35,9 +32,13 @@ export async function deleteTrigger(
   if (!found) throw unknown(datastore, name);
   // Of one that was removed before, what it still has is nobody's.
   const lost = found === 'removed' ? null : await triggerContents(parts, datastore, { name, ...found });
-  if (lost && !options.force && lost.messages + lost.parked > 0) throw wouldLose('trigger', name, lost);
+  if (lost && !options.force && lost.messages + lost.parked > 0) throw wouldLose(name, lost);
   if (options.dry_run) return { datastore, name, dry_run: true, lost };
-  await removeWholeTrigger(parts, datastore, name);
+  await forgetApplied(parts.topologyTable, { kind: 'trigger', datastore, name });
+  await removeTrigger(parts.topologyTable, datastore, name);
+  await parts.queues.remove(datastore, name);
+  await forgetFollower(parts.stateTable, { name: triggerFollower(name), datastore });
+  await forgetTrigger(parts.stateTable, { datastore, trigger: name });
   return { datastore, name, dry_run: false, lost };
 }
 
@@ -62,17 +63,7 @@ async function findTrigger(
   );
 }
 
-/** The steps of it, with nothing asked. */
-export async function removeWholeTrigger(parts: DefinitionParts, datastore: string, name: string): Promise<void> {
-  const { topologyTable, stateTable, queues } = parts;
-  await forgetApplied(topologyTable, { kind: 'trigger', datastore, name });
-  await removeTrigger(topologyTable, datastore, name);
-  await queues.remove(datastore, name);
-  await forgetFollower(stateTable, { name: triggerFollower(name), datastore });
-  await forgetTrigger(stateTable, { datastore, trigger: name });
-}
-
-export async function triggerContents(
+async function triggerContents(
   { stateTable, depths }: Pick<DefinitionParts, 'stateTable' | 'depths'>,
   datastore: string,
   { name, queueUrl, parkedQueueUrl }: FoundQueues & { readonly name: string },
@@ -87,6 +78,17 @@ export async function triggerContents(
   const cells = (await store.shards(troubled)).flatMap((shard) => shard.cells);
   const parked = cells.filter(({ parked_at }) => parked_at !== undefined).length + malformed.length;
   return { messages: waiting + dead, parked };
+}
+
+function wouldLose(name: string, lost: TriggerContents): SchemalessError {
+  const has = [lost.messages > 0 && `${lost.messages} messages`, lost.parked > 0 && `${lost.parked} parked`];
+  const [wanted, got] = ['nothing that is lost with it, or force=true', has.filter(Boolean).join(', ')];
+  return new SchemalessError('would_lose', `trigger ${name}: wanted ${wanted}, got ${got}`, {
+    field: 'trigger',
+    wanted,
+    got,
+    more: { lost },
+  });
 }
 
 /** Somebody deleted the queue by hand. */

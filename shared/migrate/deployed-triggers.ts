@@ -6,11 +6,7 @@ import { triggerFollower } from '../triggers/state/follower-name.ts';
 import { forgetTrigger } from '../triggers/state/trigger-items.ts';
 import { wantResend } from '../triggers/state/trigger-status.ts';
 import { isSameQueue } from '../triggers/state/same-queue.ts';
-
-export interface WishedTriggers {
-  readonly name: string;
-  readonly triggers: readonly DeployedTrigger[];
-}
+import type { WishedDatastore } from './migration-wish.ts';
 
 interface TriggerTables {
   readonly topologyTable: DynamoTable;
@@ -33,7 +29,7 @@ const GONE_AFTER_MS = 10 * 60_000;
  */
 export async function deployTriggers(
   { topologyTable, stateTable }: TriggerTables,
-  datastores: readonly WishedTriggers[],
+  datastores: readonly Pick<WishedDatastore, 'name' | 'triggers'>[],
   { now = new Date(), isPart = false }: { readonly now?: Date; readonly isPart?: boolean | undefined } = {},
 ): Promise<void> {
   const listed = await readTriggerItems(topologyTable);

@@ -3,7 +3,6 @@ import type { SqlClient, Statement } from '../sql/client.ts';
 import { shardDatabase } from '../address.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
-import { dropFences } from '../sql/statements/deletion-fence.ts';
 import { SET_BACK } from '../sql/statements/record-writer.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { readApplied } from '../topology/applied-definitions.ts';
@@ -13,16 +12,16 @@ import { writeRetention, writeSealed } from '../topology/what-is-kept.ts';
 import type { GroupAddress } from '../topology/topology.ts';
 import { deployTriggers } from './deployed-triggers.ts';
 import type { MadeUser } from '../topology/database-users.ts';
-import { checkWish, noteDeployed, withoutDeleted } from './check-wish.ts';
+import { checkWish, noteDeployed } from './check-wish.ts';
 import { createUsers, type UserLogin } from './create-users.ts';
 import { createIndexTables, indexTableStatement } from './index-tables.ts';
 import { listWishedVersions } from './index-versions.ts';
 import { sideBySide } from '../side-by-side.ts';
 import type { MigrationWish } from './migration-wish.ts';
-import { prepareDatastore, type MigratedDatastore } from './prepare-datastore.ts';
+import { prepareDatastore, retiredDatastores, type MigratedDatastore } from './prepare-datastore.ts';
 import { stepControl } from './step-control.ts';
 import { SHARD_STEPS } from './steps.ts';
-import { forgetDeployed, triggersLeft, withApplied } from './with-applied.ts';
+import { forgetDeployed, withApplied } from './with-applied.ts';
 
 export interface Migration {
   readonly topologyTable: DynamoTable;
@@ -46,7 +45,8 @@ const ROWS_A_STATEMENT = 64;
  * is never computed again, and the tables of indexes that are not wished any more stay until someone drops them. Can be
  * repeated at any time and goes on where it stopped.
  *
- * What was applied through the API (`applied-definitions.ts`) stays, unless it is wished by now, too.
+ * What was applied through the API (`applied-definitions.ts`) stays, unless it is wished by now, too. Datastores that are
+ * neither wished nor applied are retired: their data stays, and requests do not find them until they are wished again.
  *
  * @returns whether everything is done
  * @throws Error naming what is wrong with the wish: another shard count, a group gone that still owns shards
@@ -57,29 +57,27 @@ export async function migrate(given: Migration): Promise<boolean> {
   const clients = new Map(given.wish.groups.map((group) => [group.name, given.connect(group)]));
   try {
     const applied = given.wish.isPart ? [] : await readApplied(topologyTable);
-    const wish = {
-      ...given.wish,
-      datastores: await withoutDeleted(topologyTable, deployed, withApplied(deployed, applied), clients),
-    };
+    const wish = { ...given.wish, datastores: withApplied(deployed, applied) };
     await checkWish(topologyTable, wish);
-    const left = await withoutDeleted(topologyTable, deployed, triggersLeft(deployed, applied), clients);
     if (!wish.isPart) await noteDeployed(topologyTable, given.wish);
     const migration = { ...given, wish };
-    await Promise.all([...clients.values()].map((client) => stepControl(client)));
-    await Promise.all(wish.groups.map((group) => makeUsers(migration, group, clients)));
+    const retired = wish.isPart ? [] : await retiredDatastores(topologyTable, wish.datastores);
+    const names = [...wish.datastores, ...retired.map(({ definition }) => definition)].map(({ name }) => name);
+    const onEach = <T>(step: (group: GroupAddress, client: SqlClient) => Promise<T>): Promise<readonly T[]> =>
+      Promise.all(wish.groups.map((group) => step(group, clients.get(group.name) as SqlClient)));
+    await onEach((_, client) => stepControl(client));
+    await onEach((group, client) => makeUsers(migration, group, client, names));
     await writeGroups(topologyTable, wish.groups);
     const datastores: MigratedDatastore[] = [];
     for (const definition of wish.datastores) {
-      const prepared = await prepareDatastore({ ...migration, groups: wish.groups }, definition, clients);
-      if (!prepared) return false;
+      const prepared = await prepareDatastore(topologyTable, definition, wish.groups);
       await keepRetention(topologyTable, prepared);
       datastores.push(prepared);
     }
-    const work = (step: typeof createShards): Promise<readonly boolean[]> =>
-      Promise.all(wish.groups.map((group) => step(migration, group, clients.get(group.name) as SqlClient, datastores)));
-    if ((await work(createShards)).includes(false) || (await work(createTables)).includes(false)) return false;
-    await Promise.all(wish.groups.map((group) => fenceWriter(migration, group, clients)));
-    if (!(await openWhatNobodyDeletes(migration, datastores, clients))) return false;
+    const all = [...datastores, ...retired];
+    if ((await onEach((group, client) => createShards(migration, group, client, all))).includes(false)) return false;
+    if ((await onEach((group, client) => createTables(given, group, client, datastores))).includes(false)) return false;
+    await onEach((group, client) => fenceWriter(migration, group, client));
     for (const { topology, isKnown } of datastores) if (!isKnown) await endMaking(topologyTable, topology.datastore);
     const listed = await Promise.all(
       datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)),
@@ -88,7 +86,7 @@ export async function migrate(given: Migration): Promise<boolean> {
     // Behind the versions of indexes: whoever seals a field knows which of them have it, and gives them its hash.
     for (const datastore of datastores) await keepSealed(topologyTable, datastore);
     // When their shards are there: who works for a trigger reads them.
-    await deployTriggers(migration, [...wish.datastores, ...left], { isPart: wish.isPart });
+    await deployTriggers(migration, wish.datastores, { isPart: wish.isPart });
     await forgetDeployed(topologyTable, deployed, applied);
     return true;
   } finally {
@@ -107,59 +105,28 @@ async function keepSealed(table: DynamoTable, { definition, topology }: Migrated
 }
 
 async function makeUsers(
-  { logins, wish }: Migration,
+  { logins }: Migration,
   group: GroupAddress,
-  clients: ReadonlyMap<string, SqlClient>,
+  client: SqlClient,
+  datastores: readonly string[],
 ): Promise<void> {
-  const client = clients.get(group.name);
-  if (logins && client)
-    await createUsers(
-      client,
-      await logins(group),
-      wish.datastores.map(({ name }) => name),
-    );
+  if (logins) await createUsers(client, await logins(group), datastores);
 }
 
 /**
  * Where writes have copies on other groups and the nodes of a group do not share their storage, only the writer that is
  * known to have every acknowledged cell takes appends: see `recover-primary`. Here the first one is taken for that.
  */
-async function fenceWriter(
-  migration: Migration,
-  group: GroupAddress,
-  clients: ReadonlyMap<string, SqlClient>,
-): Promise<void> {
+async function fenceWriter(migration: Migration, group: GroupAddress, client: SqlClient): Promise<void> {
   const { wish } = migration;
   if (wish.datastores.length === 0) return;
   const change = isFenced(migration, group)
     ? 'SET writer_id = @@server_id WHERE writer_id IS NULL'
     : `SET writer_id = NULL WHERE writer_id <> ${SET_BACK}`;
-  await clients.get(group.name)?.change({
+  await client.change({
     sql: `UPDATE ${CONTROL}.shard ${change} AND datastore IN (${wish.datastores.map(() => '?').join(', ')})`,
     parameters: wish.datastores.map((datastore) => datastore.name),
   });
-}
-
-/**
- * What a deletion that was taken back, or is over, has left of its fence and of closed shards, or raised late because it
- * was frozen: none of these datastores carries a mark, and none gets one while this has the lease.
- */
-async function openWhatNobodyDeletes(
-  { mayGoOn }: Migration,
-  datastores: readonly MigratedDatastore[],
-  clients: ReadonlyMap<string, SqlClient>,
-): Promise<boolean> {
-  const names = datastores.map(({ definition }) => definition.name);
-  if (names.length === 0) return true;
-  for (const client of clients.values()) {
-    if (!mayGoOn()) return false;
-    await client.change({
-      sql: `UPDATE ${CONTROL}.shard SET state = 'open' WHERE state = 'closed' AND datastore IN (${names.map(() => '?').join(', ')})`,
-      parameters: names,
-    });
-    await client.change(dropFences(names));
-  }
-  return true;
 }
 
 interface WantedShard {
@@ -206,8 +173,6 @@ async function createShards(
     if (!mayGoOn()) return false;
     const page = wanted.slice(start, start + ROWS_A_STATEMENT);
     await sideBySide(page, (shard) => createDatabase(client, shard));
-    // Asked again: who was frozen meanwhile opens nothing that was deleted since.
-    if (!mayGoOn()) return false;
     await client.change(upsertShards(page, writerOf(migration, group)));
   }
   return true;

@@ -1,6 +1,5 @@
 import type { DatastoreDefinition } from '../definitions/definitions.ts';
-import type { GroupAddress } from '../topology/topology.ts';
-import type { WishedTriggers } from './deployed-triggers.ts';
+import type { DeployedTrigger, GroupAddress } from '../topology/topology.ts';
 
 export interface MigrationWish {
   readonly groups: readonly GroupAddress[];
@@ -10,4 +9,4 @@ export interface MigrationWish {
 }
 
 /** A datastore as defined, and its triggers as deployed. */
-export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & WishedTriggers;
+export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & { readonly triggers: readonly DeployedTrigger[] };

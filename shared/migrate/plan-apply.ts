@@ -17,7 +17,8 @@ import { ONE_HASH, wrongSealedTypes } from './sealed-types.ts';
 export interface CurrentDatastore {
   /** Undefined where there is no such datastore yet. */
   readonly shards: number | undefined;
-  readonly isBeingDeleted: boolean;
+  /** It is there, and nobody defines it: it is served again. */
+  readonly isRetired: boolean;
   /** Undefined where cells are kept for good. */
   readonly retention?: readonly RetentionRule[] | undefined;
   /** @default no field is sealed */
@@ -85,11 +86,7 @@ interface Judged {
   readonly fixed: readonly Fixed[];
 }
 
-function judgeDatastore({ name, shards, sealed, retention }: DatastoreDefinition, current: CurrentDatastore): Judged {
-  if (current.isBeingDeleted) {
-    const reason = 'its deletion was begun: repeat that until it is done';
-    return { change: 'none', fixed: [{ field: 'datastore', wanted: 'another name', got: name, reason }] };
-  }
+function judgeDatastore({ shards, sealed, retention }: DatastoreDefinition, current: CurrentDatastore): Judged {
   if (current.shards === undefined) return { change: 'create', fixed: [] };
   const isSealedSo = isDeepStrictEqual(current.sealed, sealed);
   if (current.deployed && !isSealedSo)
@@ -100,7 +97,7 @@ function judgeDatastore({ name, shards, sealed, retention }: DatastoreDefinition
   // An environment may give those that it deploys another number than their YAML.
   if (current.deployed) return asDeployed({ retention }, { retention: current.deployed.retention });
   const fixed = [...fixedShards(current.shards, shards), ...fixedSealed(current.sealed, sealed)];
-  const isAsWished = isSealedSo && isDeepStrictEqual(retention, current.retention);
+  const isAsWished = !current.isRetired && isSealedSo && isDeepStrictEqual(retention, current.retention);
   return { change: isAsWished || fixed.length > 0 ? 'none' : 'change', fixed };
 }
 

@@ -2,14 +2,13 @@ import { hash } from 'node:crypto';
 import { markSealed } from '../definitions/definitions.ts';
 import { forgetApplied, supersedeApplied, type AppliedDatastore } from '../topology/applied-definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import type { WishedTriggers } from './deployed-triggers.ts';
 import type { WishedDatastore } from './migration-wish.ts';
 
 /**
  * What a deployment wishes, with what was applied besides: nobody has wished that gone. Of two of one name the
  * deployment's holds.
  *
- * @param applied of datastores that are there
+ * What was applied to a datastore that no deployment defines any more waits with it: it is wished again with the datastore.
  */
 export function withApplied(
   wished: readonly WishedDatastore[],
@@ -39,17 +38,6 @@ export function withApplied(
 }
 
 /**
- * The triggers that were applied to datastores which no deployment defines any more: those are served until somebody
- * deletes them, and their triggers work until then.
- */
-export function triggersLeft(
-  wished: readonly WishedDatastore[],
-  applied: readonly AppliedDatastore[],
-): readonly WishedTriggers[] {
-  return applied.filter(({ name, shards }) => shards === undefined && !wished.some((one) => one.name === name));
-}
-
-/**
  * Forgets of what was applied that which deployments define: not with the first one, which may be rolled back to one
  * that knows nothing of it, but with the next whose wish is another. Until then it is only noted which one it was.
  */
@@ -68,7 +56,7 @@ export async function forgetDeployed(
         (kind === 'datastore' ||
           (kind === 'index'
             ? now.indexes.some((index) => index.name === name)
-            : now.triggers.some(({ definition }) => definition.name === name)) === true);
+            : now.triggers.some(({ definition }) => definition.name === name)));
       if (!isDefined && before !== undefined) await supersedeApplied(table, record, null);
       if (!isDefined || before === wish) continue;
       if (before === undefined) await supersedeApplied(table, record, wish);

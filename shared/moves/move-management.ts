@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { homeOf, requireDatastore } from '../access/groups.ts';
+import { homeOf, requireDatastore, requireServed } from '../access/groups.ts';
 import { parseShard } from '../address.ts';
 import type { MoveOperations, MoveOptions, MoveStatus } from '../contract/move-operations.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
@@ -33,7 +33,7 @@ export interface MoveManagement {
 export function moveManagement(options: MoveManagementOptions): MoveManagement {
   return {
     async moves(datastore) {
-      await requireDatastore(options.topology, datastore);
+      await requireServed(options.topology, datastore);
       return moveOperations(options, datastore);
     },
   };
@@ -120,7 +120,7 @@ async function create(
     });
   const id = left?.move ?? randomUUID();
   if (!left && !(await beginMoving(topologyTable, { datastore, shard }, { from, to, id })))
-    throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is being moved, or its datastore deleted`);
+    throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is being moved`);
   const move = await beginMove(
     stateTable,
     newMove({

@@ -1,4 +1,4 @@
-import { requireDatastore } from '../access/groups.ts';
+import { requireServed } from '../access/groups.ts';
 import { parseCount } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { ForgetRequest, ForgottenSubject, SubjectOperations } from '../contract/subject-operations.ts';
@@ -41,7 +41,7 @@ export function subjectManagement({ topology, keys, keyDays }: SubjectWork): Sub
   const keyring = datastoreKeyring(keys);
   return {
     async subjects(datastore, caller) {
-      await requireDatastore(topology, datastore);
+      await requireServed(topology, datastore);
       return {
         async forget(request) {
           const name = parseNamed(request);

@@ -43,10 +43,7 @@ interface Appended {
   readonly rows?: readonly SqlRow[];
 }
 
-interface AppendOptions extends Pick<ShardFence, 'anyWriter'>, Pick<Statement, 'thenSelect'> {
-  /** The number of shards by which this one was chosen. @default it is not asked */
-  readonly shards?: number;
-}
+type AppendOptions = Pick<ShardFence, 'anyWriter'> & Pick<Statement, 'thenSelect'>;
 
 /** Tries of one append before the primary counts as failing: the first, and one on a fresh connection. */
 const TRIES = 2;
@@ -74,13 +71,13 @@ export async function appendToPrimary(
   datastore: string,
   shard: number,
   cells: readonly EncodedCell[],
-  { anyWriter = false, thenSelect, shards }: AppendOptions = {},
+  { anyWriter = false, thenSelect }: AppendOptions = {},
 ): Promise<Appended> {
   const isFollowed = areWanted(await context.topology.triggers(datastore), cells);
   const opening = whenOpened(context, datastore, shard);
   let failures = 0;
   for (let isRepeated = false; ; isRepeated = true) {
-    const home = homeOf(await requireDatastore(context.topology, datastore, shards), shard);
+    const home = homeOf(await requireDatastore(context.topology, datastore), shard);
     const fence: ShardFence = { datastore, shard, epoch: home.epoch, anyWriter };
     try {
       const client = await context.groups.client(home.group);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
 import type { CircuitName } from '../sql/guarded-client.ts';
 import { type SqlClient, SqlError } from '../sql/client.ts';
-import { requireDatastore } from '../access/groups.ts';
+import { requireServed } from '../access/groups.ts';
 import { bufferOperations } from './buffer-operations.ts';
 import { openContext, type DeploymentOptions, type StoreContext } from '../access/context.ts';
 import type { BufferOperations, Datastore, GroupHealth, IndexOperations, NodeHealth } from '../contract/datastore.ts';
@@ -30,6 +30,7 @@ export type Seal = (stored: StoredDatastore) => Promise<StoredDatastore>;
 export interface Deployment {
   /** Throws `unknown_datastore`. */
   datastore(name: string): Promise<StoredDatastore>;
+  /** The names of the datastores that are served. */
   datastores(): Promise<readonly string[]>;
   /** Asks every group's writer and reader for a sign of life, side by side. */
   health(): Promise<readonly GroupHealth[]>;
@@ -44,9 +45,9 @@ export function openDeployment(options: DeploymentOptions, seal?: Seal): Deploym
 
   return {
     async datastore(name) {
-      const { shards, sealed } = await requireDatastore(topology, name);
+      const { shards, sealed } = await requireServed(topology, name);
       let datastore = open.get(name);
-      // Another number of shards: it was deleted and made again.
+      // An operator may have dropped the datastore that this instance opened, and made another of its name.
       if (datastore?.shards !== shards) {
         const indexes = indexReads(context, name);
         datastore = {
@@ -66,7 +67,11 @@ export function openDeployment(options: DeploymentOptions, seal?: Seal): Deploym
       }
       return seal && sealed ? seal(datastore) : datastore;
     },
-    datastores: () => topology.datastores(),
+    async datastores() {
+      // A datastore that was made a moment ago is listed. Without the table, the list as it is known is answered.
+      await topology.renew().catch(() => undefined);
+      return topology.served();
+    },
     async health() {
       const names = await groups.names();
       return Promise.all(

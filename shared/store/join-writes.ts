@@ -47,18 +47,14 @@ interface Part<Where extends number | string> {
  * Joins the appends of writes that come to a shard while one is under way, and the copies for a group: with many
  * writers a shard's lock is taken, and the log synced, once for all of them. A function instance serves one request at
  * a time, and so has nothing to join.
- *
- * @param shards of the datastore, by which those of cells were chosen
  */
-export function joinWrites(context: StoreContext, datastore: string, shards: number): JoinedWrites {
+export function joinWrites(context: StoreContext, datastore: string): JoinedWrites {
   async function appendAll(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart> {
     const indexes = await concernedIndexes(context.topology, datastore, cells);
-    if (indexes.length === 0) return appendToPrimary(context, datastore, shard, cells, { shards });
+    if (indexes.length === 0) return appendToPrimary(context, datastore, shard, cells);
     const wanted = wantRowsAfter(datastore, shard, cells, indexes);
-    const thenSelect = wanted.read;
     const { results, epoch, group, rows } = await appendToPrimary(context, datastore, shard, cells, {
-      thenSelect,
-      shards,
+      thenSelect: wanted.read,
     });
     if (!rows) return { results, group };
     const after = wanted.toRowsAfter(rows, epoch);
@@ -200,8 +196,7 @@ async function bufferOn(
 }
 
 /**
- * Takes back the copies of cells that turned out to conflict, or to be erased, or whose datastore is gone, before the
- * client is told so. Best effort: what is left behind the drain judges again, and keeps as a conflict, or deletes.
+ * Takes back the copies of cells that turned out to conflict, or to be erased, before the client is told so. Best effort: what is left behind the drain judges again, and keeps as a conflict, or deletes.
  */
 export async function withdrawCopies(
   context: StoreContext,
@@ -220,9 +215,8 @@ export async function withdrawCopies(
  * Marks the copies of cells whose writer is about to be answered `buffered`: they give way to a cell that was
  * acknowledged as stored, should the primary's last cells have to be brought back.
  *
- * A group refuses where the datastore is being deleted: whoever deletes it counts the copies after that, and finds none
- * that is answered later. So one group at least has to take the marks of all of them. Where a copy was drained meanwhile
- * and no other holder is left, that costs a repetition, which is told `stored_before`.
+ * At least one group has to confirm that it holds a copy of each cell. A copy that was drained meanwhile is not
+ * confirmed: where no other holder is left, the client has to retry, and gets `stored_before`.
  *
  * @returns whether they may be answered `buffered`
  */

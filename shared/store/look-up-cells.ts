@@ -41,7 +41,7 @@ export function cellLookUps(context: StoreContext, name: string, shards: number)
       const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseAddedId(options.min_added_id) };
       const read = parseRead(options.read);
       const shard = shardOf(row_key, shards);
-      const topology = await requireDatastore(context.topology, name, shards);
+      const topology = await requireDatastore(context.topology, name);
       const from = { group: homeOf(topology, shard).group, read, topology };
       const [item] = await ask({ ...from, wanted: [{ key, shard }] });
       if (!item) throw new Error('an answer without its only item');
@@ -57,7 +57,7 @@ export function cellLookUps(context: StoreContext, name: string, shards: number)
         key: { row_key, column_name, ref_key, min_added_id },
         shard: shardOf(row_key, shards),
       }));
-      const topology = await requireDatastore(context.topology, name, shards);
+      const topology = await requireDatastore(context.topology, name);
       await Promise.all(
         [...byGroup(topology, wanted)].map(async ([group, some]) => {
           const from = { group, read, topology };

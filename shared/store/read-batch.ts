@@ -31,7 +31,7 @@ export async function readBatch(
   const cells = await readWanted(
     wantingCells({
       context,
-      topology: await requireDatastore(context.topology, name, shards),
+      topology: await requireDatastore(context.topology, name),
       read,
       packed: options.packed,
     }),

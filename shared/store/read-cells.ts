@@ -98,7 +98,7 @@ function oneOfRow(context: StoreContext, name: string, shards: number): ReadOne 
     const minimum = parseAddedId(options.min_added_id);
     const read = parseRead(options.read);
     const shard = shardOf(rowKey, shards);
-    const topology = await requireDatastore(context.topology, name, shards);
+    const topology = await requireDatastore(context.topology, name);
     const { group } = homeOf(topology, shard);
     const client = await context.groups.client(group);
     const bytes = Math.floor(pageBytes(client) / (options.room ? SHARERS : 1));

@@ -28,8 +28,7 @@ export function cellWrites(
   const writes: WriteContext = {
     ...context,
     datastore: name,
-    shards,
-    ...joinWrites(context, name, shards),
+    ...joinWrites(context, name),
   };
   const prepare = (cell: NewCell, prefix: string): BufferedCell => {
     const { row_key, column_name, ref_key } = parseAddress(cell, prefix);
@@ -55,7 +54,7 @@ export function cellWrites(
   function batchOf<Given extends NewCell>(prepareOne: (cell: Given, prefix: string) => BufferedCell) {
     return async (cells: readonly Given[]): Promise<readonly PutResult[]> => {
       const prepared = parseBatch(cells, 'cells', prepareOne);
-      const topology = await requireDatastore(context.topology, name, shards);
+      const topology = await requireDatastore(context.topology, name);
       const [first] = prepared;
       if (!first) return [];
       checkBounds(
@@ -70,7 +69,7 @@ export function cellWrites(
   return {
     async put(cell) {
       const prepared = [prepare(cell, '')] as const;
-      const { group } = homeOf(await requireDatastore(context.topology, name, shards), prepared[0].shard);
+      const { group } = homeOf(await requireDatastore(context.topology, name), prepared[0].shard);
       checkBounds(prepared, await context.groups.client(group), () => 'body');
       const [result] = (await admitToGroup(writes, group, prepared)) as readonly [PutResult];
       return result;
@@ -93,10 +92,10 @@ export async function reservedWrites(
   name: string,
 ): Promise<(cell: NewCell) => Promise<PutResult>> {
   const { shards } = await requireDatastore(context.topology, name);
-  const writes: WriteContext = { ...context, datastore: name, shards, ...joinWrites(context, name, shards) };
+  const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
   return async (cell) => {
     const shard = shardOf(cell.row_key, shards);
-    const { group } = homeOf(await requireDatastore(context.topology, name, shards), shard);
+    const { group } = homeOf(await requireDatastore(context.topology, name), shard);
     const prepared = { ...cell, encoded: encodeBody(cell.body), shard };
     const [result] = (await admitToGroup(writes, group, [prepared])) as readonly [PutResult];
     return result;
@@ -132,7 +131,7 @@ function checkBounds(
 
 const NO_GROUPS: readonly string[] = [];
 
-type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string; readonly shards: number };
+type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string };
 
 /**
  * Refused before anything is buffered where too much of the group is under way: copies of refused writes would only add
@@ -178,7 +177,6 @@ async function writeToGroup(
         return results;
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-        await requireStill(context, ofShard, holders);
         context.report({ kind: 'primary_failed', group, error });
         return settleWithoutPrimary(context, { group, holders, cells: ofShard });
       }
@@ -200,10 +198,10 @@ async function writeToGroup(
 
 /** The groups that hold copies of the cells' shards, and may be their primaries soon. */
 async function copyGroups(
-  { topology, datastore, shards }: WriteContext,
+  { topology, datastore }: WriteContext,
   cells: readonly BufferedCell[],
 ): Promise<readonly string[]> {
-  const { homes } = await requireDatastore(topology, datastore, shards);
+  const { homes } = await requireDatastore(topology, datastore);
   const found: string[] = [];
   for (const { shard } of cells) {
     const copy = homes[shard]?.copy;
@@ -243,21 +241,6 @@ async function withCopiesElsewhere(
         }
       : result,
   );
-}
-
-/** Throws where the datastore was deleted meanwhile, or made again otherwise: no copy will ever find its way then. */
-async function requireStill(
-  context: WriteContext,
-  cells: readonly BufferedCell[],
-  holders: readonly string[],
-): Promise<void> {
-  const { topology, datastore, shards } = context;
-  try {
-    await requireDatastore(topology, datastore, shards);
-  } catch (error) {
-    await withdrawCopies(context, datastore, cells, holders);
-    throw error;
-  }
 }
 
 function isStored({ outcome }: PutResult): boolean {
@@ -323,13 +306,11 @@ async function settleWithoutPrimary(
     holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
   const all = [...holders, ...more];
   if (!(await markAnswered(context, context.datastore, cells, all))) {
-    context.topology.refresh();
-    await requireStill(context, cells, all);
     // The copies stay: whether they were marked is not known, and another writer may rely on them.
     return cells.map(({ shard }) => ({
       outcome: 'unavailable',
       shard,
-      reason: 'the primary failed, and no group confirmed its copy, or the datastore is being deleted',
+      reason: 'the primary failed, and no group confirmed its copy',
     }));
   }
   const copies = all.length;

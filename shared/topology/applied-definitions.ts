@@ -2,12 +2,11 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   PutItemCommand,
-  ScanCommand,
   UpdateItemCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import type { DatastoreDefinition, IndexDefinition, RetentionRule, SealedFields } from '../definitions/definitions.ts';
-import type { DynamoTable } from '../dynamo/table.ts';
+import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
 /**
@@ -67,16 +66,8 @@ function keyOf({ kind, datastore, name }: AppliedName): { readonly pk: Attribute
 }
 
 /** Everything that was applied, by datastore, past every cache. */
-export async function readApplied({ client, table }: DynamoTable): Promise<readonly AppliedDatastore[]> {
-  const found: { readonly definition: AppliedDefinition; readonly record: AppliedRecord }[] = [];
-  let start: Record<string, AttributeValue> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }),
-    );
-    found.push(...(page.Items ?? []).flatMap((item) => toApplied(item) ?? []));
-    start = page.LastEvaluatedKey;
-  } while (start);
+export async function readApplied(table: DynamoTable): Promise<readonly AppliedDatastore[]> {
+  const found = (await allItems(table)).flatMap((item) => toApplied(item) ?? []);
   return [...Map.groupBy(found, ({ record }) => record.datastore)].map(([name, all]) => {
     const definitions = all.map(({ definition }) => definition);
     const own = definitions.find((one) => one.kind === 'datastore');
@@ -98,6 +89,12 @@ export async function readAppliedDatastore(
   datastore: string,
 ): Promise<AppliedDatastore | undefined> {
   return (await readApplied(table)).find(({ name }) => name === datastore);
+}
+
+/** The name of the datastore that an item of the table says was applied; none where the item is another one. */
+export function toAppliedName({ pk }: Record<string, AttributeValue>): readonly string[] {
+  const [, datastore, part] = KEY.exec(pk?.S ?? '') ?? [];
+  return datastore === undefined || part !== undefined ? [] : [datastore];
 }
 
 function toApplied(item: Record<string, AttributeValue>) {
@@ -161,11 +158,4 @@ export async function supersedeApplied(
 /** A deployment does not keep it any more. */
 export async function forgetApplied({ client, table }: DynamoTable, name: AppliedName): Promise<void> {
   await client.send(new DeleteItemCommand({ TableName: table, Key: keyOf(name) }));
-}
-
-/** All of a datastore: its own item last. */
-export async function forgetAppliedDatastore(table: DynamoTable, datastore: string): Promise<void> {
-  const applied = await readAppliedDatastore(table, datastore);
-  for (const record of applied?.records ?? []) if (record.kind !== 'datastore') await forgetApplied(table, record);
-  await forgetApplied(table, { kind: 'datastore', datastore, name: datastore });
 }

@@ -1,4 +1,4 @@
-import { DeleteItemCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, GetItemCommand, PutItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DatastoreDefinition, Definitions } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 
@@ -35,6 +35,11 @@ export async function readDeployed(table: DynamoTable): Promise<Definitions | un
     if (datastore) datastores.push(datastore as DatastoreDefinition);
   }
   return { datastores };
+}
+
+/** The names of the datastores that the deployment defines; undefined where the item of the table is another one. */
+export function toDeployedNames({ pk, names }: Record<string, AttributeValue>): readonly string[] | undefined {
+  return pk?.S === DEPLOYED ? (JSON.parse(names?.S ?? '[]') as readonly string[]) : undefined;
 }
 
 async function write({ client, table }: DynamoTable, pk: string, attribute: string, value: object): Promise<void> {

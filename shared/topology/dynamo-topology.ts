@@ -3,15 +3,16 @@ import {
   GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
-  ScanCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import { GROUPS_KEY } from '../granted-names.ts';
 import { ageOf, moment, type Moment } from '../time.ts';
-import type { DynamoTable } from '../dynamo/table.ts';
-import { readFormer } from './former-datastores.ts';
+import { allItems, type DynamoTable } from '../dynamo/table.ts';
+import { nextLook } from '../next-look.ts';
+import { toAppliedName } from './applied-definitions.ts';
+import { toDeployedNames } from './deployed-definitions.ts';
 import { toCopy } from './moving-shards.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
 import { readIndexNow } from './index-now.ts';
@@ -25,13 +26,15 @@ import { toKept } from './what-is-kept.ts';
  * | pk | holds |
  * |---|---|
  * | `groups` | `groups`: how every group is reached, JSON |
- * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `retention`, `sealed`: how long cells are kept, and which of their fields are sealed, see `what-is-kept.ts`; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
+ * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `making`: not all shards were made yet; `moving`: of each shard that has a copy, who holds it, see `moving-shards.ts`; `retention`, `sealed`: how long cells are kept, and which of their fields are sealed, see `what-is-kept.ts` |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
  * | `progress#trips#rider_index` | how far the repair is with it, see `index-progress.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
  * | `applied#…` | what was defined through the API, see `applied-definitions.ts` |
  * | `deployed…` | what the deployment defines, see `deployed-definitions.ts` |
- * | `deleted#trips` | what is still known of a datastore that was deleted, see `former-datastores.ts` |
+ *
+ * A datastore that neither a deployment nor an `apply` defines any more is retired: its items and cells stay, requests do
+ * not find it, and the functions of the background go on with it.
  *
  * One item a datastore: 4096 shards take about 30 KB, a cold instance reads them with one request, and a shard moves
  * by changing one element of two lists.
@@ -84,6 +87,14 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     return knownAlready && isFresh ? knownAlready : refreshed();
   }
 
+  const renew = nextLook(async () => {
+    // It may have begun before the call.
+    await reading?.catch(() => undefined);
+    reading ??= read();
+    await reading;
+    if (isAway) throw new SchemalessError('unavailable', 'the topology cannot be read');
+  });
+
   async function refreshed(): Promise<WholeTopology> {
     reading ??= read();
     if (!known) return reading;
@@ -94,54 +105,56 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   return {
     datastore: async (name) => (await current()).datastores.get(name),
     datastores: async () => [...(await current()).datastores.keys()].sort(),
+    served: async () => (await current()).served,
     groups: async () => (await current()).groups,
     groupsNow: () => readGroups(table),
     indexes: async (datastore) => (await current()).indexes.get(datastore) ?? [],
     indexNow: (datastore, name) => readIndexNow(table, { datastore, name }),
     triggers: async (datastore) => (await current()).triggers.get(datastore) ?? [],
-    isGoneNow: (name) => isGone(table, name),
     refresh() {
       triedAt = undefined;
     },
+    renew,
   };
 }
 
 interface WholeTopology {
   readonly groups: readonly GroupAddress[];
   readonly datastores: ReadonlyMap<string, DatastoreTopology>;
+  readonly served: readonly string[];
   /** By datastore; those that have a version, by name. */
   readonly indexes: ReadonlyMap<string, readonly IndexCatalogue[]>;
   /** By datastore; by name. */
   readonly triggers: ReadonlyMap<string, readonly DeployedTrigger[]>;
 }
 
-async function readTopology({ client, table }: DynamoTable): Promise<WholeTopology> {
+async function readTopology(table: DynamoTable): Promise<WholeTopology> {
   const datastores = new Map<string, DatastoreTopology>();
   const indexes = new Map<string, IndexCatalogue[]>();
   const triggers = new Map<string, DeployedTrigger[]>();
+  const applied: string[] = [];
+  let deployed: readonly string[] | undefined;
   let groups: readonly GroupAddress[] = [];
-  let start: Record<string, AttributeValue> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }),
-    );
-    for (const item of page.Items ?? []) {
-      const key = item['pk']?.S ?? '';
-      if (key === GROUPS_KEY) groups = toGroups(item);
-      else if (key.startsWith(DATASTORE) && !item['deleting'])
-        datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
-      const index = toIndexCatalogue(item);
-      if (index && index.catalogue.versions.length > 0)
-        indexes.set(index.datastore, [...(indexes.get(index.datastore) ?? []), index.catalogue]);
-      const trigger = toTriggerItem(item);
-      if (trigger && trigger.removed_at === undefined)
-        triggers.set(trigger.datastore, [...(triggers.get(trigger.datastore) ?? []), trigger.trigger]);
-    }
-    start = page.LastEvaluatedKey;
-  } while (start);
+  for (const item of await allItems(table)) {
+    const key = item['pk']?.S ?? '';
+    const datastore = key.startsWith(DATASTORE) ? key.slice(DATASTORE.length) : undefined;
+    if (key === GROUPS_KEY) groups = toGroups(item);
+    if (datastore !== undefined) datastores.set(datastore, toTopology(datastore, item));
+    deployed ??= toDeployedNames(item);
+    applied.push(...toAppliedName(item));
+    const index = toIndexCatalogue(item);
+    if (index && index.catalogue.versions.length > 0)
+      indexes.set(index.datastore, [...(indexes.get(index.datastore) ?? []), index.catalogue]);
+    const trigger = toTriggerItem(item);
+    if (trigger && trigger.removed_at === undefined)
+      triggers.set(trigger.datastore, [...(triggers.get(trigger.datastore) ?? []), trigger.trigger]);
+  }
   for (const catalogues of indexes.values()) catalogues.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const deployed of triggers.values()) deployed.sort((a, b) => (a.definition.name < b.definition.name ? -1 : 1));
-  return { groups, datastores, indexes, triggers };
+  // Before the first migration has said what is deployed, whatever is there counts as defined.
+  const defined = deployed && new Set([...deployed, ...applied]);
+  const served = [...datastores.keys()].filter((name) => defined?.has(name) ?? true).sort();
+  return { groups, datastores, served, indexes, triggers };
 }
 
 /** Writes how the groups are reached: the one part of the topology that a deploy may change at will. */
@@ -168,7 +181,7 @@ function toGroups(item: Record<string, AttributeValue>): readonly GroupAddress[]
   return JSON.parse(item['groups']?.S ?? '[]') as GroupAddress[];
 }
 
-/** Reads one datastore's topology as it is now, past every cache; also of one that is being deleted. */
+/** Reads one datastore's topology as it is now, past every cache. */
 export async function readDatastore(
   { client, table }: DynamoTable,
   name: string,
@@ -177,17 +190,6 @@ export async function readDatastore(
     new GetItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } }, ConsistentRead: true }),
   );
   return Item && toTopology(name, Item);
-}
-
-/** Whether a datastore was deleted, and none of its name made since, as it is now. */
-async function isGone(table: DynamoTable, name: string): Promise<boolean> {
-  try {
-    // In this order: one that is made in between has been deleted before, and is there.
-    const former = await readFormer(table, name);
-    return former !== undefined && !(await readDatastore(table, name));
-  } catch (cause) {
-    throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
-  }
 }
 
 /**

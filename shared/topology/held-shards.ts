@@ -1,5 +1,5 @@
-import { ScanCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { DynamoTable } from '../dynamo/table.ts';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { allItems, type DynamoTable } from '../dynamo/table.ts';
 
 /** Shards of one datastore that a group has. */
 export interface HeldShards {
@@ -11,27 +11,10 @@ export interface HeldShards {
   readonly areComing: boolean;
 }
 
-/**
- * What each group has of the shards of all datastores, whoever defined them, those that are being deleted among them: as
- * it is now, past every cache.
- */
-export async function readHeldShards({ client, table }: DynamoTable): Promise<readonly HeldShards[]> {
-  const held: HeldShards[] = [];
-  let start: Record<string, AttributeValue> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({
-        TableName: table,
-        ConsistentRead: true,
-        ExclusiveStartKey: start,
-        FilterExpression: 'begins_with(pk, :datastore)',
-        ExpressionAttributeValues: { ':datastore': { S: DATASTORE } },
-      }),
-    );
-    held.push(...(page.Items ?? []).flatMap(heldOf));
-    start = page.LastEvaluatedKey;
-  } while (start);
-  return held;
+/** What each group has of the shards of all datastores, retired ones included: as it is now, past every cache. */
+export async function readHeldShards(table: DynamoTable): Promise<readonly HeldShards[]> {
+  const items = await allItems(table);
+  return items.filter(({ pk }) => pk?.S?.startsWith(DATASTORE)).flatMap(heldOf);
 }
 
 const DATASTORE = 'datastore#';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DeleteItemCommand, ScanCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { IndexDefinition } from '../definitions/definitions.ts';
 import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
 import type { StateItem } from '../dynamo/state-table.ts';
@@ -153,20 +153,4 @@ export function indexKey(index: IndexName): AttributeValue {
 
 export function versionsOf(item: StateItem | undefined): readonly IndexVersion[] {
   return JSON.parse(item?.['catalogue']?.S ?? '[]') as IndexVersion[];
-}
-
-/** Forgets all indexes of a datastore that is gone, and what was counted of them. */
-export async function forgetIndexes({ client, table }: DynamoTable, datastore: string): Promise<void> {
-  let start: Record<string, AttributeValue> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({ TableName: table, ConsistentRead: true, ProjectionExpression: 'pk', ExclusiveStartKey: start }),
-    );
-    for (const { pk } of page.Items ?? []) {
-      const [kind = '', of] = (pk?.S ?? '').split('#');
-      if (pk && ['index', 'progress'].includes(kind) && of === datastore)
-        await client.send(new DeleteItemCommand({ TableName: table, Key: { pk } }));
-    }
-    start = page.LastEvaluatedKey;
-  } while (start);
 }

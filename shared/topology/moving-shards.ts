@@ -16,8 +16,7 @@ import type { ShardCopy } from './topology.ts';
  * |---|---|
  * | `moving` | by shard: `{"to": "group-4", "entries": true, "id": "…"}`: who holds its copy, whether writers keep entries there, and for which move |
  *
- * A shard of the list has a copy, or is about to have one: nobody else begins to move it, and nobody deletes the
- * datastore.
+ * A shard of the list has a copy, or is about to have one: no other move of it begins.
  */
 export interface MovingShard {
   readonly datastore: string;
@@ -30,7 +29,7 @@ interface OwnMoving extends MovingShard {
   readonly to: string;
 }
 
-/** Takes a shard for a move. Returns false where it has a copy already, is elsewhere, or its datastore is being deleted. */
+/** Takes a shard for a move. Returns false where it has a copy already, or is elsewhere. */
 export async function beginMoving(
   table: DynamoTable,
   moving: MovingShard,
@@ -46,7 +45,7 @@ export async function beginMoving(
     });
   return update(table, moving, {
     UpdateExpression: 'SET moving.#shard = :copy',
-    ConditionExpression: `attribute_not_exists(moving.#shard) AND attribute_not_exists(deleting) AND owners[${moving.shard}] = :owner`,
+    ConditionExpression: `attribute_not_exists(moving.#shard) AND owners[${moving.shard}] = :owner`,
     ExpressionAttributeNames: { '#shard': String(moving.shard) },
     ExpressionAttributeValues: { ':copy': toItem({ group: to, takesEntries: false, move: id }), ':owner': seen.number },
   });

@@ -59,15 +59,13 @@ export interface DeployedTrigger {
 
 /** Reads, and refreshes, what is known of the topology. */
 export interface TopologySource {
-  /** Undefined when no datastore has this name. */
+  /** Undefined when no datastore has this name; retired datastores included. */
   datastore(name: string): Promise<DatastoreTopology | undefined>;
+  /** The names of all datastores, sorted; retired datastores included. */
   datastores(): Promise<readonly string[]>;
+  /** The names of the datastores that requests find, sorted: those that a deployment or an `apply` defines. */
+  served(): Promise<readonly string[]>;
   groups(): Promise<readonly GroupAddress[]>;
-  /**
-   * Whether a datastore was deleted and none of its name made since, at this moment, past every cache: not where there
-   * never was one. Throws when the table cannot be read.
-   */
-  isGoneNow(name: string): Promise<boolean>;
   /** The groups as they are at this moment, past every cache. Throws when the table cannot be read. */
   groupsNow(): Promise<readonly GroupAddress[]>;
   /** The indexes of a datastore that have a version, by name; none when the datastore has none, or is not known. */
@@ -78,4 +76,9 @@ export interface TopologySource {
   triggers(datastore: string): Promise<readonly DeployedTrigger[]>;
   /** Forgets what is cached, so that the next call reads the table: after an append found a shard closed or gone. */
   refresh(): void;
+  /**
+   * Reads the table with a read that begins after this call; calls of the same moment share it. Throws `unavailable`
+   * when the table cannot be read.
+   */
+  renew(): Promise<void>;
 }

@@ -2,11 +2,10 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   PutItemCommand,
-  ScanCommand,
   UpdateItemCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
-import type { DynamoTable } from '../dynamo/table.ts';
+import { allItems, type DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
 /**
@@ -45,17 +44,8 @@ export function toTriggerItem(item: Record<string, AttributeValue>): TriggerItem
 }
 
 /** Every trigger of every datastore, removed ones too, past every cache. */
-export async function readTriggerItems({ client, table }: DynamoTable): Promise<readonly TriggerItem[]> {
-  const found: TriggerItem[] = [];
-  let start: Record<string, AttributeValue> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }),
-    );
-    found.push(...(page.Items ?? []).flatMap((item) => toTriggerItem(item) ?? []));
-    start = page.LastEvaluatedKey;
-  } while (start);
-  return found;
+export async function readTriggerItems(table: DynamoTable): Promise<readonly TriggerItem[]> {
+  return (await allItems(table)).flatMap((item) => toTriggerItem(item) ?? []);
 }
 
 /** Writes a trigger as it is deployed now. */

@@ -70,7 +70,6 @@ describe('the routes of definitions', () => {
   });
 
   it.each<[string, string, unknown[]]>([
-    ['/v1/shop', 'shop', ['delete', 'shop']],
     ['/v1/shop/indexes/by_buyer', 'by_buyer', ['delete index', 'shop', 'by_buyer']],
     ['/v1/shop/triggers/send', 'send', ['delete trigger', 'shop', 'send']],
   ])('delete %s, where its name is confirmed', async (path, confirm, what) => {
@@ -88,7 +87,7 @@ describe('the routes of definitions', () => {
   it('are answered that this goes by deploy where there is no function for them', async () => {
     const handler = makeReadHandler(() => fakeDeployment());
     const routes = ROUTES.filter((route) => route.handler === DEFINING_HANDLER);
-    expect(routes).toHaveLength(4);
+    expect(routes).toHaveLength(3);
     for (const { method, path } of routes) {
       const requestContext = { requestId: 'r', http: { method, path } };
       const event = { routeKey: `${method} ${path}`, rawPath: path, rawQueryString: '', headers: {}, requestContext };

@@ -107,6 +107,7 @@ export async function createStore(
       wish: {
         groups: groups.slice(0, count).map(({ user: _user, password: _password, ...address }) => address),
         datastores: [{ name: datastore, shards, indexes: wished, triggers: [] }],
+        isPart: true,
       },
       bufferCopies,
       mayGoOn: () => true,

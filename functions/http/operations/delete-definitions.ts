@@ -4,12 +4,6 @@ import type { DefinitionManagement } from '../../../shared/migrate/definition-ma
 import { type HttpRequest, readDryRun } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 
-/** DELETE /v1/{datastore}?confirm={datastore}. */
-export const deleteDatastore: HttpOperation<DefinitionManagement> = async (request, management) => {
-  const outcome = await management.deleteDatastore(request.path('datastore'), readOptions(request));
-  return { status: outcome.done || outcome.dry_run ? 200 : 202, body: outcome };
-};
-
 /** DELETE /v1/{datastore}/indexes/{index}?confirm={index}. */
 export const deleteIndex: HttpOperation<DefinitionManagement> = async (request, management) => ({
   status: 200,

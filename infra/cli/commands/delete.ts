@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { DeleteOptions } from '../../../shared/contract/definition-operations.ts';
+import type { DeletedPart, DeleteOptions } from '../../../shared/contract/definition-operations.ts';
 import { action, examples } from '../cli.ts';
 
 interface Said {
@@ -8,22 +8,15 @@ interface Said {
   readonly dryRun?: boolean;
 }
 
-/** Takes part of what there is to do; says whether it is done. */
-type Deletion = (options: DeleteOptions) => Promise<{
-  readonly done?: boolean;
-  readonly dry_run: boolean;
-  readonly lost: object | null;
-}>;
-
 const EXAMPLES = examples(
-  ['schemaless delete datastore shop --confirm shop --dry-run', 'what would be lost'],
+  ['schemaless delete trigger shop send_order --confirm send_order --dry-run', 'what would be lost'],
   ['schemaless delete index trips day_index --confirm day_index', 'deletes it'],
 );
 
-/** `delete datastore|index|trigger`: for good, on a local stack and in dev. */
+/** `delete index|trigger`: for good, on a local stack and in dev. */
 export function deleteCommand(): Command {
   const command = new Command('delete')
-    .summary('delete a datastore, an index or a trigger for good')
+    .summary('delete an index or a trigger for good')
     .description(
       'Deletes for good what no deployment defines any more. Refused where something is lost with it, unless --force. On a local stack and in dev.',
     )
@@ -36,14 +29,6 @@ export function deleteCommand(): Command {
       .option('--force', 'also where something is lost with it')
       .option('--dry-run', 'say what would be lost, and change nothing')
       .addHelpText('after', EXAMPLES);
-  part('datastore', 'a datastore: its databases, indexes, triggers and queues')
-    .argument('<datastore>')
-    .action(
-      action<[string], Said>(async (session, [name], said) => {
-        const definitions = await session.definitions();
-        await remove(`datastore ${name}`, said, (how) => definitions.deleteDatastore(name, how));
-      }),
-    );
   part('index', 'an index; its tables go some minutes later')
     .argument('<datastore>')
     .argument('<index>')
@@ -68,11 +53,9 @@ export function deleteCommand(): Command {
 async function remove(
   what: string,
   { confirm, force = false, dryRun = false }: Said,
-  deletion: Deletion,
+  deletion: (options: DeleteOptions) => Promise<DeletedPart>,
 ): Promise<void> {
-  let outcome = await deletion({ confirm, force, dry_run: dryRun });
-  const { lost } = outcome;
-  while (outcome.done === false && !outcome.dry_run) outcome = await deletion({ confirm, force });
+  const { lost } = await deletion({ confirm, force, dry_run: dryRun });
   const counts = Object.entries(lost ?? {}).filter(([, count]) => count > 0);
   const losing = counts.map(([thing, count]) => `${count} ${thing}`).join(', ');
   const withIt = losing === '' ? '' : ` with ${losing}`;

@@ -104,7 +104,7 @@ try {
   }
 }
 
-async function show({ groups, datastores, undefinedDatastores, functions, url }: LocalStack): Promise<void> {
+async function show({ groups, datastores, retiredDatastores, functions, url }: LocalStack): Promise<void> {
   const nodes = groups.status();
   const readers = nodes.filter(({ role }) => role === 'reader').length;
   const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
@@ -114,10 +114,10 @@ async function show({ groups, datastores, undefinedDatastores, functions, url }:
   const named = (some: readonly { readonly name: string; readonly shards: number }[]): string =>
     some.map(({ name, shards }) => `${name} (${counted(shards, 'shard')})`).join(', ');
   console.log(`datastores: ${named(datastores)}`);
-  if (undefinedDatastores.length > 0) {
-    const [its, it] = undefinedDatastores.length === 1 ? ['Its', 'it'] : ['Their', 'them'];
+  if (retiredDatastores.length > 0) {
+    const [its, it] = retiredDatastores.length === 1 ? ['Its', 'it'] : ['Their', 'them'];
     console.log(
-      `not defined any more: ${named(undefinedDatastores)}. ${its} cells are kept, and can be read and written; no trigger is called for them. Define ${it} again, or delete ${it} for good: curl -X DELETE "${url}/v1/NAME?confirm=NAME"`,
+      `not defined any more: ${named(retiredDatastores)}. ${its} cells are kept, and requests do not find ${it}. Define ${it} again to serve ${it}, or drop ${it}: infra/docs/operations/runbook.md#dropping-a-retired-datastore`,
     );
   }
   for (const line of await prove({

@@ -3,26 +3,38 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import { awsLogin } from '../login/aws-login.ts';
 
+/** A datastore that a stack has, whoever defined it. */
+export interface CreatedDatastore {
+  readonly name: string;
+  readonly shards: number;
+  /** Nobody defines it any more: its data stays, and requests do not find it. */
+  readonly isRetired: boolean;
+}
+
 /**
- * The shard counts of the datastores that a stack has, whoever defined them, by name: as its topology says it.
+ * The datastores that a stack has, as its topology says it.
  *
  * @param tables of the stack, by name; none is there before its first start
  */
 export async function createdDatastores(
   tables: readonly string[],
   dynamodbUrl: string,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<readonly CreatedDatastore[]> {
   const table = tables.find((name) => name.includes('topology'));
-  if (table === undefined) return new Map();
+  if (table === undefined) return [];
   const client = new DynamoDBClient({ endpoint: dynamodbUrl, ...awsLogin() });
   try {
     const topology = dynamoTopology({ client, table });
-    const names = await topology.datastores();
-    return new Map(
-      await Promise.all(names.map(async (name) => [name, (await topology.datastore(name))?.shards ?? 0] as const)),
+    const [names, served] = await Promise.all([topology.datastores(), topology.served()]);
+    return await Promise.all(
+      names.map(async (name) => ({
+        name,
+        shards: (await topology.datastore(name))?.shards ?? 0,
+        isRetired: !served.includes(name),
+      })),
     );
   } catch (error) {
-    if (error instanceof SchemalessError && error.cause instanceof ResourceNotFoundException) return new Map();
+    if (error instanceof SchemalessError && error.cause instanceof ResourceNotFoundException) return [];
     throw error;
   } finally {
     client.destroy();

@@ -6,7 +6,7 @@ import type { RightsByKey } from '../iam/rights.ts';
 import type { ShardGroups } from '../mysql/shard-groups.ts';
 import type { StackQueue } from '../template/stack-queues.ts';
 import type { Tailers } from '../template/tailers.ts';
-import type { UndefinedDatastore } from './undefined-datastores.ts';
+import type { CreatedDatastore } from './created-datastores.ts';
 
 export interface ReadSources {
   /** Folder of the datastores' YAML. */
@@ -61,8 +61,8 @@ export interface LocalStack {
   addGroup(): Promise<AddedGroup>;
   /** The datastores with the shard counts that they have here. */
   readonly datastores: readonly DatastoreDefinition[];
-  /** Those that are in the data and not defined any more. */
-  readonly undefinedDatastores: readonly UndefinedDatastore[];
+  /** Those that are in the data and were not defined any more at the start. */
+  readonly retiredDatastores: readonly CreatedDatastore[];
   /** What the policies of the template let the functions do. */
   readonly rights: RightsByKey;
   /** Has the services judge by other rights, as where one is missing, until the sources are taken over again. */

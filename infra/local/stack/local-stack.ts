@@ -23,7 +23,7 @@ import { runTemplate } from '../template/run-template.ts';
 import { stackQueues } from '../template/stack-queues.ts';
 import { stackSources } from './stack-sources.ts';
 import { takeSources } from './take-sources.ts';
-import { undefinedDatastores } from '../running/undefined-datastores.ts';
+import { createdDatastores } from '../running/created-datastores.ts';
 
 /**
  * Synthesizes the CDK app with `environment=local` and runs the template on this machine, with real MySQL servers. The
@@ -117,11 +117,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       rdsData: rdsData.url,
     };
     keepEndpointsFile(folder.endpoints, groups, serviceEndpoints);
-    const left = await undefinedDatastores(
-      running.tableNames,
-      dynamodb.url,
-      new Set(definitions.datastores.map(({ name }) => name)),
-    );
+    const created = await createdDatastores(running.tableNames, dynamodb.url);
     const stack: LocalStack = {
       url: gateway.url,
       get endpoints() {
@@ -137,7 +133,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       get datastores() {
         return taking.datastores;
       },
-      undefinedDatastores: left,
+      retiredDatastores: created.filter(({ isRetired }) => isRetired),
       services: { dynamodb, sqs },
       get rights() {
         return running.rights;

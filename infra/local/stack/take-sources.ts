@@ -63,7 +63,8 @@ export function takeSources({
     const local = localResources(stacks, world);
     secretsManager.setSecrets(local.secrets);
     rdsData.setGroups(groups.groups);
-    sources.checkShards(definitions, await createdDatastores(tableNames(local.resources, local.context), dynamodbUrl));
+    const created = await createdDatastores(tableNames(local.resources, local.context), dynamodbUrl);
+    sources.checkShards(definitions, new Map(created.map(({ name, shards }) => [name, shards])));
     const count = groupsOf(stacks).length;
     // What functions know of the groups they go by for a minute, and a run of the drain for as long as it lasts.
     const functions = await running.take(local, taken > 0 && count > taken);

@@ -15,29 +15,6 @@ const PART = {
     },
   }),
 } as const;
-const DELETED = {
-  means: 'It is deleted; with `dry_run`: it would be.',
-  schema: objectOf({
-    datastore: { type: 'string' },
-    dry_run: DRY_RUN,
-    done: {
-      type: 'boolean',
-      description: 'False: there was not time enough for all. Repeat it; it is not served any more.',
-    },
-    shards: COUNT,
-    lost: {
-      ...orNull(objectOf({ cells: COUNT, buffered: COUNT, messages: COUNT, parked: COUNT })),
-      description: 'What it had; null where an earlier deletion is finished.',
-    },
-  }),
-  example: {
-    datastore: 'shop',
-    dry_run: false,
-    done: true,
-    shards: 16,
-    lost: { cells: 0, buffered: 0, messages: 0, parked: 0 },
-  },
-} as const;
 const APPLIED = {
   means: 'All is made; with `dry_run`: it would be.',
   schema: objectOf({
@@ -75,7 +52,7 @@ const APPLIED = {
 } as const;
 const OF_DELETION = [...OF_DATASTORE, 'goes_by_deploy', 'missing_field', 'invalid_field', 'still_defined'] as const;
 
-/** The routes by which datastores, indexes and triggers are made and deleted without a deployment. */
+/** The routes by which datastores, indexes and triggers are made, and indexes and triggers deleted, without a deployment. */
 export const DEFINITIONS = {
   applyDefinitions: {
     summary: 'Make datastores, indexes and triggers',
@@ -107,13 +84,6 @@ export const DEFINITIONS = {
       'invalid_definition',
       'fixed_definition',
     ],
-  },
-  deleteDatastore: {
-    summary: 'Delete a datastore for good',
-    more: 'Its databases, indexes, triggers with their queues, and all that is kept of them. One that the deployment defines is refused, and one that has anything unless `force`. From the first moment on it is not served any more, within the minute for which others know it; what is cut off is finished by a repetition.',
-    query: ['confirm', 'force', 'dryRun'],
-    answers: { 200: DELETED, 202: { ...DELETED, means: 'Not all is gone yet: repeat it.' } },
-    problems: [...OF_DELETION, 'would_lose'],
   },
   deleteIndex: {
     summary: 'Delete an index for good',

@@ -39,14 +39,14 @@ const SIDE_BY_SIDE = 4;
 const TURN_MS = 10_000;
 const HEADS_A_STATEMENT = 256;
 
-/** Erases what is out of its retention, of all datastores that have rules, round after round until the signal. */
+/** Erases what is out of its retention, of all datastores that are served and have rules, in rounds until the signal. */
 export async function runRetention(run: RetentionRun): Promise<void> {
   const { context, settings = {}, failed = () => undefined, signal } = run;
   const known = new Map<string, Map<number, RetentionPlace>>();
   while (!signal.aborted) {
     let isMore = false;
     try {
-      for (const datastore of await context.topology.datastores()) {
+      for (const datastore of await context.topology.served()) {
         if (signal.aborted) break;
         const { retention } = (await context.topology.datastore(datastore)) ?? {};
         // What was begun by rules that are gone is done all the same.

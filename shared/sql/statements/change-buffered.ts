@@ -46,15 +46,3 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
     parameters: [datastore, ...ids],
   };
 }
-
-/**
- * Deletes what came for a datastore that is gone.
- *
- * @param upTo the highest id of those that were seen before it was asked whether it is gone
- */
-export function forgetBuffered(datastore: string, upTo: number, limit: number): Statement {
-  return {
-    sql: `DELETE FROM ${CONTROL}.buffer WHERE datastore = ? AND id <= ? LIMIT ?`,
-    parameters: [datastore, upTo, limit],
-  };
-}

@@ -2,7 +2,6 @@ import { SchemalessError } from '../../errors.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { requireDatastore } from '../../access/groups.ts';
-import { refreshSoon } from '../../topology/refresh-soon.ts';
 import type { DatastoreTopology, DeployedTrigger } from '../../topology/topology.ts';
 import { triggerStore } from '../state/dynamo-trigger-store.ts';
 import { triggerFollower } from '../state/follower-name.ts';
@@ -52,7 +51,7 @@ export async function managedTrigger(
   const found = (await managedTriggers(options, datastore)).find(isIt);
   if (found) return found;
   // It may have been made since.
-  refreshSoon(options.context.topology);
+  await options.context.topology.renew();
   const all = await managedTriggers(options, datastore);
   const made = all.find(isIt);
   if (!made) throw unknownTrigger(all, name);

@@ -1,6 +1,6 @@
 import { invalidField } from '../../errors.ts';
 import { parseLimit, parseShard } from '../../address.ts';
-import { requireDatastore } from '../../access/groups.ts';
+import { requireServed } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import { discardDead, listDead, replayDead } from './dead-messages.ts';
 import { lookAtTrigger, switchOf, troubledShards } from './look-at-trigger.ts';
@@ -32,7 +32,7 @@ export interface TriggerManagement {
 export function triggerManagement(options: TriggerManagementOptions): TriggerManagement {
   return {
     async triggers(datastore) {
-      await requireDatastore(options.context.topology, datastore);
+      await requireServed(options.context.topology, datastore);
       return triggerOperations(options, datastore);
     },
   };
@@ -50,6 +50,8 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
   return {
     triggers: () =>
       overState(async () => {
+        // A trigger that was made a moment ago is listed.
+        await options.context.topology.renew();
         const looks = await Promise.all((await managedTriggers(options, datastore)).map(lookAtTrigger));
         return looks.map(({ summary }) => summary);
       }),

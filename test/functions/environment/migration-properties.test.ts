@@ -42,7 +42,7 @@ function properties(datastore: object): object {
         sharedStorage: 'true',
       },
     ],
-    Datastores: [{ name: 'trips', shards: '16', ...datastore }],
+    Datastores: [{ name: 'trips', shards: '16', indexes: '[]', triggers: '[]', ...datastore }],
     Revision: 'x',
   };
 }

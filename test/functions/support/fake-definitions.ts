@@ -18,12 +18,6 @@ export function fakeDefinitions(asked: unknown[][] = []): DefinitionManagement {
       }));
       return { done: !dryRun, dry_run: dryRun, changes };
     },
-    async deleteDatastore(datastore, options) {
-      known(datastore);
-      asked.push(['delete', datastore, options]);
-      const lost = { cells: 3, buffered: 0, messages: 0, parked: 0 };
-      return { datastore, dry_run: options.dry_run === true, done: options.dry_run !== true, shards: 16, lost };
-    },
     async deleteIndex(datastore, name, options) {
       known(datastore);
       asked.push(['delete index', datastore, name, options]);

@@ -138,7 +138,6 @@ export function failingDeployment(error: unknown): Everything {
     health: fail,
     close: async () => undefined,
     apply: fail,
-    deleteDatastore: fail,
     deleteIndex: fail,
     deleteTrigger: fail,
   };

@@ -27,7 +27,7 @@ function operations(rounds: number): { readonly asked: unknown[][]; readonly api
       warnings: [],
     };
   };
-  return { asked, api: { apply, deleteDatastore: never, deleteIndex: never, deleteTrigger: never } };
+  return { asked, api: { apply, deleteIndex: never, deleteTrigger: never } };
 }
 
 describe('applying a folder', () => {

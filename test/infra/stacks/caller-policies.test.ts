@@ -37,7 +37,7 @@ function allowed(described: string, datastore = 'trips', routes: readonly (typeo
 const WRITES = words(`
   putCell batchPut batchRestore pauseTrigger resumeTrigger rewindTrigger retryParkedCells discardParkedCells
   replayDeadMessages discardDeadMessages discardBufferConflicts keepUndecidedWrites applyDefinitions
-  deleteDatastore deleteIndex deleteTrigger`);
+  deleteIndex deleteTrigger`);
 const OF_CLIENTS = words(`
   putCell batchPut getCell getLatestCell listVersions getRow batchGet batchRead readShardLog digestLog readLog
   listShards   listIndexes queryIndex countEntries batchQuery`);

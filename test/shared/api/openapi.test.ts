@@ -7,7 +7,6 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import type { IndexStatus } from '../../../shared/contract/index-status.ts';
 import { failingDeployment, fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { PARKED, SUMMARY } from '../../functions/support/fake-triggers.ts';
-import type { DeleteOptions } from '../../../shared/contract/definition-operations.ts';
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import { fakeDefinitions } from '../../functions/support/fake-definitions.ts';
 import { AWAY, ERASED, ERASING } from '../../functions/support/fake-erasures.ts';
@@ -142,7 +141,6 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
     path: '/v1/definitions/apply',
     body: '{"files":{"shop/datastore.yaml":"datastore: shop\\nshards: 16"}}',
   },
-  deleteDatastore: { method: 'DELETE', path: '/v1/shop?confirm=shop&force=true' },
   deleteIndex: { method: 'DELETE', path: '/v1/shop/indexes/buyer_index?confirm=buyer_index' },
   deleteTrigger: { method: 'DELETE', path: '/v1/shop/triggers/confirm_order?confirm=confirm_order&dry_run=true' },
   getHealth: { method: 'GET', path: '/v1/health' },
@@ -270,14 +268,10 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     for (const error of [new SchemalessError(code, 'not now'), new SchemalessError('goes_by_deploy', 'not here')])
       answers.push(await gateway(failingDeployment(error))(request));
     answers.push(await ask({ ...request, path: request.path.replace('shop', 'nope') }));
-    const { apply, deleteDatastore } = fakeDefinitions();
+    const { apply } = fakeDefinitions();
     const slow = gateway({
       ...good,
       apply: async (wished: Definitions, dryRun: boolean) => ({ ...(await apply(wished, dryRun)), done: false }),
-      deleteDatastore: async (name: string, options: DeleteOptions) => ({
-        ...(await deleteDatastore(name, options)),
-        done: false,
-      }),
     });
     answers.push(await slow(request));
   }

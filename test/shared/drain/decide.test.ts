@@ -1,14 +1,6 @@
 import { array, boolean, check, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  decideAddress,
-  decideCopy,
-  decideHome,
-  thoseThatCount,
-  type Home,
-  type NodeWord,
-  type Shown,
-} from '../../../shared/drain/decide.ts';
+import { decideAddress, decideCopy, thoseThatCount, type NodeWord, type Shown } from '../../../shared/drain/decide.ts';
 
 const SHOWN: readonly Shown[] = ['same', 'unlike', 'contrary', 'missing', 'silent'];
 
@@ -61,22 +53,6 @@ describe('what may be done with a copy, in every case', () => {
 
   it('is nothing while the writer is silent', () => {
     expect(breaking((action, { writer }) => writer !== 'silent' || action === 'wait')).toEqual([]);
-  });
-});
-
-describe('what may be done with copies for a shard, in every case', () => {
-  const HOMES: readonly Home[] = ['owned', 'no shard', 'unknown', 'gone'];
-
-  it('is to forget them only when their datastore was deleted: not when it cannot be found', () => {
-    const rule = (decide: typeof decideHome): readonly Home[] =>
-      HOMES.filter((home) => (decide(home) === 'forget') !== (home === 'gone'));
-    expect(rule(decideHome)).toEqual([]);
-    // A table that takes whatever it does not know for deleted.
-    expect(rule((home) => (home === 'unknown' ? 'forget' : decideHome(home)))).toEqual(['unknown']);
-  });
-
-  it('is to ask their primary exactly when there is one', () => {
-    expect(HOMES.filter((home) => decideHome(home) === 'settle')).toEqual(['owned']);
   });
 });
 

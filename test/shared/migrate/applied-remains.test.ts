@@ -1,11 +1,9 @@
 import { describe, expect, inject, it } from 'vitest';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { AppliedQueues } from '../../../shared/migrate/applied-queues.ts';
-import { watchedClient } from '../../support/connection-to.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 import { indexOn } from '../../support/index-on.ts';
-import { PATIENT } from '../../support/store-access.ts';
 import {
   applied,
   defined,
@@ -39,17 +37,6 @@ describe('what was applied and never made', () => {
   const withoutQueues = (): AppliedQueues => ({
     ...queuesNow(),
     make: () => Promise.reject(new SchemalessError('unavailable', 'the queue was deleted less than a minute ago')),
-  });
-
-  it('is deleted all the same: no deployment makes a datastore that its caller gave up', async () => {
-    expect(await errorOf(() => apply({ queues: withoutQueues() }))).toMatchObject({ code: 'unavailable' });
-    const how = { confirm: shop.name };
-    expect(await manage().deleteDatastore(shop.name, { ...how, dry_run: true })).toMatchObject({ done: false });
-    expect(await manage().deleteDatastore(shop.name, how)).toMatchObject({ done: true, shards: SHARDS, lost: null });
-    expect(await applied()).toEqual([]);
-    await deploy();
-    expect(await topologyNow().datastores()).toEqual([]);
-    expect(await errorOf(() => manage().deleteDatastore(shop.name, how))).toMatchObject({ code: 'unknown_datastore' });
   });
 
   it('is deleted all the same: an index, and a trigger of which only the queues are there', async () => {
@@ -89,19 +76,6 @@ describe('a deployment', () => {
       `wanted ${gone?.name} among them, which owns shards of ${shop.name}`,
     );
     expect(await topologyNow().groups()).toHaveLength(groups.length);
-  });
-
-  it('makes nothing anew of what was applied and is being deleted', async () => {
-    await apply();
-    const die = (sql: string): void => {
-      if (sql.startsWith('DELETE FROM `schemaless`.shard')) throw new Error('died');
-    };
-    const dying = manage({ connect: (group) => watchedClient(group, die, PATIENT) });
-    await expect(dying.deleteDatastore(shop.name, { confirm: shop.name, force: true })).rejects.toThrow('died');
-    expect(await deploy()).toBe(true);
-    expect(await topologyNow().datastores()).toEqual([]);
-    expect(await manage().deleteDatastore(shop.name, { confirm: shop.name })).toMatchObject({ done: true });
-    expect([await applied(), await queueNames()]).toEqual([[], []]);
   });
 
   it('that no migration has told of yet is waited for', async () => {

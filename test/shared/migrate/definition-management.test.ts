@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Definitions } from '../../../shared/definitions/definitions.ts';
 import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
-import { openFollower } from '../../../shared/follow/follower-item.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { writeDeployed } from '../../../shared/topology/deployed-definitions.ts';
-import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { watchedClient } from '../../support/connection-to.ts';
@@ -28,7 +26,6 @@ import {
   sendMessage,
   shop,
   sqs,
-  topologyNow,
   triggersNow,
   wished,
   useShop,
@@ -212,15 +209,6 @@ describe('applied definitions', () => {
     expect(await triggersNow()).toEqual(made);
   });
 
-  it('of a datastore that a deployment does not define any more go on', async () => {
-    await deploy([wished(SHARDS)]);
-    await manage().apply(whole({ indexes: [] }), false);
-    await deploy();
-    expect((await triggersNow()).map(({ definition }) => definition)).toEqual([SEND]);
-    await manage().deleteTrigger(shop.name, 'send', { confirm: 'send' });
-    expect([await triggersNow(), await queueNames()]).toEqual([[], []]);
-  });
-
   it('cut off are finished by a repetition', async () => {
     // After so many statements, which is in the middle of users, databases and tables.
     for (const most of [3, 8, 14, 20]) await expect(dying(most).apply(whole(), false)).rejects.toThrow('died');
@@ -231,73 +219,6 @@ describe('applied definitions', () => {
 });
 
 describe('deleting', () => {
-  const datastore = (more: object = {}) => manage().deleteDatastore(shop.name, { confirm: shop.name, ...more });
-  const byForce = () => ({ confirm: shop.name, force: true });
-
-  it('a datastore takes databases, indexes, triggers, queues and all that is kept of it', async () => {
-    await applyWhole();
-    const running = instance(0);
-    await put(running);
-    await trigger().setState('paused');
-    await openFollower(shop.stateTable, { name: triggerFollower('send'), datastore: shop.name }, SHARDS);
-    await openFollower(shop.stateTable, { name: 'repair', datastore: shop.name }, SHARDS);
-
-    expect(await errorOf(() => datastore())).toMatchObject({
-      code: 'would_lose',
-      details: { more: { lost: { cells: 1, buffered: 0, messages: 0, parked: 0 } } },
-    });
-    const dry = await datastore({ force: true, dry_run: true });
-    expect([dry.done, dry.lost?.cells]).toEqual([false, 1]);
-    expect(await put(running)).toMatchObject({ outcome: 'stored' });
-
-    expect(await datastore({ force: true })).toMatchObject({ done: true, shards: SHARDS, lost: { cells: 2 } });
-    expect([await databases(), await queueNames()]).toEqual([0, []]);
-    // Whoever still worked for the trigger may write of it: a later migration takes its mark, too.
-    expect(await left()).toEqual([`deleted#${shop.name}`, `trigger#${shop.name}#send`]);
-    // The instance that knew it is told, by its first attempt, and does not buffer.
-    expect(await errorOf(() => put(running))).toMatchObject({ code: 'unknown_datastore' });
-    expect(await errorOf(() => datastore())).toMatchObject({ code: 'unknown_datastore' });
-  });
-
-  it('a datastore whose definition is gone, but not one that is defined', async () => {
-    await deploy([wished(SHARDS, { indexes: [BY_BUYER] })]);
-    expect(
-      await errorOf(async () => (await manageBeside(whole())).deleteDatastore(shop.name, byForce())),
-    ).toMatchObject({
-      code: 'still_defined',
-      details: { got: expect.stringContaining(`${shop.name}/datastore.yaml`) },
-    });
-    expect(await errorOf(() => manage().deleteDatastore(shop.name, { confirm: 'shop', force: true }))).toMatchObject({
-      code: 'invalid_field',
-      details: { field: 'confirm' },
-    });
-    await writeDeployed(shop.topologyTable, { datastores: [] });
-    expect(await datastore()).toMatchObject({ done: true, lost: { cells: 0 } });
-    expect([await databases(), await left()]).toEqual([0, [`deleted#${shop.name}`]]);
-  });
-
-  it('can be cut off anywhere, and is finished by a repetition; the name is free then', async () => {
-    await applyWhole();
-    await put(instance(0));
-    let steps = 0;
-    // Each time one statement more: it dies somewhere else.
-    for (let most = 1; most < 200; most += 1) {
-      const outcome = await dying(most)
-        .deleteDatastore(shop.name, byForce())
-        .catch(() => undefined);
-      steps += 1;
-      if (outcome?.done) break;
-      const begun = (await topologyNow().datastores()).includes(shop.name);
-      if (!begun)
-        expect(await errorOf(() => instance(0).datastore(shop.name))).toMatchObject({ code: 'unknown_datastore' });
-    }
-    expect(steps).toBeGreaterThan(5);
-    expect([await databases(), await queueNames()]).toEqual([0, []]);
-    expect(await left()).toEqual([`deleted#${shop.name}`, `trigger#${shop.name}#send`]);
-    await applyWhole();
-    expect(await put(instance(0))).toMatchObject({ outcome: 'stored', added_id: 1 });
-  });
-
   it('an index retires it', async () => {
     await applyWhole();
     expect(await errorOf(() => manage().deleteIndex(shop.name, 'by_none', { confirm: 'by_none' }))).toMatchObject({
@@ -309,6 +230,11 @@ describe('deleting', () => {
       ),
     ).toMatchObject({
       code: 'still_defined',
+      details: { got: expect.stringContaining(`${shop.name}/indexes/by_buyer.yaml`) },
+    });
+    expect(await errorOf(() => manage().deleteIndex(shop.name, 'by_buyer', { confirm: 'by' }))).toMatchObject({
+      code: 'invalid_field',
+      details: { field: 'confirm' },
     });
     await writeDeployed(shop.topologyTable, { datastores: [] });
     await manage().deleteIndex(shop.name, 'by_buyer', { confirm: 'by_buyer' });

@@ -2,7 +2,7 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openFollower, readFollower } from '../../../shared/follow/follower-item.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
-import { deployTriggers, type WishedTriggers } from '../../../shared/migrate/deployed-triggers.ts';
+import { deployTriggers } from '../../../shared/migrate/deployed-triggers.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
@@ -27,13 +27,13 @@ const trigger = (name: string, queueUrl = `http://localhost/${name}.fifo`): Depl
 });
 /** Triggers of datastores by their names. */
 type Named = Readonly<Record<string, readonly (string | DeployedTrigger)[]>>;
-const deploy = (wished: Named, minutesFromNow = 0): Promise<void> => {
-  const datastores = Object.entries(wished).map(([name, triggers]): WishedTriggers => ({
+const deploy = (wished: Named, minutesFromNow = 0, isPart = false): Promise<void> => {
+  const datastores = Object.entries(wished).map(([name, triggers]) => ({
     name,
     triggers: triggers.map((one) => (typeof one === 'string' ? trigger(one) : one)),
   }));
   const now = new Date(Date.now() + minutesFromNow * 60_000); // Clock: as data
-  return deployTriggers({ topologyTable, stateTable }, datastores, { now });
+  return deployTriggers({ topologyTable, stateTable }, datastores, { now, isPart });
 };
 const listed = (datastore: string): Promise<readonly DeployedTrigger[]> =>
   dynamoTopology(topologyTable).triggers(datastore);
@@ -77,6 +77,12 @@ describe('deployed triggers', () => {
     expect([await names('trips'), await names('rides')]).toEqual([['b'], ['a']]);
     await deploy({ trips: ['b'] });
     expect([await names('trips'), await names('rides')]).toEqual([['b'], []]);
+  });
+
+  it('stay where only a part of the datastores is wished, and theirs is not among them', async () => {
+    await deploy({ trips: ['a'], rides: ['a'] });
+    await deploy({ trips: [] }, 0, true);
+    expect([await names('trips'), await names('rides')]).toEqual([[], ['a']]);
   });
 
   it('go on where they were when they are deployed again', async () => {

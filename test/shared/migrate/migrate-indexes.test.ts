@@ -158,10 +158,10 @@ describe('migrate, with indexes', () => {
     };
     expect(await run([byRider, byDriver], { connectWith: watched })).toBe(true);
     expect(await dynamoTopology(topologyTable).indexes(name)).toEqual(before);
-    // Which steps each group has taken, which shards it has, whether its writer is fenced, and whether a deletion that
-    // is over left shards closed or a fence: nothing is asked of the indexes.
+    // Which steps each group has taken, which shards it has, and whether its writer is fenced: nothing is asked of the
+    // indexes.
     expect(statements.filter((sql) => /^(?:CREATE|INSERT)|\bindex|table_name = \?/iu.test(sql))).toEqual([]);
-    expect(statements).toHaveLength(6 * groups.length);
+    expect(statements).toHaveLength(4 * groups.length);
   });
 
   it('lets a group that is gone fail it, and goes on when it is back', async () => {

@@ -12,7 +12,7 @@ const INDEX = indexOn('by_buyer', { buyer: 'UUID', total: 'number' });
 const TRIGGER = triggerNamed('send');
 const NONE: CurrentDatastore = {
   shards: undefined,
-  isBeingDeleted: false,
+  isRetired: false,
   indexes: [],
   triggers: [],
   deployed: undefined,
@@ -113,7 +113,8 @@ describe('a plan', () => {
     expect(plan({}, NONE, false).fixed).toEqual([]);
   });
 
-  it('makes nothing of a name that is being deleted', () => {
-    expect(plan({}, { ...NONE, isBeingDeleted: true }).fixed).toEqual(['shop datastore: another name, shop']);
+  it('serves a retired datastore again, with the shards that it has', () => {
+    expect(plan({}, { ...THERE, isRetired: true })).toEqual({ changes: ['shop change'], fixed: [] });
+    expect(plan({ shards: 5 }, { ...THERE, isRetired: true }).fixed).toEqual(['shop shards: 4, 5']);
   });
 });

@@ -7,7 +7,6 @@ import type { Move } from '../../../shared/moves/move-item.ts';
 import { resumeSwitch } from '../../../shared/moves/switch-shard.ts';
 import { toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { SqlError, type SqlClient, type SqlValue, type Statement } from '../../../shared/sql/client.ts';
-import { markDeleting } from '../../../shared/topology/deletion-mark.ts';
 import { eq, indexOn } from '../../support/index-on.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 import { openMover, type Mover } from './support.ts';
@@ -220,14 +219,4 @@ it('cells of a copy that nobody knows of are taken back, and take no place of th
   expect((await datastore.digest({ shard: SHARD })).at).toBe(head);
   expect(await datastore.put(cell('next'))).toMatchObject({ outcome: 'stored', added_id: head + 1 });
   await completed(mover);
-});
-
-it('a datastore is not deleted while one of its shards has a copy', async () => {
-  await using mover = await openMover(store, 'trips');
-  await followed(mover);
-  await expect(markDeleting(store.topologyTable, name)).rejects.toThrow('conditional');
-  mover.start();
-  await mover.operations.cancelMove(SHARD);
-  await mover.until(SHARD, ({ step }) => step === 'cancelled');
-  await expect.poll(async () => (await mover.home(SHARD)).copy).toBeUndefined();
 });

@@ -15,8 +15,8 @@ let trips: Datastore;
 const away = (): SqlChange => {
   throw new SqlError('unreachable', 'away');
 };
-/** As where the fence of a deletion is up, or the copy is gone. */
-const refuses = (): SqlChange => ({ affectedRows: 0, insertId: 0 });
+/** As where the copy is gone. */
+const lacks = (): SqlChange => ({ affectedRows: 0, insertId: 0 });
 
 beforeAll(async () => {
   store = await openRealStore({
@@ -43,8 +43,8 @@ const newCell = () => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '' });
 describe('a write whose primary is away', () => {
   it.each([
     ['no group can be asked to mark its copy as answered', [away, away]],
-    ['every group refuses to mark its copy as answered', [refuses, refuses]],
-    ['one group refuses the mark, and the other cannot be asked', [refuses, away]],
+    ['every group lacks its copy', [lacks, lacks]],
+    ['one group lacks its copy, and the other cannot be asked', [lacks, away]],
   ])('is not answered `buffered` where %s, and its repetition is stored', async (_, planned) => {
     const cell = newCell();
     fates.push(...planned);
@@ -56,7 +56,7 @@ describe('a write whose primary is away', () => {
 
   it.each([
     ['cannot be asked', away],
-    ['refuses', refuses],
+    ['lacks its copy', lacks],
   ])('is answered `buffered` where one group takes the mark, and the other %s', async (_, fate) => {
     fates.push(fate);
     expect(await trips.put(newCell())).toMatchObject({ outcome: 'buffered', copies: 2 });

@@ -185,7 +185,7 @@ describe('over the RDS Data API, the buffer', () => {
     const row_key = rowIn(0);
     const buffer = (cells: readonly NewCell[]) =>
       bufferOnSecondaries(
-        { ...store.context, ...joinWrites(store.context, name, SHARDS) },
+        { ...store.context, ...joinWrites(store.context, name) },
         cells.map((cell) => copyOf(cell)),
         1,
         [primary],

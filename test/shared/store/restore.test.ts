@@ -38,7 +38,7 @@ async function copies(): Promise<number> {
 describe('cells that are restored', () => {
   it('do not share a statement with new ones, which would store them with the time of now', async () => {
     const cells = restoredIn(0, 3);
-    const { append } = joinWrites(store.context, name, SHARDS);
+    const { append } = joinWrites(store.context, name);
     const ready = ({ created_at, ...cell }: RestoredCell, isNew: boolean): BufferedCell =>
       isNew ? copyOf(cell) : restoredCopy({ ...cell, created_at }, 0);
 

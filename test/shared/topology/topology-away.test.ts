@@ -60,4 +60,16 @@ describe('the topology', () => {
       await passes(1000);
     }
   });
+
+  it('is not taken for known where it is to be read now and cannot be', async () => {
+    const { state, topology } = overTable();
+    await topology.datastores();
+    state.table = 'away';
+    await expect(topology.renew()).rejects.toMatchObject({ code: 'unavailable' });
+    state.table = 'there';
+    const renewed = topology.renew();
+    await passes(100);
+    await renewed;
+    expect(state.scans).toBe(3);
+  });
 });

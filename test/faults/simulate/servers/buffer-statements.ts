@@ -4,7 +4,7 @@ import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables
 
 const BUFFER = '`schemaless`.buffer';
 
-/** Everything of a buffer table. Nobody deletes a datastore here. */
+/** Everything of a buffer table. */
 export function planBuffer(sql: string): Plan | undefined {
   if (!sql.includes(BUFFER)) return undefined;
   const known = bufferRead(sql);
@@ -40,9 +40,7 @@ const CHANGES: readonly (readonly [
   [
     'answer buffered',
     `${UPDATE} answered = answered + 1 WHERE (`,
-    ({ tables, parameters }) =>
-      changed(({ answered }) => ({ answered: answered + 1 }))({ tables, parameters: parameters.slice(0, -1) }),
-    ' AND NOT EXISTS (SELECT 1 FROM `schemaless`.deletion WHERE deletion.datastore = ?)',
+    changed(({ answered }) => ({ answered: answered + 1 })),
   ],
   [
     'mark conflicts',

@@ -22,13 +22,14 @@ export function instantStore(name: string, shards: number): Promise<Datastore & 
   const topology: TopologySource = {
     datastore: async (wanted) => (wanted === name ? { datastore: name, shards, homes } : undefined),
     datastores: async () => [name],
+    served: async () => [name],
     groups: async () => addresses,
     groupsNow: async () => addresses,
     indexes: async () => [],
     indexNow: async () => ({ versions: [], progress: undefined, mistyped: [] }),
     triggers: async () => [],
-    isGoneNow: async () => false,
     refresh: () => undefined,
+    renew: async () => undefined,
   };
   const connect = (address: GroupAddress): SqlClient =>
     instantClient(homes.flatMap(({ group }, shard) => (group === address.name ? [shard] : [])));

@@ -2,6 +2,7 @@ import { afterAll, expect, it } from 'vitest';
 import {
   DRAIN_ITEMS,
   MANAGE_ITEMS,
+  MIGRATE_ITEMS,
   MOVE_ITEMS,
   REPAIR_ITEMS,
   TAIL_ITEMS,
@@ -16,8 +17,10 @@ import { openFollower } from '../../../../shared/follow/follower-item.ts';
 import { forgetFollower } from '../../../../shared/follow/rewind-follower.ts';
 import { ERASURES_LEASE, MOVES_LEASE } from '../../../../shared/granted-names.ts';
 import { buildName } from '../../../../shared/index/repair/build-follower.ts';
+import { triggerStore } from '../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { forgetTrigger } from '../../../../shared/triggers/state/trigger-items.ts';
+import { wantResend } from '../../../../shared/triggers/state/trigger-status.ts';
 import { readTailerCount } from '../../../../shared/triggers/send/tailer-count.ts';
 import { dynamoAt, makeTable } from '../emulators/emulated-table.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -54,6 +57,29 @@ it.each<readonly [string, string, readonly string[], (state: DynamoTable) => Pro
     'forget a trigger',
     MANAGE_ITEMS,
     (state) => forgetTrigger(state, { datastore: 'trips', trigger: 'a' }),
+  ],
+  ['isComplete', 'migrate alone', MIGRATE_ITEMS, lease('migrate')],
+  ['isComplete', 'forget where a trigger was', MIGRATE_ITEMS, (state) => forgetFollower(state, trigger)],
+  [
+    'isComplete',
+    'have what an old queue held sent again',
+    MIGRATE_ITEMS,
+    (state) => wantResend(state, { datastore: 'trips', trigger: 'a' }, { why: 'tried', seen: {}, queueUrl: 'a' }),
+  ],
+  [
+    'define-datastores',
+    'forget a trigger',
+    MIGRATE_ITEMS,
+    (state) => forgetTrigger(state, { datastore: 'trips', trigger: 'a' }),
+  ],
+  [
+    'define-datastores',
+    'see what is lost with a trigger',
+    MIGRATE_ITEMS,
+    async (state) => {
+      const store = triggerStore(state, { datastore: 'trips', trigger: 'a' });
+      await Promise.all([store.status(), store.shards([0]), store.malformed()]);
+    },
   ],
 ])('%s may %s, by its items', async (name, _what, keys, act) => {
   const statement = {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
 import { applyFolder } from '../../../../infra/cli/commands/apply.ts';
@@ -75,12 +74,7 @@ describe('a datastore that a running stack is given', () => {
       ['send', 'create', undefined],
     ]);
     const cell = order();
-    // A function that looked for it just before looks again a second later.
-    const put = () =>
-      shop()
-        .put(cell)
-        .catch(({ code }) => code);
-    await expect.poll(put).toMatchObject({ outcome: 'stored', added_id: 1 });
+    expect(await shop().put(cell)).toMatchObject({ outcome: 'stored', added_id: 1 });
     expect((await shop().query({ index: 'buyer_index', where })).entries).toMatchObject([{ row_key: cell.row_key }]);
     const queue = `${stack().endpoints.sqs}/000000000000/${appliedQueueName('local', 'shop', 'send', '')}`;
     expect(JSON.parse(await messagesOf(queue))).toMatchObject({ datastore: 'shop', row_key: cell.row_key });
@@ -101,51 +95,32 @@ describe('a datastore that a running stack is given', () => {
       code: 'fixed_definition',
       message: expect.stringContaining('a function is bundled by a deployment'),
     });
-    expect(await errorOf(() => definitions().deleteDatastore('base', { confirm: 'base' }))).toMatchObject({
-      code: 'still_defined',
-    });
   });
 
-  it('is deleted for good, and every function knows', async () => {
-    const remove = (force = false) => definitions().deleteDatastore('shop', { confirm: 'shop', force });
-    expect(await errorOf(() => remove())).toMatchObject({ code: 'would_lose' });
-    expect(await remove(true)).toMatchObject({ done: true });
-    expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
-    // A function that reads by what it knew finds nothing, and knows within a minute why.
-    const once = schemalessClient({ ...of('shop'), attempts: 1 });
-    await expect
-      .poll(async () => (await errorOf(() => once.query({ index: 'buyer_index', where }))).code)
-      .toBe('unknown_datastore');
-    expect(await errorOf(() => remove())).toMatchObject({ code: 'unknown_datastore' });
-  });
-
-  it('comes back with another number of shards once it was deleted, and not before', async () => {
+  it('is retired with its folder, and comes back with it, with as many shards', async () => {
     const define = (shards: number) =>
       writeFiles(deployed, { 'inn/datastore.yaml': `datastore: inn\nshards: ${shards}\n` });
+    const inn = schemalessClient({ ...of('inn'), attempts: 1 });
     define(2);
     await stack().takeOver();
+    const cell = order();
+    expect((await inn.put(cell)).outcome).toBe('stored');
     rmSync(join(deployed, 'inn'), { recursive: true });
     await stack().takeOver();
+    // Every instance knows within a minute.
+    const asked = () =>
+      inn.get(cell).then(
+        () => 'found',
+        ({ code }: { readonly code: string }) => code,
+      );
+    await expect.poll(asked).toBe('unknown_datastore');
     define(3);
     await expect(stack().takeOver()).rejects.toThrow(
       `${join(deployed, 'inn/datastore.yaml')}:2: shards: wanted 2, with which the datastore inn was created, got 3`,
     );
-    await definitions().deleteDatastore('inn', { confirm: 'inn' });
-    // As if the deletion were so long ago that no function remembers what was there.
-    const { dynamodb, tables } = stack().endpoints;
-    const client = new DynamoDBClient({ endpoint: dynamodb, ...awsLogin() });
-    await client.send(
-      new UpdateItemCommand({
-        TableName: tables.find((name) => name.includes('topology')),
-        Key: { pk: { S: 'deleted#inn' } },
-        UpdateExpression: 'SET #at = :at',
-        ExpressionAttributeNames: { '#at': 'at' },
-        ExpressionAttributeValues: { ':at': { S: '2020-01-01T00:00:00.000Z' } },
-      }),
-    );
-    client.destroy();
+    define(2);
     await stack().takeOver();
-    expect(stack().datastores.map(({ name, shards }) => [name, shards])).toContainEqual(['inn', 3]);
+    expect((await inn.get(cell)).cell?.body).toEqual(cell.body);
   });
 });
 

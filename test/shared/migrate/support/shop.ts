@@ -69,8 +69,8 @@ export function deploy(datastores: readonly WishedDatastore[] = [], among = grou
 
 export const queuesNow = (): AppliedQueues => appliedQueues(sqs.client, shop.environment);
 
-/** What the management and a deletion work with. */
-export function parts(bufferCopies: number) {
+/** What the management works with. */
+function parts(bufferCopies: number) {
   const { topologyTable, stateTable } = shop;
   const depths = sqsTriggerQueues(sqs.client);
   return {
