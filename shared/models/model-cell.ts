@@ -1,25 +1,12 @@
 import { equalJson } from '../body/equal.ts';
 import type { Json } from '../cell.ts';
-import type { FieldTypes } from '../client/declared-index.ts';
-import type { StandardSchema } from '../client/standard-schema.ts';
-import type { ModelDatastore } from './declaration.ts';
 import { toFieldValue } from '../definitions/field-value.ts';
 import { describe, SchemalessError } from '../errors.ts';
 import { judgedBy } from './judged-by.ts';
-import { isMembers, merged, unsaved, type MemberChanges, type Members } from './members.ts';
+import { isMembers, type MemberChanges, type Members, merged, unsaved } from './members.ts';
 import { ModelError, readonlyField } from './model-error.ts';
-import { storedVersion, versionOf, type StoredVersion } from './model-version.ts';
-
-/** Where a record's cell is, and what holds for its bodies. */
-export interface ModelColumn {
-  readonly datastore: ModelDatastore;
-  readonly row_key: string;
-  readonly name: string;
-  readonly column_name: string;
-  readonly validator: StandardSchema | null;
-  /** Members that may not change once they are there. */
-  readonly readonlyFields: FieldTypes;
-}
+import { storedVersion, type StoredVersion, versionOf } from './model-version.ts';
+import type { CellJson, Changes, ModelColumn, SaveOptions } from './model-column.ts';
 
 /** What is to be changed in a body. */
 type ChangesOf = (body: Members) => MemberChanges;
@@ -34,28 +21,6 @@ interface Unconfirmed {
   readonly changesOf: ChangesOf;
   /** The body, before and after its validator. */
   readonly next: Members;
-  readonly body: Json;
-}
-
-export interface SaveOptions {
-  /**
-   * Where somebody else has written a version meanwhile: put the changes on top of theirs. @default false: throw
-   * `version_conflict`
-   */
-  readonly rebase?: boolean;
-}
-
-/** Members that change; undefined takes one away. */
-export type Changes<Body> = { readonly [Member in keyof Body]?: Body[Member] | undefined };
-
-export interface CellJson {
-  /** Its added id, the cursor of `fetchLatestCells`. */
-  readonly id: number | null;
-  /** The row key. */
-  readonly uuid: string;
-  readonly created_at: string | null;
-  readonly column_name: string;
-  readonly ref_key: number | null;
   readonly body: Json;
 }
 

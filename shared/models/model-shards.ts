@@ -1,7 +1,7 @@
 import { parseCount, shardDatabase } from '../address.ts';
 import { LIMITS, type ErasureNote } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import type { CellJson } from './model-cell.ts';
+import type { CellJson } from './model-column.ts';
 import type { ModelDatastore } from './declaration.ts';
 
 /** The shards of a datastore, as the models in it see them. */

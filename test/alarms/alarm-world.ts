@@ -8,13 +8,11 @@ import type { AlarmDefinition } from './alarm.ts';
 
 interface AlarmWorldParts {
   readonly stack: LocalStack;
-  /** Its data folder. */
   readonly data: string;
   /** All that its templates have. */
   readonly alarms: readonly AlarmDefinition[];
   /** Deploys the app anew, with or without what starts functions each minute. */
   readonly deploy: (schedules: 'on' | 'off') => Promise<void>;
-  /** Aborted when all is to end. */
   readonly signal: AbortSignal;
 }
 
@@ -36,7 +34,6 @@ export class AlarmWorld {
     ({ stack: this.stack, alarms: this.alarms, deploy: this.deploy, signal: this.signal, data: this.#data } = parts);
   }
 
-  /** `npm run local -- COMMAND ARGUMENT` */
   local(command: string, argument: string): Promise<unknown> {
     return sendCommand(this.#data, command, argument);
   }

@@ -27,7 +27,6 @@ export interface Measured {
   readonly engine: string;
 }
 
-/** What one bench has found. */
 export interface BenchReport extends Findings, Pick<Bench, 'name' | 'what'> {
   /** How long it took. */
   readonly seconds: number;

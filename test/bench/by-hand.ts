@@ -35,7 +35,6 @@ export interface ByHand extends AsyncDisposable {
   groupOf(shard: number): string;
   /** Buffer, append, one index entry. */
   put(cell: NewCell): Promise<void>;
-  /** The append alone. */
   append(cell: NewCell): Promise<void>;
   /** `put` for cells of different rows: a statement for each group, shard and table. */
   batchPut(cells: readonly NewCell[]): Promise<void>;

@@ -9,7 +9,6 @@ import { rateLine, rowsOf } from './load/load-findings.ts';
 import { risingLoad, type Send } from './load/rising-load.ts';
 
 const TRIGGER = 'bill_rider';
-/** Rows that are read. */
 const ROWS = 400;
 const BATCH = 100;
 

@@ -7,7 +7,6 @@ import { textTable } from '../support/text-table.ts';
 import { recheck, type Rechecking, type Wrong } from './recheck.ts';
 
 const INDEX = 'driver_partner_index';
-/** A trip as the index should show it. */
 interface IndexedTrip {
   readonly row_key: string;
   readonly driver: string;

@@ -23,7 +23,6 @@ const REQUESTS_AT_A_TIME = 4;
 const CELLS_A_SHARD = 200;
 const PAUSE_MS = 100;
 
-/** Where the reading of one shard's log is. */
 interface Reading {
   readonly shard: number;
   /** Read to here at least: its head once everything was written. */

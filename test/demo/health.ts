@@ -36,7 +36,6 @@ export async function health(url: string): Promise<Health | undefined> {
   return undefined;
 }
 
-/** Whether a reader of any group answers. */
 export function anyReader(groups: readonly GroupHealth[]): boolean {
   return groups.some((group) => group.reader.state === 'up' && group.reader.served_by === 'reader');
 }

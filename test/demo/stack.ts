@@ -6,7 +6,6 @@ import type { Sign } from '../../shared/client/sign-request.ts';
 import { anyReader, health } from './health.ts';
 import type { DemoOptions } from './options.ts';
 
-/** A stack to drive. */
 interface Stack {
   readonly url: string;
   /** Signs requests, where it takes no others. */

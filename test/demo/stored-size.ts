@@ -12,7 +12,6 @@ export interface BodySizes {
 /** Enough for an average that no longer moves; encoding a million cells again would take minutes. */
 const MEASURED = 5000;
 
-/** How large the bodies of these cells are as JSON and as stored. */
 export function bodySizes(cells: Iterable<NewCell>): BodySizes {
   let count = 0;
   let json = 0;

@@ -39,7 +39,6 @@ export class WrittenTrips {
     return this.#outcomes.get(addressText(cell)) ?? 'stored';
   }
 
-  /** The cells that the store has to have. */
   *acknowledged(): Generator<NewCell, void> {
     for (const cell of this.toWrite()) if (this.#isAcknowledged(cell)) yield cell;
   }
@@ -69,7 +68,6 @@ export class WrittenTrips {
     }
   }
 
-  /** The latest cell of each column of each row. */
   *latest(): Generator<NewCell, void> {
     for (const cells of this.columns()) {
       const last = cells.at(-1);

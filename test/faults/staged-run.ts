@@ -10,7 +10,6 @@ export interface StagedRun<Real, Control> extends Omit<FaultRun, 'run'> {
   readonly servers: Servers;
   /** What of the control's servers differs. @default the control runs on the same servers, after the fault */
   readonly controlServers?: Partial<Servers>;
-  /** The fault, with the protection. */
   readonly real: (stage: Stage) => Promise<Real>;
   readonly without: (stage: Stage, real: Real) => Promise<Control>;
   /** Where there is an `aftermath`, it gives the number of cells, and is noted. */

@@ -1,6 +1,5 @@
 import { percentile } from '../support/percentile.ts';
 
-/** A line of the page. */
 export interface Figure {
   readonly what: string;
   readonly figure: string;

@@ -11,7 +11,6 @@ const DRIVER = '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';
 const PATH = `/v1/trips/indexes/driver_index`;
 const NOTHING: IndexAnswer = { entries: [], next: null, served_by: 'writer', stale: false };
 
-/** The query that the datastore gets for a query string. */
 async function queryOf(parameters: string): Promise<IndexQuery | undefined> {
   let seen: IndexQuery | undefined;
   const deployment = fakeDeployment({ query: async (query) => ((seen = query), NOTHING) });

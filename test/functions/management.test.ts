@@ -13,7 +13,6 @@ import { gateway, type GatewayAnswer } from './support/gateway.ts';
 
 interface Asked {
   readonly answer: GatewayAnswer;
-  /** What was asked of the operations. */
   readonly asked: readonly unknown[][];
 }
 

@@ -15,7 +15,6 @@ interface Night {
   readonly part: number;
   /** Of the simulation and of the fault runs. */
   readonly seed: string;
-  /** Names of all fault runs, in their order. */
   readonly faultRuns: readonly string[];
 }
 

@@ -198,7 +198,6 @@ function arnOf(stack: LocalStack, title: string): string {
   return found.arn;
 }
 
-/** By the titles of the functions. */
 export function exercises(folder: string): Readonly<Record<string, Exercise>> {
   const trigger = `${BASE}/triggers/bill_rider`;
   return {

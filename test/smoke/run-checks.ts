@@ -3,7 +3,6 @@ import { startVitest, type TestCase, type TestModule } from 'vitest/node';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import type { Environment } from '../support/deployed/reach.ts';
 
-/** What became of a check. */
 export interface Checked {
   /** With the suite that it is in. */
   readonly name: string;

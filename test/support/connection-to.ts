@@ -13,7 +13,6 @@ export function groupAccess(name?: string): GroupAccess {
   return group;
 }
 
-/** A connection to a group's writer, of a test alone. */
 export function connectionTo(group?: string, options: ConnectionOptions = {}): Promise<Connection> {
   const { writer, user, password } = groupAccess(group);
   return createConnection({ ...writer, user, password, supportBigNumbers: true, ...options });

@@ -9,7 +9,6 @@ export interface Sent {
   roundTrips: number;
 }
 
-/** Counts what goes through a client. */
 export function counted(client: SqlClient, sent: Sent): SqlClient {
   const { transactions } = client;
   const count = (statements: number, commits: number): void => {

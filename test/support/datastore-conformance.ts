@@ -18,7 +18,6 @@ export function cellOf(cell: Partial<NewCell> = {}): NewCell {
   return { row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: { some: 'body' }, ...cell };
 }
 
-/** Row keys whose rows fall into one shard. */
 export function rowsOfShard(shard: number, shards: number, count: number): string[] {
   const rows: string[] = [];
   while (rows.length < count) {

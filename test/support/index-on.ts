@@ -18,7 +18,6 @@ export function indexOn(
   };
 }
 
-/** Of a query: the field has this value. */
 export function eq(field: string, value: unknown): Condition {
   return { field, operator: 'eq', values: [value] };
 }

@@ -12,7 +12,6 @@ import { openRealStore, type RealStore, type RealStoreOptions } from './real-sto
 export interface OpenTrips extends AsyncDisposable {
   readonly store: RealStore;
   readonly trips: StoredDatastore;
-  /** Its unique name. */
   readonly name: string;
   /** The group that holds shard 0. */
   readonly primary: string;

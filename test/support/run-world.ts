@@ -1,6 +1,5 @@
 import type { EngineKind } from '../../infra/setup/engine.mjs';
 
-/** What a run is given. */
 export interface RunWorld {
   readonly engine: EngineKind | undefined;
   /** Every choice of a run follows from it, apart from what the machine's own timing decides. */

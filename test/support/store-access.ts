@@ -34,7 +34,6 @@ export interface StoreAccess {
   readonly topologyTable: string;
   readonly stateTable: string;
   readonly bufferCopies: number;
-  /** @default `DATASTORE` */
   readonly datastore?: string;
   /**
    * URL of a module whose `wrap` stands between the store and a group, in every thread and process: a fault, or what a
@@ -51,7 +50,6 @@ export interface StoreAccess {
   readonly isGuarded?: false;
 }
 
-/** Of one of several datastores. */
 export interface DatastoreAccess extends StoreAccess {
   readonly datastore: string;
 }

@@ -95,7 +95,6 @@ export function wholeStack(): () => WholeStack {
   };
 }
 
-/** Runs a statement on the writer of a group. */
 export async function askWriter({ endpoints }: WholeStack, group: string, sql: string): Promise<readonly object[]> {
   const found = endpoints.groups.find(({ name }) => name === group);
   if (!found) throw new Error(`no group ${group}`);

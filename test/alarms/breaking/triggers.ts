@@ -124,7 +124,6 @@ export const BARRED_QUEUE: AlarmCase = {
 
 const SEND = 'sqs:SendMessage';
 
-/** The rights of all, but for sending to one queue. */
 function withoutSending(rights: RightsByKey, queueUrl: string): RightsByKey {
   const name = queueUrl.slice(queueUrl.lastIndexOf('/') + 1);
   const divided = (statement: WrittenStatement): readonly WrittenStatement[] => {

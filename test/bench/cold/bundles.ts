@@ -5,7 +5,6 @@ import { buildApp } from '../../../infra/app.ts';
 import type { EnvironmentName } from '../../../infra/environments.ts';
 import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
 
-/** The bundles as they are deployed, by environment and function. */
 export function deployedBundles(folder: string, environment: EnvironmentName): ReadonlyMap<string, string> {
   const outdir = join(folder, `cdk.out-${environment}`);
   mkdirSync(outdir, { recursive: true });

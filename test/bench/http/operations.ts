@@ -37,7 +37,6 @@ interface Trips {
   readonly written: readonly NewCell[];
 }
 
-/** One of a number of trips. */
 export function anyOf(trips: readonly NewCell[]): NewCell {
   return trips[Math.floor(Math.random() * trips.length)] as NewCell;
 }

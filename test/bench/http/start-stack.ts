@@ -7,7 +7,6 @@ import type { BenchWorld } from '../bench.ts';
 /** A whole local stack, as a rule with the datastores as shipped. */
 export interface BenchStack extends AsyncDisposable {
   readonly stack: StackProcess;
-  /** Its data folder. */
   readonly data: string;
   /** "MariaDB 10.11.6" */
   readonly engine: string;

@@ -1,4 +1,3 @@
-/** What came of a load at one offered rate. */
 export interface AtRate {
   /** Of the closed loop's peak. */
   readonly share: number;

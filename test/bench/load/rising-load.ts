@@ -22,7 +22,6 @@ interface RisingLoadOptions {
   readonly between?: () => Promise<void>;
   /** Asked after each rate: how many requests have set off something that is not begun. @default nothing is set off */
   readonly behind?: () => Promise<number>;
-  /** Told of each rate. */
   readonly seen?: (rate: AtRate) => void;
 }
 

@@ -1,6 +1,5 @@
 /** A cell of a triggered column, in milliseconds since 1970. */
 export interface Triggered {
-  /** Its put was answered. */
   readonly answeredAt: number;
   /** Its function was started. Undefined when that was not seen. */
   readonly startedAt: number | undefined;

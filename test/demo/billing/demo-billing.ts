@@ -26,7 +26,6 @@ export interface BillingFindings {
   readonly lagsMs: readonly number[];
 }
 
-/** Whether the store has the trigger that bills trips. */
 export async function hasTrigger(store: DemoStore, signal: AbortSignal): Promise<boolean> {
   try {
     await persist(signal, () => store.trigger(TRIGGER, { limit: 1 }));
@@ -47,7 +46,6 @@ export class DemoBilling {
     this.watch = new BillWatch(options);
   }
 
-  /** A cell was answered. */
   acknowledged(cell: CellAddress): void {
     if (cell.column_name === 'BASE') this.watch.acknowledged(cell);
   }

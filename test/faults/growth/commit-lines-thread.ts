@@ -12,7 +12,6 @@ export interface CommitLinesInput {
 export interface CommitLinesProgress {
   /** In the order of the writers. */
   readonly addresses: readonly WriterAddress[];
-  /** Commits so far. */
   readonly commits: readonly number[];
 }
 

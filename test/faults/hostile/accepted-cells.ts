@@ -2,7 +2,6 @@ import { readExact, type ExactJson } from './exact-json.ts';
 import { memberText } from './judge.ts';
 import type { HostileRequest, HttpAnswer } from './send.ts';
 
-/** A cell that was accepted, as it has to read back. */
 interface AcceptedCell {
   readonly row_key: string;
   readonly column_name: string;
@@ -11,7 +10,6 @@ interface AcceptedCell {
   readonly body: string;
 }
 
-/** Every cell that was accepted, by its address. */
 export type AcceptedCells = Map<string, AcceptedCell>;
 
 /** Takes down what an answer says was accepted. Returns how many cells it says wrong things of. */

@@ -18,7 +18,6 @@ interface DriveOptions {
   readonly sideBySide: number;
   /** Takes down what is accepted. */
   readonly accepted: AcceptedCells;
-  /** Told each answer. */
   readonly heard?: (request: HostileRequest, answer: HttpAnswer) => void;
   readonly signal: AbortSignal;
 }

@@ -6,7 +6,6 @@ export interface ExactJson {
   /** The same for texts of equal values with their keys in the same order, and for no others. */
   readonly canonical: string;
   readonly string?: string;
-  /** Of a number, as it was written. */
   readonly number?: string;
   /** Of an object; the last of two members of one name. */
   readonly members?: ReadonlyMap<string, ExactJson>;

@@ -38,7 +38,6 @@ export const NO_COLUMN_NAMES: readonly string[] = words(
   '1 null true ["BASE"] {"toString":"BASE"}',
 );
 
-/** Parts of a path that are no row keys. */
 export const NO_ROW_KEYS: readonly string[] = words(
   "17 null .. %2e%2e %252e%252e ..%2f..%2fetc%2fpasswd %00 %C0%AF %ff __proto__ '%20OR%20''='",
   '6e3a0f9c4d2b4a869a410c7ce1b6a2f0 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f00',

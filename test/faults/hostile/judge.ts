@@ -6,7 +6,6 @@ import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 import { readExact, type ExactJson } from './exact-json.ts';
 import type { HostileRequest, HttpAnswer } from './send.ts';
 
-/** What an answer must not be. */
 export type AnswerFault = 'server error' | 'no answer' | 'unnamed refusal' | 'wrong answer';
 
 /** Codes that are about a field or a part of the path, and have to name it. */

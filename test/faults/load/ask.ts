@@ -5,7 +5,6 @@ import { markOf } from '../stored-cells.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** What was answered for one cell. */
 export interface Told extends CellAddress {
   readonly mark: number;
   readonly shard: number;

@@ -12,7 +12,6 @@ export function noOutcomes(): Outcomes {
 
 /** What writers were told. */
 export interface Written {
-  /** Each cell once. */
   readonly acked: readonly AckedCell[];
   /** Answers, repeats among them. */
   readonly outcomes: Outcomes;

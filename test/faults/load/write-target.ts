@@ -6,7 +6,6 @@ import { DATASTORE, openStore, type StoreAccess } from '../../support/store-acce
 import type { CellWriter } from './ask.ts';
 import { openPlainTables, type PlainAccess } from './plain-tables.ts';
 
-/** Where writers write to. */
 export type WriteTarget =
   | { readonly kind: 'store'; readonly access: StoreAccess }
   | { readonly kind: 'http'; readonly url: string }

@@ -26,7 +26,6 @@ export function openBufferTables(access: readonly GroupAccess[]) {
   return {
     groups: all,
     client,
-    /** Of all groups, or of these. */
     rows: async (sql: string, parameters: readonly SqlParameter[], groups: readonly string[] = all) =>
       (await Promise.all(groups.map((group) => rowsOf(client(group), sql, parameters)))).flat(),
     async [Symbol.asyncDispose]() {

@@ -18,7 +18,6 @@ export interface PlantedBug {
   readonly writing?: (client: SqlClient, group: SimulatedGroup) => SqlClient;
   /** Stands between the drain and the groups; made anew for each simulation. @default the client itself */
   readonly draining?: () => (client: SqlClient, group: SimulatedGroup) => SqlClient;
-  /** Of the servers' tables. */
   readonly flaws?: ServerFlaws;
   /** Stands between readers of logs and the groups. @default the client itself */
   readonly reading?: (client: SqlClient) => SqlClient;

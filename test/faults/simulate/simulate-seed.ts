@@ -11,7 +11,6 @@ import { logFollower, type LogFollower } from './world/log-follower.ts';
 import { logReader, type LogReader } from './world/log-reader.ts';
 import { makeWorld, type World } from './world/world.ts';
 
-/** What became of one seed. */
 interface SeedVerdict {
   /** Promises that did not hold. */
   readonly broken: readonly string[];

@@ -5,7 +5,6 @@ import type { MixedCounts } from './mixed-load.ts';
 import { isEmpty, restFigure, type Rest } from './settle.ts';
 import type { IndexVerdict } from './verify-index.ts';
 
-/** What a soak left. */
 interface Soaked {
   readonly growth: Growth;
   readonly rest: Rest;

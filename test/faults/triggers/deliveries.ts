@@ -32,7 +32,6 @@ export const GOOD_CONSUMER: ConsumerVariation = {
 const MODULUS = 10;
 const POISON = 7;
 
-/** The ref key of a writer's cell by its number. */
 export function refKeyOf(number: number, poison: boolean): number {
   return number * MODULUS + (poison ? POISON : 0);
 }
@@ -146,7 +145,6 @@ export interface LoggedCell {
   readonly shard: number;
   readonly added_id: number;
   readonly ref_key: number;
-  /** As deliveries name it. */
   readonly cell: string;
 }
 

@@ -96,7 +96,6 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
   };
 }
 
-/** As the gateway passes it on. */
 function bytesOf({ body = '', isBase64Encoded = false }: APIGatewayProxyStructuredResultV2): Buffer {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
 }

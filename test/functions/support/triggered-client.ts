@@ -2,7 +2,6 @@ import type { TriggeredClient } from '../../../functions/triggers/trigger-handle
 import { putNextOver } from '../../../shared/client/put-next.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 
-/** What the function of a trigger is handed, over a store. */
 export function triggeredClient(store: Datastore): TriggeredClient {
   const { get, getLatest: latest, row, put, query } = store;
   return { get, latest, row, put, putNext: putNextOver(store), query };

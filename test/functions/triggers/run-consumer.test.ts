@@ -15,7 +15,6 @@ const folder = folderOfTests();
 
 interface Started {
   readonly child: ChildProcess;
-  /** What the function wrote. */
   notes(): Promise<string[]>;
   /** The exit code, and what it said on standard error. */
   readonly ended: Promise<{ readonly code: number; readonly error: string }>;

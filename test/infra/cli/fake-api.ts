@@ -18,7 +18,6 @@ interface FakeApi {
   readonly requests: unknown[][];
   /** A command with the flags that lead to this API. */
   command(...parameters: string[]): readonly string[];
-  /** Runs that command. */
   run(...parameters: string[]): Promise<Ran>;
 }
 

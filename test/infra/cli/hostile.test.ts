@@ -18,7 +18,6 @@ let server: Server;
 let url: string;
 /** What came. */
 const requests: IncomingMessage[] = [];
-/** What the server answers next, in this test. */
 let answer: (request: IncomingMessage) => readonly [status: number, body: unknown];
 
 beforeAll(async () => {

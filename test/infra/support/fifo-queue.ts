@@ -35,7 +35,6 @@ export interface FifoQueue {
   count(): Promise<{ readonly visible: number; readonly held: number }>;
 }
 
-/** Makes a queue. */
 export async function fifoQueue(
   client: SQSClient,
   attributes: Record<string, string> = {},
@@ -107,7 +106,6 @@ export function queueAt(client: SQSClient, url: string): FifoQueue {
   };
 }
 
-/** What the messages say. */
 export function texts(messages: readonly Message[]): readonly (string | undefined)[] {
   return messages.map(({ Body }) => Body);
 }

@@ -6,7 +6,6 @@ import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 
-/** A client of a deployment's routes. */
 export function clientOf(deployment: Parameters<typeof gateway>[0], options: Partial<ClientOptions> = {}) {
   const fetch = gatewayFetch(gateway(deployment));
   return schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, ...options });

@@ -21,7 +21,6 @@ const answer = gateway(fakeDeployment());
 const [dead, port] = [await freePort(), await freePort()];
 let api: Server;
 let isDying = false;
-/** Answers that were lost. */
 let lost = 0;
 
 async function start(): Promise<void> {

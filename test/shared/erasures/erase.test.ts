@@ -71,7 +71,6 @@ async function erase(request: Omit<ErasureRequest, 'reason'>): Promise<Erasure> 
 const bodiesOf = (row_key: string): Promise<number> => bodiesEverywhere(store, opened, row_key);
 const log = () => opened.logOf(0);
 
-/** Fares of the entries of a city. */
 async function faresIn(city: string) {
   const { entries } = await trips.query({ index: 'by_city', where: [eq('city', city)] });
   return entries.map(({ fields }) => fields?.['fare']);

@@ -175,7 +175,6 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
       const sql = 'SELECT COALESCE(MAX(id), 0) FROM schemaless.bell WHERE datastore = ?';
       return Number((await select(client, sql, followed.datastore))[0]?.[0]);
     };
-    /** Whether it rings. */
     const rings = async (append: () => Promise<unknown>): Promise<boolean> => {
       const before = await newest();
       await append();

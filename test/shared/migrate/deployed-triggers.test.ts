@@ -25,7 +25,6 @@ const trigger = (name: string, queueUrl = `http://localhost/${name}.fifo`): Depl
   queueUrl,
   parkedQueueUrl: `${queueUrl}-parked`,
 });
-/** Triggers of datastores by their names. */
 type Named = Readonly<Record<string, readonly (string | DeployedTrigger)[]>>;
 const deploy = (wished: Named, minutesFromNow = 0, isPart = false): Promise<void> => {
   const datastores = Object.entries(wished).map(([name, triggers]) => ({

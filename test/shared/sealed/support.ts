@@ -34,7 +34,6 @@ interface SealedStore {
   readonly subjects: SubjectOperations;
   /** As another instance has it, which knows no key yet. */
   another(): Promise<StoredDatastore>;
-  /** The body as it is stored. */
   body(one: NewCell): Promise<{ readonly [key: string]: Json }>;
   /** The tables in which a text stands. */
   places(text: string): Promise<readonly string[]>;
@@ -82,7 +81,6 @@ export const mark = (): string => `mark-${randomUUID()}`;
 export interface Planted extends NewCell {
   readonly rider: string;
   readonly driver: string;
-  /** What is sealed of the rider. */
   readonly name: string;
   readonly email: string;
   readonly phone: string;

@@ -39,7 +39,6 @@ const { store, trips, name, groupOf, rowIn } = await sharedTrips(SHARDS, {
   wrap,
 });
 const databaseOf = (shard: number): string => `\`${shardDatabase(name, shard)}\`.`;
-/** Row keys, one of each shard. */
 const rows = Array.from({ length: SHARDS }, (_, shard) => rowIn(shard));
 for (const row_key of rows) await trips.put(cellOf({ row_key, body: { city: 'Lisbon' } }));
 
@@ -47,7 +46,6 @@ beforeEach(() => damaged.clear());
 
 const keys = rows.map((row_key) => ({ row_key, column_name: 'BASE' }));
 const locations = rows.map((_, shard) => ({ shard, after: 0 }));
-/** Another shard of the group that holds shard 0. */
 const neighbour = rows.findIndex((_, shard) => shard > 0 && groupOf(shard) === groupOf(0));
 
 it('look-ups that come together take one statement of each group', async () => {

@@ -22,7 +22,6 @@ function restoredIn(shard: number, count: number): readonly RestoredCell[] {
   }));
 }
 
-/** As it waits in a buffer. */
 const restoredCopy = ({ created_at, ...cell }: RestoredCell, shard: number): BufferedCell => ({
   ...copyOf(cell, shard),
   stored_at: created_at,

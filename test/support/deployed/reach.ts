@@ -4,7 +4,6 @@ import { requestSigner } from '../../../shared/client/sign-request.ts';
 import type { GroupHealth } from '../../../shared/contract/datastore.ts';
 import type { SmokeOptions } from './options.ts';
 
-/** The datastore that is written to. */
 export const DATASTORE = 'smoke';
 
 /** An environment that answers, and what the checks have to know of it. */

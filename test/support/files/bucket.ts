@@ -3,7 +3,6 @@ import { CreateBucketCommand, GetObjectCommand, paginateListObjectsV2, S3Client 
 import { conditionalS3, type ConditionalS3 } from './conditional-s3.ts';
 import { startSqs } from '../../../infra/local/emulators/sqs.ts';
 
-/** A bucket of an S3 of its own. */
 export interface Bucket {
   /** Where the S3 is. */
   readonly url: string;

@@ -6,7 +6,6 @@ import { comes } from '../until.ts';
 const COMMAND = fileURLToPath(new URL('../../../infra/cli/command.ts', import.meta.url));
 const POLL_MS = 20;
 
-/** A run of `import` or `export`, as it ended. */
 export interface CommandEnd {
   /** Null where it was killed. */
   readonly code: number | null;

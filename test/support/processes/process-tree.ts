@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process of a stack. */
 export interface TreeProcess {
   readonly pid: number;
   readonly name: string;

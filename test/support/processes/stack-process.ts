@@ -11,7 +11,6 @@ interface StackProcessOptions {
   /** The program that runs a whole local stack until SIGTERM, and says `ready URL`. */
   readonly program: URL;
   readonly args: readonly string[];
-  /** Its data folder. */
   readonly data: string;
   readonly signal: AbortSignal;
 }

@@ -76,7 +76,6 @@ export function varyClient(client: SqlClient, { readsWriter, fingerprints }: Tai
   return fingerprints ? asked : withoutFingerprints(asked);
 }
 
-/** Stands between a tailer and the state table. */
 export function varyState(table: DynamoTable, { commitFence, generationFence }: TailerVariation): DynamoTable {
   if (!commitFence) return withoutCommitFence(table);
   return generationFence ? table : withoutGenerationFence(table);

@@ -148,7 +148,6 @@ function cutAt(rows: readonly BufferedRow[], bytes: number): SqlRow[] {
   return fitting;
 }
 
-/** In the order of the ids. */
 export function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly SqlParameter[]): BufferedRow[] {
   return [...new Set(ids.map(Number))].sort((one, other) => one - other).flatMap((id) => buffer.get(id) ?? []);
 }

@@ -134,7 +134,6 @@ function release({ tables, parameters: [datastore, ...shards] }: Execution): Wri
 
 type Named = Pick<Execution, 'tables' | 'parameters'>;
 
-/** Rows that a statement names by address and body hash. */
 function named({ tables, parameters }: Named): BufferedRow[] {
   const values = bound(parameters);
   const rows: BufferedRow[] = [];

@@ -12,7 +12,6 @@ import {
 } from './plan.ts';
 import { fromSqlText, type KeptCell } from './tables.ts';
 
-/** The one that the simulated servers have shards of. */
 export const DATASTORE = 'trips';
 
 /** Reads of logs: `select-log`, `find-locations`, `select-heads`, `select-log-entries`; and the rows of shards. */

@@ -71,7 +71,6 @@ interface Planned {
   readonly plan: Plan;
 }
 
-/** What a server did. */
 interface Done {
   readonly rows: SqlRow[];
   /** By statement. */
@@ -130,7 +129,6 @@ export function networkClient(
     return () => void cells.forEach((cell) => node.hidden.delete(cell));
   }
 
-  /** Runs a statement on a server now. */
   function execute(node: SimulatedNode, { plan, statement }: Planned): Done {
     refuse(node, plan);
     const execution = executionOn(node, statement);

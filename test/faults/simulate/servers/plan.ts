@@ -33,7 +33,6 @@ export function written(changes: readonly TableChange[]): Written {
   return { affectedRows: changes.length, insertId: 0, changes };
 }
 
-/** A statement that the simulated servers understand. */
 export type Plan = { readonly kind: string; readonly shards: readonly number[] } & (
   | { readonly read: (execution: Execution) => SqlRow[]; readonly write?: undefined }
   | { readonly write: (execution: Execution) => Written; readonly read?: undefined }

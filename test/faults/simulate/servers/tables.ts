@@ -127,7 +127,6 @@ function logOf(tables: Tables, shard: number): KeptLog {
   return log;
 }
 
-/** The unique key of a buffer table: address and body hash. */
 export function copyKey(row: Pick<BufferedRow, 'datastore' | 'address' | 'bodyHash'>): string {
   return `${row.datastore}/${row.address}=${Buffer.from(row.bodyHash).toString('latin1')}`;
 }

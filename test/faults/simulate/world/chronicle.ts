@@ -16,7 +16,6 @@ interface AppendedCell {
   claims: number;
 }
 
-/** A write and what it was answered. */
 export interface AnsweredPut {
   readonly cell: NewCell;
   readonly address: string;

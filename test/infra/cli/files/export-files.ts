@@ -14,7 +14,6 @@ import { readings } from '../../../support/files/readings.ts';
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 export const SHARDS = 4;
-/** Cells of the datastore when a test begins. */
 export const CELLS = 300;
 export type Source = Pick<Datastore, 'name' | 'heads' | 'log'> & { indexes(): Promise<readonly IndexStatus[]> };
 

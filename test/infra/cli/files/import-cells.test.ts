@@ -12,7 +12,6 @@ import { importTests, SHARDS, type Target } from './import-file.ts';
 const scene = importTests();
 const { importFile, write, some, rejected } = scene;
 
-/** The logs of all shards. */
 async function logged(): Promise<readonly Cell[]> {
   const locations = Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 }));
   const logs = await scene.datastore.log(locations, { limit: 1000 });

@@ -36,7 +36,6 @@ export interface Calls {
 }
 
 interface TestApi extends DataApi, Calls {
-  /** The scratch database. */
   readonly database: string;
 }
 
@@ -108,7 +107,6 @@ export async function runningOn({ run }: Pick<Calls, 'run'>, sql: string): Promi
   return find();
 }
 
-/** The fields of the only row. */
 export function onlyRow({ records }: ExecuteStatementCommandOutput): unknown[] {
   if (records?.length !== 1) throw new Error(`wanted one row, got ${String(records?.length)}`);
   return records[0] ?? [];

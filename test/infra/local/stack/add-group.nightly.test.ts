@@ -31,7 +31,6 @@ const pids = (): readonly number[] =>
 const homesOf = async (datastore: string): Promise<readonly string[]> =>
   (await clientOf(datastore).heads()).map(({ group }) => String(group));
 
-/** Copies that a group holds now. */
 async function copiesOn(group: string): Promise<number> {
   const found = (await clientOf('shop').buffer()).find((one) => one.group === group);
   return found && !found.error ? found.rows : 0;

@@ -61,7 +61,6 @@ export function useShop(): void {
   });
 }
 
-/** What a deployment does. */
 export function deploy(datastores: readonly WishedDatastore[] = [], among = groups): Promise<boolean> {
   const { topologyTable, stateTable } = shop;
   return migrate({ topologyTable, stateTable, connect, wish: { groups: among, datastores }, mayGoOn: () => true });

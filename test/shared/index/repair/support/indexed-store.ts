@@ -205,7 +205,6 @@ export async function openIndexedStore(
   };
 }
 
-/** How many problems there are of each kind. */
 export function countKinds(problems: readonly IndexProblem[]): Record<IndexProblem['kind'], number> {
   const count = (kind: IndexProblem['kind']): number => problems.filter((problem) => problem.kind === kind).length;
   return { missing: count('missing'), extra: count('extra'), wrong: count('wrong') };

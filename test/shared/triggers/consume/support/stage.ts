@@ -145,7 +145,6 @@ async function openStage(table: DynamoTable, options: StageOptions = {}) {
     ...(options.settings && { settings: options.settings }),
   });
 
-  /** What is known of cells of a shard that failed. */
   const failing = async (shard: number) => (await store.shards([shard])).flatMap(({ cells }) => cells);
   /** What one receive gives, without consuming it. @param waitSeconds of the queue's own time */
   const receive = (waitSeconds = 2): QueueRecord[] => queue.receive(waitSeconds);
@@ -181,7 +180,6 @@ async function openStage(table: DynamoTable, options: StageOptions = {}) {
 export const decline = (): never => {
   throw new Error('card declined');
 };
-/** A function that fails on these. */
 export const failOn =
   (...cells: readonly string[]) =>
   (_rowKey: string, message: TriggerMessage): void => {

@@ -72,7 +72,6 @@ async function openWithTriggers(
   const triggers = new Map(deployed.map((one) => [one.definition.name, tailedTrigger(sqs, followed, one)]));
   return {
     ...followed,
-    /** What operators do with its triggers. */
     operations: (options?: Partial<TriggerManagementOptions>): Promise<TriggerOperations> =>
       triggerManagement({
         context: followed.store.context,
@@ -103,7 +102,6 @@ export function tailedTrigger(sqs: LocalSqs, { stateTable, datastore }: Followed
     received,
     receive,
     store: triggerStore(stateTable, { datastore, trigger: name }),
-    /** Waits until so many messages were received. */
     gets: (count: number) => until(`${name} gets ${count} messages`, async () => (await receive()).length === count),
     /** Waits until so many cells were, however often. */
     getsCells: (count: number) =>
