@@ -40,7 +40,7 @@ const PRICES = {
  * statements, commits, 5,200 appends a second (8 ACU are taken for two cores). The rest are estimates: replace them by
  * what your account shows.
  */
-export const ASSUMPTIONS = {
+const ASSUMPTIONS = {
   triggers: 2,
   /** Bytes on disk of a cell and of its entry, with keys and pages that are not full. */
   storedBytes: 930 + 300,
@@ -87,7 +87,7 @@ const SHARDS = 4096;
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 192, 256] as const;
 
 /** Lines of a bill, in USD. */
-export type Bill = Readonly<Record<string, number>>;
+type Bill = Readonly<Record<string, number>>;
 
 export const sumOf = (bill: Bill): number => Object.values(bill).reduce((sum, usd) => sum + usd, 0);
 
@@ -239,7 +239,7 @@ function perMillion({ readersPerGroup, proxy, access, tracing, logDays }: Enviro
 }
 
 /** What a rate of writes, and as many reads, takes of an environment whose functions hold connections. */
-export interface Fit {
+interface Fit {
   readonly groups: number;
   readonly instances: { readonly 'write-cells': number; readonly 'read-cells': number };
   /** Connections to a group's writer, if all instances are at work. */

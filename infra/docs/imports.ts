@@ -9,14 +9,14 @@ interface Arrow {
 }
 
 /** A file and what it imports, as paths from the root of the project. */
-export type Imports = ReadonlyMap<string, readonly string[]>;
+type Imports = ReadonlyMap<string, readonly string[]>;
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Types and `import()` included. */
 const FROM = /(?:^(?:import|export)\b[^;]*?\bfrom |\bimport\()'(\.[^']+)'/gmu;
 
 /** Returns the imports of all files of `shared/`, `functions/` and `infra/`. */
-export function allImports(): Imports {
+function allImports(): Imports {
   const files = globSync('{shared,functions,infra}/**/*.ts', {
     cwd: ROOT,
     exclude: ['**/node_modules/**', '**/dist/**'],

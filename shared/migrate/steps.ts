@@ -22,7 +22,7 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       // The server whose log is known to have every acknowledged cell. NULL without copies, and with shared storage.
       'writer_id INT UNSIGNED NULL, ' +
       // 1: something of the shard was erased, so that its appends check for erasures.
-      'heeds TINYINT UNSIGNED NOT NULL DEFAULT 0, ' +
+      'has_erasures TINYINT UNSIGNED NOT NULL DEFAULT 0, ' +
       // The last added id and its time as of the epoch `head_epoch`: never ahead of the log, behind it after appends
       // that do not set it. Unknown if the shard's epoch is another, or if `head_epoch` is NULL.
       'head BIGINT UNSIGNED NOT NULL DEFAULT 0, ' +
@@ -56,10 +56,6 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
       'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
       'shards VARBINARY(512) NOT NULL) ENGINE=InnoDB',
-    // Datastores that are being deleted, or are gone: no copy of theirs is answered `buffered` any more.
-    'CREATE TABLE IF NOT EXISTS `schemaless`.deletion (' +
-      'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, ' +
-      'since VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL) ENGINE=InnoDB',
     // Copies that were drained, kept for a while for a primary that is set back in time. By ids in the order in which
     // they were drained.
     'CREATE TABLE IF NOT EXISTS `schemaless`.drained (' +

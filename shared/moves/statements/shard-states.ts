@@ -31,7 +31,7 @@ export interface RawShardRow {
 
 export function selectShardState({ datastore, shard }: MovingShard): Statement {
   return {
-    sql: `SELECT epoch, state, first_id, step, ${IS_WHOLE}, writer_id IS NOT NULL, heeds FROM ${CONTROL}.shard ${WHICH}`,
+    sql: `SELECT epoch, state, first_id, step, ${IS_WHOLE}, writer_id IS NOT NULL, has_erasures FROM ${CONTROL}.shard ${WHICH}`,
     parameters: [datastore, shard],
   };
 }
@@ -105,7 +105,7 @@ export function openShard(
 ): Statement {
   const writer = isBound === 'nobody' ? NOBODY : isBound ? '@@server_id' : 'NULL';
   return {
-    sql: `UPDATE ${CONTROL}.shard SET state = 'open', writer_id = ${writer}${hasErasures ? ', heeds = 1' : ''} ${WHICH} AND epoch >= ? AND state = 'arriving'`,
+    sql: `UPDATE ${CONTROL}.shard SET state = 'open', writer_id = ${writer}${hasErasures ? ', has_erasures = 1' : ''} ${WHICH} AND epoch >= ? AND state = 'arriving'`,
     parameters: [datastore, shard, epoch],
   };
 }

@@ -11,7 +11,7 @@ import { CONTROL, entityTable } from '../names.ts';
  */
 
 /** The condition over the shard's row that nothing of the shard was erased. */
-export const NOTHING_ERASED = 'heeds = 0';
+export const NOTHING_ERASED = 'has_erasures = 0';
 
 /** A shard at an epoch. */
 interface ShardAt {
@@ -21,7 +21,7 @@ interface ShardAt {
 }
 
 /** The parts of an append that check for erasures. */
-export interface ErasureCheck {
+interface ErasureCheck {
   readonly joins: string;
   readonly condition: string;
 }
@@ -56,7 +56,7 @@ export function boundByCheck(rowKey: Uint8Array, columnName: Uint8Array, refKey:
 /** Has appends to a shard check from here on: sent before its first erasure is appended. */
 export function requireChecks({ datastore, shard, epoch }: ShardAt): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET heeds = 1 WHERE datastore = ? AND shard = ? AND epoch = ?`,
+    sql: `UPDATE ${CONTROL}.shard SET has_erasures = 1 WHERE datastore = ? AND shard = ? AND epoch = ?`,
     parameters: [datastore, shard, epoch],
   };
 }
@@ -68,7 +68,7 @@ export function requireChecks({ datastore, shard, epoch }: ShardAt): Statement {
  */
 export function selectChecks(datastore: string, shard: number, item: number): Statement {
   return {
-    sql: `(SELECT ${item}, ${shard}, heeds, NULL, NULL, NULL, NULL, NULL FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`,
+    sql: `(SELECT ${item}, ${shard}, has_erasures, NULL, NULL, NULL, NULL, NULL FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`,
     parameters: [datastore, shard],
   };
 }

@@ -33,7 +33,7 @@ export function requireReadable(): void {
 type Place = 'servers' | 'queues' | 'state' | 'logs of the store' | 'snapshots' | 'exports' | 'others';
 type InPlaces = Partial<Record<Place, number>>;
 
-export type FoundMarks = Readonly<Record<Fate, InPlaces>> & {
+type FoundMarks = Readonly<Record<Fate, InPlaces>> & {
   /** The first files of the store itself with bodies that were erased. */
   readonly files: readonly string[];
 };

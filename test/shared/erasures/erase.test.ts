@@ -318,7 +318,7 @@ describe('an append that waits while something is erased', () => {
       },
       TABLE_OF_TRANSACTIONS,
     );
-    await held.query('UPDATE schemaless.shard SET heeds = 1 WHERE datastore = ? AND shard = 0', [name]);
+    await held.query('UPDATE schemaless.shard SET has_erasures = 1 WHERE datastore = ? AND shard = 0', [name]);
     await held.query(`INSERT INTO ${entity(0)} SELECT MAX(added_id) + 1, ?, ?, ?, ?, SYSDATE(6) FROM ${entity(0)}`, [
       rowKeyBytes(row_key),
       Buffer.from(address.column_name),

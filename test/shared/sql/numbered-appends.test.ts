@@ -282,7 +282,7 @@ describe('appends that are committed together', () => {
     ['that is closed', "state = 'moving'", "state = 'open'"],
     ['of another epoch', 'epoch = 2', 'epoch = 1'],
     ['whose writer may lack cells', 'writer_id = 0', 'writer_id = NULL'],
-    ['of which something was erased', 'heeds = 1', 'heeds = 0'],
+    ['of which something was erased', 'has_erasures = 1', 'has_erasures = 0'],
   ])('number and store nothing of a shard %s', async (_, off, on) => {
     await client.change(appendTo(one));
     const [last, end] = [await lastIn(one), await endOf(one)];

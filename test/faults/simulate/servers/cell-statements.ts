@@ -37,7 +37,8 @@ export function planCellRead(sql: string): Plan | undefined {
     return undefined;
   const branches = sql.split(' UNION ALL ').map((branch, position): CellBranch => {
     const [, item = '', shard = ''] = /^\(SELECT (\d+), (\d+)/.exec(branch) ?? [];
-    if (HEEDS.test(branch)) return { item: Number(item), shard: Number(shard), most: undefined, what: 'heeds' };
+    if (HAS_ERASURES.test(branch))
+      return { item: Number(item), shard: Number(shard), most: undefined, what: 'has_erasures' };
     if (item === '' || shardsIn(branch)[0] !== shards[position]) throw new Error(`not understood: ${branch}`);
     const most = / (?:LEFT\(body, |IF\(LENGTH\(body\) > )(\d+)(?:\)|, X'', body\)), /.exec(branch)?.[1];
     return {
@@ -54,14 +55,14 @@ const HEAD =
   /\(SELECT \d+, \d+, COALESCE\(MAX\(added_id\), 0\), NULL, NULL, NULL, NULL, NULL(?:, NULL)? FROM [^()]*\)$/;
 
 /** Whether something was erased: nothing is here. */
-const HEEDS = /^\(SELECT \d+, \d+, heeds, /;
+const HAS_ERASURES = /^\(SELECT \d+, \d+, has_erasures, /;
 
 interface CellBranch {
   readonly item: number;
   readonly shard: number;
   /** Of longer bodies only so many bytes come. */
   readonly most: number | undefined;
-  readonly what: 'head' | 'latest' | 'exact' | 'heeds';
+  readonly what: 'head' | 'latest' | 'exact' | 'has_erasures';
 }
 
 function cellRow(item: number, cell: KeptCell, most?: number): SqlRow {
@@ -78,7 +79,7 @@ function cells(execution: Execution, branches: readonly CellBranch[]): SqlRow[] 
   const values = bound(execution.parameters);
   return branches.flatMap(({ item, shard, most, what }): SqlRow[] => {
     if (what === 'head') return [headRow(execution, item, shard)];
-    if (what === 'heeds') {
+    if (what === 'has_erasures') {
       values.some('text', 'number');
       return [[item, shard, 0, null, null, null, null, null]];
     }

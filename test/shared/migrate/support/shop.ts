@@ -21,7 +21,7 @@ import { triggerNamed } from '../../../support/trigger-named.ts';
 
 export const SEND = triggerNamed('send', { columns: ['BASE'] });
 
-export type Connect = (address: GroupAddress) => SqlClient;
+type Connect = (address: GroupAddress) => SqlClient;
 
 /** What a test of defined datastores differs in. */
 export interface Managing {
