@@ -1,4 +1,4 @@
-import { INFRA_ROOMS, ROOMS, type Room } from './infra/docs/rooms.ts';
+import { CORE_ENTRIES, INFRA_ROOMS, ROOMS, type Room } from './infra/docs/rooms.ts';
 
 interface Forbidden {
   readonly group: readonly string[];
@@ -70,6 +70,11 @@ const INFRA_KNOWS: readonly Forbidden[] = [
   },
 ];
 
+const CORE_BY_ENTRIES: Forbidden = {
+  group: ['**/shared/**', ...CORE_ENTRIES.map((path) => `!**/shared/${path}`)],
+  message: 'The local stack, the command line and the console know the core by CORE_ENTRIES of infra/docs/rooms.ts.',
+};
+
 function othersInInfra(path: string): readonly Forbidden[] {
   if (path === 'local/data-api')
     return [{ group: ['../**'], message: 'A package of its own knows nothing of what lies around it.' }];
@@ -80,7 +85,7 @@ function othersInInfra(path: string): readonly Forbidden[] {
         message: 'What a package brings to the app of somebody else knows shared alone, and bundles nothing.',
       },
     ];
-  return INFRA_KNOWS;
+  return /^(?:local|cli|console)/u.test(path) ? [...INFRA_KNOWS, CORE_BY_ENTRIES] : INFRA_KNOWS;
 }
 
 /** What runs the store to judge it stands beside each other, on one toolbox. */

@@ -42,6 +42,9 @@ const FORBIDDEN = [
   ['infra/local/iam/planted.ts', '../template/template.ts'],
   ['infra/local/template/resources/planted.ts', '../../running/endpoints.ts'],
   ['infra/local/control/planted.ts', '../stack/local-stack.ts'],
+  ['infra/local/stack/planted.ts', '../../../shared/store/append.ts'],
+  ['infra/cli/commands/planted.ts', '../../../shared/topology/applied-definitions.ts'],
+  ['infra/console/page/planted.ts', '../../../shared/sql/client.ts'],
 ] as const;
 const ALLOWED = [
   ['functions/planted.ts', '../shared/cell.ts'],
@@ -63,6 +66,9 @@ const ALLOWED = [
   ['infra/local/stack/planted.ts', '../control/commands.ts'],
   ['infra/local/template/resources/planted.ts', '../../mysql/shard-groups.ts'],
   ['infra/cli/target/planted.ts', '../../local/stack/local-stack-options.ts'],
+  ['infra/cli/target/planted.ts', '../../../shared/client/client.ts'],
+  ['infra/cli/commands/planted.ts', '../../../shared/cell.ts'],
+  ['infra/local/running/planted.ts', '../../../shared/topology/dynamo-topology.ts'],
 ] as const;
 
 /** The planted files in which lint forbids the one import that each has, by their place among all. */

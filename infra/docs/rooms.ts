@@ -47,6 +47,29 @@ export const ROOMS: readonly Room[] = [
   { path: 'preflight', holds: 'checks of an AWS account before and within a deployment' },
 ];
 
+/**
+ * What the local stack, the command line and the console may import of the core: these rooms of `shared/` whole, and
+ * single files of others.
+ */
+export const CORE_ENTRIES: readonly string[] = [
+  '*.ts',
+  ...['definitions', 'body', 'api', 'contract', 'client', 'models', 'files', 'preflight'].map((room) => `${room}/**`),
+  'access/context.ts',
+  'access/groups.ts',
+  'dynamo/table.ts',
+  'index/index-table.ts',
+  'index/verify.ts',
+  'moves/plan-moves.ts',
+  'moves/rebalance.ts',
+  'sql/mysql-client.ts',
+  'sql/statements/record-writer.ts',
+  'topology/dynamo-topology.ts',
+  'topology/topology.ts',
+  'topology/trigger-catalogue.ts',
+  'triggers/send/tailer-count.ts',
+  'triggers/state/dynamo-trigger-store.ts',
+];
+
 /** The order of `infra/`, held in the same way. A path may name one file. */
 export const INFRA_ROOMS: readonly Room[] = [
   { path: 'setup', holds: 'commands that make a fresh machine ready, in plain JavaScript' },
