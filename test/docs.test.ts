@@ -108,6 +108,15 @@ describe('the architecture', () => {
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
+  it('has twelve questions with a file for each in CONTRIBUTING', () => {
+    const [, table = ''] = /^## Twelve questions\n(.*?)^## /msu.exec(read('CONTRIBUTING.md')) ?? [];
+    const rows = [...table.matchAll(/^\| .*\? \| (.*) \|$/gmu)].map(([, files = '']) => pathsOf(files));
+    expect(rows).toHaveLength(12);
+    expect(rows.filter((files) => files.length === 0 || !files.every((file) => existsSync(join(ROOT, file))))).toEqual(
+      [],
+    );
+  });
+
   it('tells a path from other code', () => {
     expect(
       pathsOf(
