@@ -147,7 +147,8 @@ function withoutReading(): Wrap {
   return (client) => ({
     ...client,
     async select(statement, target) {
-      const [, database = ''] = /`([^`]+)`\.`entity`/u.exec(statement.sql) ?? [];
+      const [, database] = /`([^`]+)`\.`entity`/u.exec(statement.sql) ?? [];
+      if (database === undefined) return client.select(statement, target);
       const shard = database.replace(/_copy$/u, '');
       const log = logs.get(shard) ?? [];
       logs.set(shard, log);
