@@ -4,7 +4,6 @@ import type { ShardHead } from '../../shared/contract/datastore.ts';
 import type { IndexStatus } from '../../shared/contract/index-status.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { readField } from '../../shared/definitions/field-value.ts';
-import { FIELD_TYPES, type FieldType } from '../../shared/definitions/definitions.ts';
 
 /** Where the cells of a row lie, and what to ask MySQL for a look at them. */
 interface ExplainedRow {
@@ -91,7 +90,7 @@ async function explainEntry(
   body: Parameters<typeof readField>[0],
 ): Promise<ExplainedEntry | undefined> {
   if (first === undefined) return undefined;
-  const value = readField(body, first.field, fieldType(first.type));
+  const value = readField(body, first.field, first.type);
   if (value === undefined || value === null) return undefined;
   try {
     const where = [{ field: first.field, operator: 'eq', values: [value] }] as const;
@@ -109,8 +108,4 @@ async function explainEntry(
 /** The first table of a statement, without quotes. */
 export function tableOf(statement: string): string {
   return (/\bFROM\s+(`?\w+`?\.`?\w+`?)/u.exec(statement)?.[1] ?? '').replaceAll('`', '');
-}
-
-function fieldType(type: string): FieldType {
-  return FIELD_TYPES.find((one) => one === type) ?? 'string';
 }

@@ -14,8 +14,8 @@ import { responsesOf } from './responses.ts';
 import { ROUTES, type Operation, type Route } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
-/** Goes up with every change of the API that its users can see; the first number with those that break them. */
-const API_VERSION = '1.13.0';
+/** From the first release on it goes up with each change that users can see; the first number, with breaking changes. */
+const API_VERSION = '1.0.0';
 
 /** A new route without a description does not compile. */
 const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {

@@ -1,3 +1,5 @@
+import type { FieldType } from '../definitions/definitions.ts';
+
 /** An index as operators see it. */
 export interface IndexStatus {
   readonly index: string;
@@ -8,7 +10,7 @@ export interface IndexStatus {
   /** Of the definition that answers, or that is being built where none does. The first is the shard field. */
   readonly fields: readonly {
     readonly field: string;
-    readonly type: string;
+    readonly type: FieldType;
     readonly column_key: string;
     /** Present (true) where its values are sealed. */
     readonly sealed?: true;

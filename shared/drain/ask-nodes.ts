@@ -78,7 +78,7 @@ function byHash(hash: Uint8Array | null | undefined, wanted: Uint8Array): Shown 
   return hash !== null && Buffer.compare(hash, wanted) === 0 ? 'same' : 'unlike';
 }
 
-function unlessSilent(error: unknown): undefined {
+export function unlessSilent(error: unknown): undefined {
   if (error instanceof SqlError) return undefined;
   throw error;
 }

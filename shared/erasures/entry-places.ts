@@ -13,7 +13,7 @@ export interface EntryPlace {
 }
 
 /** A place that somebody has written down. */
-export interface NotedPlace extends EntryPlace {
+interface NotedPlace extends EntryPlace {
   /** As the item has it. */
   readonly note: string;
 }

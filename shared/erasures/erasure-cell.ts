@@ -17,7 +17,7 @@ export function targetOf({ row_key, column_name, ref_key, up_to }: Erasure): Era
 }
 
 /** Where the erasure is: in the log, covered by a wider one that is, on other groups until its primary is back, nowhere yet. */
-export type Placed =
+type Placed =
   | { readonly at: 'log'; readonly added_id: number }
   | { readonly at: 'wider' }
   | { readonly at: 'buffers' | 'nowhere'; readonly why: string };

@@ -30,7 +30,7 @@ import { unionOf } from '../sql/union.ts';
 import type { EntryPlace } from './entry-places.ts';
 
 /** What is forgotten in the indexes of one datastore. */
-export interface Forgetting {
+interface Forgetting {
   readonly context: StoreContext;
   readonly datastore: string;
   readonly target: ErasureTarget;

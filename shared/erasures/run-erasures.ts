@@ -9,7 +9,7 @@ import type { RetentionSettings } from './retention/retention-pace.ts';
 import { runRetention, type RetentionRound } from './retention/run-retention.ts';
 import { openErasures, readErasure, unlist, writeProgress } from './erasure-record.ts';
 
-export interface ErasureRun extends ErasureWork {
+interface ErasureRun extends ErasureWork {
   readonly leases: Leases;
   /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
   readonly deadline: number;

@@ -1,5 +1,4 @@
 import type { IndexStatus } from '../contract/index-status.ts';
-import { FIELD_TYPES, type FieldType } from '../definitions/definitions.ts';
 import type { TypedColumn } from './manifest.ts';
 
 /** Columns that each file of Parquet has. */
@@ -29,7 +28,7 @@ export function typedColumns(
   const fields = new Map(
     indexes
       .flatMap((index) => index.fields)
-      .map((field) => [`${field.field} ${toFieldType(field.type)} ${field.column_key}`, field] as const)
+      .map((field) => [`${field.field} ${field.type} ${field.column_key}`, field] as const)
       .filter(([key]) => !known.has(key)),
   );
   const taken = new Map<string, number>([...PLAIN_COLUMNS, ...given.map(({ name }) => name)].map((name) => [name, 1]));
@@ -40,7 +39,7 @@ export function typedColumns(
     let name = (taken.get(named(field)) ?? 0) > 1 ? long : named(field);
     for (let position = 2; used.has(name); position += 1) name = `${long}_${position}`;
     used.add(name);
-    return { name, field, type: toFieldType(type), column_name: column_key };
+    return { name, field, type, column_name: column_key };
   });
   return [...given, ...fresh];
 }
@@ -48,9 +47,4 @@ export function typedColumns(
 /** Names of Athena: letters, digits and underscores; it makes no difference of cases. */
 function named(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9_]/gu, '_');
-}
-
-/** A newer server may have types that are not known here: they are text. */
-function toFieldType(type: string): FieldType {
-  return FIELD_TYPES.find((one) => one === type) ?? 'string';
 }

@@ -23,7 +23,7 @@ function pageOf({ fields }: EntryTable): number {
 }
 
 /** The tables of an index on two groups, or in two databases of one. */
-export interface EntryTables {
+interface EntryTables {
   readonly from: SqlClient;
   readonly fromDatabase: string;
   readonly to: SqlClient;

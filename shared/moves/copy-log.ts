@@ -34,10 +34,7 @@ export interface MovingClients {
 }
 
 /** A move as far as its log goes. */
-export type CopiedLog = Pick<
-  Move,
-  'datastore' | 'shard' | 'source' | 'target' | 'copied' | 'head' | 'bytes' | 'restarts'
->;
+type CopiedLog = Pick<Move, 'datastore' | 'shard' | 'source' | 'target' | 'copied' | 'head' | 'bytes' | 'restarts'>;
 
 type CheckedMove = CopiedLog & Pick<Move, 'switches'>;
 

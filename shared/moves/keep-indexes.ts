@@ -5,14 +5,14 @@ import type { MovingClients } from './copy-log.ts';
 import type { EntryCursor, Move } from './move-item.ts';
 import type { EntryKey } from './statements/raw-entries.ts';
 
-export interface IndexSettings {
+interface IndexSettings {
   /** As in `MoveSettings`. */
   readonly announcedMs?: number;
   readonly indexedForMs?: number;
   readonly turnMs?: number;
 }
 
-export interface KeptIndexes extends IndexSettings {
+interface KeptIndexes extends IndexSettings {
   readonly clients: MovingClients;
   readonly indexes: readonly PhysicalIndex[];
   /** The copy is to become the shard soon. */

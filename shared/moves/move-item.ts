@@ -75,7 +75,7 @@ function keyOf({ datastore, shard }: MovingShard): string {
 }
 
 /** Of those that are put in first, nobody has read anything yet. */
-export type NewMove = Pick<
+type NewMove = Pick<
   Move,
   'datastore' | 'shard' | 'id' | 'from' | 'to' | 'created_at' | 'switchesAlone' | 'complete_after_seconds'
 >;

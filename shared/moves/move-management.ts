@@ -18,7 +18,7 @@ import {
   type MoveWish,
 } from './move-item.ts';
 
-export interface MoveManagementOptions {
+interface MoveManagementOptions {
   readonly topology: TopologySource;
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;

@@ -23,7 +23,7 @@ function staysHere({ switches, wanted, step }: MoveStatus): boolean {
   return switches > 0 || wanted === 'drop' || step === 'dropping';
 }
 
-export interface RebalanceOptions {
+interface RebalanceOptions {
   /** Seconds until the copy that a switch leaves behind is dropped. @default 3600 */
   readonly completeAfterSeconds?: number | undefined;
   /** @default 1000 */
@@ -34,7 +34,7 @@ export interface RebalanceOptions {
   readonly report?: (shard: number, what: string) => void;
 }
 
-export interface RebalanceReport {
+interface RebalanceReport {
   readonly moves: number;
   readonly moved: number;
   readonly not_moved: readonly { readonly shard: number; readonly why: string }[];

@@ -27,7 +27,7 @@ import {
 } from './statements/shard-states.ts';
 
 /** What a switch works with. */
-export interface Switching {
+interface Switching {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
   /** Writes down that the shard is about to be closed. */

@@ -6,7 +6,7 @@ import type { ShardAt } from './erase-hidden.ts';
 import type { OpenPart } from './retention-place.ts';
 
 /** Parts whose erasure has a place, or comes to one, and those that nobody knows of. */
-export interface Beginning {
+interface Beginning {
   readonly begun: readonly OpenPart[];
   readonly notBegun: readonly OpenPart[];
 }

@@ -15,7 +15,7 @@ import { agedEveryMs, behindSeconds, keepTimes, ROUND_MS, WHOLE_MS, type Retenti
 import { readPlaces, writePlace, type Reached, type RetentionPlace } from './retention-place.ts';
 import { isRetained, setRetained } from './retained-mark.ts';
 
-export interface RetentionRun extends ErasureWork {
+interface RetentionRun extends ErasureWork {
   /** Of the lease under which it works. */
   readonly token: number;
   readonly settings?: RetentionSettings;

@@ -24,7 +24,7 @@ export function countLeft(database: string, target: ErasureTarget): Statement {
   };
 }
 
-export interface Left {
+interface Left {
   readonly hasBodies: boolean;
   readonly hasErasure: boolean;
 }

@@ -19,7 +19,7 @@ export interface ColumnFrom extends ColumnOfRow {
 }
 
 /** A version that no erasure of versions reaches. */
-export interface VersionState {
+interface VersionState {
   readonly ref_key: number;
   readonly isHidden: boolean;
   /** By as many newer ones as are kept: whatever comes below it is hidden, too. */

@@ -395,7 +395,7 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.13.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } });
   });
 
   it('asks for signatures where requests are signed, and only there', async () => {

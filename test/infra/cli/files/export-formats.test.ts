@@ -19,7 +19,7 @@ const FIELDS = [
   { field: 'at', type: 'datetime', column_key: 'READING' },
   { field: 'place.number', type: 'integer', column_key: 'READING' },
   { field: 'status', type: 'boolean', column_key: 'READING' },
-];
+] as const;
 
 test.runIf(HAS_ZSTD)('zstd is imported as gzip is', async () => {
   await exported({ compression: 'zstd' });
