@@ -61,6 +61,7 @@ function eventOf({ host, port }: Endpoint): CdkCustomResourceIsCompleteEvent {
           writer: endpoint,
           reader: endpoint,
           nodes: [endpoint],
+          clusterArn: 'arn:aws:rds:us-east-1:000000000000:cluster:group-1',
           secret: SECRET,
           userSecrets: { read: SECRET, tail: SECRET, write: SECRET, repair: SECRET, move: SECRET, erase: SECRET },
           sharedStorage: 'false',

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { knownFor, withHead, type SeenHead } from '../../../shared/follow/seen-heads.ts';
 import { doneWith, newDeeds, sharedFollowed, startWorker } from './support/followed-store.ts';
+import { readersOf } from '../../support/readers-caught-up.ts';
 import { until } from '../../support/until.ts';
 
 const SHARDS = 3;
@@ -64,6 +65,9 @@ describe('a follower that keeps behind the logs', () => {
 
   it('takes a long log up at once, not a page for each time that it waits', async () => {
     await followed.write(2, 500);
+    await using readers = await readersOf(inject('servers').groups);
+    // The first poll sees the whole log.
+    await readers.caughtUp();
     const deeds = newDeeds();
     // Fifty pages.
     const worker = startWorker(followed, deeds, { behindMs: 1500, pageCells: 10, now });
