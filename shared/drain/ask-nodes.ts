@@ -10,32 +10,27 @@ export interface ShardRows {
   readonly rows: readonly WaitingRow[];
 }
 
-/** What one node shows of some rows. */
 interface NodeAnswer {
   readonly target: Target;
   readonly writable: boolean;
-  /** By row, of all shards in their order. */
+  /** By row, shard after shard. */
   readonly shown: readonly Shown[];
-  /** By position of the shard: why the node cannot be asked about it. */
+  /** Shards that the node cannot be asked about, by position. */
   readonly refused: ReadonlyMap<number, SqlError>;
 }
 
-/** What a primary's nodes show of some rows. */
 export interface NodeAnswers {
-  /** The node that appends go to. */
+  /** The node that takes appends. */
   readonly writer: NodeAnswer;
-  /** All that could be promoted, the writer among them; undefined where one could not be asked at all. */
+  /** All nodes that could be promoted, with the writer; undefined if one could not be asked. */
   readonly nodes: readonly NodeAnswer[] | undefined;
 }
 
 /**
- * Asks every node of a primary, side by side, with a statement each. A shard that a node refuses to be asked about is
- * silent there, and takes nothing from the others.
+ * Asks every node of a primary with one statement each. A refused shard is `silent` there alone. With shared storage or
+ * without readers only the writer is asked.
  *
- * Where the nodes share their storage, a promoted one shows what the writer shows, and where there are no readers there
- * is none to promote: the writer alone is asked.
- *
- * @throws SqlError where the writer could not be asked
+ * @throws SqlError if the writer could not be asked
  */
 export async function askNodes(client: SqlClient, shards: readonly ShardRows[]): Promise<NodeAnswers> {
   if (!client.abilities.survivesDiskLoss || client.nodes < 2) {
@@ -59,7 +54,7 @@ async function askNode(client: SqlClient, target: Target, shards: readonly Shard
   if (!role) throw new Error('asked a node nothing');
   const { rows: answered, refused } = await selectDivided(client, [role, ...lists], target);
   const { writer, hashes } = toBodyHashes(answered, asked);
-  // What says whether it takes writes is the first part.
+  // The first part says whether it takes writes.
   const withoutRole = new Map([...refused].map(([part, error]) => [part - 1, error]));
   return {
     target,

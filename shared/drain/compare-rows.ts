@@ -6,14 +6,14 @@ import type { NodeAnswers } from './ask-nodes.ts';
 import { decideCopy, type CopyAction, type NodeWord, type Shown } from './decide.ts';
 import type { OpenRow } from './open-rows.ts';
 
-/** Rows compared together: the bodies that the nodes show are in memory with them, each of up to a MiB. */
+/** Rows compared together: their bodies, and the nodes', are in memory, each of up to a MiB. */
 export const COMPARED_ROWS = 4;
 
 /**
- * Decides on rows of one shard whose bytes some node shows otherwise, by their values.
+ * Decides on rows of one shard by value, since some node shows other bytes.
  *
  * @param rows at most `COMPARED_ROWS`
- * @throws SqlError where the writer could not be asked
+ * @throws SqlError if the writer could not be asked
  */
 export async function compareRows(
   client: SqlClient,
@@ -22,7 +22,7 @@ export async function compareRows(
 ): Promise<readonly CopyAction[]> {
   const writer = await shownAt(client, 'writer', rows);
   const hasEqual = writer.includes('same');
-  // What is no conflict, nor missing, goes only once all of them show it.
+  // A row that is there goes only once all nodes show it.
   const answers =
     hasEqual && nodes
       ? await Promise.all(

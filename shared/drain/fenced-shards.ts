@@ -2,8 +2,7 @@ import type { StoreContext } from '../access/context.ts';
 import { selectFencedShards, toFencedShards, type FencedShard } from '../sql/statements/select-fenced-shards.ts';
 
 /**
- * The shards of a group that take no appends from who is its writer now, since that may lack acknowledged cells: of
- * those that the topology says are the group's.
+ * Returns the shards of a group that take no appends from its writer, which may lack acknowledged cells.
  *
  * @throws SqlError when the writer cannot be asked
  */

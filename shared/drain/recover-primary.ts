@@ -14,49 +14,42 @@ import { fencedShards } from './fenced-shards.ts';
 import type { Holder } from './unanswered-copies.ts';
 import { undecidedSince, type UndecidedSince } from './undecided-since.ts';
 
-/** What was done for a group whose writer may have lacked acknowledged cells. */
 export interface Recovery {
   /** Cells brought back. */
   readonly appended: number;
-  /** Shards that take appends again. */
+  /** Shards opened. */
   readonly opened: number;
-  /** Shards that do not, and why not. */
+  /** Shards still closed, and why. */
   readonly closed: readonly { readonly datastore: string; readonly shard: number; readonly reason: string }[];
 }
 
 interface RecoveryOptions {
-  /** Kept between calls: it tells how long addresses have been undecided. @default they are seen for the first time */
+  /** Kept between calls: it tells how long addresses have been undecided. */
   readonly since?: UndecidedSince;
-  /** Once it comes no more shards are begun: a successor goes on with those. */
+  /** Ends the work after the shards under way. */
   readonly signal?: AbortSignal;
   /**
-   * Where the epochs of shards whose logs were set back are raised, so that every index is compared with what is left,
-   * also where none of their cells was lost. @default by who follows their logs alone, and finds them cut
+   * Where epochs of restored shards are raised, so that every index is verified even if no cell was lost. Without it
+   * followers raise them when they find a log cut.
    */
   readonly topologyTable?: DynamoTable | undefined;
 }
 
-/** Shards worked on side by side. */
 const SHARDS_AT_ONCE = 8;
 
 /**
- * Brings back what a group's new writer lacks: a reader that was promoted without the last cells takes no appends to a
- * shard until every other group's copies of it were looked through, and what somebody may have been told is stored is
- * there. What was only ever answered `buffered` gives way to it, and is left to the drain. A log that was set back in
- * time gets back what was drained since, too, where groups keep that for long enough.
+ * Brings back what a group's new writer lacks. A reader promoted without the last cells takes no appends to a shard
+ * until all other groups' hints of it were looked through, and what may have been acknowledged is there. Hints answered
+ * `buffered` are left to the drain. A log restored to a point in time gets back drained hints too.
  *
- * The shard's epoch is lifted to the topology's first: where the server lacks that, too, it refuses what is brought
- * back, and followers, who lift it where they find cells, find none in a log that has lost all of its own.
+ * - The shard's epoch is lifted to the topology's first, or the append would be refused.
+ * - A shard that refuses, or has an undecided address, stays closed; the others go on.
+ * - Repeatable after a crash, and by several at once: an append leaves out what exists.
+ * - Groups are read past the cache: a group added a moment ago may hold hints.
  *
- * Shard by shard: one whose table refuses an append, or with an address where two bodies may have been acknowledged,
- * stays closed, writes to it are buffered, and the others go on. Can be repeated after a crash anywhere in between, and
- * done by several at once: an append leaves out what is there.
- *
- * Which groups there are is read past the cache: copies may lie on one that was added a moment ago.
- *
- * @returns undefined when the writer is known to have all cells of all its shards
- * @throws SqlError or SchemalessError when the writer, or a group that may hold copies, cannot be asked: whatever was
- *   not looked through stays closed
+ * @returns undefined when the writer is known to have all cells
+ * @throws SqlError or SchemalessError when the writer or a group cannot be asked: what was not looked through stays
+ *   closed
  */
 export async function recoverPrimary(
   context: StoreContext,
@@ -112,19 +105,16 @@ export async function recoverPrimary(
       if (end.value !== undefined) recovery.closed.push({ datastore, shard, reason: end.value });
     }
   }
-  // Who appends by the epochs of before is refused, this very process among them.
+  // Appends of older epochs are refused, those of this process too.
   if (raising) context.topology.refresh();
   look.end();
   return recovery;
 }
 
-/**
- * All nodes had shown what was drained, and may have shown what was answered `buffered`: only where the log itself was
- * set back it may be gone.
- */
+/** Only a restored log may lack drained and answered hints, which all nodes had shown. */
 const COPIES_OF_SET_BACK = ['drained', 'unanswered', 'answered'] as const satisfies readonly CopyKind[];
 
-/** Raises epochs from those that held when the first was raised: two recoveries side by side raise most of them once. */
+/** Raises epochs from those at the first raise, so that concurrent recoveries raise most of them once. */
 interface EpochsNow {
   raise(context: StoreContext, datastore: string, shard: number): Promise<void>;
 }
@@ -139,7 +129,7 @@ function epochsNow(table: DynamoTable): EpochsNow {
         await raiseEpoch({ table, groups, datastore, shard }, (await topology)?.homes[shard]?.epoch ?? 0);
       } catch (error) {
         if (error instanceof SqlError || error instanceof SchemalessError) throw error;
-        // Of DynamoDB: the shard stays closed until it answers, and no other group's drain ends for it.
+        // The shard stays closed until DynamoDB answers; no other group's drain ends for it.
         throw new SchemalessError('unavailable', `its epoch cannot be raised: ${(error as Error).message}`, {
           cause: error,
         });
@@ -150,10 +140,10 @@ function epochsNow(table: DynamoTable): EpochsNow {
 
 const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
 
-/** All groups that may hold copies. While one cannot be asked nothing can be opened, so that nothing is read either. */
+/** Returns all groups that may hold hints. If one cannot be asked nothing can be opened. */
 async function openHolders({ groups }: StoreContext, primary: string): Promise<Holder[]> {
   const names = await groups.namesNow();
-  // A list that lacks the group itself may lack any: who holds copies is not known.
+  // A list without the group itself may lack any other.
   if (!names.includes(primary))
     throw new SchemalessError('unavailable', `group ${primary} is not described by the topology`);
   const others = names.filter((group) => group !== primary);
@@ -166,7 +156,7 @@ async function openHolders({ groups }: StoreContext, primary: string): Promise<H
   );
 }
 
-/** Undefined: everything that may have been acknowledged is there. */
+/** Returns undefined if everything that may have been acknowledged is there. */
 async function whyClosed(
   work: BringingBack,
   raising: EpochsNow | undefined,
@@ -183,7 +173,7 @@ async function whyClosed(
     if (undecided === 0) await raising?.raise(context, datastore, shard);
     return undecided === 0 ? undefined : `${undecided} addresses have two bodies that may have been acknowledged`;
   } catch (error) {
-    // Who cannot be reached is not asked about the next shard either; anything else may be for this shard alone.
+    // An unreachable group is asked about no further shard; any other error may be this shard's alone.
     if (
       error instanceof SchemalessError ||
       (error instanceof SqlError && (error.failure !== 'unreachable' || error.poolExhausted))

@@ -7,10 +7,8 @@ import { fencedShards } from './fenced-shards.ts';
 import { nameOf } from './turns.ts';
 
 /**
- * Gives the copies back to the drain that a group holds as undecided for shards that take appends again: an operator
- * chose among them, or the former writer, which has every acknowledged cell, is back.
- *
- * Primaries that cannot be asked are passed over: what waits for them is given back once they can.
+ * Gives undecided hints back to the drain once their shards take appends again: an operator chose, or the former writer
+ * is back. Skips primaries that cannot be asked.
  *
  * @throws SqlError when the group itself cannot be asked
  */
@@ -37,7 +35,6 @@ export async function releaseOpened(context: StoreContext, holder: string): Prom
   }
 }
 
-/** By name; undefined where the primary cannot be asked. */
 async function namesOfFenced(context: StoreContext, primary: string): Promise<ReadonlySet<string> | undefined> {
   try {
     return new Set((await fencedShards(context, primary)).map(nameOf));

@@ -11,24 +11,23 @@ import {
   type TimedRow,
 } from '../sql/statements/select-unanswered.ts';
 
-/** A group that may hold copies of a kind. */
 export interface Holder {
   readonly group: string;
   readonly client: SqlClient;
   readonly kind: CopyKind;
 }
 
-/** A copy of a write that somebody may have been told is stored. */
+/** A hint of a write that may have been acknowledged. */
 export interface Copy {
   readonly holder: Holder;
   readonly row: WaitingRow;
 }
 
-/** Rows of a table looked at with one statement: most of a buffer's say nothing but their id. */
+/** Rows of one statement: most rows of a buffer say nothing but their id. */
 const PAGE_ROWS = 1000;
 
 /**
- * The copies of one shard and one kind that a group holds, page by page.
+ * Reads one group's hints of one shard and kind, page by page.
  *
  * @throws SqlError when the group's writer cannot be asked
  */
@@ -45,13 +44,10 @@ export async function* copyPages(
   }
 }
 
-/** Rows that are in memory together, merged. */
+/** Merged rows in memory. */
 const MERGED_ROWS = 200;
 
-/**
- * The same of several groups together, in the order in which the copies came, as far as the groups' clocks agree: a
- * shard's copies lie on all other groups, each cell's on one.
- */
+/** Reads those of several groups in the order in which they came, by the groups' clocks. */
 export async function* mergedPages(
   holders: readonly Holder[],
   datastore: string,
@@ -81,9 +77,9 @@ function cameBefore(one: TimedRow | undefined, other: TimedRow | undefined): boo
 }
 
 /**
- * All copies at some addresses that the holders have, by `addressKey`.
+ * Reads all hints at some addresses, by `addressKey`.
  *
- * @throws SqlError when the writer of one of the groups cannot be asked
+ * @throws SqlError when the writer of a group cannot be asked
  */
 export async function copiesAt(
   holders: readonly Holder[],

@@ -4,9 +4,8 @@ import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
 
 /**
- * Looks at an index past the cache, which may be a minute old; for names of listed indexes alone. However many queries
- * come that do not fit the cache, the looks at one index are bounded: see `nextLook`. Throws `unavailable` when the table cannot
- * be read.
+ * Looks at a listed index past the cache; the looks at one index are bounded, see `nextLook`. Throws `unavailable` if
+ * the table cannot be read.
  */
 export type IndexLooks = (name: string) => Promise<IndexNow>;
 

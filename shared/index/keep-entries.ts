@@ -6,17 +6,17 @@ import { DEPTH, wantedEntries } from './wanted-entries.ts';
 import { writeEntries } from './write-entries.ts';
 
 /**
- * How long a write waits for its index entries. What is not done by then goes on by itself, and what fails the repair
- * makes good: an index never makes a write fail.
+ * How long a write waits for its index entries. The rest goes on in the background, and the repair fixes failures: an
+ * index never fails a write.
  */
 const DEADLINE_MS = 250;
 
 /**
- * Keeps the index entries of rows that were just written, before the write is answered.
+ * Maintains the index entries of rows just written, before the write is answered.
  *
- * @param cells that were stored; indexes of other columns than theirs are left alone
- * @param after what rows of theirs were found to hold when they were stored; the others are read now
- * @param areNew none of the cells was there before: a row that has no other has no entry yet, as a rule @default false
+ * @param cells stored cells; indexes of other columns are left alone
+ * @param after what their rows were found to hold when stored; other rows are read now
+ * @param areNew no cell was there before: a row without others has no entry yet
  */
 export async function keepEntries(
   context: StoreContext,
@@ -50,7 +50,7 @@ async function keepRows(context: StoreContext, { datastore, indexes, cells, afte
     );
     for (const { error } of unread) miss('', error);
     const missed = await writeEntries(context, datastore, entries, areNew);
-    // One that is down misses many.
+    // A group that is down misses many.
     for (const [group, error] of new Map(missed.map((one) => [one.group, one.error]))) miss(group, error);
   } catch (error) {
     miss('', error);

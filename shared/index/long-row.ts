@@ -17,9 +17,9 @@ import {
 const PAGE_CELLS = 1000;
 
 /**
- * Reads what is left of a row of many or long cells: a page of them is in memory at a time.
+ * Reads the rest of a row of many or long cells, a page in memory at a time.
  *
- * @throws SqlError when the group cannot be asked; where it refuses, the row is unread
+ * @throws SqlError when the group cannot be asked; if it refuses, the row is unread
  */
 export async function readLongRow(
   client: SqlClient,
@@ -37,9 +37,8 @@ export async function readLongRow(
 }
 
 /**
- * Takes the other cells of a column, page by page. They are of a later snapshot than the first statement's. One that
- * was written since has a higher ref key than the latest, and is not read, or a lower one: its tombstone is of a lower
- * version than its own entry and so does nothing.
+ * Takes the other cells of a column page by page, of a later snapshot. A cell written since has a higher ref key and is
+ * not read, or a lower one: its tombstone has a lower version than its own entry, and does nothing.
  */
 async function takeRest(
   client: SqlClient,

@@ -9,8 +9,8 @@ import { parseCountLimit } from './run-count.ts';
 import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
 /**
- * What a query answers, stated over all cells of a datastore in memory: one entry for each row whose latest cells have
- * the shard field, filtered, ordered and cut.
+ * What a query answers, over all cells in memory: one entry for each row whose latest cells have the shard field,
+ * filtered, ordered and cut.
  */
 export function referenceQuery(
   indexes: readonly IndexDefinition[],
@@ -73,7 +73,6 @@ function referenceEntries(
   return { definition, parsed, found };
 }
 
-/** What a count of those answers. */
 export function referenceCount(
   indexes: readonly IndexDefinition[],
   cells: readonly Cell[],

@@ -1,13 +1,10 @@
 import type { ReadBehind, SqlRow, Statement } from './client.ts';
 import { unionOf } from './union.ts';
 
-/** What is read behind a transaction: for all its statements with one SELECT, or few. */
+/** The reads behind a transaction, in one SELECT or few. */
 export interface ReadsBehind {
   readonly selects: readonly Statement[];
-  /**
-   * @param results of the SELECTs
-   * @returns by the places of the statements, the rows of each that wanted some
-   */
+  /** Returns the rows of each statement that wanted some, by its place. */
   rowsOf(results: readonly (readonly SqlRow[])[]): readonly (readonly SqlRow[] | undefined)[];
 }
 
@@ -17,8 +14,8 @@ interface Wanted {
 }
 
 /**
- * Of one SELECT at most, unless a read alone has more: what a union takes grows faster than it. Measured of 1,000: 256 ms
- * as one, 21 ms in parts of a hundred (MySQL), 47 and 13 ms (MariaDB).
+ * Branches of one SELECT, unless one read has more: 1,000 took 256 ms as one and 21 ms in hundreds (MySQL), 47 and 13
+ * ms (MariaDB).
  */
 const MOST_BRANCHES = 100;
 
@@ -52,7 +49,7 @@ function unionOfReads(wanted: readonly Wanted[]): Statement {
   );
 }
 
-/** Gives each its own rows, whose items are numbered from 0 on again. */
+/** Gives each read its own rows, with items numbered from 0 again. */
 function divide(found: readonly SqlRow[], wanted: readonly Wanted[], rows: (readonly SqlRow[] | undefined)[]): void {
   const [only] = wanted;
   if (only && wanted.length === 1) {

@@ -3,38 +3,35 @@ import type { Role } from '../cell.ts';
 import { type DividedAnswer, selectDivided } from './select-divided.ts';
 import { SEVERAL_TABLES } from './union.ts';
 
-/** How long a table may take to show one row, while the node itself answers. */
+/** How long a table may take to show one row while its node answers. */
 const PATIENCE_MS = 500;
-/** How long a table that did not is left out of unions: as long as a statement that changes a table may well go on. */
+/** How long a locked table is left out of unions: about as long as an ALTER may take. */
 const REST_MS = 30_000;
-/** Of a lock wait that a server gave up: nobody else is rolled back for a read. */
+/** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
 
-/** Tables of one node that show nothing, since somebody has locked them. */
+/** Tables of one node that are taken for locked. */
 interface LockedTables {
-  /** Until when they are taken for locked, by `performance.now()`. */
+  /** Until when, by `performance.now()`. */
   readonly until: Map<string, number>;
-  /** Those that are being looked at, each by one statement. */
   readonly looks: Map<string, Promise<unknown>>;
 }
 
 const known = new WeakMap<SqlClient, Map<Role, LockedTables>>();
 
 /**
- * Runs the union of several statements as `selectDivided` does. Where it takes a whole time limit, somebody may have
- * locked one of its tables: each is asked for one row, and those that show none are `refused`, while the node itself
- * still answers; the rest are asked again. For a while such a table is left out of unions; its first answer ends that.
+ * Runs a union as `selectDivided` does. After a timeout it asks each table for one row; those that show none while the
+ * node answers are `refused`, and the rest is asked again. Unions leave such a table out for a while, or until it
+ * answers. A statement that is slow by itself fails as it is.
  *
- * A statement that is slow by itself is no locked table: it fails as it is.
- *
- * @throws SqlError where the node does not answer, or no table is locked
+ * @throws SqlError if the node does not answer, or no table is locked
  */
 export function selectParts(client: SqlClient, parts: readonly Statement[], role: Role): Promise<DividedAnswer> {
   const locked = lockedTablesOf(client, role);
   return locked.until.size === 0 ? selectQuick(client, parts, role, locked) : selectAround(client, parts, role, locked);
 }
 
-/** Leaves out what is known to be locked, and looks whether it still is. */
+/** Leaves out tables known to be locked, and looks at them again. */
 async function selectAround(
   client: SqlClient,
   parts: readonly Statement[],
@@ -75,10 +72,7 @@ function isLate(error: unknown): boolean {
   );
 }
 
-/**
- * Looks which of the tables are locked. Returns false where that is not known: the node does not answer either, its
- * connections are all in use, or this process is too busy to hear it.
- */
+/** Looks which tables are locked. Returns false if that is unknown: the node does not answer, or its pool is full. */
 async function findLocked(
   client: SqlClient,
   role: Role,
@@ -91,7 +85,7 @@ async function findLocked(
       () => late.delete(table),
       (error: unknown) => isLate(error) || late.delete(table),
     );
-  // Asked after them, and of none of them: what it had to wait for, they had to.
+  // Asked after them, and of none of them: it waits for whatever they wait for.
   const node = client.select({ sql: 'SELECT 1', parameters: [] }, role);
   if (!(await comesSoon(node))) return false;
   await comesSoon(Promise.all([...tables].map((table) => locked.looks.get(table)?.catch(() => undefined))));
@@ -99,7 +93,7 @@ async function findLocked(
   return true;
 }
 
-/** Asks a table for one row. Whoever asks meanwhile shares it. */
+/** Asks a table for one row; concurrent callers share the look. */
 function look(client: SqlClient, role: Role, { until, looks }: LockedTables, table: string): Promise<unknown> {
   let asked = looks.get(table);
   if (!asked) {
@@ -115,7 +109,6 @@ function look(client: SqlClient, role: Role, { until, looks }: LockedTables, tab
   return asked;
 }
 
-/** Whether there is an answer in good time. */
 async function comesSoon(answer: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<boolean>((resolve) => {
@@ -135,9 +128,9 @@ async function comesSoon(answer: Promise<unknown>): Promise<boolean> {
 }
 
 interface DividedParts {
-  /** Places of parts whose tables are not known to be locked. */
+  /** Places of parts to ask. */
   readonly quick: readonly number[];
-  /** By place, why the others are not asked. */
+  /** Why the others are not asked, by place. */
   readonly late: ReadonlyMap<number, SqlError>;
 }
 

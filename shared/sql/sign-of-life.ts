@@ -6,14 +6,11 @@ interface SignOfLifeOptions {
   readonly probe: () => Promise<unknown>;
   readonly timeoutMs: number;
   readonly standstill: Standstill;
-  /** When a statement was answered last: that is one, too, however busy the server is. */
+  /** When any statement was last answered: that is a sign of life too. */
   readonly answeredAt: () => number;
 }
 
-/**
- * Asks for one at a time; who asks meanwhile gets the same answer. One that this process was not awake to hear is asked
- * for again.
- */
+/** Asks one probe at a time; concurrent callers share it. Repeats a probe that this process slept through. */
 export class SignOfLife {
   readonly #options: SignOfLifeOptions;
   #asking: Promise<boolean> | undefined;
@@ -22,7 +19,6 @@ export class SignOfLife {
     this.#options = options;
   }
 
-  /** Whether one comes in time. */
   comes(): Promise<boolean> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;

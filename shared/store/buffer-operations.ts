@@ -7,12 +7,11 @@ import { keepUndecided } from './keep-undecided.ts';
 import { listKept, parseKeptIds } from './kept-writes.ts';
 import { toUnavailable } from '../access/ask-parts.ts';
 
-/** Ids that one request may name. */
 const MOST_DISCARDED = 1000;
 /** Each is a statement on every group. */
 const MOST_DECIDED = 100;
 
-/** What operators see of the buffer tables, may discard, and have to decide: all groups side by side. */
+/** The operators' view of the buffer tables, of all groups side by side. */
 export function bufferOperations(context: StoreContext, datastore: string): BufferOperations {
   return {
     async buffer() {

@@ -12,8 +12,8 @@ import { selectLog } from '../sql/statements/select-log.ts';
 import { untilHole } from './read-log.ts';
 
 /**
- * No page is begun later, and no cell but a page's first is decoded: an answer is to come well within the time that a
- * gateway waits, and bodies may deflate a thousandfold.
+ * After this time no page begins, and no cell but a page's first is decoded: a gateway waits only so long, and bodies
+ * may inflate a thousandfold.
  */
 const READING_MS = 4000;
 
@@ -31,7 +31,7 @@ export function digestReads(context: StoreContext, name: string, shards: number)
       let head = 0;
       const roles = new Set<Role>();
       do {
-        // One at least, which says how far the log goes.
+        // At least one, which brings the head.
         const limit = Math.max(1, Math.min(LIMITS.logCells, (at ?? Infinity) - place));
         const statement = selectLog({ datastore: name }, [{ shard, after: place }], limit, bytes);
         const { role, rows } = await context.admit(group, () => askEither(client, group, read, statement));

@@ -7,13 +7,12 @@ import type { KeptId } from './kept-writes.ts';
 import { toUnavailable } from '../access/ask-parts.ts';
 
 /**
- * Decides for some of the undecided writes: whatever else is undecided at their addresses gives way to them on all
- * groups, so that whoever brings back what the primary lacks finds one body there. What gave way ends as a kept
- * conflict once it is there.
+ * Chooses some undecided writes: all others at their addresses give way on all groups, so that recovery finds one body
+ * there. The others end as conflicts.
  *
- * @returns how many of them were undecided
- * @throws SchemalessError `invalid_field` for two bodies of one address; `unavailable` where a group cannot be told:
- *   the address stays undecided, or is decided for the body that was chosen
+ * @returns how many were undecided
+ * @throws SchemalessError `invalid_field` for two bodies of one address; `unavailable` if a group cannot be told: the
+ *   address stays undecided, or is decided for the chosen body
  */
 export async function keepUndecided(
   { groups }: Pick<StoreContext, 'groups'>,

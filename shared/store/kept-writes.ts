@@ -17,9 +17,8 @@ interface KeptPage {
 }
 
 /**
- * A page of the writes that are kept in one state. Group by group, so that it needs few of them; a group that is down
- * is an error, not a gap. Ends at `limit`, or where the answer is full, once it has one: bodies are decoded one by one
- * until then.
+ * Lists a page of kept writes, group by group; a group that is down is an error, not a gap. Ends at `limit`, or once
+ * the answer is full.
  */
 export async function listKept(
   { groups }: Pick<StoreContext, 'groups'>,
@@ -49,13 +48,13 @@ export async function listKept(
       writes.push(write);
       bytes += row.body.length;
     }
-    // What was cut by its bytes goes on with the next page, in the same group.
+    // Cut by its bytes: the next page goes on in this group.
     if (rows.length < wanted && bytes >= pageBytes(client)) return goOn();
   }
   return { writes, next: null };
 }
 
-/** What a write adds to an answer besides its body and its column name. */
+/** Bytes of a write in an answer besides body and column name. */
 const ENVELOPE_BYTES = 300;
 
 function toWrite(group: string, row: BufferRow): { readonly write: BufferConflict; readonly size: Sized } {
@@ -64,7 +63,7 @@ function toWrite(group: string, row: BufferRow): { readonly write: BufferConflic
   try {
     ({ body, plainBytes } = decodeSized(row.body));
   } catch {
-    // One that was damaged keeps its place in the list.
+    // A damaged one keeps its place.
   }
   const around = ENVELOPE_BYTES + Buffer.byteLength(column_name) * JSON_GROWTH;
   return {
@@ -73,7 +72,7 @@ function toWrite(group: string, row: BufferRow): { readonly write: BufferConflic
   };
 }
 
-/** A kept write: the group that holds it, and its number there. */
+/** A kept write's group, and its number there. */
 export interface KeptId {
   readonly group: string;
   readonly id: number;
@@ -86,7 +85,7 @@ function parseKeptId(value: unknown, field: string): KeptId {
   return { group, id: Number(digits) };
 }
 
-/** Ids of a request, each of a group that there is. Throws `invalid_field`. */
+/** Parses a request's ids of existing groups. Throws `invalid_field`. */
 export function parseKeptIds(ids: unknown, names: readonly string[], most: number): readonly KeptId[] {
   if (!Array.isArray(ids) || ids.length === 0 || ids.length > most)
     throw invalidField('ids', `an array of 1 to ${most} ids`, ids);

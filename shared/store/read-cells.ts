@@ -28,7 +28,6 @@ import { readBatch } from './read-batch.ts';
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'> & LookUps;
 
-/** The reads of single rows, and of batches of cells: one statement a group. */
 export function cellReads(context: StoreContext, name: string, shards: number): CellReads {
   const readOne = oneOfRow(context, name, shards);
   const { find, findEach } = cellLookUps(context, name, shards);
@@ -85,14 +84,12 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
   };
 }
 
-/** One item of one row, and the bytes that it may have. */
 type ReadOne = (
   rowKey: string,
   options: ReadOptions,
   statement: (topology: DatastoreTopology, shard: number, heads: boolean, bytes: number) => Statement,
 ) => Promise<ItemRows & Served & { readonly bytes: number }>;
 
-/** From the group that holds its shard. */
 function oneOfRow(context: StoreContext, name: string, shards: number): ReadOne {
   return async (rowKey, options, statement) => {
     const minimum = parseAddedId(options.min_added_id);
@@ -115,16 +112,13 @@ function oneOfRow(context: StoreContext, name: string, shards: number): ReadOne 
   };
 }
 
-/**
- * Reads that share an answer fetch so small a part each of what one may have: few are longer, and those are asked for
- * alone.
- */
+/** Reads that share an answer fetch this part of its size; the few longer ones are asked for alone. */
 const SHARERS = 8;
 
-/** Of more columns of a row it is not worth to look each up by itself. */
+/** More columns than this are not worth a look-up each. */
 const FEW_COLUMNS = 8;
 
-/** Of a few columns, their latest cells, each looked up by itself; undefined where some is too long for that. */
+/** Looks up the latest cells of a few columns; undefined if one is too long for that. */
 async function readColumns(
   readOne: ReadOne,
   { row_key, columns = [], after }: Pick<RowRange, 'row_key' | 'columns' | 'after'>,
@@ -145,7 +139,7 @@ function byName(one: StoredCell, other: StoredCell): number {
   return Buffer.compare(Buffer.from(one.column_name), Buffer.from(other.column_name));
 }
 
-/** Arguments are checked in the same turn; a failed check must still reach the caller as a rejection. */
+/** Turns a failed check of arguments into a rejection. */
 function rejectable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();
@@ -168,12 +162,12 @@ function toPage<Next>(
   const wanted = answer.cells.slice(0, limit);
   const cells = decodeUntilFull(wanted, packed, room, room === undefined);
   const last = cells.at(-1);
-  // One row more than asked for says whether the list goes on; a list that was cut by its bytes may, too.
+  // One row too many, or a list cut by its bytes, may go on.
   const encoded = answer.cells.reduce((sum, cell) => sum + bytesCome(cell), 0);
   const more = cells.length < answer.cells.length || encoded >= answer.bytes;
   if (room && (cells.length < wanted.length || (encoded >= answer.bytes && answer.cells.length <= limit)))
     throw noRoomLeft();
-  // Only here: what is left out counts for where the list goes on.
+  // Hidden cells count for where the list goes on.
   const shown = cells.filter((_, position) => wanted[position]?.isOut !== true);
   return { cells: shown, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
 }

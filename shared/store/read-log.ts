@@ -13,13 +13,12 @@ import type { Datastore, LogOptions, ShardHead, ShardLog } from '../contract/dat
 import { parseBatch, parseLimit, parseLocation, parseRead } from '../address.ts';
 import type { AnswerRoom } from '../contract/answer-room.ts';
 
-/** Shards whose logs one statement reads. Some 64 branches take about 1 ms; beyond, parsing grows. */
+/** Some 64 branches take about 1 ms; beyond, parsing grows. */
 const SHARDS_A_STATEMENT = 64;
-/** Shards whose heads one statement asks for. */
 const HEADS_A_STATEMENT = 256;
-/** An answer with less room than this is full: to fill it up would take statements for a few cells each. */
+/** With less room left an answer is full: filling it would take statements for a few cells each. */
 const FULL_BYTES = LIMITS.answerBytes / 4;
-/** Halved as often, a thousand shards are one. */
+/** Halving a thousand shards this often leaves one. */
 const MOST_ROUNDS = 16;
 
 export function logReads(context: StoreContext, name: string, shards: number): Pick<Datastore, 'log' | 'heads'> {
@@ -74,13 +73,12 @@ export function logReads(context: StoreContext, name: string, shards: number): P
 interface Reading {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
-  /** Cells a shard. */
   readonly limit: number;
   readonly read: Role;
   readonly packed: boolean | undefined;
 }
 
-/** Where times stand in the logs. */
+/** Looks up the places of times in the logs. */
 async function locate({ context, topology, read }: Reading, logs: readonly OpenLog[]): Promise<void> {
   await eachPage(
     { topology, size: SHARDS_A_STATEMENT },
@@ -103,12 +101,10 @@ async function locate({ context, topology, read }: Reading, logs: readonly OpenL
 }
 
 /**
- * Reads logs into one answer, each shard an equal share of what room there is: of all a cell, then of all the next one.
- *
- * Shares are bounded by what bodies take as they are stored. What shards that have little leave over goes to those that
- * were cut by theirs, in further rounds; of half as many shards at a time where the next cells of most are larger than
- * their shares. The first shard's first cell comes whatever its size, and which one is first is chosen anew for each
- * request: so none is kept waiting for ever behind others, whatever the sizes of their cells.
+ * Reads logs into one answer, of all shards a cell, then of all the next. Each shard's share is bounded by stored
+ * bytes; what some leave over goes to others in further rounds, to half as many shards at a time if most next cells
+ * exceed their shares. The first shard's first cell comes whatever its size, and a random shard is first: no shard
+ * waits for ever.
  */
 async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<void> {
   const room = answerRoom();
@@ -127,7 +123,7 @@ async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<v
   }
 }
 
-/** Fetches what comes next in logs, of all of them no more than `room` bytes. */
+/** Fetches the next cells of logs, `room` bytes at most. */
 async function fetchNext(
   { context, topology, limit, read }: Reading,
   logs: readonly OpenLog[],
@@ -179,7 +175,7 @@ function fetched(log: OpenLog, { cells: unordered, head, role, limit }: Fetched)
   log.isCut = cells.length < limit && log.stored.length === cells.length && log.next + cells.length < head;
 }
 
-/** What was read before stands, and is gone on from. */
+/** Keeps what was read before. */
 function fail(log: OpenLog, error: SchemalessError): void {
   log.isCut = false;
   log.stored = [];
@@ -187,8 +183,8 @@ function fail(log: OpenLog, error: SchemalessError): void {
 }
 
 /**
- * The cells that follow `after` without a hole. Added ids are dense, so a hole is a commit that this snapshot does not
- * show yet: MariaDB can show a later one first for a moment. Stepping over it would skip a cell for ever.
+ * Returns the cells after `after` up to a hole. A hole is a commit not visible yet (MariaDB may show a later one
+ * first): stepping over it would skip a cell for ever.
  */
 export function untilHole(cells: readonly StoredCell[], after: number): readonly StoredCell[] {
   const hole = cells.findIndex(({ added_id }, position) => added_id !== after + position + 1);
@@ -197,11 +193,10 @@ export function untilHole(cells: readonly StoredCell[], after: number): readonly
 
 interface Paging {
   readonly topology: DatastoreTopology;
-  /** Items of a page. */
   readonly size: number;
 }
 
-/** Asks for items of shards page by page, groups side by side; a page that fails is an error of each of its items. */
+/** Asks for items of shards by pages, groups side by side; a failed page fails each of its items. */
 async function eachPage<T extends { readonly shard: number }>(
   { topology, size }: Paging,
   items: readonly T[],
@@ -223,21 +218,20 @@ async function eachPage<T extends { readonly shard: number }>(
   );
 }
 
-/** One shard's log while it is read into an answer. */
 interface OpenLog {
   readonly shard: number;
-  /** A time that has to be looked up, where that is its location. */
+  /** A time whose place has to be looked up. */
   readonly since: string | undefined;
   readonly cells: Cell[];
-  /** The last added id read, or where its location stands. */
+  /** The last added id read, or the starting place. */
   next: number;
-  /** How far it was seen to go. */
+  /** The highest head seen. */
   head: number;
-  /** What was fetched and is not in the answer yet. */
+  /** Fetched cells that are not in the answer yet. */
   stored: readonly StoredCell[];
-  /** Its last fetch ended at its share of the room. */
+  /** Its last fetch ended at its share. */
   isCut: boolean;
-  /** Who answered; a reader, if one answered part of it. */
+  /** `reader` if a reader answered any part. */
   role: Role | undefined;
   error: SchemalessError | undefined;
 }
@@ -246,18 +240,17 @@ function openLog({ shard, after = 0, since }: Location): OpenLog {
   return { shard, since, cells: [], next: after, head: 0, stored: [], isCut: false, role: undefined, error: undefined };
 }
 
-/** How cells are taken into an answer. */
 interface Taking {
   readonly room: AnswerRoom;
-  /** Bodies stay packed, where they can. */
+  /** Bodies stay packed if they can. */
   readonly packed: boolean | undefined;
   /** The first cell is taken whatever its size. */
   readonly anyway: boolean;
 }
 
 /**
- * Moves what was fetched into the answer: a cell of each log, then the next of each, until none is left or one does not
- * fit. Decodes one at a time, so that bodies that deflate a thousandfold cannot fill memory.
+ * Moves fetched cells into the answer, one of each log in turn, until none is left or one does not fit. Decodes one at
+ * a time: bodies may inflate a thousandfold.
  */
 function takeInTurn(
   logs: readonly OpenLog[],
@@ -279,10 +272,7 @@ function takeInTurn(
   }
 }
 
-/**
- * Cells that are there and not in the answer, whether they had no room, are beyond the limit or behind a hole, are more
- * to come.
- */
+/** `more`: cells beyond the room, the limit or a hole remain. */
 function toShardLog({ shard, cells, next, head, role = 'writer', error }: OpenLog): ShardLog {
   return error
     ? { shard, error }

@@ -17,8 +17,8 @@ import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
 
 /**
- * The write path: validate, route, buffer on secondaries, append on the primary, answer. Groups go side by side, and
- * the shards of a group too.
+ * The write path: validate, route, buffer on secondaries, append on the primary, answer. Groups and shards go side by
+ * side.
  */
 export function cellWrites(
   context: StoreContext,
@@ -50,7 +50,6 @@ export function cellWrites(
     );
   }
 
-  /** @param prepareOne checks a cell, and makes it ready */
   function batchOf<Given extends NewCell>(prepareOne: (cell: Given, prefix: string) => BufferedCell) {
     return async (cells: readonly Given[]): Promise<readonly PutResult[]> => {
       const prepared = parseBatch(cells, 'cells', prepareOne);
@@ -84,9 +83,7 @@ export function cellWrites(
   };
 }
 
-/**
- * Writes to addresses that no application has: erasures. The same way as any write, but for the check of the name.
- */
+/** Writes erasures, whose names no application can use: as any write, but for the check of the name. */
 export async function reservedWrites(
   context: StoreContext,
   name: string,
@@ -102,10 +99,7 @@ export async function reservedWrites(
   };
 }
 
-/**
- * Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached
- * alike.
- */
+/** Refuses what could not be written or read again over this way to MySQL, which all groups share. */
 function checkBounds(
   cells: readonly BufferedCell[],
   { abilities }: SqlClient,
@@ -133,10 +127,7 @@ const NO_GROUPS: readonly string[] = [];
 
 type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string };
 
-/**
- * Refused before anything is buffered where too much of the group is under way: copies of refused writes would only add
- * to it.
- */
+/** Refuses an overload before anything is buffered: hints of refused writes would add to it. */
 async function admitToGroup(
   context: WriteContext,
   group: string,
@@ -150,7 +141,7 @@ async function admitToGroup(
   }
 }
 
-/** Cells of one primary: buffered together, appended shard by shard. */
+/** Writes cells of one primary: buffered together, appended shard by shard. */
 async function writeToGroup(
   context: WriteContext,
   group: string,
@@ -196,7 +187,7 @@ async function writeToGroup(
   return results;
 }
 
-/** The groups that hold copies of the cells' shards, and may be their primaries soon. */
+/** Returns groups that copy the cells' shards, and may be their primaries soon. */
 async function copyGroups(
   { topology, datastore }: WriteContext,
   cells: readonly BufferedCell[],
@@ -211,9 +202,8 @@ async function copyGroups(
 }
 
 /**
- * Cells were appended to a group that became their primary meanwhile. The one that holds their copies may be the same: a
- * cell on it alone could be lost with it, so that it gets another copy, or is not confirmed. One that lost against
- * another body needs none.
+ * Handles cells appended to a group that became their primary meanwhile. It may be the only hint holder too: a cell on
+ * it alone could be lost, so that it gets another hint, or is not confirmed.
  */
 async function withCopiesElsewhere(
   context: WriteContext,
@@ -247,7 +237,7 @@ function isStored({ outcome }: PutResult): boolean {
   return outcome === 'stored' || outcome === 'stored_before';
 }
 
-/** Works on the items of each part side by side. Returns what became of each item, in the items' order. */
+/** Works on the items of each part side by side. Returns results in the items' order. */
 function inParts<Part, Item, Result>(
   items: readonly Item[],
   partOf: (item: Item) => Part,
@@ -276,8 +266,8 @@ async function inSeveral<Part, Item, Result>(
 }
 
 /**
- * The primary failed: a second copy goes to another group, so that the cells outlive either. Of restored cells the
- * copies are taken back: appended behind others of its shard, one would have a later time than its own.
+ * Puts a second hint on another group after the primary failed, so that the cells outlive either. Hints of restored
+ * cells are taken back: appended behind others they would get a later time.
  */
 async function settleWithoutPrimary(
   context: WriteContext,
@@ -306,7 +296,7 @@ async function settleWithoutPrimary(
     holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
   const all = [...holders, ...more];
   if (!(await markAnswered(context, context.datastore, cells, all))) {
-    // The copies stay: whether they were marked is not known, and another writer may rely on them.
+    // The hints stay: whether they were marked is unknown, and another writer may rely on them.
     return cells.map(({ shard }) => ({
       outcome: 'unavailable',
       shard,
@@ -318,8 +308,8 @@ async function settleWithoutPrimary(
 }
 
 /**
- * The same address twice in one batch. The first is written; a later one is judged by what became of it, or, where the
- * first lost against another body or is only buffered, so that nobody knows yet which one is stored, written after it.
+ * Settles an address that is twice in one batch. The first is written; a later one is judged by its outcome, or written
+ * after it if the first conflicted or is only buffered.
  */
 async function settleRepeats(
   cells: readonly BufferedCell[],

@@ -1,16 +1,15 @@
 import { pauseFor } from '../../pause-for.ts';
 import type { Groups } from '../../access/groups.ts';
 
-/** Groups that failed and have not answered since: nobody waits for their timeouts again and again. */
+/** Groups that failed and have not answered since: nothing waits for their timeouts again. */
 export interface AwayGroups {
   has(group: string): boolean;
   add(group: string): void;
 }
 
-/** Between signs of life asked of a group that failed. */
+/** Interval of signs of life asked of a failed group. */
 const PROBE_MS = 500;
 
-/** Remembers groups that failed until they answer, or the signal comes. */
 export function awayGroups(groups: Groups, signal: AbortSignal): AwayGroups {
   const away = new Set<string>();
 

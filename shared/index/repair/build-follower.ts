@@ -6,7 +6,7 @@ import type { RepairWork } from './repair-work.ts';
 import { firstFailures, lastOf } from './repair-follower.ts';
 import { repairRows } from './repair-rows.ts';
 
-/** A page that takes longer shows that its groups have enough to do: they get a pause of half that time. */
+/** A slower page shows busy groups: a pause of half its time follows. */
 const SLOW_MS = 2000;
 
 export function buildName({ name, hash }: Pick<PhysicalIndex, 'name' | 'hash'>): string {
@@ -14,8 +14,8 @@ export function buildName({ name, hash }: Pick<PhysicalIndex, 'name' | 'hash'>):
 }
 
 /**
- * Builds one version of an index from the start of the logs. Goes on where it stopped, by its offsets. A shard whose
- * rows cannot be read, or whose entries cannot be written, waits, and the build with it: nobody reads them yet.
+ * Builds one version of an index from the start of the logs; goes on at its offsets. A shard whose rows cannot be read,
+ * or entries written, waits, and the build with it.
  */
 export function buildFollower(
   work: RepairWork,
@@ -47,7 +47,6 @@ export function buildFollower(
   };
 }
 
-/** Spreads work over time, whoever does it. */
 export interface Throttle {
   take(cells: number, signal: AbortSignal): Promise<void>;
 }

@@ -11,9 +11,8 @@ import { buildName } from './build-follower.ts';
 import type { RepairWork } from './repair-work.ts';
 
 /**
- * Drops the tables of versions that were retired long enough ago, and then takes them out of the catalogue. Under the
- * lease of the migration, which creates tables of versions that it is about to list; where that runs, the next look
- * will do.
+ * Drops the tables of versions retired long enough ago, then their catalogue entries. Under the migration's lease,
+ * which creates tables of versions before listing them.
  */
 export async function dropRetired(
   work: RepairWork,
@@ -43,7 +42,7 @@ async function dropVersions(work: RepairWork, due: readonly PhysicalIndex[], sig
       if (!(await dropTables(work, version, signal))) return;
       await forget(work, version);
     } catch (error) {
-      // A table that cannot be dropped keeps its version in the catalogue, and no other one.
+      // A table that cannot be dropped keeps only its own version listed.
       failures.push(error);
     }
   }
@@ -58,7 +57,7 @@ async function forget(work: RepairWork, { name, hash, definition }: PhysicalInde
     work.report({ datastore, kind: 'dropped', index: name, hash });
 }
 
-/** Returns whether all are gone. Can be repeated: what is gone is passed over. */
+/** Returns whether all are gone. Repeatable. */
 async function dropTables(
   { context, datastore }: RepairWork,
   version: { readonly name: string; readonly hash: string },

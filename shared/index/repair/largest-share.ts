@@ -7,27 +7,25 @@ import { readIndexProgress } from '../../topology/index-progress.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
 
-/** The largest shard's share of each index's entries, as last counted. */
 export interface LargestShares {
-  /** 0 to 1; null while nobody knows. */
+  /** Returns 0 to 1; null while unknown. */
   of(index: string): Promise<number | null>;
-  /** After a version became live. */
+  /** Schedules a count after a version became live. */
   countSoon(): Promise<void>;
-  /** Counts where it is time to. */
+  /** Counts if due. */
   look(): Promise<void>;
 }
 
-/** Tables counted with one statement, each as far as `ENTRIES.first`. */
 const TABLES_A_STATEMENT = 8;
-/** Entries that a statement reads of a table: of one of eight, and of one by itself. Nothing of it may be in memory. */
+/** Entries read of a table by a statement for eight, and for one. */
 const ENTRIES = { first: 5000, more: 10_000 };
-/** Counting rests for so many times as long as it took. */
+/** Counting rests for this many times its duration. */
 const REST = 100;
 
 /**
- * Counts the live entries of each shard's table, exactly: the servers' own estimates may be a day old. Each statement
- * reads a bounded number of them, and large indexes are counted rarely, so that at most a hundredth of the time is
- * spent on it. A table that the server refuses is left out; where a group cannot be asked the figure stays as it was.
+ * Counts the live entries of each shard's table exactly: the servers' estimates may be a day old. Statements are
+ * bounded and large indexes counted rarely: a hundredth of the time at most. Leaves out refused tables; if a group
+ * cannot be asked the figure stays.
  */
 export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
   const { datastore, settings, topologyTable } = work;
@@ -40,11 +38,11 @@ export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
         shares.set(index, (await readIndexProgress(topologyTable, { datastore, name: index }))?.largest_share ?? null);
       return shares.get(index) ?? null;
     },
-    // Not at once: the catalogue in hand may not list as live yet what is live now.
+    // The catalogue in hand may not list the live version yet.
     countSoon: () => due.doneFor('counts', 2 * settings.versionsAgeMs),
     async look() {
       if (!(await due.isDue('counts'))) return;
-      // Now already: an index that cannot be counted is not tried again at once.
+      // Set first: an index that cannot be counted is not tried again at once.
       await due.doneFor('counts', settings.countEveryMs);
       const start = performance.now();
       const failures: unknown[] = [];
@@ -92,7 +90,7 @@ async function largestShare({ context, datastore }: RepairWork, index: PhysicalI
   return total === 0 ? 0 : Math.max(...all) / total;
 }
 
-/** Counts the entries of a large table, some at a time. */
+/** Counts a large table page by page. */
 async function countAll(client: SqlClient, datastore: string, shard: number, index: PhysicalIndex): Promise<number> {
   let live = 0;
   let page: CountedPage | undefined;

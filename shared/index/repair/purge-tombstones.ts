@@ -9,9 +9,8 @@ import type { RepairWork } from './repair-work.ts';
 const ROWS_A_STATEMENT = 200;
 
 /**
- * Deletes old tombstones from all index tables of a datastore where it is time to, a few at a time, group beside group.
- * A table that refuses costs itself alone. A run that ends in the middle leaves the rest to its successor, which soon
- * passes what is done.
+ * Deletes old tombstones of a datastore if due, groups side by side. A table that refuses costs itself alone. The next
+ * run goes on after one that ended.
  */
 export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: AbortSignal): Promise<void> {
   if (!(await due.isDue('purge'))) return;
@@ -45,7 +44,7 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
             if (signal.aborted) return;
             await purge(client, shard, index).catch((error: unknown) => {
               failures.push(error);
-              // A group that is down has no other tables to give.
+              // A group that is down refuses all its tables.
               if (!(error instanceof SqlError) || error.failure === 'unreachable') throw error;
             });
           }
@@ -57,7 +56,6 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
   );
   if (tombstones > 0) work.report({ datastore, kind: 'purged', tombstones });
   if (signal.aborted) return;
-  // What failed waits for the next time.
   await due.doneFor('purge', settings.purgeEveryMs);
   if (failures.length > 0) throw failures[0];
 }

@@ -18,21 +18,19 @@ export interface RepairRun {
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
   readonly owner: string;
-  /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
+  /** When to end, by `Date.now()`: short of the function's time limit. */
   readonly deadline: number;
-  /** Ends the run earlier, in the same orderly way. */
+  /** Ends the run earlier, in order. */
   readonly signal?: AbortSignal;
-  /** @default REPAIR_SETTINGS, for those left out */
   readonly settings?: Partial<RepairSettings>;
-  /** Of the announcement to other runs, and of leases. @default those of `joinWorkers` */
+  /** Of worker group and leases. @default HEARTBEAT */
   readonly heartbeat?: Pick<Required<WorkersOptions>, 'heartbeatMs' | 'silenceMs'>;
   readonly report?: (event: RepairEvent) => void;
 }
 
-/** As that of the tailers: what a run that was killed held is free soon, the watch over builds too. */
+/** As the tailers': what a killed run held is free soon. */
 const HEARTBEAT = { heartbeatMs: 1000, silenceMs: 6000 };
 
-/** What a run has in hand beside its options. */
 interface Going extends Required<Pick<RepairRun, 'report'>> {
   readonly settings: RepairSettings;
   readonly heartbeat: Pick<Required<WorkersOptions>, 'heartbeatMs' | 'silenceMs'>;
@@ -43,9 +41,8 @@ interface Going extends Required<Pick<RepairRun, 'report'>> {
 }
 
 /**
- * Keeps the indexes of all datastores behind the writes: writes entries that are missing or wrong, builds new versions,
- * drops old ones. Until its successor has taken over all of it, the deadline, or the signal. Started every minute, so
- * that there is never a gap.
+ * Repairs the indexes of all datastores behind the writes: writes missing entries, builds new versions, drops old ones.
+ * Ends at the deadline, the signal, or once its successor took over; started every minute.
  */
 export async function runRepair(run: RepairRun): Promise<void> {
   const { stateTable, owner, report = () => undefined, heartbeat = HEARTBEAT } = run;
@@ -122,7 +119,7 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
         }
         repairs.get(datastore)?.look(catalogues, isSucceeded);
       }
-      // A successor that has looked has begun whatever there is to do.
+      // A successor that has looked has begun everything.
       workers.ready('repair', true);
       failing = false;
     } catch (error) {
@@ -134,5 +131,5 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
   }
 }
 
-/** The catalogue is read no more often than `versionsAgeMs` says: a look costs nothing. */
+/** A look costs nothing: `versionsAgeMs` bounds readings of the catalogue. */
 const SHORT_MS = 500;

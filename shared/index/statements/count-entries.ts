@@ -4,12 +4,7 @@ import { toBytes, toNumber } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 
-/**
- * How many live entries an index has in one shard, as far as `most`: what a statement reads is bounded, whatever there
- * is. Reads them in the key of tombstones.
- *
- * @param item a number for the first column
- */
+/** Counts the live entries of one shard up to `most`, in the key of tombstones, which bounds what is read. */
 export function countEntries(
   datastore: string,
   shard: number,
@@ -25,12 +20,11 @@ export function countEntries(
   };
 }
 
-/** By item. */
 export function toCounts(rows: readonly SqlRow[]): Map<number, number> {
   return new Map(rows.map(([item, count]) => [toNumber(item), toNumber(count)]));
 }
 
-/** A part of a table that was counted: where it ended. */
+/** A counted part of a table, and its last entry. */
 export interface CountedPage {
   readonly value: FieldValue;
   readonly row_key: string;
@@ -39,9 +33,8 @@ export interface CountedPage {
 }
 
 /**
- * Counts the next `most` entries and tombstones of one shard's table after an entry, in the order of the primary key.
- * Two ranges, of each of which no more than `most` are read: where one value of the shard field has a million entries,
- * one range from that value on would begin with them each time.
+ * Counts the next `most` entries and tombstones of one shard's table, by primary key. Two ranges: one value of the
+ * shard field may have a million entries, with which one range would begin each time.
  */
 export function countPage(
   datastore: string,
@@ -65,7 +58,7 @@ export function countPage(
   };
 }
 
-/** Undefined where there is nothing more. */
+/** Returns undefined at the end. */
 export function toCountedPage([row]: readonly SqlRow[], index: PhysicalIndex): CountedPage | undefined {
   return (
     row && {

@@ -10,12 +10,11 @@ export interface EntryKey {
   readonly row_key: string;
 }
 
-/** A live entry as a scan of an index table finds it. */
 export interface ScannedEntry extends EntryKey {
   readonly version: Version;
 }
 
-/** The next entries of one shard's index table, tombstones left out, in the order of its primary key. */
+/** Selects the next live entries of one shard's table, by primary key. */
 export function selectIndexPage(
   datastore: string,
   shard: number,

@@ -3,8 +3,7 @@ import { anyOfCopies, BY_COPY, keyParameters, keysOf } from './copy-key.ts';
 import type { BufferedCell } from './insert-buffered.ts';
 
 /**
- * Counts a writer of each copy that is answered `buffered`: where all were, the cell was never acknowledged as stored,
- * and gives way to one that was.
+ * Counts a writer of each hint as answered `buffered`. A hint whose writers all were gives way to an acknowledged cell.
  */
 export function answerBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {

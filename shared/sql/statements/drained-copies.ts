@@ -4,17 +4,15 @@ import { CONTROL } from '../names.ts';
 import { anyOfCopies, BY_COPY, keyParameters, type CopyKey } from './copy-key.ts';
 
 /**
- * Copies that were drained, which a group keeps for a while: what a primary gets back that is set back in time. A table
- * of its own, by the order in which they were drained, so that the buffer stays as small as it is without it, and a
- * write pays nothing for it.
+ * Drained hints that a group keeps for a primary that is restored to a point in time. A separate table, so that the
+ * buffer stays small and writes pay nothing.
  */
 const KEPT = 'datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, stored_at';
 
 /**
- * Keeps copies that are about to be deleted from the buffer, in the order in which they came. One that was kept before
- * has been drained again.
+ * Keeps hints that are about to be deleted, in their order. A hint kept before was drained again.
  *
- * @param rows few: their bodies are written once more, each of up to a MiB
+ * @param rows few: each body of up to a MiB is written again
  */
 export function keepDrained(rows: readonly CopyKey[]): Statement {
   return {
@@ -23,7 +21,7 @@ export function keepDrained(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/** The highest id of all that are kept; 0 where none are. */
+/** Selects the highest kept id, or 0. */
 export function selectLastDrained(): Statement {
   return { sql: `SELECT COALESCE(MAX(id), 0) FROM ${CONTROL}.drained`, parameters: [] };
 }
@@ -32,7 +30,7 @@ export function toLastDrained([row]: readonly SqlRow[]): number {
   return toNumber(row?.[0]);
 }
 
-/** Deletes the first that were kept, up to an id: by it, since nobody gives ids of this table to others. */
+/** Deletes the first kept hints up to an id; ids of this table are never given again. */
 export function deleteDrained(upTo: number, limit: number): Statement {
   return { sql: `DELETE FROM ${CONTROL}.drained WHERE id <= ? ORDER BY id LIMIT ?`, parameters: [upTo, limit] };
 }

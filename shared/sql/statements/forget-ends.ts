@@ -2,10 +2,8 @@ import type { AppendedLog, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
 /**
- * From here on it is not known where the logs of shards end: for who appends without numbers. Else the next who numbers
- * would be refused, with all that goes with it. A statement for each datastore.
- *
- * As the first of a transaction it locks the rows of all its shards in the order of their key, as `numberCells` does.
+ * Forgets where logs end, for appends without numbers: the next numbered one would be refused otherwise. One statement
+ * a datastore; at the start of a transaction it locks the shards' rows in key order, as `numberCells` does.
  */
 export function forgetEnds(logs: readonly AppendedLog[]): readonly Statement[] {
   return [...Map.groupBy(logs, ({ datastore }) => datastore)].map(([datastore, ofDatastore]): Statement => {

@@ -2,9 +2,8 @@ import type { AppendedLog, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 
 /**
- * Finds where a shard's log ends, for those who number after it: behind an append that did not, in its transaction,
- * whose lock on the row lets nobody append meanwhile. Where it is not held, what is found may be passed already: then
- * the next who numbers is refused.
+ * Finds where a shard's log ends, for the next numbering. Behind an unnumbered append its lock keeps others out;
+ * without that lock a passed end is refused at the next numbering.
  */
 export function renumber({ datastore, shard, epoch }: AppendedLog): Statement {
   const entity = entityTable(datastore, shard);

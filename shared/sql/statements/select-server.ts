@@ -2,7 +2,7 @@ import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 
 interface AnsweringServer {
-  /** Unlike that of any other server of the group, since they replicate from each other. */
+  /** Unique within the group. */
   readonly id: string;
   readonly writable: boolean;
 }

@@ -5,30 +5,27 @@ import { CONTROL } from '../names.ts';
 export interface WaitingShard {
   readonly datastore: string;
   readonly shard: number;
-  /** Id of the first that came. */
+  /** Id of the first row. */
   readonly first: number;
   readonly rows: number;
 }
 
 interface WaitingShards {
   readonly shards: readonly WaitingShard[];
-  /** Highest id of all rows, of whatever state; 0 where there are none. */
+  /** The highest id of all states, or 0. */
   readonly last: number;
-  /** So many wait that not all were counted: `rows` says nothing then. */
+  /** Not all were counted: `rows` says nothing. */
   readonly areMany: boolean;
 }
 
 const FIRST_OF_SHARDS = `SELECT datastore, shard, MIN(id) AS id FROM ${CONTROL}.buffer FORCE INDEX FOR GROUP BY (place) GROUP BY state, datastore, shard HAVING state = 'waiting'`;
 
-/**
- * More rows are not counted: this is looked at every second, and a table that has grown for hours must not keep itself
- * from being drained.
- */
+/** Bounds the count, which runs every second: a table that grew for hours must still be drained. */
 const MOST_COUNTED = 100_000;
 
 /**
- * By the key alone, shard by shard: a table full of bodies is not read through, nor one with millions of rows. The
- * state is grouped by, and not asked for: only so do both engines step from shard to shard.
+ * Steps by the key from shard to shard: neither bodies nor millions of rows are read. Grouping by the state makes both
+ * engines do so.
  */
 export function selectWaitingShards(mostCounted = MOST_COUNTED): Statement {
   return {

@@ -3,7 +3,7 @@ import { CONTROL } from '../names.ts';
 import { unionOf } from '../union.ts';
 import { KEY_COLUMNS } from './select-buffered.ts';
 
-/** A part of a buffer table: the rows of one shard beyond an id. */
+/** The rows of one shard after an id. */
 export interface WaitingFrom {
   readonly datastore: string;
   readonly shard: number;
@@ -11,8 +11,8 @@ export interface WaitingFrom {
 }
 
 /**
- * The first waiting rows of some shards, each in the order in which they came. The index is named: once
- * the table was rebuilt, MySQL reads all of it by its ids, until it has counted rows again.
+ * Selects the first waiting rows of some shards, oldest first. The index is named: after a rebuild MySQL reads the
+ * whole table until it has counted rows.
  *
  * @param upTo the highest id that is old enough
  * @param limit rows of each shard

@@ -3,7 +3,7 @@ import { CONTROL } from '../names.ts';
 import { anyOfCopies, BY_COPY, copyHint, keyParameters, keysOf } from './copy-key.ts';
 import type { BufferedCell } from './insert-buffered.ts';
 
-/** A writer that was answered 409 takes itself off its buffered copies. */
+/** Takes a writer that was answered 409 off its hints. */
 export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
     sql: `UPDATE ${BY_COPY} SET writers = writers - 1 WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
@@ -11,7 +11,7 @@ export function withdrawBuffered(datastore: string, cells: readonly BufferedCell
   };
 }
 
-/** Deletes the copies that nobody relies on any more. Two statements, so that the last writer to leave deletes. */
+/** Deletes hints without writers. A second statement, so that the last writer to leave deletes. */
 export function deleteWithdrawn(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
     sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE writers = 0 AND (${anyOfCopies(cells.length)})`,
