@@ -3,7 +3,6 @@ import { SchemalessError } from '../errors.ts';
 interface AdmissionSettings {
   /** Requests of one group at once in this process; more would wait for its connections. @default 32 */
   readonly atOnce: number;
-  /** Longest wait in a burst. @default 1000 */
   readonly burstMs: number;
   /** Longest wait while there is more than a burst: early refusals keep the rest fast. @default 100 */
   readonly overloadMs: number;
@@ -58,10 +57,8 @@ class Lane {
   readonly #group: string;
   readonly #settings: AdmissionSettings;
   readonly #now: () => number;
-  /** Work that holds a place, oldest first. */
   readonly #running = new Set<Running>();
   #overdue = 0;
-  /** Set while something waits. */
   #timer: NodeJS.Timeout | undefined;
   readonly #queue: Waiting[] = [];
   /** When work last came to an empty queue: a queue that stays is no burst. */
@@ -75,7 +72,6 @@ class Lane {
     this.#emptyAt = now();
   }
 
-  /** Takes a place at once; undefined if there is none. */
   enter(): Running | undefined {
     if (this.#queue.length > 0) return undefined;
     this.#emptyAt = this.#now();

@@ -4,7 +4,6 @@ import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/cl
 import { selectParts } from '../sql/select-parts.ts';
 import { byItem, type ItemRows } from '../sql/cell-rows.ts';
 
-/** Why the role asked first could not read a part. */
 export interface Refusal {
   readonly error: SchemalessError;
   /** The other role answered. */
@@ -12,15 +11,11 @@ export interface Refusal {
 }
 
 interface PartsAnswer {
-  /** `reader` if any part is a reader's. */
   readonly role: Role;
   /** In no order; parts number their own rows. */
   readonly rows: readonly SqlRow[];
-  /** By place of the part. */
   readonly refused: ReadonlyMap<number, Refusal>;
-  /** Who answered a part. */
   readonly roleOf: (part: number) => Role;
-  /** Why no role could read a part. */
   readonly errorOf: (part: number) => SchemalessError | undefined;
 }
 
@@ -83,7 +78,6 @@ export async function askParts(
   }
 }
 
-/** Asks as `askParts`, and throws if any part could not be read. */
 export async function askAllParts(
   client: SqlClient,
   group: string,
@@ -113,7 +107,6 @@ export async function askEither(
   return { role: roleOf(0), rows };
 }
 
-/** Returns a union's parts; any other statement is its only part. */
 export function partsOf(statement: Statement): readonly Statement[] {
   return statement.parts ?? [statement];
 }
@@ -140,7 +133,6 @@ function onlySql(error: unknown): undefined {
   if (!(error instanceof SqlError)) throw error;
 }
 
-/** Turns a failed statement into what it means to a client. */
 export function toUnavailable(error: SqlError, group: string): SchemalessError;
 export function toUnavailable(error: unknown, group: string): unknown;
 export function toUnavailable(error: unknown, group: string): unknown {
@@ -154,13 +146,11 @@ export function toUnavailable(error: unknown, group: string): unknown {
   return new SchemalessError('unavailable', message, { cause: error, more: { group } });
 }
 
-/** A group's answer to one item, or why that item could not be read. */
 export type GroupItem = (ItemRows & Served & { readonly error?: undefined }) | { readonly error: SchemalessError };
 
 interface GroupRead {
   /** Returns the statement for some items, numbered from 0: a part for each. */
   readonly statement: (items: readonly number[]) => Statement;
-  /** The added id that each item's shard must have reached, if any. */
   readonly minima: readonly (number | undefined)[];
   readonly read: Role;
 }

@@ -8,7 +8,6 @@ import type { OpenCircuits } from './open-circuits.ts';
 
 /** An event for metrics and logs. Never holds a cell's body. */
 export type StoreEvent =
-  /** A circuit breaker opened, by this instance's own finding or another's notification. */
   | {
       readonly kind: 'circuit_opened';
       readonly group: string;
@@ -46,7 +45,6 @@ export interface DeploymentOptions {
   /** Guards each group's client. @default circuit breakers with BREAKER_SETTINGS */
   readonly guard?: Guard;
   readonly admit?: Admission;
-  /** Tells instances of each other's open circuits. */
   readonly circuits?: OpenCircuits;
   readonly report?: (event: StoreEvent) => void;
 }

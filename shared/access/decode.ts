@@ -39,7 +39,6 @@ export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell
   return withSize(unlessErasure(cell), decoded.plainBytes);
 }
 
-/** Bytes of names, address and times in an answer. */
 const ENVELOPE_BYTES = 300;
 
 function withSize(cell: Cell, plainBytes: number): DecodedCell {

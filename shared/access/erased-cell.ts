@@ -4,7 +4,6 @@ import { unpacked } from '../body/packed-body.ts';
 import type { Cell, ErasureNote } from '../cell.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
 
-/** Returns an erased or hidden cell as it is read. */
 export function erasedCell(stored: StoredCell): Cell {
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
   const body_sha256 = hashOfJson(stored);
@@ -22,7 +21,6 @@ function hashOfJson({ erased, hidden, bodyBytes = 0 }: StoredCell): string | und
   return jsonHashOf(erasedBody(hidden));
 }
 
-/** Returns an erasure as logs show it, and any other cell unchanged. */
 export function unlessErasure(cell: Cell): Cell {
   const target = targetAt(cell);
   if (!target) return cell;

@@ -13,7 +13,6 @@ import { joiningClient } from '../sql/joining-client.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 import type { DatastoreTopology, GroupAddress, ShardHome, TopologySource } from '../topology/topology.ts';
 
-/** The groups of a deployment; clients open when first needed. */
 export interface Groups {
   /** Throws `unavailable` if the topology does not describe the group. */
   client(group: string): Promise<SqlClient>;
@@ -50,7 +49,6 @@ export function openGroups(
   function open(address: GroupAddress): GuardedClient {
     return guard(joiningClient(connect(address)), address.name, (role, suspectedBy) => {
       onOpen(address.name, role, suspectedBy);
-      // The first instance has told all others.
       if (suspectedBy === 'here') circuits?.tell(address.name, role);
     });
   }
@@ -142,7 +140,6 @@ export async function sharesStorage(topology: TopologySource, group: string): Pr
   return (await topology.groups()).find(({ name }) => name === group)?.sharedStorage === true;
 }
 
-/** Groups items by the group of their shard, in order. */
 export function byGroup<T extends { readonly shard: number }>(
   datastore: DatastoreTopology,
   items: readonly T[],

@@ -23,7 +23,6 @@ export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result
   /** The last run had one item: the next is not likely to have company either. */
   let isLonely = true;
 
-  /** Takes the first, and whatever fits with it. */
   function take(first: Waiting<Item, Result>, others: readonly Waiting<Item, Result>[]): Waiting<Item, Result>[] {
     const items: [Item, ...Item[]] = [first.item];
     const taken = [first];
@@ -84,7 +83,6 @@ export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result
   };
 }
 
-/** One queue for each key: shards or groups, whose number is bounded. */
 export function joinedByKey<Item, Result>(
   joining: Joining<Item, Result>,
   keyOf: (item: Item) => string | number,

@@ -10,7 +10,6 @@ const LOOK_EVERY_MS = 2000;
  * of life.
  */
 const NEWS_MS = 5000;
-/** Keeps a socket from hanging on the item. */
 const TIMEOUT_MS = 1000;
 
 /** The name for moved shards, which no group's role has. */
@@ -20,7 +19,6 @@ const MOVED = 'topology';
 export interface OpenCircuits {
   /** Tells the others that a shard moved or has a copy. Returns at once. */
   tellMoved(): void;
-  /** Tells the others. Returns at once. */
   tell(group: string, role: Role): void;
   /** Looks if due, and calls back for each new opening. Returns at once. */
   look(onNews: (group: string, role: Role) => void, onMoved: () => void): void;

@@ -55,7 +55,6 @@ async function homeNow({ table, datastore, shard }: EpochRaise): Promise<ShardHo
   return home;
 }
 
-/** Writes one element of the list, if it is unchanged. */
 async function writeEpoch(
   { table: { client, table }, datastore, shard }: EpochRaise,
   from: number,

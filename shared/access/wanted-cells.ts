@@ -11,12 +11,10 @@ import { byGroup } from './groups.ts';
 import { atMostBytesOf, decodeOrMark, type DecodedCell } from './decode.ts';
 import { readGroup, type GroupItem, pageBytes } from './ask-parts.ts';
 
-/** How to ask for items of many groups: cells by key, or whole rows. */
 interface Wanting<Item extends { readonly shard: number }> {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
   readonly read: Role;
-  /** Bodies stay packed if they can. */
   readonly packed: boolean | undefined;
   readonly statement: (items: readonly Item[], bound: BodyBound) => Statement;
   readonly minimumOf: (item: Item) => number | undefined;
@@ -63,7 +61,6 @@ export interface WantedCells {
   complete(positions: { readonly from: number; readonly to: number }, room: number): Promise<void>;
   /** Decodes a cell, if that was not done while other groups were at work. */
   decode(stored: StoredCell): DecodedCell;
-  /** Returns the most bytes of a cell in an answer, without decoding it. */
   atMostBytes(stored: StoredCell): number;
 }
 
@@ -100,7 +97,6 @@ class CellsOfGroups<Item extends { readonly shard: number }> implements WantedCe
   readonly #wanting: Wanting<Item>;
   readonly #items: readonly Item[];
   readonly #answers: GroupItem[] = [];
-  /** Likely missing bytes of items, by place. */
   readonly #leftOut = new Map<number, number>();
   readonly #early = new Map<StoredCell, DecodedCell>();
   #earlyRoom: number;

@@ -1,23 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Paces the appends of hints to one primary. */
 export interface AppendPace {
-  /** Waits until so many cells may be appended. */
   turn(cells: number): Promise<void>;
   /** Reports how long a turn's append took: after a slow one the primary rests as long. */
   took(milliseconds: number): void;
 }
 
-/** Rows that wait for one primary. */
 export interface Backlog {
   readonly rows: number;
   /** Since the first came, by the drain's clock. */
   readonly seconds: number;
-  /** The drain saw it coming. @default true */
   readonly isWatched?: boolean;
 }
 
-/** The least rate, however little waits. */
 const LEAST_PER_SECOND = 100;
 /** Times the arrival rate. More is felt by the primary's own writes; less never catches up. */
 const FASTER = 1.5;

@@ -7,7 +7,6 @@ import { appendToPrimary, type AppendResult } from '../store/append.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { OpenRow } from './open-rows.ts';
 
-/** A row that the server refused; it waits. */
 export interface RefusedRow {
   readonly row: WaitingRow;
   readonly error: SqlError;
@@ -16,10 +15,8 @@ export interface RefusedRow {
 export interface AppendedRows {
   /** Rows judged: stored now or before, a conflict, or erased. */
   taken: number;
-  /** Rows stored now. */
   appended: number;
   readonly conflicts: WaitingRow[];
-  /** Rows whose addresses were erased. */
   readonly erased: WaitingRow[];
   readonly refused: RefusedRow[];
 }

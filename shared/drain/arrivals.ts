@@ -3,14 +3,12 @@ export type Arrival = readonly [ago: number, id: number];
 
 /** When rows of one buffer table came, by the drain's clock. */
 export interface Arrivals {
-  /** Notes the table's highest id now. */
   note(last: number): void;
   /** Returns the highest id so many ms ago; 0 if nothing looked then. */
   idAt(ago: number): number;
   /** Returns ms since the id was first seen, or since the first look. */
   ageOf(id: number): number;
   sawComing(id: number): boolean;
-  /** For the next drain, see `since`. */
   saved(): readonly Arrival[];
 }
 
@@ -19,7 +17,6 @@ interface Look {
   readonly id: number;
 }
 
-/** Kept looks; older ones lie further apart. */
 const LOOKS = 64;
 
 /**

@@ -15,7 +15,6 @@ interface NodeAnswer {
   readonly writable: boolean;
   /** By row, shard after shard. */
   readonly shown: readonly Shown[];
-  /** Shards that the node cannot be asked about, by position. */
   readonly refused: ReadonlyMap<number, SqlError>;
 }
 

@@ -27,7 +27,6 @@ export interface BringingBack {
   readonly datastore: string;
   readonly shard: number;
   readonly look: Pick<UndecidedLook, 'hasWaited'>;
-  /** Its log was restored to a point in time. @default false */
   readonly isSetBack?: boolean;
 }
 
@@ -39,13 +38,10 @@ interface BroughtBack {
 
 interface Done {
   appended: number;
-  /** Bodies fetched so far. */
   readonly bodies: { count: number; bytes: number };
-  /** Addresses, since one may come again with another group's hints. */
   readonly undecided: Set<string>;
 }
 
-/** Addresses the writer is asked about together. */
 const BATCH = 200;
 /** Bodies of unknown size held in memory together, each of up to a MiB. */
 const FEWEST_BODIES = 8;
@@ -109,7 +105,6 @@ function haveWaited({ datastore, look }: BringingBack, address: string, bodies: 
   );
 }
 
-/** Returns the rows at whose addresses the writer has no cell. */
 async function missingOnWriter(
   { writer, serverId, datastore, shard }: BringingBack,
   rows: readonly WaitingRow[],

@@ -46,7 +46,6 @@ export function decideCopy(writer: Shown, nodes: readonly NodeWord[]): CopyActio
 }
 
 export interface CountedCopy {
-  /** Equal if the bytes are. */
   readonly body: string;
   readonly kind: CopyKind;
 }

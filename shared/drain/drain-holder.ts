@@ -15,7 +15,6 @@ import { openStopwatch } from './stopwatch.ts';
 import { emptyReport, type DrainReport, type DrainSettings } from './drain-settings.ts';
 import { nameOf, openTurns } from './turns.ts';
 
-/** How far one group's drain has come, for the next one. */
 export interface DrainProgress {
   readonly arrivals: readonly Arrival[];
   /** By shard, as `trips/233`: the last id looked at. Shards at their beginning are left out. */
@@ -24,24 +23,19 @@ export interface DrainProgress {
   readonly drained?: readonly Arrival[];
 }
 
-/** Drains one group's buffer table: one lane for each primary. */
 export interface HolderDrain {
   readonly lanes: ReadonlyMap<string, Lane>;
-  /** Looks which rows wait, and for which primaries. */
   watch(): Promise<void>;
   /**
    * Deletes drained hints that were kept long enough. Time in which a group was unreachable or lacked cells does not
    * count: its way back may take longer.
    */
   forgetDrained(signal?: AbortSignal): Promise<void>;
-  /** Milliseconds since the oldest waiting row was seen; null if none waits. */
   oldest(): number | null;
   progress(): DrainProgress;
-  /** Returns what was done since the last call. */
   report(): DrainReport;
 }
 
-/** `progress` is that of a former drain. */
 export async function openHolderDrain(
   context: StoreContext,
   holder: string,
@@ -64,7 +58,6 @@ class BufferDrain implements HolderDrain {
   readonly #settings: FullSettings;
   readonly #lookedAt: DrainProgress['places'];
   readonly #arrivals: Arrivals;
-  /** The time that counts for kept hints. */
   readonly #kept = openStopwatch();
   readonly #drained: Arrivals;
   readonly #rates = new Map<string, number>();
@@ -161,7 +154,6 @@ class BufferDrain implements HolderDrain {
     return lane;
   }
 
-  /** Returns the highest id that is old enough. */
   #upTo(): number {
     return this.#arrivals.idAt(this.#settings.minimumAgeSeconds * 1000);
   }

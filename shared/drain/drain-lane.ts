@@ -14,11 +14,9 @@ import type { FaultyRow } from './open-rows.ts';
 import { settlePrimary, type Settled } from './settle-primary.ts';
 import { nameOf, type ShardTurn, type Turns } from './turns.ts';
 
-/** The rows that one group holds for one primary. */
 export interface Lane {
   readonly context: StoreContext;
   readonly holder: SqlClient;
-  /** Drained hints are kept. */
   readonly keepsCopies: boolean;
   readonly primary: string;
   readonly turns: Turns;
@@ -26,7 +24,6 @@ export interface Lane {
   readonly report: DrainReport;
   readonly pageRows: number;
   readonly maxAttempts: number;
-  /** Returns the highest id that is old enough. */
   readonly upTo: () => number;
 }
 
@@ -75,7 +72,6 @@ export async function laneTurn(lane: Lane): Promise<number> {
     if (after !== undefined) lookedAt += found;
   }
   if (settled) turns.reached();
-  // Goes on at once only if there is more.
   if (settled && lookedAt > 0) await lane.pace.turn(lookedAt * LOOK_SHARE);
   return turns.wait();
 }
@@ -129,7 +125,6 @@ async function failShard(
   { error, after }: { readonly error: SqlError | SchemalessError; readonly after: number },
 ): Promise<void> {
   report.refused.add(turn.name);
-  // Once, not with every attempt.
   if (turn.failures === 0) {
     context.report({ kind: 'shard_refused', group: primary, datastore: turn.datastore, shard: turn.shard, error });
     await holder.change(noteRefusal(rows, error.message));
@@ -139,7 +134,6 @@ async function failShard(
   turns.fail(turn, (turn.failures + 1) % FAILURES_PASSED === 0 ? after : turn.after);
 }
 
-/** Writes the decisions to the holder's table. */
 async function write(
   { holder, keepsCopies, report, maxAttempts }: Lane,
   misplaced: readonly FaultyRow[],

@@ -18,7 +18,6 @@ export interface DrainReport {
   seen: number;
   /** Rows deleted: every node shows the cell. */
   drained: number;
-  /** Rows just appended; they go once the readers show them. */
   appended: number;
   conflicts: number;
   failed: number;

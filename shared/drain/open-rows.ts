@@ -13,7 +13,6 @@ import {
 } from '../sql/statements/select-buffered.ts';
 import { pageBytes } from '../access/ask-parts.ts';
 
-/** A hint with its encoded body. The value is not kept: it may be a hundred thousand times as large. */
 export interface OpenRow extends WaitingRow, EncodedCell {}
 
 /** A row at fault itself: no server is ever going to take it. */

@@ -5,7 +5,6 @@ import type { DrainProgress } from './drain-holder.ts';
 
 export interface ProgressStore {
   read(group: string): Promise<DrainProgress | undefined>;
-  /** Does nothing if a later lease holder has written. */
   write(group: string, lease: Pick<Lease, 'token'>, progress: DrainProgress): Promise<void>;
 }
 

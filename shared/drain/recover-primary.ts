@@ -15,18 +15,14 @@ import type { Holder } from './unanswered-copies.ts';
 import { undecidedSince, type UndecidedSince } from './undecided-since.ts';
 
 export interface Recovery {
-  /** Cells brought back. */
   readonly appended: number;
-  /** Shards opened. */
   readonly opened: number;
-  /** Shards still closed, and why. */
   readonly closed: readonly { readonly datastore: string; readonly shard: number; readonly reason: string }[];
 }
 
 interface RecoveryOptions {
   /** Kept between calls: it tells how long addresses have been undecided. */
   readonly since?: UndecidedSince;
-  /** Ends the work after the shards under way. */
   readonly signal?: AbortSignal;
   /**
    * Where epochs of restored shards are raised, so that every index is verified even if no cell was lost. Without it
@@ -156,7 +152,6 @@ async function openHolders({ groups }: StoreContext, primary: string): Promise<H
   );
 }
 
-/** Returns undefined if everything that may have been acknowledged is there. */
 async function whyClosed(
   work: BringingBack,
   raising: EpochsNow | undefined,

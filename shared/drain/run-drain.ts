@@ -26,13 +26,11 @@ interface DrainRun {
   /** Where the run before stood, and this one leaves off. @default each run begins at the first rows */
   readonly progress?: ProgressStore;
   readonly report: (group: string, report: DrainReport) => void;
-  /** Called with what was brought back, and what is still closed. */
   readonly recovered?: (group: string, recovery: Recovery) => void;
   /** Called every half minute with what waits in a group's buffer table. */
   readonly measured?: (group: string, status: BufferStatus) => void;
 }
 
-/** Interval of renewals: a fifth of the lease. */
 const RENEW_MS = 2000;
 export const LEASE_MS = 10_000;
 const TAKE_PAUSE_MS = 500;
@@ -46,7 +44,6 @@ const KEEP_MS = 10_000;
  */
 export async function runDrain(run: DrainRun): Promise<void> {
   const groups = await run.context.groups.names();
-  // One group has no other to buffer for.
   if (groups.length < 2) return;
   await Promise.all(groups.map((group) => drainGroup(run, group)));
 }
@@ -134,7 +131,6 @@ async function repeat(
  */
 const LANE_REST_MS = 500;
 
-/** Looks what waits, and runs each primary's lane. */
 async function watch(held: HeldDrain): Promise<void> {
   const { run, group, drain } = held;
   const lanes = new Map<Lane, Promise<void>>();

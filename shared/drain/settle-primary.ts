@@ -10,14 +10,11 @@ import { COMPARED_ROWS, compareRows } from './compare-rows.ts';
 import { decideCopy } from './decide.ts';
 import { openRows, type FaultyRow, type OpenRow } from './open-rows.ts';
 
-/** Outcomes of some shards' rows. Rows named nowhere wait. */
 export interface Settled {
   readonly drained: WaitingRow[];
   readonly conflicts: WaitingRow[];
-  /** Their cells were erased: they are deleted. */
   readonly erased: WaitingRow[];
   readonly faulty: FaultyRow[];
-  /** Refused one by one. */
   readonly refused: RefusedRow[];
   /** Shards that failed; their rows are tried later. */
   readonly failed: Map<ShardRows, SqlError | SchemalessError>;
@@ -25,7 +22,6 @@ export interface Settled {
 }
 
 interface Settling {
-  /** The group that holds the rows. */
   readonly holder: SqlClient;
   readonly primary: string;
   readonly pace: AppendPace;

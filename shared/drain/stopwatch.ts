@@ -1,7 +1,6 @@
 /** Counts only the time in which something held at two looks in a row. */
 interface Stopwatch {
   readonly now: () => number;
-  /** Says whether it holds now. */
   pass(isSo: boolean): void;
 }
 

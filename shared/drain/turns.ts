@@ -1,22 +1,16 @@
 export interface ShardTurn {
   readonly datastore: string;
   readonly shard: number;
-  /** `trips/233`. */
   readonly name: string;
-  /** The last id looked at since its beginning. */
   after: number;
-  /** By `performance.now()`. */
   dueAt: number;
-  /** Failed attempts in a row. */
   failures: number;
   /** It is asked alone: it may have failed others. */
   isAlone: boolean;
 }
 
 export interface Turns {
-  /** In the order of their turns. */
   readonly shards: ReadonlyMap<string, ShardTurn>;
-  /** Sets the shards with waiting rows. */
   have(shards: readonly Pick<ShardTurn, 'datastore' | 'shard'>[]): void;
   next(): readonly ShardTurn[];
   /** Milliseconds until the next is due; 0 or less: now. */
@@ -26,7 +20,6 @@ export interface Turns {
   /** Retries after a growing pause, from `after` on. */
   fail(turn: ShardTurn, after?: number): void;
   askAlone(turn: ShardTurn): void;
-  /** The primary cannot be asked: all pause for a growing time. */
   away(): void;
   reached(): void;
 }

@@ -44,7 +44,6 @@ export async function* copyPages(
   }
 }
 
-/** Merged rows in memory. */
 const MERGED_ROWS = 200;
 
 /** Reads those of several groups in the order in which they came, by the groups' clocks. */

@@ -4,7 +4,6 @@ export interface UndecidedSince {
 }
 
 export interface UndecidedLook {
-  /** Whether the body was seen there for longer than a request lives. */
   hasWaited(address: string, bodyHash: Uint8Array): boolean;
   /** Ends the look; what it did not see is forgotten. */
   end(): void;

@@ -26,7 +26,6 @@ export async function waitingBodies(copies: readonly Copy[]): Promise<readonly C
   return bodies;
 }
 
-/** Returns the first hint that can be used. */
 export async function openOne(copies: readonly Copy[]): Promise<OpenRow | undefined> {
   for (const { holder, row } of copies) {
     for await (const page of openRows(holder.client, [row], tableOf(holder.kind))) {

@@ -10,7 +10,6 @@ export interface CursorPosition {
   readonly row_key: string;
 }
 
-/** Encodes a cursor, which holds for the same query alone. */
 export function encodeCursor(position: CursorPosition, identity: string): string {
   const value = typeof position.value === 'bigint' ? { integer: position.value.toString() } : position.value;
   return Buffer.from(JSON.stringify([value, position.row_key, fingerprint(identity)])).toString('base64url');
@@ -18,7 +17,6 @@ export function encodeCursor(position: CursorPosition, identity: string): string
 
 interface CursorUse {
   readonly identity: string;
-  /** Type of the ordering field; undefined: ordered by row key. */
   readonly type: FieldType | undefined;
 }
 
@@ -40,7 +38,6 @@ export function decodeCursor(cursor: string, { identity, type }: CursorUse): Cur
   return { value, row_key };
 }
 
-/** Reads a value as `encodeCursor` writes it. */
 function readValue(written: unknown): Json {
   const { integer } = (written ?? {}) as { readonly integer?: unknown };
   return typeof integer === 'string' && /^-?\d{1,20}$/.test(integer) ? BigInt(integer) : (written as Json);

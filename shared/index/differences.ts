@@ -8,7 +8,6 @@ import { keyOfValue } from '../definitions/field-value.ts';
 import type { EntryOfShard } from './wanted-entries.ts';
 import type { MissedEntries } from './write-entries.ts';
 
-/** An entry that differs from `held`, which is undefined if nothing is there. */
 export interface Difference {
   readonly wanted: EntryOfShard;
   readonly held: ExistingEntry | undefined;

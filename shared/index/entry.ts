@@ -9,7 +9,6 @@ export interface Version {
 }
 
 export interface RowEntries {
-  /** Values by field; undefined if the row has no entry. */
   readonly values: readonly FieldValue[] | undefined;
   /** Former values of the shard field, each to be a tombstone. */
   readonly former: readonly Exclude<FieldValue, null>[];
@@ -17,14 +16,12 @@ export interface RowEntries {
   readonly mistyped: readonly number[];
 }
 
-/** Returns the columns that an index reads, the shard field's first. */
 export function columnsOf(definition: IndexDefinition): readonly string[] {
   let columns = knownColumns.get(definition);
   if (!columns) knownColumns.set(definition, (columns = [...new Set(definition.fields.map((one) => one.column_key))]));
   return columns;
 }
 
-/** Each write asks for them. */
 const knownColumns = new WeakMap<IndexDefinition, readonly string[]>();
 
 /** A row's entries while its bodies are given one by one; only indexed fields are kept. */
@@ -55,7 +52,6 @@ export function takeLatest(
   }
 }
 
-/** Takes the shard field of an earlier cell. */
 export function takeEarlier(
   gathered: GatheredEntries,
   { fields: [shardField] }: IndexDefinition,
@@ -79,7 +75,6 @@ export function toEntries({ values, mistyped, former }: GatheredEntries): RowEnt
   return { values: current === null ? undefined : values, former: former ? [...former.values()] : NO_VALUES, mistyped };
 }
 
-/** Returns the entries of a row from its latest bodies by column. */
 export function entriesOf(definition: IndexDefinition, latest: ReadonlyMap<string, Json | undefined>): RowEntries {
   const gathered = gatherEntries(definition);
   for (const [column, body] of latest) takeLatest(gathered, definition, column, body);

@@ -132,7 +132,6 @@ export async function maintainedIndexes(
 
 interface Maintained {
   readonly indexes: readonly PhysicalIndex[];
-  /** When the next one expires. */
   readonly until: number;
 }
 

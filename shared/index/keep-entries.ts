@@ -50,7 +50,6 @@ async function keepRows(context: StoreContext, { datastore, indexes, cells, afte
     );
     for (const { error } of unread) miss('', error);
     const missed = await writeEntries(context, datastore, entries, areNew);
-    // A group that is down misses many.
     for (const [group, error] of new Map(missed.map((one) => [one.group, one.error]))) miss(group, error);
   } catch (error) {
     miss('', error);

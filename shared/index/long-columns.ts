@@ -7,12 +7,10 @@ const longUntil = new Map<string, number>();
 
 const keyOf = (datastore: string, column: string): string => `${datastore} ${column}`;
 
-/** Notes that rows have many cells of some columns. */
 export function foundLong(datastore: string, columns: readonly string[]): void {
   for (const column of columns) longUntil.set(keyOf(datastore, column), performance.now() + LONG_FOR_MS);
 }
 
-/** Marks the columns known to be long. */
 export function withLengths(datastore: string, columns: readonly ColumnDepth[]): readonly ColumnDepth[] {
   if (longUntil.size === 0) return columns;
   const now = performance.now();

@@ -26,11 +26,9 @@ export interface ParsedQuery {
   readonly filters: readonly Filter[];
   readonly fields: readonly number[];
   readonly columns: readonly string[] | '*' | undefined;
-  /** Undefined: by row key. */
   readonly order: { readonly position: number; readonly descending: boolean } | undefined;
   readonly limit: number;
   readonly after: CursorPosition | undefined;
-  /** Identifies the query for its cursors. */
   readonly identity: () => string;
 }
 
@@ -108,7 +106,6 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
   };
 }
 
-/** Parses distinct columns to bring along; none if the list is empty. */
 function parseColumns(columns: IndexQuery['columns']): readonly string[] | '*' | undefined {
   if (columns === undefined || columns === '*') return columns;
   const distinct = [...new Set(columns.map((column) => parseColumnName(column, 'column')))];

@@ -33,7 +33,6 @@ export interface RowRead {
   readonly row: RowOfShard;
   readonly versions: readonly Version[];
   readonly entries: readonly RowEntries[];
-  /** By index: no entry can have been there before the write. */
   readonly areFirst?: readonly boolean[];
 }
 
@@ -49,7 +48,6 @@ export interface RowsRead {
 }
 
 export interface FirstRead extends RowsRead {
-  /** Rows of many or long cells, for `readLongRow`. */
   readonly long: readonly LongRow[];
 }
 
@@ -57,7 +55,6 @@ export interface FirstRead extends RowsRead {
 export interface LongRow {
   readonly row: RowOfShard;
   readonly versions: readonly Version[];
-  /** By index, as far as cells came. */
   readonly gathered: readonly GatheredEntries[];
   readonly rests: readonly RestOfColumn[];
 }
@@ -66,16 +63,13 @@ export interface RestOfColumn {
   readonly column: string;
   /** The latest cell, if it was too long to come. */
   readonly latest: CellOfRow | undefined;
-  /** Earlier cells are read from this ref key down. */
   readonly after: number;
-  /** How many earlier cells. */
   readonly cells: number;
 }
 
 export interface RowsWanted {
   readonly datastore: string;
   readonly indexes: readonly PhysicalIndex[];
-  /** Cells of the shard field's column to read for former values. */
   readonly depth: number;
 }
 
@@ -98,7 +92,6 @@ export async function readRows(client: SqlClient, rows: readonly RowOfShard[], w
   return takeStates(await readStates(client, rows, withLengths(wanted.datastore, columns), wanted), wanted);
 }
 
-/** Computes index entries from the rows' states. */
 export async function takeStates(
   { states, unread: refused }: StatesRead,
   wanted: Pick<RowsWanted, 'indexes' | 'depth'>,
@@ -154,7 +147,6 @@ function isFirst({ row, cells }: RowState, { definition }: PhysicalIndex): boole
   );
 }
 
-/** Returns the columns that any index reads, each as deep as any needs it. */
 export function depthsOf({ indexes, depth }: Pick<RowsWanted, 'indexes' | 'depth'>): readonly ColumnDepth[] {
   const depths: { column: string; cells: number }[] = [];
   for (const {
@@ -213,7 +205,6 @@ async function readStates(
   };
 }
 
-/** Takes the cells of a column that came; returns the rest. */
 function takeFirst(
   gathered: readonly GatheredEntries[],
   indexes: readonly PhysicalIndex[],
@@ -256,7 +247,6 @@ export function takeBody(
     take(gathered[position] as GatheredEntries, (indexes[position] as PhysicalIndex).definition, column, body);
 }
 
-/** Lets other work have its turn after decoding for a while. */
 export function turns(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {

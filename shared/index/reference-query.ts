@@ -84,7 +84,6 @@ export function referenceCount(
   return { count: Math.min(found, most), complete: found <= most, served_by: 'writer', stale: false };
 }
 
-/** An absent field meets no condition. */
 function meets(value: FieldValue, { operator, values }: Filter): boolean {
   if (value === null) return false;
   const order = compareValues(value, values[0] ?? null);

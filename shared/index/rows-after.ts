@@ -26,16 +26,13 @@ export async function concernedIndexes(
 /** Encoded bytes of bodies that come with an append; longer ones are read later. */
 const BODY_BYTES = 256 * 1024;
 
-/** What rows hold right after an append. */
 export interface RowsAfter {
-  /** The indexes whose columns were read. */
   readonly indexes: readonly PhysicalIndex[];
   readonly states: readonly RowState[];
 }
 
 interface WantedAfter {
   readonly read: ReadBehind;
-  /** `epoch` is the shard's at the append. */
   toRowsAfter(rows: readonly SqlRow[], epoch: number): RowsAfter;
 }
 
@@ -63,7 +60,6 @@ export function wantRowsAfter(
   };
 }
 
-/** Returns the distinct rows of cells in columns that the indexes read. */
 export function rowsOf(cells: readonly BufferedCell[], indexes: readonly PhysicalIndex[]): readonly RowOfShard[] {
   const rows: RowOfShard[] = [];
   const byRow = cells.length === 1 ? [cells] : Map.groupBy(cells, ({ row_key }) => row_key).values();

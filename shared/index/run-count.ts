@@ -25,7 +25,6 @@ export async function runCount(
   return { count: Math.min(found, most), complete: found <= most, served_by: role, stale: role === 'reader' };
 }
 
-/** Throws `invalid_field`. */
 export function parseCountLimit(limit: number = LIMITS.countedEntries): number {
   return parseCount(limit, 'limit', 1, LIMITS.countedEntries);
 }

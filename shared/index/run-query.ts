@@ -100,7 +100,6 @@ interface Bringing {
   readonly anyway: boolean;
 }
 
-/** Returns the entries that fit, at least one. */
 function untilFull(found: readonly FoundEntry[], shape: EntryShape, room: AnswerRoom): IndexEntry[] {
   const { atMostBytes, choose } = shape;
   const all = found.length * atMostBytes;
@@ -119,9 +118,7 @@ function untilFull(found: readonly FoundEntry[], shape: EntryShape, room: Answer
 }
 
 interface EntryShape {
-  /** The size of an entry without cells. */
   readonly atMostBytes: number;
-  /** Returns the answered fields by name. */
   readonly choose: (values: readonly FieldValue[]) => Record<string, FieldValue>;
 }
 
@@ -140,7 +137,6 @@ function shapeOf(index: PhysicalIndex, { fields }: ParsedQuery): EntryShape {
   };
 }
 
-/** Returns the entries that fit, with the latest cells of their rows. */
 async function withCells(
   bringing: Bringing,
   found: readonly FoundEntry[],
@@ -244,7 +240,6 @@ interface EntriesFound {
   readonly role: Role;
 }
 
-/** Statements for joined queries of one index and group at once. */
 const STATEMENTS_AT_ONCE = 2;
 
 interface EntryReads {
@@ -280,7 +275,6 @@ export function entryReads(datastore: string): EntryReads {
   const join = joinedByKey<EntriesWanted, EntriesFound | SchemalessError>(
     {
       atOnce: STATEMENTS_AT_ONCE,
-      // As much as one query may ask for.
       fits: (taken, next) => taken.reduce((sum, { query }) => sum + query.limit, next.query.limit) <= LIMITS.listCells,
       run: readAll,
     },
@@ -306,7 +300,6 @@ function isBounded({ filters, order }: ParsedQuery): boolean {
   return order === undefined && filters.length <= 1 && filters.every(({ operator }) => operator === 'eq');
 }
 
-/** Orders by row key, as its bytes sort. */
 function byRowKey(one: FoundEntry, other: FoundEntry): number {
   return one.row_key < other.row_key ? -1 : 1;
 }

@@ -19,7 +19,6 @@ export async function indexStatus(asked: IndexesAsked, name: string): Promise<In
   return status;
 }
 
-/** Returns undefined if all versions are retired. */
 function statusOf(name: string, { versions, progress, mistyped }: IndexNow): IndexStatus | undefined {
   const live = versions.find(({ state }) => state === 'live');
   const building = versions.findLast(({ state }) => state === 'building');

@@ -23,13 +23,9 @@ export interface Verification {
   readonly rows: number;
   readonly entries: number;
   readonly found: Readonly<Record<IndexProblem['kind'], number>>;
-  /** The first 10,000. */
   readonly problems: readonly IndexProblem[];
-  /** Entries written to mend them. */
   readonly mended: number;
-  /** Errors of shards that could not be compared whole. */
   readonly failed: ReadonlyMap<number, unknown>;
-  /** Shards to compare again for that. */
   readonly again: ReadonlySet<number>;
 }
 
@@ -42,7 +38,6 @@ export interface VerifyLocation {
 }
 
 export interface VerifyOptions {
-  /** Mends what is found. @default false */
   readonly repair?: boolean;
   /** Differences are looked at again after this time, since writers may be at work. @default 1000 */
   readonly settleMs?: number;
@@ -117,7 +112,6 @@ interface ShardWork {
   readonly totals: Totals;
 }
 
-/** `shard` is that of the failed rows. */
 function fail({ totals: { failed, again }, shard: own }: ShardWork, error: unknown, shard = own): void {
   if (!failed.has(shard)) failed.set(shard, error);
   again.add(own);
@@ -132,7 +126,6 @@ function note({ found, problems }: Totals, problem: IndexProblem): void {
   if (problems.length < PROBLEMS_KEPT) problems.push(problem);
 }
 
-/** Checks the entry of every row of a shard. */
 async function verifyRows(work: ShardWork, from?: Json): Promise<void> {
   const { context, datastore, group, shard, options, totals } = work;
   const client = await context.groups.client(group);
@@ -195,7 +188,6 @@ function isVisible({ wanted: { row }, held }: Difference): boolean {
   );
 }
 
-/** Checks the row of every entry of a shard. */
 async function verifyEntries(work: ShardWork, from?: Json): Promise<void> {
   const { context, datastore, index, group, shard, options, totals } = work;
   const client = await context.groups.client(group);

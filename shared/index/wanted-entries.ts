@@ -17,7 +17,6 @@ import {
 } from './read-rows.ts';
 import type { IndexRow } from './statements/put-entries.ts';
 
-/** Cells of the shard field's column read for former values. */
 export const DEPTH = {
   /** The write path: the latest cell and the one before. The repair corrects older ones. */
   recent: 2,
@@ -25,7 +24,6 @@ export const DEPTH = {
   all: 10_000,
 } as const;
 
-/** A row of an index table, and its shard. */
 export interface EntryOfShard {
   readonly index: PhysicalIndex;
   readonly shard: number;
@@ -149,7 +147,6 @@ function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[],
   return { entries, mistyped, unread };
 }
 
-/** Adds the entry of a row, and a tombstone under each former value. */
 function addEntries(
   entries: EntryOfShard[],
   index: PhysicalIndex,

@@ -1,6 +1,5 @@
 const APART_MS = 30_000;
 
-/** Tables whose statements are committed alone for a while. */
 export class ApartTables {
   readonly #until = new Map<string, number>();
 

@@ -4,14 +4,12 @@ import { fromSqlTime } from '../time.ts';
 import type { SqlRow, SqlValue } from './client.ts';
 import type { HiddenCells } from './hidden-cells.ts';
 
-/** A cell as its table holds it, with the body still encoded. */
 export interface StoredCell {
   readonly shard: number;
   readonly added_id: number;
   readonly row_key: string;
   readonly column_name: string;
   readonly ref_key: number;
-  /** Null once erased. */
   readonly body: Uint8Array | null;
   /** What is left of a body that was erased: its hashes. */
   readonly erased?: Uint8Array;
@@ -51,7 +49,6 @@ function boundBody({ bytes, withBeginnings }: BodyBound): string {
   return withBeginnings ? `LEFT(body, ${bytes})` : `IF(LENGTH(body) > ${bytes}, X'', body)`;
 }
 
-/** Returns the length of a body that was left out, in bytes. */
 export function leftOutBytes({ body, bodyBytes = 0 }: StoredCell): number | undefined {
   return body !== null && body.length < bodyBytes ? bodyBytes : undefined;
 }
@@ -79,7 +76,6 @@ function hide({ body, ...cell }: StoredCell): StoredCell {
   return { ...cell, body: null, isOut: true, ...(body !== null && { hidden: body }) };
 }
 
-/** Returns the bytes that came of a body, shown or not: lists are cut by them. */
 export function bytesCome({ body, erased, hidden }: StoredCell): number {
   return (body ?? hidden ?? erased)?.length ?? 0;
 }

@@ -9,7 +9,6 @@ export type SqlParameter = string | number | bigint | Uint8Array | null;
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
-  /** The parts of a union, see `unionOf`. */
   readonly parts?: readonly Statement[];
   /** The shard's table that it may wait for, or `SEVERAL_TABLES`. Absent for the control database. */
   readonly table?: string;
@@ -25,7 +24,6 @@ export interface Statement {
   readonly thenSelect?: ReadBehind;
   /** A shard whose followers are notified once the change is committed. */
   readonly moves?: Moved;
-  /** The log that an append extends, if it may share a commit. */
   readonly log?: AppendedLog;
 }
 
@@ -41,7 +39,6 @@ export interface AppendedLog {
   readonly datastore: string;
   readonly shard: number;
   readonly epoch: number;
-  /** The same append with less work inside a transaction. */
   readonly numbered?: NumberedCells;
 }
 
@@ -57,32 +54,25 @@ export interface Moved {
   readonly shard: number;
 }
 
-/** Integers, decimals and times come as strings, binary columns as bytes. */
 export type SqlValue = string | number | Uint8Array | null;
 
-/** The values in the order of the select list. */
 export type SqlRow = readonly SqlValue[];
 
 export interface SqlChange {
   readonly affectedRows: number;
-  /** The argument of LAST_INSERT_ID(…), or 0. */
   readonly insertId: number;
   /** The rows of `thenSelect` from a snapshot after the commit, items from 0; absent if not read. */
   readonly rows?: readonly SqlRow[];
-  /** The shard's followers were notified. */
   readonly hasRung?: true;
 }
 
-/** The writer, any reader, or the nth node from 0, whatever its role. */
 export type Target = 'writer' | 'reader' | { readonly node: number };
 
 interface SqlAbilities {
   readonly readsFromReaders: boolean;
   /** An acknowledged write outlives the writer's disk, since each reader can be asked for it. */
   readonly survivesDiskLoss: boolean;
-  /** Followers are notified of new cells, see `Statement.moves`. */
   readonly hasBells?: boolean;
-  /** Concurrent changes share a commit, see `Statement.mayShareCommit`. */
   readonly sharesCommits?: boolean;
   readonly bounds: SqlBounds;
 }
@@ -91,13 +81,11 @@ interface SqlAbilities {
 export interface SqlBounds {
   /** One stored body: a longer one could be written, and never read. */
   readonly bodyBytes: number;
-  /** All bodies that one statement writes. */
   readonly writtenBytes: number;
   /** A page ends at this size, once it has one cell. */
   readonly pageBytes: number;
 }
 
-/** The datastore's own limits apply. */
 export const UNBOUNDED: SqlBounds = {
   bodyBytes: Number.POSITIVE_INFINITY,
   writtenBytes: Number.POSITIVE_INFINITY,
@@ -106,7 +94,6 @@ export const UNBOUNDED: SqlBounds = {
 
 /** Runs several statements as one transaction, in one round trip. */
 export interface SqlTransactions {
-  /** Transactions that should run at once. */
   readonly atOnce: number;
   /** More that may run while some wait for a lock. */
   readonly spare: number;
@@ -119,12 +106,10 @@ export interface SqlTransactions {
   run(statements: readonly Statement[]): Promise<readonly SqlChange[]>;
 }
 
-/** One group's MySQL. */
 export interface SqlClient {
   readonly abilities: SqlAbilities;
   /** Number of nodes, the writer included; each can be asked by number. */
   readonly nodes: number;
-  /** Throws `SqlError`. */
   select(statement: Statement, target: Target): Promise<readonly SqlRow[]>;
   /** Runs on the writer. Throws `SqlError`. */
   change(statement: Statement): Promise<SqlChange>;
@@ -157,7 +142,6 @@ interface SqlErrorOptions {
 
 export class SqlError extends Error {
   readonly failure: SqlFailure;
-  /** MySQL's error number, or 0. */
   readonly errno: number;
   /** The unique key of a `duplicate` without its table ("cell", "PRIMARY"). */
   readonly key: string;
@@ -169,7 +153,6 @@ export class SqlError extends Error {
   readonly tooLarge: boolean;
   /** All connections were in use, which says nothing about the server. */
   readonly poolExhausted: boolean;
-  /** The statement of a transaction that the server refused, from 0. */
   readonly position: number | undefined;
 
   constructor(failure: SqlFailure, message: string, options: SqlErrorOptions = {}) {

@@ -33,12 +33,10 @@ export const DATA_API_BREAKERS: Partial<BreakerSettings> = { slowMs: 30_000, pro
 
 /** The Data API's limit of headers and body, less a margin for the headers. Base64 and JSON count. */
 const REQUEST_BYTES = 4096 * KIB - 16 * KIB;
-/** Characters of a statement without its values. */
 const STATEMENT_CHARACTERS = 65_536;
 /** What the other columns leave of 64 KiB a row, 1 MiB a result and 4 MiB a request; bodies travel as base64. */
 const BOUNDS: SqlBounds = { bodyBytes: 60 * KIB, writtenBytes: 2900 * KIB, pageBytes: 512 * KIB };
 const SETS_INSERT_ID = /\bLAST_INSERT_ID\(./;
-/** The first pause after a refusal that did nothing; it doubles. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3000;
 

@@ -19,7 +19,6 @@ const UNCLEAR = new Set([
   'DatabaseUnavailableException',
   'StatementTimeoutException',
 ]);
-/** There was no connection to send anything on. */
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /** MySQL's messages, for when the service leaves out their numbers. Only the first words are the server's. */
@@ -51,7 +50,6 @@ export function toDataApiError(error: unknown, timedOut: boolean): SqlError {
   if (name === 'DatabaseErrorException') {
     const { text = message, errno = '0' } = NUMBERED.exec(message)?.groups ?? {};
     const number = Number(errno) || (MESSAGES.find(([pattern]) => pattern.test(text))?.[1] ?? 0);
-    // An unknown number still is a refusal.
     const failure = number === 0 ? 'rejected' : sortOut(number, true);
     return new SqlError(failure, text, {
       errno: number,

@@ -13,7 +13,6 @@ export interface BreakerSettings {
   readonly silentMs: number;
   /** Time from the opening to the next probe; later ones follow at growing, random distances. @default 500 */
   readonly probeAfterMs: number;
-  /** The greatest distance between probes. @default 5000 */
   readonly probeMostMs: number;
   /** Time limit of a probe; a busy machine answers late. @default 1000 */
   readonly probeTimeoutMs: number;
@@ -30,7 +29,6 @@ const BREAKER_SETTINGS: BreakerSettings = {
 
 export type CircuitName = 'closed' | 'open';
 
-/** This breaker's own statements, or another instance. */
 export type SuspectedBy = 'here' | 'elsewhere';
 
 interface Breaker {
@@ -42,7 +40,6 @@ interface Breaker {
 }
 
 interface BreakerOptions {
-  /** For the error: "group-1's writer". */
   readonly name: string;
   /** Asks for a sign of life in a way that no load can block. */
   readonly probe: () => Promise<unknown>;
@@ -51,7 +48,6 @@ interface BreakerOptions {
   readonly onOpen: (suspectedBy: SuspectedBy) => void;
 }
 
-/** Interval at which a due probe is noticed. */
 const TICK_MS = 100;
 /** A breaker that did not look for this time, plus a probe's limit, was frozen. */
 const FROZEN_MS = 1000;
@@ -81,7 +77,6 @@ class CircuitBreaker implements Breaker {
   #lookedAt = 0;
   #dueAt = 0;
   #pauseMs: number;
-  /** Statements wait for it. */
   #awaited: Promise<void> | undefined;
 
   constructor({ name, probe, settings, standstill, onOpen }: BreakerOptions) {
@@ -205,14 +200,12 @@ export interface GuardOptions {
   readonly onOpen?: (role: Role, suspectedBy: SuspectedBy) => void;
 }
 
-/** One breaker each for the writer, the readers, and each node asked by number. */
 export interface GuardedClient extends SqlClient {
   circuit(role: Role): CircuitName;
   /** Another instance found a role down: the circuit opens unless a sign of life comes. */
   doubt(role: Role): void;
 }
 
-/** Guards a group's client when it is opened. */
 export type Guard = (client: SqlClient, group: string, onOpen: Required<GuardOptions>['onOpen']) => GuardedClient;
 
 export function guardWith(settings: Partial<BreakerSettings> = {}): Guard {

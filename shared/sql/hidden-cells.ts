@@ -16,7 +16,6 @@ export type RetentionRules = readonly RetentionRule[] | undefined;
 
 export interface ReadableDatastore {
   readonly datastore: string;
-  /** Absent: nothing is hidden. */
   readonly retention?: RetentionRules;
 }
 
@@ -79,7 +78,6 @@ export function hiddenInAny(rules: RetentionRules, entity: string, onlyLatest: b
   const own = judged.filter(({ column }) => column !== EVERY_COLUMN);
   const others = judged.find(({ column }) => column === EVERY_COLUMN)?.hidden;
   const cases = own.map(({ hidden }) => `WHEN entity.column_name = ? THEN ${hidden?.sql ?? '0'}`);
-  // Erasures are kept.
   const first = `WHEN entity.column_name < ${FIRST_NAME} THEN 0`;
   return {
     sql: `CASE ${[first, ...cases].join(' ')} ELSE ${others?.sql ?? '0'} END`,
@@ -87,7 +85,6 @@ export function hiddenInAny(rules: RetentionRules, entity: string, onlyLatest: b
   };
 }
 
-/** The column whose newer cells are counted, as SQL. */
 interface NewerCells {
   readonly entity: string;
   readonly rowKey: string;
@@ -117,7 +114,6 @@ function leastKept({ entity, rowKey, column }: Omit<NewerCells, 'parameters'>, k
   );
 }
 
-/** The time from which cells are kept, by the database's clock. */
 export function keptSince(keepForMs: number): string {
   return `NOW(6) - INTERVAL ${keepForMs * 1000} MICROSECOND`;
 }

@@ -20,7 +20,6 @@ const MOST_BYTES = 256 * 1024;
 const OVERDUE_MS = 250;
 /** A statement that waited this long fails as not sent, as one that waits for a connection does. */
 const MOST_WAIT_MS = 2000;
-/** Interval of looks while statements wait and no turn ends. */
 const LOOK_MS = 50;
 
 /**
@@ -91,7 +90,6 @@ class JoinedChanges {
   /** The last turn was a lone statement: the next is not likely to have company either. */
   #isLonely = true;
   #unnumberedUntil = 0;
-  /** Transactions in a row whose numbers were refused. */
   #refused = 0;
   /** Random, so that short-lived clients drop old notifications too. */
   #untilDrop = Math.ceil(Math.random() * RINGS_A_DROP);
@@ -135,7 +133,6 @@ class JoinedChanges {
     }
   }
 
-  /** Refuses the statements that wait: they were not sent. */
   close(): void {
     clearTimeout(this.#timer);
     for (const { reject } of this.#waiting.splice(0)) {
@@ -160,7 +157,6 @@ class JoinedChanges {
     if (this.#waiting.length > 0) this.#lookLater();
   }
 
-  /** Sends waiting statements whose tables now go alone. */
   #sendApart(): void {
     if (this.#apart.isEmpty) return;
     const isApart = ({ statement }: Waiting): boolean => this.#apart.has(tableOf(statement));

@@ -21,7 +21,6 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** Logs in with an IAM token. */
 interface TokenLogin {
   readonly username: string;
   /** Called for each new connection. The token is sent as it is, hence over TLS alone. */
@@ -31,14 +30,12 @@ interface TokenLogin {
 export type Login = Credentials | TokenLogin;
 
 export interface MysqlSettings {
-  /** Connections to each endpoint. @default 8 */
   readonly connections?: number;
   /**
    * More connections to the writer, for transactions; 0: none. Half are used at once, the rest while one of those waits
    * for a lock. One at a time joins the most statements. @default 2
    */
   readonly lanes?: number;
-  /** @default 1000 */
   readonly connectTimeoutMs?: number;
   /**
    * An unanswered statement is abandoned with its connection; it may still be done. Longer than the servers' lock wait
@@ -74,7 +71,6 @@ export function mysqlClient(
   settings: MysqlSettings = {},
 ): SqlClient {
   const options = { ...DEFAULTS, standstill: ownStandstill(), ...settings };
-  /** The writer over connections of their own. */
   const lanes: Endpoint = { ...address.writer };
   const pools = new EndpointPools({
     keyOf: (endpoint) => `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`,
@@ -185,7 +181,6 @@ function isLost(error: unknown): boolean {
 }
 
 interface EndpointPoolsOptions {
-  /** Endpoints with the same key share a pool. */
   readonly keyOf: (endpoint: Endpoint) => string;
   /** May fail, since it asks for the credentials. */
   readonly open: (endpoint: Endpoint) => Promise<MysqlPool>;
@@ -196,14 +191,12 @@ const ACCESS_DENIED = 1045;
 class EndpointPools {
   readonly #options: EndpointPoolsOptions;
   readonly #pools = new Map<string, Promise<MysqlPool>>();
-  /** Opened pools by endpoint, for every statement. */
   readonly #open = new Map<Endpoint, MysqlPool>();
 
   constructor(options: EndpointPoolsOptions) {
     this.#options = options;
   }
 
-  /** Asks the pool of an endpoint, which it opens if needed. Throws `SqlError`. */
   async ask<T>(endpoint: Endpoint, ask: (pool: MysqlPool) => Promise<T>): Promise<T> {
     const pool =
       this.#open.get(endpoint) ??

@@ -11,7 +11,6 @@ const DUPLICATE = 1062;
 const CONTENTION = new Set([1205, 1213, 1020]);
 /** The server ended the connection or query while it may have been at work. */
 const UNCLEAR = new Set([1053, 1317, 1927, 3024, 1969]);
-/** The server did not let the session in. */
 const UNREACHABLE = new Set([1040, 1045, 1129, 1130, 1203, 1226]);
 /**
  * RDS Proxy got no connection to the database in time, so the database saw nothing ("Troubleshooting for RDS Proxy",

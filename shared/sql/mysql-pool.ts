@@ -12,7 +12,6 @@ interface MysqlPoolOptions {
   readonly acquireTimeoutMs: number;
   readonly queryTimeoutMs: number;
   readonly standstill: Standstill;
-  /** Sent first on each new connection. */
   readonly begin?: string;
 }
 
@@ -49,7 +48,6 @@ export class MysqlPool {
   readonly #options: MysqlPoolOptions;
   readonly #pool: Pool;
   readonly #known = new WeakMap<PoolConnection, Used>();
-  /** Connections in use or being opened, by table. */
   readonly #ofTable = new Map<string, number>();
   #busy = 0;
   #hasEnded = false;
@@ -76,7 +74,6 @@ export class MysqlPool {
     });
   }
 
-  /** Throws `SqlError`. */
   run<T>({ sql, parameters, table = NO_TABLE }: Statement): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#acquire(table, (error, used) => {
@@ -207,7 +204,6 @@ export class MysqlPool {
     this.#connect(table, begun, give);
   }
 
-  /** Gives a trusted idle connection, or a new one. */
   #connect(table: string, begun: number, give: Give): void {
     this.#pool.getConnection((error, connection) => {
       if (!connection) {
@@ -247,7 +243,6 @@ export class MysqlPool {
     return used;
   }
 
-  /** Frees a connection for the next statement that may have it. */
   #leave(table: string, giveBack: () => void = () => undefined): void {
     giveBack();
     this.#busy -= 1;

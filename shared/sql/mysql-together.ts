@@ -5,13 +5,11 @@ import { readsBehind, type ReadsBehind } from './reads-behind.ts';
 export interface SentText {
   readonly sql: string;
   readonly values: readonly SqlParameter[];
-  /** Statements of a transaction before the first that was asked for. */
   readonly before?: number;
 }
 
 export interface DoneTogether {
   readonly change: ResultSetHeader;
-  /** Absent if it wanted none, or the read failed. */
   readonly rows?: readonly SqlRow[];
 }
 

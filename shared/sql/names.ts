@@ -13,7 +13,6 @@ export function quoteName(name: string): string {
 
 export const CONTROL = '`schemaless`';
 
-/** Made once: a statement may name a hundred tables. */
 const entityTables = new Map<string, string[]>();
 
 /** Returns `` `trips_0233`.`entity` ``. */

@@ -4,7 +4,6 @@ import { unionOf } from './union.ts';
 /** The reads behind a transaction, in one SELECT or few. */
 export interface ReadsBehind {
   readonly selects: readonly Statement[];
-  /** Returns the rows of each statement that wanted some, by its place. */
   rowsOf(results: readonly (readonly SqlRow[])[]): readonly (readonly SqlRow[] | undefined)[];
 }
 
@@ -49,7 +48,6 @@ function unionOfReads(wanted: readonly Wanted[]): Statement {
   );
 }
 
-/** Gives each read its own rows, with items numbered from 0 again. */
 function divide(found: readonly SqlRow[], wanted: readonly Wanted[], rows: (readonly SqlRow[] | undefined)[]): void {
   const [only] = wanted;
   if (only && wanted.length === 1) {

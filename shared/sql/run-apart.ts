@@ -4,7 +4,6 @@ import { toSqlError } from './mysql-error.ts';
 
 const APART_MS = 1000;
 
-/** Runs a statement on a connection of its own. Throws `SqlError`. */
 export function runApart<T>(
   options: ConnectionOptions,
   { sql, parameters, withinMs = APART_MS }: Statement,

@@ -2,9 +2,7 @@ import { type SqlClient, SqlError, type SqlRow, type Statement, type Target } fr
 import { unionOf } from './union.ts';
 
 export interface DividedAnswer {
-  /** Of all answered parts, in no order. */
   readonly rows: readonly SqlRow[];
-  /** Why the server refused a part, by its place. */
   readonly refused: ReadonlyMap<number, SqlError>;
 }
 

@@ -10,9 +10,7 @@ const REST_MS = 30_000;
 /** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
 
-/** Tables of one node that are taken for locked. */
 interface LockedTables {
-  /** Until when, by `performance.now()`. */
   readonly until: Map<string, number>;
   readonly looks: Map<string, Promise<unknown>>;
 }
@@ -31,7 +29,6 @@ export function selectParts(client: SqlClient, parts: readonly Statement[], role
   return locked.until.size === 0 ? selectQuick(client, parts, role, locked) : selectAround(client, parts, role, locked);
 }
 
-/** Leaves out tables known to be locked, and looks at them again. */
 async function selectAround(
   client: SqlClient,
   parts: readonly Statement[],
@@ -128,9 +125,7 @@ async function comesSoon(answer: Promise<unknown>): Promise<boolean> {
 }
 
 interface DividedParts {
-  /** Places of parts to ask. */
   readonly quick: readonly number[];
-  /** Why the others are not asked, by place. */
   readonly late: ReadonlyMap<number, SqlError>;
 }
 

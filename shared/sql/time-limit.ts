@@ -3,7 +3,6 @@ import type { Standstill } from './standstill.ts';
 /** How long a process that stood still waits for an answer that may be here, unread. */
 export const GRACE_MS = 500;
 
-/** The time limit of a connection's statements, one at a time. */
 export interface TimeLimit {
   begin(onLate: (stoodStill: boolean) => void): void;
   end(): boolean;

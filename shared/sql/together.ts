@@ -3,10 +3,8 @@ import { forgetEnds } from './statements/forget-ends.ts';
 import { numberCells } from './statements/number-cells.ts';
 import { renumber } from './statements/renumber.ts';
 
-/** The statements of one transaction. */
 export interface Together {
   readonly statements: readonly Statement[];
-  /** The place of the first statement that was asked for. */
   readonly first: number;
   /** Appends are numbered: one that changed nothing was not ready for it. */
   readonly isNumbered?: true;

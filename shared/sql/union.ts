@@ -1,6 +1,5 @@
 import type { Statement } from './client.ts';
 
-/** Stands for several tables, any of which may keep the union waiting. */
 export const SEVERAL_TABLES = 'several tables';
 
 /**

@@ -22,7 +22,6 @@ import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { DeployedTrigger, ShardHome, TopologySource } from '../topology/topology.ts';
 import { checkingErasures, lookUpMet, type Met } from './erasure-checks.ts';
 
-/** The primary's outcome of a cell. */
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>;
 
 /** Whether a cell is not stored: another body is at its address, or it was erased. */
@@ -34,10 +33,8 @@ export function isRefused<Result extends Pick<PutResult, 'outcome'>>(
 
 interface Appended {
   readonly results: readonly AppendResult[];
-  /** The shard's epoch at the append. */
   readonly epoch: number;
   readonly group: string;
-  /** What was read behind the append, if anything. */
   readonly rows?: readonly SqlRow[];
 }
 
@@ -129,7 +126,6 @@ async function appendOnce(
     ...(thenSelect && { thenSelect }),
     ...(isToRing && { moves: fence }),
   });
-  // What became of an earlier try's notification is unknown.
   if (isToRing && !change.hasRung && (change.affectedRows > 0 || isRepeated)) await ring(client, fence);
   if (change.affectedRows > 0 && change.insertId < change.affectedRows)
     throw new SqlError(
@@ -174,7 +170,6 @@ function statementOf(fence: ShardFence, cells: readonly EncodedCell[]): Statemen
 async function ring(client: SqlClient, moved: Moved): Promise<void> {
   const rung = client.change(ringBells([moved])).catch(() => undefined);
   const change = await Promise.race([rung, sleep(RING_MS, undefined)]);
-  // 0: nothing was notified.
   if (change && change.insertId > 0 && Math.random() * RINGS_A_DROP < 1)
     client.change(dropBells(change.insertId)).catch(() => undefined);
 }
@@ -213,7 +208,6 @@ const REST_MS = 2000;
 /** One look at the topology is enough for many writers. */
 const REFRESH_MS = 8;
 
-/** Until when writes do not wait, by `performance.now()`. */
 const resting = new WeakMap<TopologySource, Map<string, number>>();
 
 function restsOf(topology: TopologySource): Map<string, number> {

@@ -11,7 +11,6 @@ const MOST_DISCARDED = 1000;
 /** Each is a statement on every group. */
 const MOST_DECIDED = 100;
 
-/** The operators' view of the buffer tables, of all groups side by side. */
 export function bufferOperations(context: StoreContext, datastore: string): BufferOperations {
   return {
     async buffer() {

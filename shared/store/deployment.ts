@@ -30,7 +30,6 @@ export interface Deployment {
   /** Throws `unknown_datastore`. */
   datastore(name: string): Promise<StoredDatastore>;
   datastores(): Promise<readonly string[]>;
-  /** Asks every group's writer and reader for a sign of life. */
   health(): Promise<readonly GroupHealth[]>;
   close(): Promise<void>;
 }

@@ -55,7 +55,6 @@ export function digestReads(context: StoreContext, name: string, shards: number)
   };
 }
 
-/** Throws `undecodable_body`. */
 function decodeWhole(stored: StoredCell): Cell {
   const cell = decodeCell(stored);
   if (cell.erased !== true || cell.body_sha256 !== undefined) return cell;

@@ -5,13 +5,11 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { replaceBodies, type ErasedBody } from '../sql/statements/replace-bodies.ts';
 import { selectBodies, toBodyToErase, type BodyToErase } from '../sql/statements/select-bodies.ts';
 
-/** Bodies that one statement reads, and one replaces. */
 const PAGE_CELLS = 100;
 const PAGE_BYTES = 1024 * 1024;
 
 export interface ErasedBodies {
   cells: number;
-  /** As they were stored. */
   bytes: number;
 }
 

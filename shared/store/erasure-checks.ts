@@ -47,7 +47,6 @@ const met = new WeakMap<Groups, Map<string, Set<number>>>();
 export interface Met {
   /** By cell: the one at its address, or `erased`; undefined if neither is seen. */
   readonly found: readonly (StoredCell | 'erased' | undefined)[];
-  /** The shard has erasures that the append did not check. */
   readonly isUnchecked: boolean;
 }
 

@@ -24,7 +24,6 @@ const JOINED_BYTES = 256 * 1024;
 export interface JoinedWrites {
   /** As `appendToPrimary`: cells of one shard, no address twice. */
   append(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart>;
-  /** As `bufferOn`. */
   buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
 }
 
@@ -115,7 +114,6 @@ function isSameAddress(a: BufferedCell, b: BufferedCell): boolean {
   return a.ref_key === b.ref_key && a.row_key === b.row_key && a.column_name === b.column_name;
 }
 
-/** Adds the times of stored cells that the rows show. */
 function withTimes(
   cells: readonly NewCell[],
   results: readonly AppendResult[],

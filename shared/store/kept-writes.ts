@@ -72,13 +72,11 @@ function toWrite(group: string, row: BufferRow): { readonly write: BufferConflic
   };
 }
 
-/** A kept write's group, and its number there. */
 export interface KeptId {
   readonly group: string;
   readonly id: number;
 }
 
-/** Throws `invalid_field`. */
 function parseKeptId(value: unknown, field: string): KeptId {
   const [, group, digits] = /^([^/]{1,64})\/(\d{1,15})$/.exec(typeof value === 'string' ? value : '') ?? [];
   if (group === undefined || digits === undefined) throw invalidField(field, 'an id like group-1/17', value);

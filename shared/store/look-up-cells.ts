@@ -11,7 +11,6 @@ import type { Found, ReadOptions } from '../contract/datastore.ts';
 import { told, type LookedUp, type LookUps } from './look-ups.ts';
 import { explained, isErased, type ReadFrom } from './why-erased.ts';
 
-/** Look-up statements of a group at once. */
 const LOOK_UPS_OF_A_GROUP = 2;
 
 interface LookUp extends ReadFrom {
@@ -19,7 +18,6 @@ interface LookUp extends ReadFrom {
 }
 
 interface CellLookUps extends LookUps {
-  /** Finds a cell by a checked key; without a ref key the latest. */
   find(key: CellKey, options: ReadOptions): Promise<Found>;
 }
 

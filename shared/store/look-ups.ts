@@ -1,7 +1,6 @@
 import type { CellKey } from '../cell.ts';
 import type { Datastore, Found, ReadOptions } from '../contract/datastore.ts';
 
-/** A cell's address, or its column for the latest. */
 export type LookUpKey = Omit<CellKey, 'min_added_id'>;
 
 /** What `get` returns, or throws. */

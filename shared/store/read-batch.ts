@@ -45,7 +45,6 @@ export async function readBatch(
   return items;
 }
 
-/** Returns an item if the answer has room; one that fails does so alone. */
 function toBatchItem(cells: WantedCells, position: number, full: FullAnswer): BatchItem {
   const { room } = full;
   const answer = cells.answer(position);

@@ -78,7 +78,6 @@ interface Reading {
   readonly packed: boolean | undefined;
 }
 
-/** Looks up the places of times in the logs. */
 async function locate({ context, topology, read }: Reading, logs: readonly OpenLog[]): Promise<void> {
   await eachPage(
     { topology, size: SHARDS_A_STATEMENT },
@@ -166,7 +165,6 @@ interface Fetched {
 }
 
 function fetched(log: OpenLog, { cells: unordered, head, role, limit }: Fetched): void {
-  // A union keeps no order.
   const cells = unordered.toSorted((one, other) => one.added_id - other.added_id);
   log.head = Math.max(log.head, head);
   log.role = log.role === 'reader' ? 'reader' : role;
@@ -175,7 +173,6 @@ function fetched(log: OpenLog, { cells: unordered, head, role, limit }: Fetched)
   log.isCut = cells.length < limit && log.stored.length === cells.length && log.next + cells.length < head;
 }
 
-/** Keeps what was read before. */
 function fail(log: OpenLog, error: SchemalessError): void {
   log.isCut = false;
   log.stored = [];
@@ -225,11 +222,8 @@ interface OpenLog {
   readonly cells: Cell[];
   /** The last added id read, or the starting place. */
   next: number;
-  /** The highest head seen. */
   head: number;
-  /** Fetched cells that are not in the answer yet. */
   stored: readonly StoredCell[];
-  /** Its last fetch ended at its share. */
   isCut: boolean;
   /** `reader` if a reader answered any part. */
   role: Role | undefined;
@@ -242,9 +236,7 @@ function openLog({ shard, after = 0, since }: Location): OpenLog {
 
 interface Taking {
   readonly room: AnswerRoom;
-  /** Bodies stay packed if they can. */
   readonly packed: boolean | undefined;
-  /** The first cell is taken whatever its size. */
   readonly anyway: boolean;
 }
 

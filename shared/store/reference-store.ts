@@ -167,7 +167,6 @@ class MemoryLogs {
     return { outcome: 'stored', shard, added_id: log.length, created_at };
   }
 
-  /** Finds the cell of the ref key, or the latest. */
   find(key: CellKey): Cell | null {
     const column = this.column(key.row_key, key.column_name);
     return (key.ref_key === undefined ? column.at(-1) : column.find((cell) => cell.ref_key === key.ref_key)) ?? null;

@@ -32,7 +32,6 @@ export async function explained(context: StoreContext, from: ReadFrom, item: Gro
   return { ...found, why: 'retention', ...(erasure && { erasure }), ...(rule && { rule: shownRetention(rule) }) };
 }
 
-/** Returns why and when a body was erased, if that can still be read. */
 async function erasedBy(
   context: StoreContext,
   { group, read, topology }: ReadFrom,

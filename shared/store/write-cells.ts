@@ -187,7 +187,6 @@ async function writeToGroup(
   return results;
 }
 
-/** Returns groups that copy the cells' shards, and may be their primaries soon. */
 async function copyGroups(
   { topology, datastore }: WriteContext,
   cells: readonly BufferedCell[],

@@ -7,7 +7,6 @@ export interface AwayGroups {
   add(group: string): void;
 }
 
-/** Interval of signs of life asked of a failed group. */
 const PROBE_MS = 500;
 
 export function awayGroups(groups: Groups, signal: AbortSignal): AwayGroups {

@@ -21,7 +21,6 @@ export function watchPending(work: RepairWork, pending: PendingMarks, signal: Ab
   const rests = new Map<string, { readonly ms: number; readonly until: number }>();
 
   async function look(group: string): Promise<void> {
-    // Once it is back it does not rest.
     if (work.away.has(group)) return void rests.delete(group);
     const rest = rests.get(group);
     if (rest && performance.now() < rest.until) return;
@@ -67,7 +66,6 @@ async function catchUpGroup(
 interface MarkedShards {
   readonly pending: PendingMarks;
   readonly group: string;
-  /** The group whose logs are read. */
   readonly rowGroup: string;
   readonly shards: readonly PendingShard[];
   /** Shards at their ends, and shards that cannot go on for now. */

@@ -15,7 +15,6 @@ import { watchWriters } from './watch-writers.ts';
 const WRITERS_MS = 1000;
 const RARE_MS = 10_000;
 
-/** Does what one run alone does for a datastore, until the signal. */
 export async function doChores(
   work: RepairWork,
   pending: PendingMarks,

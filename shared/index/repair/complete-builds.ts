@@ -17,7 +17,6 @@ const IDLE_LOOKS = 5;
 const HEADS_A_STATEMENT = 256;
 
 interface Build {
-  /** The added id to reach, by shard. */
   readonly targets: readonly number[];
   readonly takenAt: number;
 }

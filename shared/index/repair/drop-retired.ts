@@ -57,7 +57,6 @@ async function forget(work: RepairWork, { name, hash, definition }: PhysicalInde
     work.report({ datastore, kind: 'dropped', index: name, hash });
 }
 
-/** Returns whether all are gone. Repeatable. */
 async function dropTables(
   { context, datastore }: RepairWork,
   version: { readonly name: string; readonly hash: string },

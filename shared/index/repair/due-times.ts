@@ -4,7 +4,6 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 /** When rare chores are due, across runs, which follow each other each minute. */
 export interface DueTimes {
   isDue(chore: string): Promise<boolean>;
-  /** Compares clocks of different machines, which matters little here. */
   doneFor(chore: string, ms: number): Promise<void>;
 }
 

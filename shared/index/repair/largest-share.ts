@@ -8,11 +8,9 @@ import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
 
 export interface LargestShares {
-  /** Returns 0 to 1; null while unknown. */
   of(index: string): Promise<number | null>;
   /** Schedules a count after a version became live. */
   countSoon(): Promise<void>;
-  /** Counts if due. */
   look(): Promise<void>;
 }
 
@@ -33,7 +31,6 @@ export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
 
   return {
     async of(index) {
-      // As the run before knew it.
       if (!shares.has(index))
         shares.set(index, (await readIndexProgress(topologyTable, { datastore, name: index }))?.largest_share ?? null);
       return shares.get(index) ?? null;
@@ -90,7 +87,6 @@ async function largestShare({ context, datastore }: RepairWork, index: PhysicalI
   return total === 0 ? 0 : Math.max(...all) / total;
 }
 
-/** Counts a large table page by page. */
 async function countAll(client: SqlClient, datastore: string, shard: number, index: PhysicalIndex): Promise<number> {
   let live = 0;
   let page: CountedPage | undefined;

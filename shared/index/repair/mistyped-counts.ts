@@ -18,7 +18,6 @@ export function mistypedCounts(
   datastore: string,
   onError: (error: unknown) => void,
 ): MistypedCounts {
-  /** By index, version and field. */
   const counted = new Map<string, MistypedFound & { readonly name: string; rows: number; row_key: string }>();
 
   async function write(): Promise<void> {

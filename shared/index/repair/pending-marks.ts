@@ -11,7 +11,6 @@ export interface PendingShard {
   readonly marks: number;
 }
 
-/** Marks of one write: expressions are limited. */
 const MARKS_A_WRITE = 25;
 
 export interface PendingMarks {
@@ -19,7 +18,6 @@ export interface PendingMarks {
   read(group: string, shards: number): Promise<PendingShard[]>;
   /** Moves a mark forward, unless it was set back meanwhile. */
   advance(group: string, pending: PendingShard, to: number): Promise<boolean>;
-  /** Clears a mark. Returns false if it was marked again. */
   clear(group: string, pending: PendingShard): Promise<boolean>;
 }
 
@@ -91,7 +89,6 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
   };
 }
 
-/** Pages of marks, each of one item. */
 function pagesOf(lowest: ReadonlyMap<number, number>): (readonly (readonly [number, number])[])[] {
   return [...Map.groupBy(lowest, ([shard]) => blockOf(shard)).values()].flatMap((ofBlock) =>
     Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, position) =>

@@ -45,7 +45,6 @@ const REPAIR_PAUSES: Pauses = { leastMs: 1000, mostMs: 1000 };
 
 interface RunningFollower {
   readonly end: () => void;
-  /** Handed over to a successor. */
   over: boolean;
 }
 
@@ -187,7 +186,6 @@ class RunningRepair implements DatastoreRepair {
   }
 }
 
-/** Returns the versions to build, by follower name. */
 function buildsOf(catalogues: readonly IndexCatalogue[]): ReadonlyMap<string, PhysicalIndex> {
   const building = new Map<string, PhysicalIndex>();
   for (const { name, versions } of catalogues) {

@@ -47,7 +47,6 @@ export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive:
   };
 }
 
-/** Returns the distinct rows of cells, with the columns written. */
 function rowsOf(cells: readonly LogEntry[]): readonly RowOfShard[] {
   return [...Map.groupBy(cells, ({ row_key }) => row_key)].map(([row_key, ofRow]) => ({
     row_key,
@@ -56,7 +55,6 @@ function rowsOf(cells: readonly LogEntry[]): readonly RowOfShard[] {
   }));
 }
 
-/** Returns the last cell of each shard that does not wait. */
 export function lastOf(
   cells: readonly LogEntry[],
   waiting: ReadonlyMap<number, unknown> = new Map(),
@@ -64,7 +62,6 @@ export function lastOf(
   return new Map(cells.flatMap(({ shard, added_id }) => (waiting.has(shard) ? [] : [[shard, added_id] as const])));
 }
 
-/** Reports the first of a row of failures of each shard. */
 export function firstFailures(
   { datastore, report }: RepairWork,
   what: string,

@@ -16,11 +16,8 @@ const TABLES_AT_ONCE = 50;
 const ENTRIES_A_STATEMENT = 200;
 
 interface RowsRepaired {
-  /** Entries and tombstones that were missing or wrong. */
   readonly written: number;
-  /** Rows by the group whose entries could not be compared or written. */
   readonly missed: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Errors by the shard whose rows could not be read. */
   readonly unread: ReadonlyMap<number, unknown>;
   readonly mistyped: readonly MistypedField[];
 }

@@ -32,7 +32,6 @@ export type RepairEvent = { readonly datastore: string } & (
   | { readonly kind: 'live' | 'dropped'; readonly index: string; readonly hash: string }
   /** A group's writer is another server, and may lack the last cells. */
   | { readonly kind: 'writer_changed'; readonly group: string; readonly shards: number }
-  /** Problems found in the entries of cut logs, and mended. */
   | {
       readonly kind: 'verified';
       readonly index: string;

@@ -20,10 +20,8 @@ export interface RepairRun {
   readonly owner: string;
   /** When to end, by `Date.now()`: short of the function's time limit. */
   readonly deadline: number;
-  /** Ends the run earlier, in order. */
   readonly signal?: AbortSignal;
   readonly settings?: Partial<RepairSettings>;
-  /** Of worker group and leases. @default HEARTBEAT */
   readonly heartbeat?: Pick<Required<WorkersOptions>, 'heartbeatMs' | 'silenceMs'>;
   readonly report?: (event: RepairEvent) => void;
 }
@@ -78,7 +76,6 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
   let failing = false;
   let readAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
-    // A reading scans the table.
     if (performance.now() - readAt >= settings.lookMs) {
       run.context.topology.refresh();
       readAt = performance.now();

@@ -17,7 +17,6 @@ export interface RepairSettings {
   readonly afterCutMs: number;
   /** Age of purged tombstones: no older entry is still being written. @default a day */
   readonly tombstoneAgeMs: number;
-  /** @default an hour */
   readonly purgeEveryMs: number;
   /** How long a retired version's tables stay. @default `RETIRED_FOR_MS` */
   readonly retiredForMs: number;

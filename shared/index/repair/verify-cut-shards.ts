@@ -74,7 +74,6 @@ interface DueShard {
   readonly epoch: number;
 }
 
-/** Compares what is left for these shards. Returns failures, unless the signal came. */
 async function verifyIndexes(work: RepairWork, due: readonly DueShard[], signal: AbortSignal): Promise<unknown[]> {
   const { context, datastore, report } = work;
   const keeper = await keepProgress(

@@ -9,18 +9,15 @@ export interface IndexProgress {
   /** @default all shards */
   readonly shards?: readonly number[];
   readonly places: Readonly<Record<string, VerifyLocation>>;
-  /** Shards to compare again. */
   readonly again: readonly number[];
 }
 
 export interface VerifyProgress {
   /** The cuts it covers, as `17/2`: shard and epoch. Another cut begins it again. */
   readonly cuts: readonly string[];
-  /** By name and hash. */
   readonly indexes: Readonly<Record<string, IndexProgress>>;
 }
 
-/** Reads the item `verifying#trips` of the state table. */
 export async function readVerifyProgress(table: DynamoTable, datastore: string): Promise<VerifyProgress | undefined> {
   const stored = (await readState(table, keyOf(datastore)))?.['progress']?.B;
   return stored && (decodeBody(stored) as unknown as VerifyProgress);

@@ -15,7 +15,6 @@ import type { RepairWork } from './repair-work.ts';
 export function watchWriters(work: RepairWork): () => Promise<void> {
   const { context, datastore, stateTable, topologyTable } = work;
 
-  /** The writers as this run left them in the table. */
   const kept = new Map<string, string>();
 
   async function look(group: string): Promise<void> {

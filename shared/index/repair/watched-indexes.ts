@@ -11,7 +11,6 @@ export interface WatchedIndexes {
   /** The versions to maintain: live, building, retired just now. Throws as `catalogues`. */
   maintained(datastore: string): Promise<readonly PhysicalIndex[]>;
   datastores(): Promise<readonly string[]>;
-  /** When a listed version was first seen, by this process's clock. */
   seenAt(datastore: string, name: string, hash: string): number | undefined;
 }
 

@@ -58,7 +58,6 @@ export function countPage(
   };
 }
 
-/** Returns undefined at the end. */
 export function toCountedPage([row]: readonly SqlRow[], index: PhysicalIndex): CountedPage | undefined {
   return (
     row && {

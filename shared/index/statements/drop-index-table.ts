@@ -3,7 +3,6 @@ import { shardDatabase } from '../../address.ts';
 import type { Statement } from '../../sql/client.ts';
 import { quoteName } from '../../sql/names.ts';
 
-/** Drops a retired version's table of one shard. Repeatable. */
 export function dropIndexTable(
   datastore: string,
   shard: number,

@@ -95,7 +95,6 @@ function beyond(
   return nullsFollow ? `((${range}) OR ${field} IS NULL)` : range;
 }
 
-/** A found entry, with values in the definition's order. */
 export interface FoundEntry {
   readonly row_key: string;
   readonly values: readonly FieldValue[];

@@ -6,7 +6,6 @@ import type { SqlRow, Statement } from '../../sql/client.ts';
 import { unionOf } from '../../sql/union.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 
-/** The place of an entry: its shard, value and row. */
 interface EntryKey {
   readonly item: number;
   readonly shard: number;
@@ -20,7 +19,6 @@ export interface ExistingEntry {
   readonly tombstone: boolean;
 }
 
-/** Selects what one index holds at many places of one group, by look-ups in the primary key. */
 export function selectExistingEntries(datastore: string, index: PhysicalIndex, keys: readonly EntryKey[]): Statement {
   const { fields } = index.definition;
   const columns = fields.map((_, position) => `f${position}`).join(', ');

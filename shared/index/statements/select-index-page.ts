@@ -14,7 +14,6 @@ export interface ScannedEntry extends EntryKey {
   readonly version: Version;
 }
 
-/** Selects the next live entries of one shard's table, by primary key. */
 export function selectIndexPage(
   datastore: string,
   shard: number,

@@ -14,7 +14,6 @@ export interface EncodedCell extends NewCell {
 
 export type RestoredEncodedCell = EncodedCell & Required<Pick<EncodedCell, 'stored_at'>>;
 
-/** Whether a cell brings the time at which it was stored before. */
 export function isRestored(cell: EncodedCell): cell is RestoredEncodedCell {
   return cell.stored_at !== undefined;
 }

@@ -2,7 +2,6 @@ import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { anyOfCopies, BY_COPY, copyHint, keyParameters, SAME_COPY, type CopyKey } from './copy-key.ts';
 
-/** Deletes hints that are drained, or whose cells were erased. */
 export function deleteBuffered(rows: readonly CopyKey[]): Statement {
   return {
     sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE ${anyOfCopies(rows.length)}`,
@@ -36,7 +35,6 @@ export function noteRefusal(rows: readonly CopyKey[], error: string): Statement 
   };
 }
 
-/** Deletes conflicts of one datastore for an operator. */
 export function discardConflicts(datastore: string, ids: readonly number[]): Statement {
   return {
     sql: `DELETE /*+ INDEX(buffer PRIMARY) */ FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,

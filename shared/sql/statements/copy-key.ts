@@ -10,7 +10,6 @@ import type { CopyTable, WaitingRow } from './select-buffered.ts';
  */
 export const SAME_COPY = '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash = ?)';
 
-/** The buffer table by that key, see `copyHint`. */
 export const BY_COPY = `${CONTROL}.buffer FORCE INDEX (copy)`;
 
 /**

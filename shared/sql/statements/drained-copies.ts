@@ -21,7 +21,6 @@ export function keepDrained(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/** Selects the highest kept id, or 0. */
 export function selectLastDrained(): Statement {
   return { sql: `SELECT COALESCE(MAX(id), 0) FROM ${CONTROL}.drained`, parameters: [] };
 }

@@ -44,7 +44,6 @@ export function erasureCheck(
   };
 }
 
-/** Returns what `erasureCheck` binds for an address of `?`. */
 export function boundByCheck(rowKey: Uint8Array, columnName: Uint8Array, refKey: number): readonly SqlParameter[] {
   return [rowKey, rowKey, columnName, refKey, rowKey, columnName, refKey];
 }

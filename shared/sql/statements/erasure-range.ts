@@ -1,7 +1,6 @@
 import { rowKeyBytes, FIRST_NAME, type ErasureTarget } from '../../address.ts';
 import type { SqlParameter } from '../client.ts';
 
-/** Returns the condition for the cells of a target, without erasures. */
 export function rangeOf({ row_key, column_name, ref_key, up_to, beyond }: ErasureTarget): {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];

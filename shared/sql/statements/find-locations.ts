@@ -6,7 +6,6 @@ import { unionOf } from '../union.ts';
 
 interface TimeLocation {
   readonly shard: number;
-  /** UTC, six decimals. */
   readonly since: string;
 }
 

@@ -35,7 +35,6 @@ export function numberedAppend(
   };
 }
 
-/** Texts by table. */
 const texts = new Map<string, string>();
 
 function textOfOne(entity: string): string {

@@ -25,7 +25,6 @@ interface RecordedWriter {
   readonly serverId: number;
   /** What was recorded when bringing back began: `NOBODY`, or `SET_BACK`. */
   readonly instead: number;
-  /** All nodes have the same cells: then no writer is recorded. */
   readonly isStorageShared: boolean;
 }
 

@@ -57,7 +57,6 @@ export interface Bells {
   readonly rings: readonly { readonly id: number; readonly datastore: string; readonly shards: readonly number[] }[];
   /** 0 if none is kept. */
   readonly newest: number;
-  /** There may be more than these. */
   readonly areMore: boolean;
 }
 
@@ -73,7 +72,6 @@ export function toBells(rows: readonly SqlRow[]): Bells {
   return { rings, newest, areMore: rings.length >= PAGE };
 }
 
-/** Writes two bytes each, the higher one first. */
 function pack(shards: readonly number[]): Uint8Array {
   const bytes = Buffer.alloc(shards.length * 2);
   for (const [position, shard] of shards.entries()) bytes.writeUInt16BE(shard, position * 2);

@@ -10,7 +10,6 @@ interface HashKey extends CellAddress {
   readonly shard: number;
 }
 
-/** Selects the SHA-256 of stored bodies of one shard, and whether a writer answers. */
 export function selectBodyHashes(keys: readonly HashKey[]): Statement {
   return unionOf(bodyHashParts([keys]));
 }

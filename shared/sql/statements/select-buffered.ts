@@ -12,7 +12,6 @@ export interface WaitingRow {
   readonly row_key: string;
   readonly column_name: string;
   readonly ref_key: number;
-  /** SHA-256 of the encoded body. */
   readonly body_hash: Uint8Array;
 }
 
@@ -31,7 +30,6 @@ export type KeptState = 'conflict' | 'undecided';
 /** The table of waiting hints, and that of drained ones. Each has ids of its own. */
 export type CopyTable = 'buffer' | 'drained';
 
-/** Selects hints with their bodies by id, cut at `bytes` once there is one. */
 export function selectBuffered(ids: readonly number[], bytes: number, table: CopyTable = 'buffer'): Statement {
   const page = `SELECT id, LENGTH(body) AS bytes FROM ${CONTROL}.${table} FORCE INDEX (PRIMARY) WHERE id IN (${ids.map(() => '?').join(', ')})`;
   return { sql: withBodies(page, table), parameters: [...ids, bytes] };
@@ -40,7 +38,6 @@ export function selectBuffered(ids: readonly number[], bytes: number, table: Cop
 /** A hint whose writers all were answered `buffered` gives way by itself. */
 const STILL_UNANSWERED = 'answered < writers';
 
-/** Selects kept rows of one datastore by id, cut at `limit`, or at `bytes` once there is one. */
 export function selectKept(
   state: KeptState,
   datastore: string,
@@ -58,7 +55,6 @@ export function selectKept(
   };
 }
 
-/** Selects undecided rows of one datastore by id, in no order. */
 export function selectUndecided(datastore: string, ids: readonly number[]): Statement {
   return {
     sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer FORCE INDEX (PRIMARY) WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,

@@ -6,7 +6,6 @@ import { entityTable } from '../names.ts';
 
 interface ColumnsOfRow {
   readonly row_key: string;
-  /** Distinct names. */
   readonly columns: readonly string[];
   /** Encoded bytes for all of them; each brings an equal share at most. */
   readonly bytes: number;

@@ -3,12 +3,10 @@ import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { NOBODY, SET_BACK } from './record-writer.ts';
 
-/** A shard that takes no appends from the answering server. */
 export interface FencedShard {
   readonly datastore: string;
   readonly shard: number;
   readonly serverId: number;
-  /** Another server is recorded as the writer. */
   readonly hasWriter: boolean;
   /** It was restored: it may lack what all nodes had shown. */
   readonly isSetBack: boolean;

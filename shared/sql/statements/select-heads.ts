@@ -3,7 +3,6 @@ import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
-/** Selects the last added id of each shard of one group, or 0. */
 export function selectHeads(datastore: string, shards: readonly number[]): Statement {
   const parts = shards.map((shard): Statement => {
     const entity = entityTable(datastore, shard);

@@ -10,13 +10,11 @@ interface LagRange {
 }
 
 export interface StoredLag {
-  /** The last added id, or 0. */
   readonly head: number;
   /** Age of the first cell not done, by the group's clock; undefined if there is none. */
   readonly ageSeconds: number | undefined;
 }
 
-/** Selects the heads of many logs, and the age of the first cell not done in each. */
 export function selectLags(datastore: string, ranges: readonly LagRange[]): Statement {
   const parts = ranges.map(({ shard, after }): Statement => {
     const entity = entityTable(datastore, shard);

@@ -11,28 +11,23 @@ export interface LogRange {
   readonly shard: number;
   /** The last added id done, whose cell is read again; or 0. */
   readonly at: number;
-  /** The last added id wanted. @default the end of the log */
   readonly to?: number;
 }
 
 export interface LogRangesWanted {
-  /** Cells after `at` of each shard. */
   readonly limit: number;
   readonly withHead?: boolean;
 }
 
-/** A cell's place in its log, without its body. */
 export interface StoredLogEntry extends CellAddress {
   readonly added_id: number;
   readonly created_at: string;
 }
 
-/** The cells found in one range, in order, with any hole. */
 export interface ShardLogEntries {
   readonly entries: StoredLogEntry[];
   /** The shard's epoch on this group in the same snapshot; undefined if no cell or row was found. */
   epoch: number | undefined;
-  /** The last added id in the same snapshot, if asked for and a cell was found. */
   head?: number;
   /** Why the role asked first could not read this shard. */
   readonly refusal?: { readonly error: SchemalessError; readonly isAnswered: boolean };
@@ -65,7 +60,6 @@ export function selectLogEntries(
   return unionOf(parts);
 }
 
-/** Selects the cells at some added ids of one shard, to go back in a log that was cut. */
 export function selectLogEntriesAt(datastore: string, shard: number, ids: readonly number[]): Statement {
   const entity = entityTable(datastore, shard);
   return {

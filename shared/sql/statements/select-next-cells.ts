@@ -17,7 +17,6 @@ export function selectNextCells(datastore: string, ranges: readonly LogRange[]):
   return unionOf(parts);
 }
 
-/** Returns the places of ranges with a next cell. */
 export function toItems(rows: readonly SqlRow[]): ReadonlySet<number> {
   return new Set(rows.map(([item]) => toNumber(item)));
 }

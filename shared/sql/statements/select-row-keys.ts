@@ -3,7 +3,6 @@ import { toBytes } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 
-/** Selects the next row keys of a shard, in order. */
 export function selectRowKeys(datastore: string, shard: number, after: string | undefined, limit: number): Statement {
   const entity = entityTable(datastore, shard);
   return {

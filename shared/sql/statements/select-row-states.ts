@@ -5,7 +5,6 @@ import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 import type { EncodedCell } from './append-cells.ts';
 
-/** A row whose index entries are to be computed. */
 export interface RowOfShard {
   readonly row_key: string;
   readonly shard: number;
@@ -15,7 +14,6 @@ export interface RowOfShard {
   readonly written?: readonly EncodedCell[];
 }
 
-/** A column, and how many of its latest cells are wanted. */
 export interface ColumnDepth {
   readonly column: string;
   readonly cells: number;
@@ -26,7 +24,6 @@ export interface ColumnDepth {
 export interface CellOfRow {
   readonly ref_key: number;
   readonly added_id: number;
-  /** In the database's format. */
   readonly createdAt: string;
   /** Encoded; null if erased; `left_out` if longer than asked for. */
   readonly body: Uint8Array | null | 'left_out';
@@ -47,7 +44,6 @@ const BY_CELL = 'FORCE INDEX (cell)';
 /** Average cells of a row and short column that are read at most. */
 const FEW_CELLS = 4;
 
-/** Returns how many cells of a row come at most, on average. */
 export function cellsOfRow(columns: readonly ColumnDepth[]): number {
   return columns.reduce((sum, { isLong, cells }) => sum + (isLong ? cells : FEW_CELLS), 0);
 }
@@ -77,7 +73,6 @@ export function selectRowStates(
 interface OfShard {
   readonly columns: readonly ColumnDepth[];
   readonly bodyBytes: number;
-  /** The value of the first column. */
   readonly item: number;
   /** The epoch comes with each cell, and once if there are none. */
   readonly withEpoch?: boolean;
@@ -144,9 +139,7 @@ function unlessErased(body: Uint8Array): Uint8Array | null {
 
 interface RowStates {
   readonly states: readonly RowState[];
-  /** Rows that did not come whole. */
   readonly cut: readonly RowOfShard[];
-  /** The columns of which they have so many cells. */
   readonly long: readonly string[];
 }
 

@@ -6,7 +6,6 @@ import { entityTable } from '../names.ts';
 
 export interface RowRange {
   readonly row_key: string;
-  /** All columns when undefined. */
   readonly columns: readonly string[] | undefined;
   readonly after: string | undefined;
   readonly limit: number;
@@ -14,7 +13,6 @@ export interface RowRange {
   readonly bytes: number;
 }
 
-/** Selects the latest cell of each column of a row, by name, cut at `limit` cells or `bytes`. */
 export function selectRow(
   { datastore, retention }: ReadableDatastore,
   shard: number,

@@ -2,7 +2,6 @@ import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 
 interface AnsweringServer {
-  /** Unique within the group. */
   readonly id: string;
   readonly writable: boolean;
 }

@@ -2,7 +2,6 @@ import { toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
-/** Counts a group's shards by datastore, without those moved away. */
 export function selectShardCounts(): Statement {
   return {
     sql: `SELECT datastore, COUNT(*) FROM ${CONTROL}.shard WHERE state <> 'moved' GROUP BY datastore`,

@@ -25,12 +25,10 @@ export function tableOf(kind: CopyKind): CopyTable {
 interface CopiesPage {
   readonly datastore: string;
   readonly shard: number;
-  /** The last id read, or 0. */
   readonly after: number;
   readonly limit: number;
 }
 
-/** Selects the next hints of a kind, for `toUnanswered`. */
 export function selectCopiesOf(kind: CopyKind, page: CopiesPage): Statement {
   return kind === 'drained' ? selectDrained(page) : selectUnanswered(page, kind);
 }
@@ -55,7 +53,6 @@ export function selectUnanswered(
   };
 }
 
-/** Selects the next drained hints of one shard by id. */
 export function selectDrained({ datastore, shard, after, limit }: CopiesPage): Statement {
   return {
     sql: `${ROLE}, NULL AS created_at UNION ALL (SELECT ${KEY_COLUMNS}, created_at FROM ${CONTROL}.drained FORCE INDEX (place) WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
@@ -70,7 +67,6 @@ export function selectDrained({ datastore, shard, after, limit }: CopiesPage): S
 const ROLE =
   "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
 
-/** Returns the writer's rows without the role. */
 function ofWriter(rows: readonly SqlRow[]): readonly SqlRow[] {
   const role = rows.find(([id]) => toNumber(id) === 0);
   if (toNumber(role?.[2]) !== 1) throw new SqlError('unreachable', 'who answers for the writer takes no writes');
@@ -84,7 +80,6 @@ export interface TimedRow extends WaitingRow {
 
 interface UnansweredPage {
   readonly rows: readonly TimedRow[];
-  /** Undefined on the last page. */
   readonly next: number | undefined;
 }
 
@@ -120,7 +115,6 @@ export function selectCopies(kind: CopyKind, datastore: string, addresses: reado
   };
 }
 
-/** Throws `SqlError` if another server than the writer answered. */
 export function toCopies(rows: readonly SqlRow[]): WaitingRow[] {
   return ofWriter(rows).map(toWaitingRow);
 }

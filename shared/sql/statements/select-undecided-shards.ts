@@ -2,7 +2,6 @@ import { toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
-/** Selects the shards with undecided hints. */
 export function selectUndecidedShards(): Statement {
   return { sql: `SELECT DISTINCT datastore, shard FROM ${CONTROL}.buffer WHERE state = 'undecided'`, parameters: [] };
 }

@@ -5,7 +5,6 @@ import { CONTROL } from '../names.ts';
 export interface WaitingShard {
   readonly datastore: string;
   readonly shard: number;
-  /** Id of the first row. */
   readonly first: number;
   readonly rows: number;
 }

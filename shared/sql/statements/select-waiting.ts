@@ -3,7 +3,6 @@ import { CONTROL } from '../names.ts';
 import { unionOf } from '../union.ts';
 import { KEY_COLUMNS } from './select-buffered.ts';
 
-/** The rows of one shard after an id. */
 export interface WaitingFrom {
   readonly datastore: string;
   readonly shard: number;
