@@ -3,6 +3,7 @@ import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
 import { selectParts } from '../sql/select-parts.ts';
 import { byItem, type ItemRows } from '../sql/cell-rows.ts';
+import type { Groups } from './groups.ts';
 
 export interface Refusal {
   readonly error: SchemalessError;
@@ -133,9 +134,24 @@ function onlySql(error: unknown): undefined {
   if (!(error instanceof SqlError)) throw error;
 }
 
-export function toUnavailable(error: SqlError, group: string): SchemalessError;
-export function toUnavailable(error: unknown, group: string): unknown;
-export function toUnavailable(error: unknown, group: string): unknown {
+/** Does something on a group's writer. Throws what a failure means to a client. */
+export async function onWriter<T>(
+  groups: Pick<Groups, 'client'>,
+  group: string,
+  work: (client: SqlClient) => Promise<T>,
+): Promise<T> {
+  const client = await groups.client(group);
+  try {
+    return await work(client);
+  } catch (error) {
+    throw toUnavailable(error, group);
+  }
+}
+
+/** Turns a failed statement into what it means to a client. */
+function toUnavailable(error: SqlError, group: string): SchemalessError;
+function toUnavailable(error: unknown, group: string): unknown;
+function toUnavailable(error: unknown, group: string): unknown {
   if (!(error instanceof SqlError)) return error;
   if (error.tooLarge)
     return new SchemalessError('answer_too_large', `${group} holds what cannot be read this way: ${error.message}`, {

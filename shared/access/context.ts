@@ -70,8 +70,8 @@ export function openContext(options: DeploymentOptions): StoreContext {
   return {
     topology,
     groups: openGroups(topology, connect, {
-      ...(guard ? { guard } : {}),
-      ...(circuits ? { circuits } : {}),
+      guard,
+      circuits,
       onOpen: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }),
     }),
     bufferCopies,

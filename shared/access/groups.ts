@@ -27,8 +27,8 @@ export interface Groups {
 }
 
 interface GroupsOptions {
-  readonly guard?: Guard;
-  readonly circuits?: OpenCircuits;
+  readonly guard?: Guard | undefined;
+  readonly circuits?: OpenCircuits | undefined;
   readonly onOpen?: (group: string, role: Role, suspectedBy: SuspectedBy) => void;
 }
 
@@ -145,4 +145,9 @@ export function byGroup<T extends { readonly shard: number }>(
   items: readonly T[],
 ): Map<string, T[]> {
   return Map.groupBy(items, ({ shard }) => homeOf(datastore, shard).group);
+}
+
+/** Returns all shards of a datastore, by group. */
+export function shardsByGroup(datastore: DatastoreTopology): Map<string, number[]> {
+  return Map.groupBy(datastore.homes.keys(), (shard) => homeOf(datastore, shard).group);
 }

@@ -23,26 +23,13 @@ export interface DrainProgress {
   readonly drained?: readonly Arrival[];
 }
 
-export interface HolderDrain {
-  readonly lanes: ReadonlyMap<string, Lane>;
-  watch(): Promise<void>;
-  /**
-   * Deletes drained hints that were kept long enough. Time in which a group was unreachable or lacked cells does not
-   * count: its way back may take longer.
-   */
-  forgetDrained(signal?: AbortSignal): Promise<void>;
-  oldest(): number | null;
-  progress(): DrainProgress;
-  report(): DrainReport;
-}
-
 export async function openHolderDrain(
   context: StoreContext,
   holder: string,
   settings: DrainSettings = {},
   progress: DrainProgress = { arrivals: [], places: {} },
 ): Promise<HolderDrain> {
-  return new BufferDrain(context, { name: holder, client: await context.groups.client(holder) }, settings, progress);
+  return new HolderDrain(context, { name: holder, client: await context.groups.client(holder) }, settings, progress);
 }
 
 type FullSettings = DrainSettings & Required<Omit<DrainSettings, 'appendsPerSecond'>>;
@@ -50,7 +37,8 @@ type FullSettings = DrainSettings & Required<Omit<DrainSettings, 'appendsPerSeco
 /** Rows deleted with one statement, each with a body of up to a MiB. */
 const DELETED_ROWS = 200;
 
-class BufferDrain implements HolderDrain {
+/** Drains one group's buffer table: one lane for each primary. */
+export class HolderDrain {
   readonly lanes = new Map<string, Lane>();
   readonly #context: StoreContext;
   readonly #name: string;
@@ -96,10 +84,15 @@ class BufferDrain implements HolderDrain {
     );
   }
 
+  /** Milliseconds since the oldest waiting row was seen; null if none waits. */
   oldest(): number | null {
     return this.#oldest;
   }
 
+  /**
+   * Deletes drained hints that were kept long enough. Time in which a group was unreachable or lacked cells does not
+   * count: its way back may take longer.
+   */
   async forgetDrained(signal?: AbortSignal): Promise<void> {
     const last = toLastDrained(await this.#holder.select(selectLastDrained(), 'writer'));
     if (last > 0) this.#kept.pass(await haveTheirCells(this.#context, this.#name));
@@ -124,6 +117,7 @@ class BufferDrain implements HolderDrain {
     };
   }
 
+  /** Returns what was done since the last call. */
   report(): DrainReport {
     const report = this.#report;
     const done = { ...report, unreachable: new Set(report.unreachable), refused: new Set(report.refused) };

@@ -55,16 +55,9 @@ export async function recoverPrimary(
   const writer = await context.groups.client(primary);
   const fenced = await fencedShards(context, primary);
   if (fenced.length === 0) return undefined;
-  for (const [datastore, some] of Map.groupBy(
-    fenced.filter(({ hasWriter }) => hasWriter),
-    (one) => one.datastore,
-  ))
-    await writer.change(
-      forgetWriters(
-        datastore,
-        some.map(({ shard }) => shard),
-      ),
-    );
+  const others = fenced.filter(({ hasWriter }) => hasWriter);
+  for (const [datastore, some] of Map.groupBy(others, (one) => one.datastore))
+    await writer.change(forgetWriters(datastore, shardsOf(some)));
   const holders = await openHolders(context, primary);
   const setBackHolders = COPIES_OF_SET_BACK.flatMap((kind) => holders.map((holder): Holder => ({ ...holder, kind })));
   const isStorageShared = await sharesStorage(context.topology, primary);
@@ -86,13 +79,7 @@ export async function recoverPrimary(
     for (const ofAlike of Map.groupBy(opened, ({ datastore, isSetBack }) => `${datastore}/${isSetBack}`).values()) {
       const [{ datastore, serverId, isSetBack } = { datastore: '', serverId: 0, isSetBack: false }] = ofAlike;
       const recorded = { serverId, instead: isSetBack ? SET_BACK : NOBODY, isStorageShared };
-      await writer.change(
-        recordWriter(
-          recorded,
-          datastore,
-          ofAlike.map(({ shard }) => shard),
-        ),
-      );
+      await writer.change(recordWriter(recorded, datastore, shardsOf(ofAlike)));
     }
     recovery.opened += opened.length;
     for (const [position, end] of ends.entries()) {
@@ -110,27 +97,26 @@ export async function recoverPrimary(
 /** Only a restored log may lack drained and answered hints, which all nodes had shown. */
 const COPIES_OF_SET_BACK = ['drained', 'unanswered', 'answered'] as const satisfies readonly CopyKind[];
 
-/** Raises epochs from those at the first raise, so that concurrent recoveries raise most of them once. */
-interface EpochsNow {
-  raise(context: StoreContext, datastore: string, shard: number): Promise<void>;
+function shardsOf(some: readonly FencedShard[]): readonly number[] {
+  return some.map(({ shard }) => shard);
 }
 
-function epochsNow(table: DynamoTable): EpochsNow {
+/** Raises a shard's epoch from that at the first raise, so that concurrent recoveries raise most of them once. */
+type RaiseEpoch = (context: StoreContext, datastore: string, shard: number) => Promise<void>;
+
+function epochsNow(table: DynamoTable): RaiseEpoch {
   const known = new Map<string, Promise<DatastoreTopology | undefined>>();
-  return {
-    async raise({ groups }, datastore, shard) {
-      let topology = known.get(datastore);
-      if (!topology) known.set(datastore, (topology = readDatastore(table, datastore)));
-      try {
-        await raiseEpoch({ table, groups, datastore, shard }, (await topology)?.homes[shard]?.epoch ?? 0);
-      } catch (error) {
-        if (error instanceof SqlError || error instanceof SchemalessError) throw error;
-        // The shard stays closed until DynamoDB answers; no other group's drain ends for it.
-        throw new SchemalessError('unavailable', `its epoch cannot be raised: ${(error as Error).message}`, {
-          cause: error,
-        });
-      }
-    },
+  return async ({ groups }, datastore, shard) => {
+    let topology = known.get(datastore);
+    if (!topology) known.set(datastore, (topology = readDatastore(table, datastore)));
+    try {
+      await raiseEpoch({ table, groups, datastore, shard }, (await topology)?.homes[shard]?.epoch ?? 0);
+    } catch (error) {
+      if (error instanceof SqlError || error instanceof SchemalessError) throw error;
+      // The shard stays closed until DynamoDB answers; no other group's drain ends for it.
+      const message = `its epoch cannot be raised: ${(error as Error).message}`;
+      throw new SchemalessError('unavailable', message, { cause: error });
+    }
   };
 }
 
@@ -154,7 +140,7 @@ async function openHolders({ groups }: StoreContext, primary: string): Promise<H
 
 async function whyClosed(
   work: BringingBack,
-  raising: EpochsNow | undefined,
+  raising: RaiseEpoch | undefined,
   recovery: { appended: number },
 ): Promise<string | undefined> {
   const { context, datastore, shard } = work;
@@ -165,7 +151,7 @@ async function whyClosed(
     );
     const { appended, undecided } = await bringBackShard(work);
     recovery.appended += appended;
-    if (undecided === 0) await raising?.raise(context, datastore, shard);
+    if (undecided === 0) await raising?.(context, datastore, shard);
     return undecided === 0 ? undefined : `${undecided} addresses have two bodies that may have been acknowledged`;
   } catch (error) {
     // An unreachable group is asked about no further shard; any other error may be this shard's alone.

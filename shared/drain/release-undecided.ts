@@ -26,12 +26,7 @@ export async function releaseOpened(context: StoreContext, holder: string): Prom
     const fenced = await namesOfFenced(context, primary);
     const open = fenced ? shards.filter((shard) => !fenced.has(nameOf(shard))) : [];
     for (const [datastore, some] of Map.groupBy(open, (one) => one.datastore))
-      await client.change(
-        releaseUndecided(
-          datastore,
-          some.map(({ shard }) => shard),
-        ),
-      );
+      await client.change(releaseUndecided(datastore, some));
   }
 }
 

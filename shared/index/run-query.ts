@@ -32,7 +32,7 @@ const ENTRY_ENVELOPE_BYTES = 120;
 export async function runQuery(
   context: StoreContext,
   asked: IndexesAsked,
-  reads: EntryReads,
+  readEntries: EntryReads,
   query: IndexQuery,
 ): Promise<IndexAnswer> {
   const { datastore } = asked;
@@ -44,9 +44,8 @@ export async function runQuery(
   const parsed = { ...wanted, limit: Math.min(wanted.limit, entriesOfPage(index, pageBytes(client))) };
   // The explained statement is the one that ran.
   const mayJoin = query.together === true && query.explain !== true && isBounded(parsed);
-  const readEntries = mayJoin ? reads.together : reads.alone;
   const { role, found: all } = await context.admit(group, () =>
-    readEntries({ group, client, read, index, query: parsed }),
+    readEntries({ group, client, read, index, query: parsed }, mayJoin),
   );
   const found = all.slice(0, parsed.limit);
 
@@ -242,11 +241,11 @@ interface EntriesFound {
 
 const STATEMENTS_AT_ONCE = 2;
 
-interface EntryReads {
-  alone(wanted: EntriesWanted): Promise<EntriesFound>;
-  /** Joins concurrent queries of an index and group; a failure is all queries' failure. */
-  together(wanted: EntriesWanted): Promise<EntriesFound>;
-}
+/**
+ * Reads the entries that a query finds. `mayJoin`: one statement for concurrent queries of an index and group, whose
+ * failure is that of all.
+ */
+type EntryReads = (wanted: EntriesWanted, mayJoin: boolean) => Promise<EntriesFound>;
 
 export function entryReads(datastore: string): EntryReads {
   async function readAll(
@@ -281,18 +280,11 @@ export function entryReads(datastore: string): EntryReads {
     ({ group, read, index }) => `${group}/${read}/${indexTableName(index.name, index.hash)}`,
   );
 
-  return {
-    async alone(wanted) {
-      const [only] = await readAll([wanted]);
-      return toFound(only);
-    },
-    together: async (wanted) => toFound(await join(wanted)),
+  return async (wanted, mayJoin) => {
+    const [found] = mayJoin ? [await join(wanted)] : await readAll([wanted]);
+    if (found && 'found' in found) return found;
+    throw found ?? new Error('an answer without its only query');
   };
-}
-
-function toFound(found: EntriesFound | SchemalessError | undefined): EntriesFound {
-  if (found && 'found' in found) return found;
-  throw found ?? new Error('an answer without its only query');
 }
 
 /** Whether a query reads only what it answers, in a key in row order: queries joined with it do not wait. */

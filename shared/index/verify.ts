@@ -164,13 +164,9 @@ async function verifyRows(work: ShardWork, from?: Json): Promise<void> {
 
 async function* differencesInParts(work: ShardWork, keys: readonly string[]): AsyncGenerator<readonly Difference[]> {
   const { context, datastore, index, shard } = work;
-  for await (const { entries, unread } of wantedInParts(
-    context,
-    datastore,
-    [index],
-    keys.map((row_key) => ({ row_key, shard })),
-    DEPTH.all,
-  )) {
+  const wanted = { datastore, indexes: [index], depth: DEPTH.all };
+  const rows = keys.map((row_key) => ({ row_key, shard }));
+  for await (const { entries, unread } of wantedInParts(context, wanted, rows)) {
     for (const { error } of unread) fail(work, error);
     const { differences, unasked } = await differencesOf(context, datastore, entries);
     for (const { error } of unasked) fail(work, error);

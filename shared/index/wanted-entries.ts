@@ -54,26 +54,23 @@ interface WantedPart extends Wanted {
  * Computes what indexes should hold of rows, read **now** from the writers: never from a body in hand, so that the last
  * writer has seen the most. Yields parts of one group each, with only a part in memory.
  *
- * @param depth cells of the shard field's column to read for former values
  * @throws SqlError when a group cannot be asked; its refusals make rows `unread`
  */
 export async function* wantedInParts(
   context: StoreContext,
-  datastore: string,
-  indexes: readonly PhysicalIndex[],
+  wanted: RowsWanted,
   rows: readonly RowOfShard[],
-  depth: number,
 ): AsyncGenerator<WantedPart> {
+  const { datastore, indexes } = wanted;
   if (indexes.length === 0 || rows.length === 0) return;
   const topology = await requireDatastore(context.topology, datastore);
-  const rowsWanted: RowsWanted = { datastore, indexes, depth };
   for (const [group, ofGroup] of byGroup(topology, rows)) {
     const client = await context.groups.client(group);
-    const { long, ...first } = await readRows(client, ofGroup, rowsWanted);
+    const { long, ...first } = await readRows(client, ofGroup, wanted);
     yield { ...wantedOf(first, indexes, topology), more: long.length > 0 };
     for (const [position, one] of long.entries())
       yield {
-        ...wantedOf(await readLongRow(client, one, rowsWanted), indexes, topology),
+        ...wantedOf(await readLongRow(client, one, wanted), indexes, topology),
         more: position < long.length - 1,
       };
   }

@@ -129,18 +129,10 @@ export interface SqlClient {
  */
 export type SqlFailure = 'duplicate' | 'contention' | 'unclear' | 'unreachable' | 'rejected';
 
-interface SqlErrorOptions {
-  readonly errno?: number;
-  readonly key?: string;
-  readonly timedOut?: boolean;
-  readonly stoodStill?: boolean;
-  readonly tooLarge?: boolean;
-  readonly poolExhausted?: boolean;
-  readonly position?: number | undefined;
-  readonly cause?: unknown;
-}
+type SqlErrorOptions = Partial<Omit<SqlError, 'failure' | 'name' | 'message' | 'stack' | 'at'>>;
 
 export class SqlError extends Error {
+  override readonly name = 'SqlError';
   readonly failure: SqlFailure;
   readonly errno: number;
   /** The unique key of a `duplicate` without its table ("cell", "PRIMARY"). */
@@ -157,7 +149,6 @@ export class SqlError extends Error {
 
   constructor(failure: SqlFailure, message: string, options: SqlErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = 'SqlError';
     this.failure = failure;
     this.errno = options.errno ?? 0;
     this.key = options.key ?? '';
@@ -170,8 +161,6 @@ export class SqlError extends Error {
 
   /** Returns the same error at another position of its transaction. */
   at(position: number): SqlError {
-    const { errno, key, timedOut, stoodStill, tooLarge, poolExhausted } = this;
-    const options = { errno, key, timedOut, stoodStill, tooLarge, poolExhausted, position, cause: this };
-    return new SqlError(this.failure, this.message, options);
+    return new SqlError(this.failure, this.message, { ...this, position, cause: this });
   }
 }

@@ -31,14 +31,6 @@ export type CircuitName = 'closed' | 'open';
 
 export type SuspectedBy = 'here' | 'elsewhere';
 
-interface Breaker {
-  /** Runs a statement, or fails at once with `unreachable` while the circuit is open. */
-  run<T>(statement: () => Promise<T>): Promise<T>;
-  /** Asks for a sign of life, which statements wait for; without one the circuit opens. */
-  doubt(): void;
-  state(): CircuitName;
-}
-
 interface BreakerOptions {
   readonly name: string;
   /** Asks for a sign of life in a way that no load can block. */
@@ -60,11 +52,7 @@ const FROZEN_MS = 1000;
  * While open it keeps asking in the background; no statement is used as a probe. An instance that Lambda froze
  * meanwhile finds the probe overdue: only then the first statements wait for the answer, as they do after `doubt`.
  */
-function breaker(options: BreakerOptions): Breaker {
-  return new CircuitBreaker(options);
-}
-
-class CircuitBreaker implements Breaker {
+class CircuitBreaker {
   readonly #name: string;
   readonly #settings: BreakerSettings;
   readonly #onOpen: BreakerOptions['onOpen'];
@@ -92,6 +80,7 @@ class CircuitBreaker implements Breaker {
     });
   }
 
+  /** Runs a statement, or fails at once with `unreachable` while the circuit is open. */
   async run<T>(statement: () => Promise<T>): Promise<T> {
     if (this.#isOpen || this.#awaited) await this.#pass();
     const begun = performance.now();
@@ -107,6 +96,7 @@ class CircuitBreaker implements Breaker {
     }
   }
 
+  /** Asks for a sign of life, which statements wait for; without one the circuit opens. */
   doubt(): void {
     if (!this.#isOpen) this.#waitFor(this.#suspect('elsewhere'));
   }
@@ -225,13 +215,13 @@ export function guardedClient(
   group: string,
   { settings, standstill = ownStandstill(), onOpen = () => undefined }: GuardOptions = {},
 ): GuardedClient {
-  const breakers = new Map<string, Breaker>();
+  const breakers = new Map<string, CircuitBreaker>();
 
-  function breakerOf(target: Target): Breaker {
+  function breakerOf(target: Target): CircuitBreaker {
     const name = typeof target === 'string' ? target : `node ${target.node}`;
     const known = breakers.get(name);
     if (known) return known;
-    const made = breaker({
+    const made = new CircuitBreaker({
       name: `${group}, ${name}`,
       probe: () => Promise.any(WAYS.map((statement) => client.select(statement, target))),
       settings: { ...BREAKER_SETTINGS, ...settings },

@@ -4,7 +4,7 @@ import { selectUndecided, toWaitingRow, type WaitingRow } from '../sql/statement
 import { giveWay } from '../sql/statements/undecided-copies.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { KeptId } from './kept-writes.ts';
-import { toUnavailable } from '../access/ask-parts.ts';
+import { onWriter } from '../access/ask-parts.ts';
 
 /**
  * Chooses some undecided writes: all others at their addresses give way on all groups, so that recovery finds one body
@@ -21,18 +21,11 @@ export async function keepUndecided(
 ): Promise<number> {
   const chosen: WaitingRow[] = [];
   for (const [group, ofGroup] of Map.groupBy(ids, (id) => id.group)) {
-    const client = await groups.client(group);
-    const rows = await client
-      .select(
-        selectUndecided(
-          datastore,
-          ofGroup.map(({ id }) => id),
-        ),
-        'writer',
-      )
-      .catch((error: unknown) => {
-        throw toUnavailable(error, group);
-      });
+    const statement = selectUndecided(
+      datastore,
+      ofGroup.map(({ id }) => id),
+    );
+    const rows = await onWriter(groups, group, (client) => client.select(statement, 'writer'));
     chosen.push(...rows.map(toWaitingRow));
   }
   for (const ofAddress of Map.groupBy(chosen, addressKey).values()) {
@@ -42,14 +35,11 @@ export async function keepUndecided(
       throw invalidField('ids', 'one body of an address', `${bodies.size} of ${row_key}/${column_name}/${ref_key}`);
   }
   await Promise.all(
-    (await groups.names()).map(async (group) => {
-      const client = await groups.client(group);
-      try {
+    (await groups.names()).map((group) =>
+      onWriter(groups, group, async (client) => {
         for (const row of chosen) await client.change(giveWay(row));
-      } catch (error) {
-        throw toUnavailable(error, group);
-      }
-    }),
+      }),
+    ),
   );
   return chosen.length;
 }

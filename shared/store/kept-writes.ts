@@ -2,14 +2,13 @@ import { decodeSized, JSON_GROWTH } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
 import type { Json } from '../cell.ts';
 import { invalidField } from '../errors.ts';
-import { SqlError } from '../sql/client.ts';
 import { selectKept, toBufferRow, type BufferRow, type KeptState } from '../sql/statements/select-buffered.ts';
 import { answerRoom } from '../access/decode.ts';
 import type { Sized } from '../contract/answer-room.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { BufferConflict, KeptOptions } from '../contract/datastore.ts';
 import { parseLimit } from '../address.ts';
-import { toUnavailable, pageBytes } from '../access/ask-parts.ts';
+import { onWriter, pageBytes } from '../access/ask-parts.ts';
 
 interface KeptPage {
   readonly writes: readonly BufferConflict[];
@@ -34,13 +33,10 @@ export async function listKept(
   for (const group of [...(await groups.names())].sort()) {
     if (start && group < start.group) continue;
     const wanted = limit + 1 - writes.length;
-    const client = await groups.client(group);
     const from = start?.group === group ? start.id : 0;
-    const rows = await client
-      .select(selectKept(state, datastore, from, wanted, pageBytes(client)), 'writer')
-      .catch((error: unknown) => {
-        throw error instanceof SqlError ? toUnavailable(error, group) : error;
-      });
+    const page = pageBytes(await groups.client(group));
+    const statement = selectKept(state, datastore, from, wanted, page);
+    const rows = await onWriter(groups, group, (client) => client.select(statement, 'writer'));
     let bytes = 0;
     for (const row of rows.map(toBufferRow)) {
       const { write, size } = toWrite(group, row);
@@ -49,7 +45,7 @@ export async function listKept(
       bytes += row.body.length;
     }
     // Cut by its bytes: the next page goes on in this group.
-    if (rows.length < wanted && bytes >= pageBytes(client)) return goOn();
+    if (rows.length < wanted && bytes >= page) return goOn();
   }
   return { writes, next: null };
 }

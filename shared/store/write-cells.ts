@@ -137,7 +137,7 @@ async function admitToGroup(
     return await context.admit(group, () => writeToGroup(context, group, cells));
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'overloaded') throw error;
-    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: error.message }));
+    return unavailable(cells, error.message);
   }
 }
 
@@ -152,10 +152,8 @@ async function writeToGroup(
     context.bufferCopies === 0
       ? NO_GROUPS
       : await bufferOnSecondaries(context, cells, context.bufferCopies, [group], await copyGroups(context, cells));
-  if (holders.length < Math.min(1, context.bufferCopies)) {
-    // The primary is not tried: a cell on it alone could be lost with it.
-    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'no other group could take a copy' }));
-  }
+  // The primary is not tried: a cell on it alone could be lost with it.
+  if (holders.length < Math.min(1, context.bufferCopies)) return unavailable(cells, 'no other group could take a copy');
   const found: RowsAfter[] = [];
   const results = await inParts(
     cells,
@@ -236,21 +234,18 @@ function isStored({ outcome }: PutResult): boolean {
   return outcome === 'stored' || outcome === 'stored_before';
 }
 
+function unavailable(cells: readonly BufferedCell[], reason: string): readonly PutResult[] {
+  return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason }));
+}
+
 /** Works on the items of each part side by side. Returns results in the items' order. */
-function inParts<Part, Item, Result>(
+async function inParts<Part, Item, Result>(
   items: readonly Item[],
   partOf: (item: Item) => Part,
   work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>,
 ): Promise<readonly Result[]> {
   const [only] = items;
-  return items.length === 1 && only !== undefined ? work(partOf(only), items) : inSeveral(items, partOf, work);
-}
-
-async function inSeveral<Part, Item, Result>(
-  items: readonly Item[],
-  partOf: (item: Item) => Part,
-  work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>,
-): Promise<readonly Result[]> {
+  if (items.length === 1 && only !== undefined) return work(partOf(only), items);
   const results: Result[] = [];
   await Promise.all(
     [...Map.groupBy(items.keys(), (position) => partOf(items[position] as Item))].map(async ([part, positions]) => {
@@ -276,31 +271,17 @@ async function settleWithoutPrimary(
     cells,
   }: { readonly group: string; readonly holders: readonly string[]; readonly cells: readonly BufferedCell[] },
 ): Promise<readonly PutResult[]> {
-  if (holders.length === 0) {
-    return cells.map(({ shard }) => ({
-      outcome: 'unavailable',
-      shard,
-      reason: 'the primary failed and writes are not buffered here',
-    }));
-  }
+  if (holders.length === 0) return unavailable(cells, 'the primary failed and writes are not buffered here');
   if (areRestored(cells)) {
     await withdrawCopies(context, context.datastore, cells, holders);
-    return cells.map(({ shard }) => ({
-      outcome: 'unavailable',
-      shard,
-      reason: 'the primary failed, and a buffered copy would not keep the time',
-    }));
+    return unavailable(cells, 'the primary failed, and a buffered copy would not keep the time');
   }
   const more =
     holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
   const all = [...holders, ...more];
   if (!(await markAnswered(context, context.datastore, cells, all))) {
     // The hints stay: whether they were marked is unknown, and another writer may rely on them.
-    return cells.map(({ shard }) => ({
-      outcome: 'unavailable',
-      shard,
-      reason: 'the primary failed, and no group confirmed its copy',
-    }));
+    return unavailable(cells, 'the primary failed, and no group confirmed its copy');
   }
   const copies = all.length;
   return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies }));

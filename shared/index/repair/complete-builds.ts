@@ -2,7 +2,7 @@ import { followerLag, type ShardLag } from '../../follow/follower-lag.ts';
 import { SqlError } from '../../sql/client.ts';
 import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
 import type { StoreContext } from '../../access/context.ts';
-import { byGroup, requireDatastore } from '../../access/groups.ts';
+import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
 import { writeIndexProgress } from '../../topology/index-progress.ts';
 import { setIndexState } from '../../topology/index-catalogue.ts';
 import { buildName } from './build-follower.ts';
@@ -102,17 +102,11 @@ async function writerHeads(context: StoreContext, datastore: string): Promise<re
   const heads = new Map<number, number>();
   try {
     await Promise.all(
-      [
-        ...byGroup(
-          topology,
-          topology.homes.map((_, shard) => ({ shard })),
-        ),
-      ].map(async ([group, shards]) => {
+      [...shardsByGroup(topology)].map(async ([group, shards]) => {
         const client = await context.groups.client(group);
         for (let start = 0; start < shards.length; start += HEADS_A_STATEMENT) {
-          const page = shards.slice(start, start + HEADS_A_STATEMENT).map(({ shard }) => shard);
-          for (const [shard, head] of toHeads(await client.select(selectHeads(datastore, page), 'writer')))
-            heads.set(shard, head);
+          const statement = selectHeads(datastore, shards.slice(start, start + HEADS_A_STATEMENT));
+          for (const [shard, head] of toHeads(await client.select(statement, 'writer'))) heads.set(shard, head);
         }
       }),
     );

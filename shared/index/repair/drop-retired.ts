@@ -4,7 +4,7 @@ import { underLease } from '../../dynamo/under-lease.ts';
 import { sideBySide } from '../../side-by-side.ts';
 import { dropIndexTable } from '../statements/drop-index-table.ts';
 import { forgetIndexVersion } from '../../topology/index-catalogue.ts';
-import { requireDatastore, byGroup } from '../../access/groups.ts';
+import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
 import type { PhysicalIndex } from '../index-table.ts';
 import { forgetMistyped } from '../../topology/mistyped-fields.ts';
 import { buildName } from './build-follower.ts';
@@ -65,14 +65,9 @@ async function dropTables(
   const topology = await requireDatastore(context.topology, datastore);
   const failures: unknown[] = [];
   await Promise.all(
-    [
-      ...byGroup(
-        topology,
-        topology.homes.map((_, shard) => ({ shard })),
-      ),
-    ].map(async ([group, shards]) => {
+    [...shardsByGroup(topology)].map(async ([group, shards]) => {
       const client = await context.groups.client(group);
-      await sideBySide(shards, async ({ shard }) => {
+      await sideBySide(shards, async (shard) => {
         if (!signal.aborted)
           await client
             .change(dropIndexTable(datastore, shard, version))

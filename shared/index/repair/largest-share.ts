@@ -1,8 +1,7 @@
 import type { PhysicalIndex } from '../index-table.ts';
-import type { SqlClient } from '../../sql/client.ts';
 import { selectDivided } from '../../sql/select-divided.ts';
-import { countEntries, countPage, toCountedPage, toCounts, type CountedPage } from '../statements/count-entries.ts';
-import { byGroup, requireDatastore } from '../../access/groups.ts';
+import { countPage, toCountedPages, type CountFrom } from '../statements/count-entries.ts';
+import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
 import { readIndexProgress } from '../../topology/index-progress.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
@@ -15,8 +14,8 @@ export interface LargestShares {
 }
 
 const TABLES_A_STATEMENT = 8;
-/** Entries read of a table by a statement for eight, and for one. */
-const ENTRIES = { first: 5000, more: 10_000 };
+/** Entries that a statement reads of each table. */
+const ENTRIES = 5000;
 /** Counting rests for this many times its duration. */
 const REST = 100;
 
@@ -60,46 +59,31 @@ export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
 
 async function largestShare({ context, datastore }: RepairWork, index: PhysicalIndex): Promise<number> {
   const topology = await requireDatastore(context.topology, datastore);
-  const counts = await Promise.all(
-    [
-      ...byGroup(
-        topology,
-        topology.homes.map((_, shard) => ({ shard })),
-      ),
-    ].map(async ([group, shards]) => {
+  const counts = new Map<number, number>();
+  await Promise.all(
+    [...shardsByGroup(topology)].map(async ([group, shards]) => {
       const client = await context.groups.client(group);
-      const ofGroup: number[] = [];
-      for (let start = 0; start < shards.length; start += TABLES_A_STATEMENT) {
-        const page = shards.slice(start, start + TABLES_A_STATEMENT).map(({ shard }) => shard);
-        const { rows } = await selectDivided(
-          client,
-          page.map((shard, item) => countEntries(datastore, shard, index, ENTRIES.first, item)),
-          roleOf(client),
-        );
-        for (const [item, count] of toCounts(rows))
-          ofGroup.push(count < ENTRIES.first ? count : await countAll(client, datastore, page[item] ?? 0, index));
+      const role = client.abilities.readsFromReaders ? 'reader' : 'writer';
+      let open = shards.map((shard): CountFrom => ({ shard, after: undefined }));
+      while (open.length > 0) {
+        const asked = open.slice(0, TABLES_A_STATEMENT);
+        const parts = asked.map((from, item) => countPage(datastore, index, from, ENTRIES, item));
+        const { rows, refused } = await selectDivided(client, parts, role);
+        const pages = toCountedPages(rows, index);
+        for (const [item, { live }] of pages) {
+          const { shard } = asked[item] as CountFrom;
+          counts.set(shard, (counts.get(shard) ?? 0) + live);
+        }
+        for (const item of refused.keys()) counts.delete(asked[item]?.shard ?? -1);
+        const further = asked.flatMap(({ shard }, item): CountFrom[] => {
+          const page = pages.get(item);
+          return page && page.rows === ENTRIES ? [{ shard, after: page }] : [];
+        });
+        open = [...further, ...open.slice(TABLES_A_STATEMENT)];
       }
-      return ofGroup;
     }),
   );
-  const all = counts.flat();
+  const all = [...counts.values()];
   const total = all.reduce((sum, count) => sum + count, 0);
   return total === 0 ? 0 : Math.max(...all) / total;
-}
-
-async function countAll(client: SqlClient, datastore: string, shard: number, index: PhysicalIndex): Promise<number> {
-  let live = 0;
-  let page: CountedPage | undefined;
-  do {
-    page = toCountedPage(
-      await client.select(countPage(datastore, shard, index, page, ENTRIES.more), roleOf(client)),
-      index,
-    );
-    live += page?.live ?? 0;
-  } while (page && page.rows === ENTRIES.more);
-  return live;
-}
-
-function roleOf({ abilities }: SqlClient): 'reader' | 'writer' {
-  return abilities.readsFromReaders ? 'reader' : 'writer';
 }

@@ -1,7 +1,7 @@
 import type { PhysicalIndex } from '../index-table.ts';
 import { SqlError, type SqlClient } from '../../sql/client.ts';
 import { deleteTombstones } from '../statements/delete-tombstones.ts';
-import { byGroup, requireDatastore } from '../../access/groups.ts';
+import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
 
@@ -31,15 +31,10 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
   }
 
   await Promise.all(
-    [
-      ...byGroup(
-        topology,
-        topology.homes.map((_, shard) => ({ shard })),
-      ),
-    ].map(async ([group, shards]) => {
+    [...shardsByGroup(topology)].map(async ([group, shards]) => {
       try {
         const client = await context.groups.client(group);
-        for (const { shard } of shards) {
+        for (const shard of shards) {
           for (const index of indexes) {
             if (signal.aborted) return;
             await purge(client, shard, index).catch((error: unknown) => {

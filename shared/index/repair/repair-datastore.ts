@@ -25,14 +25,6 @@ interface DatastoreRun {
   readonly signal: AbortSignal;
 }
 
-export interface DatastoreRepair {
-  /** Runs what the catalogue lists; `isSucceeded`: begins nothing any more. */
-  look(catalogues: readonly IndexCatalogue[], isSucceeded: boolean): void;
-  isOver(): boolean;
-  /** Never fails. */
-  readonly ended: Promise<void>;
-}
-
 const TAKE_PAUSE_MS = 300;
 /** Cells of a shard at a time. Few for a build, so that it shows progress and ends soon. */
 const BUILD_CELLS = 40;
@@ -49,11 +41,8 @@ interface RunningFollower {
 }
 
 /** Repairs the indexes of one datastore: follows its logs, and does under a lease what one run alone does. */
-export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreRepair {
-  return new RunningRepair(work, run);
-}
-
-class RunningRepair implements DatastoreRepair {
+export class DatastoreRepair {
+  /** Never fails. */
   readonly ended: Promise<void>;
   readonly #work: RepairWork;
   readonly #run: DatastoreRun;
@@ -72,6 +61,7 @@ class RunningRepair implements DatastoreRepair {
     this.ended = this.#end();
   }
 
+  /** Runs what the catalogue lists; `isSucceeded`: begins nothing any more. */
   look(catalogues: readonly IndexCatalogue[], isSucceeded: boolean): void {
     const building = buildsOf(catalogues);
     for (const [name, { end }] of this.#running) if (name.startsWith('build/') && !building.has(name)) end();

@@ -80,8 +80,9 @@ class RowsRepair {
   async #compareAll(page: readonly RowOfShard[]): Promise<void> {
     const { context, datastore, slow } = this.#work;
     const shards = [...Map.groupBy(page, ({ shard }) => shard).values()];
+    const wanted = { datastore, indexes: this.#indexes, depth: DEPTH.all };
     try {
-      for await (const part of wantedInParts(context, datastore, this.#indexes, page, DEPTH.all)) {
+      for await (const part of wantedInParts(context, wanted, page)) {
         await this.#compare(part);
         if (part.more || this.#differing.length >= ENTRIES_AT_ONCE) await this.#writeAll();
       }

@@ -7,7 +7,7 @@ import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { awayGroups } from './away-groups.ts';
 import { mistypedCounts } from './mistyped-counts.ts';
-import { repairDatastore, type DatastoreRepair } from './repair-datastore.ts';
+import { DatastoreRepair } from './repair-datastore.ts';
 import type { RepairEvent } from './repair-work.ts';
 import { REPAIR_SETTINGS, type RepairSettings } from './settings.ts';
 import { slowShards } from './slow-shards.ts';
@@ -103,7 +103,7 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
           };
           repairs.set(
             datastore,
-            repairDatastore(work, {
+            new DatastoreRepair(work, {
               workers,
               leases: going.leases,
               readers: going.readers,

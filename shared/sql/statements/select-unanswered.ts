@@ -29,18 +29,16 @@ interface CopiesPage {
   readonly limit: number;
 }
 
-export function selectCopiesOf(kind: CopyKind, page: CopiesPage): Statement {
-  return kind === 'drained' ? selectDrained(page) : selectUnanswered(page, kind);
-}
-
 /**
  * Selects the next rows of one shard by id, and what those of the kind are hints of. Other rows count for the page too,
  * so each page of millions is small. All states are of one snapshot: a row that changes its state keeps its place.
  */
-export function selectUnanswered(
-  { datastore, shard, after, limit }: CopiesPage,
-  kind: Exclude<CopyKind, 'drained'> = 'unanswered',
-): Statement {
+export function selectCopiesOf(kind: CopyKind, { datastore, shard, after, limit }: CopiesPage): Statement {
+  if (kind === 'drained')
+    return {
+      sql: `${ROLE}, NULL AS created_at UNION ALL (SELECT ${KEY_COLUMNS}, created_at FROM ${CONTROL}.drained FORCE INDEX (place) WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
+      parameters: [datastore, shard, after, limit],
+    };
   // One column more than the key has: MySQL may step through the whole key otherwise, by statistics of an empty table.
   const ofState = (state: string): string =>
     `(SELECT id, answered FROM ${CONTROL}.buffer FORCE INDEX (place) WHERE state = '${state}' AND datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`;
@@ -50,13 +48,6 @@ export function selectUnanswered(
       `(SELECT id FROM (${STATES.map(ofState).join(' UNION ALL ')}) AS next ORDER BY id LIMIT ?) AS page ` +
       `LEFT JOIN ${CONTROL}.buffer AS copy FORCE INDEX (PRIMARY) ON copy.id = page.id AND ${IS[kind]}`,
     parameters: [...STATES.flatMap(() => [datastore, shard, after, limit]), limit],
-  };
-}
-
-export function selectDrained({ datastore, shard, after, limit }: CopiesPage): Statement {
-  return {
-    sql: `${ROLE}, NULL AS created_at UNION ALL (SELECT ${KEY_COLUMNS}, created_at FROM ${CONTROL}.drained FORCE INDEX (place) WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
-    parameters: [datastore, shard, after, limit],
   };
 }
 

@@ -22,9 +22,9 @@ export function giveWay({ datastore, row_key, column_name, ref_key, body_hash }:
 }
 
 /** Lets the hints of shards that take appends again wait for the drain. */
-export function releaseUndecided(datastore: string, shards: readonly number[]): Statement {
+export function releaseUndecided(datastore: string, shards: readonly { readonly shard: number }[]): Statement {
   return {
     sql: `UPDATE ${CONTROL}.buffer FORCE INDEX (place) SET state = 'waiting' WHERE state = 'undecided' AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
-    parameters: [datastore, ...shards],
+    parameters: [datastore, ...shards.map(({ shard }) => shard)],
   };
 }
