@@ -1,7 +1,7 @@
 import { LIMITS, type Role, type Served } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
-import { selectParts } from '../sql/select-parts.ts';
+import { SqlError, unlessFailed, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
+import { partsAt, selectParts } from '../sql/select-parts.ts';
 import { byItem, type ItemRows } from '../sql/cell-rows.ts';
 import type { Groups } from './groups.ts';
 
@@ -41,13 +41,7 @@ export async function askParts(
     const { rows, refused } = await selectParts(client, parts, first);
     if (refused.size === 0) return answerOf(first, rows, NONE, () => first);
     const left = [...refused.keys()];
-    const again = hasOther
-      ? await selectParts(
-          client,
-          left.map((position) => parts[position] as Statement),
-          other,
-        ).catch(onlySql)
-      : undefined;
+    const again = hasOther ? await selectParts(client, partsAt(parts, left), other).catch(unlessFailed) : undefined;
     const refusals = new Map(
       left.map((position, item): [number, Refusal] => [
         position,
@@ -128,10 +122,6 @@ function answerOf(
   const errorOf = (part: number): SchemalessError | undefined =>
     refused.get(part)?.isAnswered === false ? refused.get(part)?.error : undefined;
   return { role, rows, refused, roleOf, errorOf };
-}
-
-function onlySql(error: unknown): undefined {
-  if (!(error instanceof SqlError)) throw error;
 }
 
 /** Does something on a group's writer. Throws what a failure means to a client. */

@@ -46,11 +46,8 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
       else if (outcome === 'erased') done.erased.push(first[position] as OpenRow);
       else if (outcome === 'stored') done.appended += 1;
     }
-    await keepEntries(
-      context,
-      head.datastore,
-      first.filter((_, position) => isThere(results[position])),
-    );
+    const there = first.filter((_, position) => isThere(results[position]));
+    await keepEntries(context, head.datastore, there);
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
     if (first.length === 1) done.refused.push({ row: head, error });

@@ -1,4 +1,4 @@
-import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
+import { unlessFailed, type SqlError, type SqlClient, type Target } from '../sql/client.ts';
 import { selectDivided } from '../sql/select-divided.ts';
 import { bodyHashParts, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
@@ -37,7 +37,7 @@ export async function askNodes(client: SqlClient, shards: readonly ShardRows[]):
     return { writer, nodes: [writer] };
   }
   const answers = await Promise.all(
-    Array.from({ length: client.nodes }, (_, node) => askNode(client, { node }, shards).catch(unlessSilent)),
+    Array.from({ length: client.nodes }, (_, node) => askNode(client, { node }, shards).catch(unlessFailed)),
   );
   const nodes = answers.filter((answer) => answer !== undefined);
   const [writer, ...others] = nodes.filter(({ writable }) => writable);
@@ -70,9 +70,4 @@ async function askNode(client: SqlClient, target: Target, shards: readonly Shard
 function byHash(hash: Uint8Array | null | undefined, wanted: Uint8Array): Shown {
   if (hash === undefined) return 'missing';
   return hash !== null && Buffer.compare(hash, wanted) === 0 ? 'same' : 'unlike';
-}
-
-function unlessSilent(error: unknown): undefined {
-  if (error instanceof SqlError) return undefined;
-  throw error;
 }

@@ -1,5 +1,5 @@
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
-import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
+import { unlessFailed, type SqlClient, type Target } from '../sql/client.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { sameBody } from '../store/append.ts';
 import type { NodeAnswers } from './ask-nodes.ts';
@@ -28,7 +28,7 @@ export async function compareRows(
       ? await Promise.all(
           nodes.map(async ({ target, writable }) => ({
             writable,
-            shown: await shownAt(client, target, rows).catch(silentUnlessBug),
+            shown: await shownAt(client, target, rows).catch(unlessFailed),
           })),
         )
       : [];
@@ -53,9 +53,4 @@ async function shownAt(client: SqlClient, target: Target, rows: readonly OpenRow
 function shownAs(cell: StoredCell, row: OpenRow): Shown {
   if (cell.body === null) return 'erased';
   return sameBody(cell, row) ? 'same' : 'contrary';
-}
-
-function silentUnlessBug(error: unknown): undefined {
-  if (error instanceof SqlError) return undefined;
-  throw error;
 }

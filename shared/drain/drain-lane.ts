@@ -57,11 +57,8 @@ export async function laneTurn(lane: Lane): Promise<number> {
     asked.length === 0
       ? undefined
       : await settlePrimary(lane.context, lane, asked).catch((error: unknown) => failTurn(lane, asked, error));
-  await write(
-    lane,
-    pages.flatMap(({ misplaced }) => misplaced),
-    settled,
-  );
+  const misplaced = pages.flatMap((page) => page.misplaced);
+  await write(lane, misplaced, settled);
   let lookedAt = 0;
   for (const page of pages) {
     const { turn, found, last } = page;
@@ -91,10 +88,9 @@ async function readPages({ context, holder, upTo }: Lane, taken: readonly ShardT
       const { datastore, shard, name } = turn;
       const all = (byShard.get(name) ?? []).sort((one, other) => one.id - other.id);
       const shards = (await context.topology.datastore(datastore))?.shards ?? 0;
-      const [rows, others] = [
-        all.filter((row) => shardOf(row.row_key, shards) === shard),
-        all.filter((row) => shardOf(row.row_key, shards) !== shard),
-      ];
+      const { rows = [], others = [] } = Object.groupBy(all, ({ row_key }) =>
+        shardOf(row_key, shards) === shard ? 'rows' : 'others',
+      );
       const misplaced = others.map((row): FaultyRow => ({ row, error: `row ${row.row_key} is not of shard ${shard}` }));
       return { turn, datastore, shard, rows, misplaced, found: all.length, last: all.at(-1)?.id ?? 0 };
     }),
@@ -149,13 +145,10 @@ async function write(
   }
   if (erased.length > 0) await holder.change(deleteBuffered(erased));
   if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
-  for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message))
-    await holder.change(
-      noteRefusal(
-        ofError.map(({ row }) => row),
-        error,
-      ),
-    );
+  for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message)) {
+    const rows = ofError.map(({ row }) => row);
+    await holder.change(noteRefusal(rows, error));
+  }
   for (const { row, error } of [...misplaced, ...faulty]) await holder.change(failBuffered(row, error, maxAttempts));
   report.drained += drained.length;
   report.conflicts += conflicts.length;

@@ -1,5 +1,5 @@
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type Statement } from '../sql/client.ts';
+import { SIGN_OF_LIFE, SqlError } from '../sql/client.ts';
 import { forgetWriters, NOBODY, recordWriter, SET_BACK } from '../sql/statements/record-writer.ts';
 import type { FencedShard } from '../sql/statements/select-fenced-shards.ts';
 import type { CopyKind } from '../sql/statements/select-unanswered.ts';
@@ -119,8 +119,6 @@ function epochsNow(table: DynamoTable): RaiseEpoch {
     }
   };
 }
-
-const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
 
 /** Returns all groups that may hold hints. If one cannot be asked nothing can be opened. */
 async function openHolders({ groups }: StoreContext, primary: string): Promise<Holder[]> {

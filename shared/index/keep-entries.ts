@@ -1,4 +1,5 @@
 import type { StoreContext } from '../access/context.ts';
+import { comesWithin } from '../sql/comes-within.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { concernedIndexes, rowsOf, statesAfter, type RowsAfter } from './rows-after.ts';
@@ -26,7 +27,8 @@ export async function keepEntries(
 ): Promise<void> {
   if (cells.length === 0) return;
   const indexes = await concernedIndexes(context.topology, datastore, cells);
-  if (indexes.length > 0) await withinDeadline(keepRows(context, { datastore, indexes, cells, after, areNew }));
+  if (indexes.length > 0)
+    await comesWithin(DEADLINE_MS, keepRows(context, { datastore, indexes, cells, after, areNew }));
 }
 
 interface KeptRows {
@@ -42,26 +44,12 @@ async function keepRows(context: StoreContext, { datastore, indexes, cells, afte
   const miss = (group: string, error: unknown): void => context.report({ kind: 'index_missed', group, error });
   try {
     const rows = rowsOf(cells, indexes);
-    const { entries, unread } = await wantedEntries(
-      context,
-      { datastore, indexes, depth: DEPTH.recent },
-      rows,
-      statesAfter(after, rows, indexes),
-    );
+    const wanted = { datastore, indexes, depth: DEPTH.recent };
+    const { entries, unread } = await wantedEntries(context, wanted, rows, statesAfter(after, rows, indexes));
     for (const { error } of unread) miss('', error);
     const missed = await writeEntries(context, datastore, entries, areNew);
     for (const [group, error] of new Map(missed.map((one) => [one.group, one.error]))) miss(group, error);
   } catch (error) {
     miss('', error);
   }
-}
-
-function withinDeadline(work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, DEADLINE_MS);
-    void work.finally(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -150,11 +150,8 @@ async function verifyRows(work: ShardWork, from?: Json): Promise<void> {
             value: row.values[0] ?? null,
           });
         const seen = new Set(visible.map(({ wanted }) => wanted.row.row_key));
-        if (options.repair)
-          await mend(
-            work,
-            differences.flatMap(({ wanted }) => (seen.has(wanted.row.row_key) ? [wanted] : [])),
-          );
+        const entries = differences.flatMap(({ wanted }) => (seen.has(wanted.row.row_key) ? [wanted] : []));
+        if (options.repair) await mend(work, entries);
       }
     }
     if (keys.length < PAGE) return;

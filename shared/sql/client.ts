@@ -164,3 +164,11 @@ export class SqlError extends Error {
     return new SqlError(this.failure, this.message, { ...this, position, cause: this });
   }
 }
+
+/** Returns undefined for a failed statement; throws any other error. */
+export function unlessFailed(error: unknown): undefined {
+  if (!(error instanceof SqlError)) throw error;
+}
+
+/** Asks whether a server answers. */
+export const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
-import { type SqlClient, type Statement, type Target, SqlError } from './client.ts';
+import { SIGN_OF_LIFE, type SqlClient, type Statement, type Target, SqlError } from './client.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
 import { SignOfLife } from './sign-of-life.ts';
 
@@ -202,7 +202,6 @@ export function guardWith(settings: Partial<BreakerSettings> = {}): Guard {
   return (client, group, onOpen) => guardedClient(client, group, { settings, onOpen });
 }
 
-const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
 /** Asks in two ways: a machine too busy to open a connection may answer on an open one. */
 const WAYS: readonly Statement[] = [{ ...SIGN_OF_LIFE, apart: true }, SIGN_OF_LIFE];
 

@@ -191,18 +191,15 @@ const ACCESS_DENIED = 1045;
 class EndpointPools {
   readonly #options: EndpointPoolsOptions;
   readonly #pools = new Map<string, Promise<MysqlPool>>();
-  readonly #open = new Map<Endpoint, MysqlPool>();
 
   constructor(options: EndpointPoolsOptions) {
     this.#options = options;
   }
 
   async ask<T>(endpoint: Endpoint, ask: (pool: MysqlPool) => Promise<T>): Promise<T> {
-    const pool =
-      this.#open.get(endpoint) ??
-      (await this.#openPool(endpoint).catch((error: unknown) => {
-        throw error instanceof SqlError ? error : toSqlError(error, false);
-      }));
+    const pool = await this.#poolOf(endpoint).catch((error: unknown) => {
+      throw error instanceof SqlError ? error : toSqlError(error, false);
+    });
     try {
       return await ask(pool);
     } catch (error) {
@@ -214,11 +211,10 @@ class EndpointPools {
   async close(): Promise<void> {
     const opened = await Promise.allSettled(this.#pools.values());
     this.#pools.clear();
-    this.#open.clear();
     await Promise.all(opened.map((pool) => (pool.status === 'fulfilled' ? pool.value.end() : undefined)));
   }
 
-  async #openPool(endpoint: Endpoint): Promise<MysqlPool> {
+  #poolOf(endpoint: Endpoint): Promise<MysqlPool> {
     const key = this.#options.keyOf(endpoint);
     let opening = this.#pools.get(key);
     if (!opening) {
@@ -227,9 +223,7 @@ class EndpointPools {
       // A failed look-up of credentials must not be remembered.
       opening.catch(() => this.#pools.delete(key));
     }
-    const pool = await opening;
-    if (this.#pools.get(key) === opening) this.#open.set(endpoint, pool);
-    return pool;
+    return opening;
   }
 
   /** The password was rotated: the next statement asks for the credentials again. */
@@ -237,7 +231,6 @@ class EndpointPools {
     const key = this.#options.keyOf(endpoint);
     if ((await this.#pools.get(key)) !== pool) return;
     this.#pools.delete(key);
-    this.#open.clear();
     void pool.end();
   }
 }

@@ -1,5 +1,6 @@
-import { type SqlClient, SqlError, type Statement } from './client.ts';
+import { SIGN_OF_LIFE, type SqlClient, SqlError, type Statement } from './client.ts';
 import type { Role } from '../cell.ts';
+import { comesWithin } from './comes-within.ts';
 import { type DividedAnswer, selectDivided } from './select-divided.ts';
 import { SEVERAL_TABLES } from './union.ts';
 
@@ -57,7 +58,8 @@ async function selectQuick(
   }
 }
 
-function partsAt(parts: readonly Statement[], positions: readonly number[]): readonly Statement[] {
+/** Returns the parts at some positions. */
+export function partsAt(parts: readonly Statement[], positions: readonly number[]): readonly Statement[] {
   return positions.map((position) => parts[position] as Statement);
 }
 
@@ -83,9 +85,10 @@ async function findLocked(
       (error: unknown) => isLate(error) || late.delete(table),
     );
   // Asked after them, and of none of them: it waits for whatever they wait for.
-  const node = client.select({ sql: 'SELECT 1', parameters: [] }, role);
-  if (!(await comesSoon(node))) return false;
-  await comesSoon(Promise.all([...tables].map((table) => locked.looks.get(table)?.catch(() => undefined))));
+  const node = client.select(SIGN_OF_LIFE, role);
+  if (!(await comesWithin(PATIENCE_MS, node))) return false;
+  const looks = [...tables].map((table) => locked.looks.get(table)?.catch(() => undefined));
+  await comesWithin(PATIENCE_MS, Promise.all(looks));
   for (const table of late) locked.until.set(table, performance.now() + REST_MS);
   return true;
 }
@@ -104,24 +107,6 @@ function look(client: SqlClient, role: Role, { until, looks }: LockedTables, tab
     );
   }
   return asked;
-}
-
-async function comesSoon(answer: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, false);
-  });
-  try {
-    return await Promise.race([
-      answer.then(
-        () => true,
-        () => false,
-      ),
-      patience,
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 interface DividedParts {

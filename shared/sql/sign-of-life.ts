@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { SqlError } from './client.ts';
+import { comesWithin } from './comes-within.ts';
 import type { Standstill } from './standstill.ts';
 
 interface SignOfLifeOptions {
@@ -34,27 +33,9 @@ export class SignOfLife {
     const { probe, timeoutMs, standstill, answeredAt } = this.#options;
     for (;;) {
       const begun = performance.now();
-      try {
-        await within(timeoutMs, probe());
-        return true;
-      } catch {
-        if (answeredAt() > begun) return true;
-        if (!standstill.since(begun)) return false;
-      }
+      if (await comesWithin(timeoutMs, probe())) return true;
+      if (answeredAt() > begun) return true;
+      if (!standstill.since(begun)) return false;
     }
-  }
-}
-
-async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const end = new AbortController();
-  try {
-    await Promise.race([
-      work,
-      sleep(milliseconds, undefined, { signal: end.signal, ref: false }).then(() =>
-        Promise.reject(new SqlError('unreachable', `no sign of life in ${milliseconds} ms`, { timedOut: true })),
-      ),
-    ]);
-  } finally {
-    end.abort();
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
 import type { CircuitName } from '../sql/guarded-client.ts';
-import { type SqlClient, SqlError } from '../sql/client.ts';
+import { SIGN_OF_LIFE, type SqlClient, SqlError } from '../sql/client.ts';
 import { requireServed } from '../access/groups.ts';
 import { bufferOperations } from './buffer-operations.ts';
 import { openContext, type DeploymentOptions, type StoreContext } from '../access/context.ts';
@@ -105,7 +105,7 @@ async function probe(client: SqlClient, role: Role, circuit: () => CircuitName):
   const served_by = client.abilities.readsFromReaders ? role : 'writer';
   const milliseconds = () => Math.round(performance.now() - start);
   try {
-    await client.select({ sql: 'SELECT 1', parameters: [] }, role);
+    await client.select(SIGN_OF_LIFE, role);
     return { state: 'up', served_by, milliseconds: milliseconds(), circuit: circuit() };
   } catch (error) {
     const message = error instanceof SqlError ? error.failure : 'unreachable';

@@ -35,10 +35,8 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       const topology = await requireDatastore(context.topology, name);
       const logs = wanted.map(openLog);
       const reading: Reading = { context, topology, limit, read, packed: options.packed };
-      await locate(
-        reading,
-        logs.filter(({ since }) => since !== undefined),
-      );
+      const byTime = logs.filter(({ since }) => since !== undefined);
+      await locate(reading, byTime);
       await readInTurn(reading, logs);
       return logs.map(toShardLog);
     },
@@ -49,13 +47,11 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       const answers: ShardHead[] = topology.homes.map(({ group }, shard) => ({ shard, group, head: 0 }));
       await eachPage(
         { topology, size: HEADS_A_STATEMENT },
-        answers.map(({ shard }) => ({ shard })),
+        answers,
         async (page, group) => {
           const client = await context.groups.client(group);
-          const statement = selectHeads(
-            name,
-            page.map(({ shard }) => shard),
-          );
+          const asked = page.map(({ shard }) => shard);
+          const statement = selectHeads(name, asked);
           const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
           const heads = toHeads(rows);
           for (const [position, { shard }] of page.entries()) {
@@ -84,10 +80,8 @@ async function locate({ context, topology, read }: Reading, logs: readonly OpenL
     logs,
     async (page, group) => {
       const client = await context.groups.client(group);
-      const statement = findLocations(
-        topology.datastore,
-        page.map(({ shard, since = '' }) => ({ shard, since })),
-      );
+      const times = page.map(({ shard, since = '' }) => ({ shard, since }));
+      const statement = findLocations(topology.datastore, times);
       const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
       const found = toAfterIds(rows);
       for (const [position, log] of page.entries()) {
@@ -136,12 +130,8 @@ async function fetchNext(
     async (page, group) => {
       const client = await context.groups.client(group);
       const bytes = Math.min(bytesEach, Math.floor(pageBytes(client) / page.length));
-      const statement = selectLog(
-        topology,
-        page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first })),
-        limit,
-        bytes,
-      );
+      const ranges = page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first }));
+      const statement = selectLog(topology, ranges, limit, bytes);
       const { rows, roleOf, errorOf } = await context.admit(group, () =>
         askParts(client, group, read, partsOf(statement)),
       );

@@ -10,7 +10,6 @@ import { areRestored } from '../sql/statements/append-cells.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
-import type { DatastoreTopology } from '../topology/topology.ts';
 import { isRefused } from './append.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies, joinWrites, type JoinedWrites } from './join-writes.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -25,53 +24,36 @@ export function cellWrites(
   name: string,
   shards: number,
 ): Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'> {
-  const writes: WriteContext = {
-    ...context,
-    datastore: name,
-    ...joinWrites(context, name),
-  };
+  const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
   const prepare = (cell: NewCell, prefix: string): BufferedCell => {
-    const { row_key, column_name, ref_key } = parseAddress(cell, prefix);
-    return {
-      row_key,
-      column_name,
-      ref_key,
-      body: cell.body,
-      encoded: encodeBody(cell.body, `${prefix}body`),
-      shard: shardOf(row_key, shards),
-    };
+    const address = parseAddress(cell, prefix);
+    const encoded = encodeBody(cell.body, `${prefix}body`);
+    return { ...address, body: cell.body, encoded, shard: shardOf(address.row_key, shards) };
   };
 
-  async function writeAll(topology: DatastoreTopology, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
-    return inParts(
-      cells,
-      ({ shard }) => homeOf(topology, shard).group,
-      (group, ofGroup) => admitToGroup(writes, group, ofGroup),
+  async function write(
+    cells: readonly BufferedCell[],
+    field: (position: number) => string,
+  ): Promise<readonly PutResult[]> {
+    const topology = await requireDatastore(context.topology, name);
+    const groupOf = ({ shard }: BufferedCell): string => homeOf(topology, shard).group;
+    const [first] = cells;
+    if (!first) return [];
+    checkBounds(cells, await context.groups.client(groupOf(first)), field);
+    return settleRepeats(cells, (some) =>
+      inParts(some, groupOf, (group, ofGroup) => admitToGroup(writes, group, ofGroup)),
     );
   }
 
   function batchOf<Given extends NewCell>(prepareOne: (cell: Given, prefix: string) => BufferedCell) {
-    return async (cells: readonly Given[]): Promise<readonly PutResult[]> => {
-      const prepared = parseBatch(cells, 'cells', prepareOne);
-      const topology = await requireDatastore(context.topology, name);
-      const [first] = prepared;
-      if (!first) return [];
-      checkBounds(
-        prepared,
-        await context.groups.client(homeOf(topology, first.shard).group),
-        (position) => `cells[${position}].body`,
-      );
-      return settleRepeats(prepared, (some) => writeAll(topology, some));
-    };
+    return async (cells: readonly Given[]): Promise<readonly PutResult[]> =>
+      write(parseBatch(cells, 'cells', prepareOne), (position) => `cells[${position}].body`);
   }
 
   return {
     async put(cell) {
-      const prepared = [prepare(cell, '')] as const;
-      const { group } = homeOf(await requireDatastore(context.topology, name), prepared[0].shard);
-      checkBounds(prepared, await context.groups.client(group), () => 'body');
-      const [result] = (await admitToGroup(writes, group, prepared)) as readonly [PutResult];
-      return result;
+      const [result] = await write([prepare(cell, '')], () => 'body');
+      return result as PutResult;
     },
 
     batchPut: batchOf(prepare),
@@ -295,6 +277,7 @@ async function settleRepeats(
   cells: readonly BufferedCell[],
   write: (cells: readonly BufferedCell[]) => Promise<readonly PutResult[]>,
 ): Promise<readonly PutResult[]> {
+  if (cells.length === 1) return write(cells);
   const firsts = [...Map.groupBy(cells, addressKey).values()].map(([first]) => first as BufferedCell);
   const written = await write(firsts);
   if (firsts.length === cells.length) return written;

@@ -1,4 +1,5 @@
 import { pauseFor } from '../../pause-for.ts';
+import { SIGN_OF_LIFE } from '../../sql/client.ts';
 import type { Groups } from '../../access/groups.ts';
 
 /** Groups that failed and have not answered since: nothing waits for their timeouts again. */
@@ -17,7 +18,7 @@ export function awayGroups(groups: Groups, signal: AbortSignal): AwayGroups {
       await pauseFor(PROBE_MS, signal);
       const answers = await groups
         .client(group)
-        .then((client) => client.select({ sql: 'SELECT 1', parameters: [] }, 'writer'))
+        .then((client) => client.select(SIGN_OF_LIFE, 'writer'))
         .catch(() => undefined);
       if (answers) break;
     }

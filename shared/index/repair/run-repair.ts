@@ -85,34 +85,13 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
       for (const datastore of await indexes.datastores()) {
         const catalogues = await indexes.catalogues(datastore);
         if (!repairs.has(datastore) && catalogues.length > 0 && !isSucceeded) {
-          const { context, topologyTable, stateTable, owner, deadline } = run;
-          const mistyped = mistypedCounts(topologyTable, datastore, (error) =>
+          const mistyped = mistypedCounts(run.topologyTable, datastore, (error) =>
             report({ datastore, kind: 'failed', what: 'counting mistyped fields', error }),
           );
-          const work = {
-            context,
-            topologyTable,
-            stateTable,
-            datastore,
-            settings,
-            indexes,
-            away,
-            slow: slowShards(settings.slowShardRestMs),
-            mistyped,
-            report,
-          };
-          repairs.set(
-            datastore,
-            new DatastoreRepair(work, {
-              workers,
-              leases: going.leases,
-              readers: going.readers,
-              owner,
-              deadline,
-              renewMs: going.heartbeat.heartbeatMs,
-              signal,
-            }),
-          );
+          const slow = slowShards(settings.slowShardRestMs);
+          const work = { ...run, datastore, settings, indexes, away, slow, mistyped, report };
+          const renewMs = going.heartbeat.heartbeatMs;
+          repairs.set(datastore, new DatastoreRepair(work, { ...run, ...going, renewMs }));
         }
         repairs.get(datastore)?.look(catalogues, isSucceeded);
       }

@@ -76,10 +76,8 @@ interface DueShard {
 
 async function verifyIndexes(work: RepairWork, due: readonly DueShard[], signal: AbortSignal): Promise<unknown[]> {
   const { context, datastore, report } = work;
-  const keeper = await keepProgress(
-    work,
-    due.map(({ shard, epoch }) => `${shard}/${epoch}`),
-  );
+  const cuts = due.map(({ shard, epoch }) => `${shard}/${epoch}`);
+  const keeper = await keepProgress(work, cuts);
   const failures: unknown[] = [];
   for (const index of await work.indexes.maintained(datastore)) {
     const { isDone, shards, places, again: before } = keeper.of(index);
