@@ -85,11 +85,7 @@ export async function askAllParts(
   return answer;
 }
 
-/**
- * Reads from the role asked for, or from the other one if that fails.
- *
- * @throws SchemalessError `unavailable`, `answer_too_large`
- */
+/** Reads from a role, or from the other if that fails. Throws `unavailable`, `answer_too_large`. */
 export async function askEither(
   client: SqlClient,
   group: string,

@@ -72,10 +72,8 @@ export function decodeOrMark(stored: StoredCell, packed = false): DecodedCell {
 }
 
 /**
- * Decodes cells until the answer is full, so that bodies that inflate a thousandfold cannot fill memory.
- *
- * @param anyway takes the first cell whatever its size
- * @returns fewer cells than given if the list goes on after them
+ * Decodes cells until the answer is full, the first one `anyway`. Returns fewer than given if the list goes on. Bodies
+ * may inflate a thousandfold.
  */
 export function decodeUntilFull(
   stored: readonly StoredCell[],
@@ -92,10 +90,7 @@ export function decodeUntilFull(
   return cells;
 }
 
-/**
- * Tracks an answer's room. Measuring costs as much as decoding, so what fits at its most is measured only once
- * something might not fit.
- */
+/** Tracks an answer's room. Measuring costs as much as decoding: only what might not fit is measured. */
 export function answerRoom(bytes: number = LIMITS.answerBytes): AnswerRoom {
   let left = bytes;
   let unmeasured: Sized[] = [];

@@ -5,10 +5,7 @@ import { OPENINGS_KEY } from '../granted-names.ts';
 
 /** Interval of looks at the item: as long as a hanging role may hold an unwarned request. */
 const LOOK_EVERY_MS = 2000;
-/**
- * An older opening is no news: an instance may have been idle or frozen. Clocks may differ; one too many costs one sign
- * of life.
- */
+/** Older openings are no news: an instance may have been frozen. One too many costs one sign of life. */
 const NEWS_MS = 5000;
 const TIMEOUT_MS = 1000;
 

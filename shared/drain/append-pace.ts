@@ -21,9 +21,7 @@ const LEAST_SECONDS_UNSEEN = 30;
 
 /**
  * Returns the cells a second to append: one and a half times their arrival rate. A fixed rate would hurt a small
- * primary, or be too slow for a large one.
- *
- * @param backlogs of its shards, each with its own time: one old row slows only its own shard
+ * primary, or be too slow for a large one. Each shard's backlog has its own time.
  */
 export function rateFor(backlogs: readonly Backlog[]): number {
   const came = backlogs.reduce(
@@ -38,12 +36,7 @@ const SLOW = 3;
 /** Weight of one append in the usual time: that of about the last twenty. */
 const WEIGHT = 0.05;
 
-/**
- * Spreads appends evenly. A slow one is followed by a rest: more appends would prolong the stall for the primary's own
- * writes.
- *
- * @param perSecond asked for each turn
- */
+/** Spreads appends evenly; a rest follows a slow one, since more appends would prolong the stall. */
 export function appendPace(perSecond: () => number): AppendPace {
   let next = performance.now();
   let restUntil = next;

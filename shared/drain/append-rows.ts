@@ -29,10 +29,8 @@ export function refusesAll({ taken, refused }: Pick<AppendedRows, 'taken' | 'ref
 }
 
 /**
- * Appends rows of one shard in the buffer's order; two bodies of one address, and the kinds of rows, go one after the
- * other. Rows refused together are tried one by one.
- *
- * @throws SqlError or SchemalessError if the primary fails, or the shard takes no appends
+ * Appends rows of one shard in order; two bodies of one address, and kinds of rows, one after the other. Rows refused
+ * together are tried one by one. Throws if the primary fails, or the shard takes no appends.
  */
 export async function appendRows(context: StoreContext, rows: readonly OpenRow[], done: AppendedRows): Promise<void> {
   const [first, later] = firstTogether(rows);

@@ -20,10 +20,8 @@ interface Look {
 const LOOKS = 64;
 
 /**
- * Tells the age of rows by the ids seen at earlier looks and the local clock, which never jumps. A server's clock that
- * is an hour ahead would delay the drain by an hour.
- *
- * @param since what a former drain saw
+ * Tells the age of rows by earlier looks and the local clock, which never jumps, from what a former drain saw on. A
+ * server's clock that is an hour ahead would delay the drain by an hour.
  */
 export function openArrivals(since: readonly Arrival[] = [], now: () => number = () => performance.now()): Arrivals {
   let looks: Look[] = since.map(([ago, id]) => ({ at: now() - ago, id }));

@@ -26,10 +26,8 @@ export interface NodeAnswers {
 }
 
 /**
- * Asks every node of a primary with one statement each. A refused shard is `silent` there alone. With shared storage or
- * without readers only the writer is asked.
- *
- * @throws SqlError if the writer could not be asked
+ * Asks every node of a primary, or only the writer if storage is shared or there are no readers. A refused shard is
+ * `silent` there alone. Throws `SqlError` without the writer.
  */
 export async function askNodes(client: SqlClient, shards: readonly ShardRows[]): Promise<NodeAnswers> {
   if (!client.abilities.survivesDiskLoss || client.nodes < 2) {

@@ -119,10 +119,8 @@ async function missingOnWriter(
 }
 
 /**
- * Appends bodies in order, each from the first group whose hint can be used.
- *
- * @param bodies few: they are in memory together
- * @throws SchemalessError if a body is gone from all groups: a new look tells why
+ * Appends a few bodies in order, each from the first group whose hint can be used. Throws if a body is gone from all
+ * groups: a new look tells why.
  */
 async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], done: Done): Promise<void> {
   const opened = new Map<string, OpenRow>();
@@ -182,10 +180,7 @@ async function append(
   }
 }
 
-/**
- * Leaves the address to an operator: its hints are listed, and wait. Drained hints cannot be listed, so each look
- * reports them.
- */
+/** Leaves the address to an operator. Drained hints cannot be listed, so each look reports them. */
 async function report({ context, datastore, shard }: BringingBack, copies: readonly Copy[]): Promise<void> {
   const [first] = copies;
   let marked = 0;

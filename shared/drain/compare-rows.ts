@@ -9,12 +9,7 @@ import type { OpenRow } from './open-rows.ts';
 /** Rows compared together: their bodies, and the nodes', are in memory, each of up to a MiB. */
 export const COMPARED_ROWS = 4;
 
-/**
- * Decides on rows of one shard by value, since some node shows other bytes.
- *
- * @param rows at most `COMPARED_ROWS`
- * @throws SqlError if the writer could not be asked
- */
+/** Decides on at most `COMPARED_ROWS` rows of one shard by value. Throws `SqlError` without the writer. */
 export async function compareRows(
   client: SqlClient,
   rows: readonly OpenRow[],

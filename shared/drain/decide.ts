@@ -1,9 +1,6 @@
 import type { CopyKind } from '../sql/statements/select-unanswered.ts';
 
-/**
- * Everything that may be concluded about a hint, without asking a server. The drain uses `decideCopy`, recovery
- * `decideAddress`.
- */
+/** Everything that may be concluded about a hint, for the drain and for recovery, without asking a server. */
 
 /**
  * What a node shows at a hint's address: its bytes, other bytes (`unlike`, not compared yet), another value

@@ -152,12 +152,7 @@ export class HolderDrain {
     return this.#arrivals.idAt(this.#settings.minimumAgeSeconds * 1000);
   }
 
-  /**
-   * Returns the appends a second for a primary.
-   *
-   * @param last the highest id of all rows
-   * @param areMany not all rows are counted
-   */
+  /** Returns a primary's appends a second; `last` is the highest id, `areMany`: not all rows are counted. */
   #rateOf(shards: readonly WaitingShard[], last: number, areMany: boolean): number {
     const firstOf = Math.min(last, ...shards.map((shard) => shard.first));
     const counted = rateFor(shards.map(({ rows, first }) => this.#backlogOf(rows, first)));

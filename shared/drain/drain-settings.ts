@@ -1,10 +1,7 @@
 export interface DrainSettings {
   /** Younger rows are still with their writer, in seconds by the drain's clock. @default 2 */
   readonly minimumAgeSeconds?: number;
-  /**
-   * Rows of a primary looked at together: up to four each of many shards, 300 of one. Each is asked of every node.
-   * @default 100
-   */
+  /** Rows of a primary looked at together: up to four each of many shards, 300 of one. @default 100 */
   readonly pageRows?: number;
   /** Appends a second to each primary. @default by its backlog, see `rateFor` */
   readonly appendsPerSecond?: number;

@@ -2,10 +2,7 @@ const SHORTEST_MS = 1000;
 /** Pause per time of a look, so that looks take a twentieth of the time. */
 const SHARE = 20;
 
-/**
- * Gives the pause after each look by the shorter of the last two. One long look says little: an instance's first opens
- * its connections, or the machine stood still.
- */
+/** Gives the pause after each look by the shorter of the last two: one long look says little. */
 export function lookPauses(): (tookMs: number) => number {
   let before = 0;
   return (tookMs) => {

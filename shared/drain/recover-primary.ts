@@ -24,10 +24,7 @@ interface RecoveryOptions {
   /** Kept between calls: it tells how long addresses have been undecided. */
   readonly since?: UndecidedSince;
   readonly signal?: AbortSignal;
-  /**
-   * Where epochs of restored shards are raised, so that every index is verified even if no cell was lost. Without it
-   * followers raise them when they find a log cut.
-   */
+  /** Where epochs of restored shards are raised, so that every index is verified even if no cell was lost. */
   readonly topologyTable?: DynamoTable | undefined;
 }
 

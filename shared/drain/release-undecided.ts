@@ -6,12 +6,7 @@ import type { StoreContext } from '../access/context.ts';
 import { fencedShards } from './fenced-shards.ts';
 import { nameOf } from './turns.ts';
 
-/**
- * Gives undecided hints back to the drain once their shards take appends again: an operator chose, or the former writer
- * is back. Skips primaries that cannot be asked.
- *
- * @throws SqlError when the group itself cannot be asked
- */
+/** Gives undecided hints back to the drain once their shards, as far as they can be asked, take appends. */
 export async function releaseOpened(context: StoreContext, holder: string): Promise<void> {
   const client = await context.groups.client(holder);
   const undecided = toUndecidedShards(await client.select(selectUndecidedShards(), 'writer'));

@@ -38,10 +38,7 @@ const MEASURE_MS = 30_000;
 /** Interval of saves: what a killed run loses. */
 const KEEP_MS = 10_000;
 
-/**
- * Drains the buffer tables of all groups under their leases, until a successor takes over or the deadline. Started
- * every minute: the successor waits for the hand-over.
- */
+/** Drains all groups' buffer tables under their leases, until a successor takes over or the deadline. */
 export async function runDrain(run: DrainRun): Promise<void> {
   const groups = await run.context.groups.names();
   if (groups.length < 2) return;
@@ -125,10 +122,7 @@ async function repeat(
   }
 }
 
-/**
- * Least time between turns of an idle lane. With a turn for each five shards due, looks and deletions took a third of
- * the servers' time at 350 puts a second; now a sixth.
- */
+/** Least time between turns of an idle lane: at 350 puts a second shorter ones doubled the servers' work. */
 const LANE_REST_MS = 500;
 
 async function watch(held: HeldDrain): Promise<void> {

@@ -28,10 +28,8 @@ interface Settling {
 }
 
 /**
- * Settles hints of one primary: a row goes when every node shows its body; what the writer lacks is appended. A lagging
- * reader makes a row wait. A shard at fault stops no other.
- *
- * @throws SqlError when the primary could not be asked
+ * Settles hints of one primary: a row goes when every node shows its body; what the writer lacks is appended. A shard
+ * at fault stops no other. Throws `SqlError` when the primary could not be asked.
  */
 export async function settlePrimary(
   context: StoreContext,
@@ -83,11 +81,7 @@ interface UnsettledRows {
   readonly different: readonly WaitingRow[];
 }
 
-/**
- * Sorts a shard's rows by what the nodes' answers decide.
- *
- * @param from place of its first row among all
- */
+/** Sorts a shard's rows, the first at place `from`, by what the nodes' answers decide. */
 function sortRows({ rows }: ShardRows, answers: NodeAnswers, from: number, settled: Settled): UnsettledRows {
   const [missing, different]: [WaitingRow[], WaitingRow[]] = [[], []];
   for (const [position, row] of rows.entries()) {

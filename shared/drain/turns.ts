@@ -31,12 +31,7 @@ const LONGEST_PAUSE_MS = { shard: 30_000, primary: 10_000 };
 /** Shards of a turn: its cost is its statements, and the commit of its deletions. */
 const SHARDS_A_TURN = 48;
 
-/**
- * Lets a lane's shards take turns, each with its own place: many rows of one shard, or rows that wait for a reader,
- * block no other.
- *
- * @param afterOf where a former drain stood with a shard
- */
+/** Lets a lane's shards take turns, each with its own place, so that no shard's many rows block another. */
 export function openTurns(
   afterOf: (name: string) => number | undefined,
   now: () => number = () => performance.now(),

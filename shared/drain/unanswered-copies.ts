@@ -26,11 +26,7 @@ export interface Copy {
 /** Rows of one statement: most rows of a buffer say nothing but their id. */
 const PAGE_ROWS = 1000;
 
-/**
- * Reads one group's hints of one shard and kind, page by page.
- *
- * @throws SqlError when the group's writer cannot be asked
- */
+/** Reads one group's hints of a shard and kind, page by page. Throws `SqlError` without its writer. */
 export async function* copyPages(
   { client, kind }: Holder,
   datastore: string,
@@ -75,11 +71,7 @@ function cameBefore(one: TimedRow | undefined, other: TimedRow | undefined): boo
   return one !== undefined && (other === undefined || one.came_at < other.came_at);
 }
 
-/**
- * Reads all hints at some addresses, by `addressKey`.
- *
- * @throws SqlError when the writer of a group cannot be asked
- */
+/** Reads all hints at some addresses, by `addressKey`. Throws `SqlError` without a group's writer. */
 export async function copiesAt(
   holders: readonly Holder[],
   datastore: string,

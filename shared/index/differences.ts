@@ -22,10 +22,7 @@ interface Differences {
 /** A row may have ten thousand former values. */
 const ENTRIES_A_STATEMENT = 1000;
 
-/**
- * Compares wanted entries with the tables: one statement for each index and group, or a thousand entries. An entry of a
- * higher version is right: its writer has seen more.
- */
+/** Compares wanted entries with the tables. One of a higher version is right: its writer has seen more. */
 export async function differencesOf(
   context: StoreContext,
   datastore: string,

@@ -65,10 +65,7 @@ export function takeEarlier(
 
 const NO_VALUES: RowEntries['former'] = [];
 
-/**
- * Returns a row's entries: one if its latest cells have the shard field, with the chosen fields of the latest cell of
- * each column. Missing, null and mistyped fields are null.
- */
+/** Returns a row's entries: one if its latest cells have the shard field. Unusable fields are null. */
 export function toEntries({ values, mistyped, former }: GatheredEntries): RowEntries {
   const current = values[0] ?? null;
   if (former && current !== null) former.delete(keyOfValue(current));

@@ -3,10 +3,7 @@ import { nextLook } from '../next-look.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
 
-/**
- * Looks at a listed index past the cache; the looks at one index are bounded, see `nextLook`. Throws `unavailable` if
- * the table cannot be read.
- */
+/** Looks past the cache, a bounded number of times (`nextLook`). Throws `unavailable`. */
 export type IndexLooks = (name: string) => Promise<IndexNow>;
 
 export function indexLooks(topology: TopologySource, datastore: string): IndexLooks {

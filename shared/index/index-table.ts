@@ -107,10 +107,7 @@ export function fromSql(value: SqlValue, type: FieldType): FieldValue {
   }
 }
 
-/**
- * A replaced version is maintained for this time, since instances may still query it: twice the age of a cached
- * catalogue.
- */
+/** Replaced versions are maintained for twice the age of a cached catalogue: instances may still query them. */
 export const RETIRED_FOR_MS = 120_000;
 
 /**

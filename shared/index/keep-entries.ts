@@ -6,10 +6,7 @@ import { concernedIndexes, rowsOf, statesAfter, type RowsAfter } from './rows-af
 import { DEPTH, wantedEntries } from './wanted-entries.ts';
 import { writeEntries } from './write-entries.ts';
 
-/**
- * How long a write waits for its index entries. The rest goes on in the background, and the repair fixes failures: an
- * index never fails a write.
- */
+/** How long a write waits for its entries; the repair fixes the rest: an index never fails a write. */
 const DEADLINE_MS = 250;
 
 /**

@@ -16,11 +16,7 @@ import {
 
 const PAGE_CELLS = 1000;
 
-/**
- * Reads the rest of a row of many or long cells, a page in memory at a time.
- *
- * @throws SqlError when the group cannot be asked; if it refuses, the row is unread
- */
+/** Reads the rest of a long row, a page in memory at a time. Throws `SqlError` if it cannot be asked. */
 export async function readLongRow(
   client: SqlClient,
   long: LongRow,

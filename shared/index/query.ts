@@ -36,11 +36,7 @@ const OTHERWISE = ['limit', 'after', 'order', 'fields', 'column', 'read', 'expla
 const MAX_CONDITIONS = 32;
 const MAX_VALUES = 100;
 
-/**
- * Checks a query against a definition.
- *
- * @throws SchemalessError `missing_field` without the shard field, `unknown_field`, `invalid_field`
- */
+/** Checks a query. Throws `missing_field` without the shard field, `unknown_field`, `invalid_field`. */
 export function parseQuery(query: IndexQuery, definition: IndexDefinition, shards: number): ParsedQuery {
   const names = definition.fields.map(({ field }) => field);
   const positionOf = (name: string, parameter: string): number => {
@@ -138,11 +134,7 @@ function parseValues(
   });
 }
 
-/**
- * Returns the live version of an index, from the cache or past it.
- *
- * @throws SchemalessError `unknown_index`; `index_building` during the first build; `unavailable`
- */
+/** Returns the live version, cached or not. Throws `unknown_index`, `index_building`, `unavailable`. */
 async function liveIndex(asked: IndexesAsked, name: string): Promise<PhysicalIndex> {
   const cached = versionOf(name, (await listedIndex(asked, name)).versions, 'live');
   if (cached) return cached;
@@ -182,10 +174,8 @@ interface AnsweredQuery {
 }
 
 /**
- * Checks a query against the cached live version, or the one that became live a moment ago.
- *
- * @throws SchemalessError what is wrong with the query; `unknown_index`; `unavailable`; `index_building` if a version
- *   being built will answer it
+ * Checks a query against the cached live version, or the one that became live a moment ago. Throws what is wrong with
+ * it, `unknown_index`, `unavailable`, or `index_building` if a version being built will answer it.
  */
 export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shards: number): Promise<AnsweredQuery> {
   const index = await liveIndex(asked, query.index);

@@ -168,10 +168,7 @@ interface StatesRead {
   readonly unread: readonly RowsUnread[];
 }
 
-/**
- * Reads states. Rows of a refused shard are halved while their result is too large, else unread; rows that were cut are
- * read again.
- */
+/** Reads states. Rows of a shard whose result is too large are halved; rows that were cut are read again. */
 async function readStates(
   client: SqlClient,
   rows: readonly RowOfShard[],

@@ -8,10 +8,7 @@ import { parseQuery, type Filter } from './query.ts';
 import { parseCountLimit } from './run-count.ts';
 import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
-/**
- * What a query answers, over all cells in memory: one entry for each row whose latest cells have the shard field,
- * filtered, ordered and cut.
- */
+/** Answers a query over all cells in memory: one entry for each row that has the shard field. */
 export function referenceQuery(
   indexes: readonly IndexDefinition[],
   cells: readonly Cell[],

@@ -25,9 +25,8 @@ import { joinedByKey } from '../access/joined.ts';
 const ENTRY_ENVELOPE_BYTES = 120;
 
 /**
- * Answers a query: one statement to one shard, and one more for each group of the rows if columns are wanted.
- *
- * @throws SchemalessError `unknown_index`; `index_building` with its progress; `unavailable`
+ * Answers a query with one statement to one shard, and one to each group of the rows if columns are wanted. Throws
+ * `unknown_index`, `index_building`, `unavailable`.
  */
 export async function runQuery(
   context: StoreContext,
@@ -241,10 +240,7 @@ interface EntriesFound {
 
 const STATEMENTS_AT_ONCE = 2;
 
-/**
- * Reads the entries that a query finds. `mayJoin`: one statement for concurrent queries of an index and group, whose
- * failure is that of all.
- */
+/** Reads a query's entries; `mayJoin`: with one statement for concurrent queries, which fail together. */
 type EntryReads = (wanted: EntriesWanted, mayJoin: boolean) => Promise<EntriesFound>;
 
 export function entryReads(datastore: string): EntryReads {

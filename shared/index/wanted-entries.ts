@@ -76,11 +76,7 @@ export async function* wantedInParts(
   }
 }
 
-/**
- * Computes the same at once, for few rows or a small depth, groups side by side.
- *
- * @param known states of some rows, read just now
- */
+/** Computes the same at once, groups side by side; `known` are states of some rows, read just now. */
 export async function wantedEntries(
   context: StoreContext,
   wanted: RowsWanted,

@@ -23,8 +23,6 @@ function isUnclear(error: unknown): boolean {
 /**
  * Writes entries of one table. First entries are only inserted if they share a commit, where a shorter statement pays.
  * One that exists all the same is of a cut log, or the repair's.
- *
- * @param areNew the cells of their rows were not there before
  */
 async function putOrInsert(
   client: SqlClient,

@@ -30,10 +30,7 @@ export interface ItemRows {
   head: number;
 }
 
-/**
- * Returns the select list that all reading statements share. It stays short: a statement may have a hundred branches.
- * Hidden cells number their items -1, -2, …
- */
+/** Returns the short select list of all reading statements. Hidden cells have the items -1, -2, … */
 export function cellColumns(item: number, shard: number, bound?: BodyBound, hidden?: HiddenCells): string {
   return `${hidden ? `IF(${hidden.sql}, ${-1 - item}, ${item})` : item}, ${shard}, added_id, row_key, column_name, ref_key, ${bound ? `${boundBody(bound)}, created_at, LENGTH(body)` : 'body, created_at'}`;
 }

@@ -205,10 +205,7 @@ export function guardWith(settings: Partial<BreakerSettings> = {}): Guard {
 /** Asks in two ways: a machine too busy to open a connection may answer on an open one. */
 const WAYS: readonly Statement[] = [{ ...SIGN_OF_LIFE, apart: true }, SIGN_OF_LIFE];
 
-/**
- * Puts circuit breakers round one group's client. While a role's circuit is open its statements fail at once with
- * `unreachable`, so callers go on to the other role or to a secondary.
- */
+/** Puts circuit breakers round one group's client, so that callers go on to another role or group at once. */
 export function guardedClient(
   client: SqlClient,
   group: string,

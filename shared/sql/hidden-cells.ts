@@ -48,10 +48,7 @@ export function hiddenInColumn(rules: RetentionRules, read: ReadColumn): HiddenC
   return rule && boundsOf(rule, onlyLatest ? undefined : { entity, rowKey: '?', column: '?', parameters: address });
 }
 
-/**
- * Returns a condition that leaves hidden cells out of a list of one column. It bounds the key, so that erased cells
- * cost no read; empty if none can be hidden.
- */
+/** Returns a condition that leaves hidden cells out of a list, as a bound of the key; empty if none can be. */
 export function keptInColumn(
   rules: RetentionRules,
   { entity, rowKey, column }: Omit<ReadColumn, 'onlyLatest'>,

@@ -229,11 +229,7 @@ class JoinedChanges {
     }
   }
 
-  /**
-   * Tells each sender the outcome once they are committed.
-   *
-   * @returns appends that could not be numbered, whose senders were told nothing
-   */
+  /** Tells senders the outcome; returns appends that could not be numbered, whose senders were told nothing. */
   async #runOnce(
     ordered: readonly Waiting[],
     { statements, first, isNumbered }: Together,

@@ -12,10 +12,7 @@ const CONTENTION = new Set([1205, 1213, 1020]);
 /** The server ended the connection or query while it may have been at work. */
 const UNCLEAR = new Set([1053, 1317, 1927, 3024, 1969]);
 const UNREACHABLE = new Set([1040, 1045, 1129, 1130, 1203, 1226]);
-/**
- * RDS Proxy got no connection to the database in time, so the database saw nothing ("Troubleshooting for RDS Proxy",
- * RDS User Guide). No server uses this number.
- */
+/** RDS Proxy got no connection to the database, which saw nothing ("Troubleshooting for RDS Proxy"). */
 const PROXY_TIMED_OUT = 9501;
 const TIMED_OUT = 'ETIMEDOUT';
 /** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: the server lost the writer's role. */

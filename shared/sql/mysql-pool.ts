@@ -87,10 +87,7 @@ export class MysqlPool {
     });
   }
 
-  /**
-   * Runs statements as one transaction, sent as one text with the reads behind it. Throws `SqlError` with the
-   * `position` of the refused statement.
-   */
+  /** Runs statements as one transaction, and the reads behind it. Throws `SqlError` with a `position`. */
   runTogether(statements: readonly Statement[]): Promise<readonly DoneTogether[]> {
     const together = textTogether(statements);
     return new Promise((resolve, reject) => {
@@ -124,10 +121,7 @@ export class MysqlPool {
     });
   }
 
-  /**
-   * Sends a text, and tells its end once. `isOver`: the connection may be used again; otherwise a later statement could
-   * wait behind this one or get its answer.
-   */
+  /** Sends a text. `isOver`: no later statement could wait behind it on this connection, or get its answer. */
   #query<T>(
     used: Used,
     { sql, values, before }: SentText,

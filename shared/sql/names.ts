@@ -1,10 +1,7 @@
 import { shardDatabase } from '../address.ts';
 import type { SqlParameter } from './client.ts';
 
-/**
- * Quotes a name: the only way that names become SQL text. Accepts lower-case letters, digits and underscores alone, so
- * that no name can leave its quotes.
- */
+/** Quotes a name of a-z, 0-9 and _, which cannot leave its quotes: the only way names become SQL text. */
 export function quoteName(name: string): string {
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(name))
     throw new Error(`name in SQL: wanted a-z, 0-9 and _, at most 64, got ${JSON.stringify(name)}`);

@@ -12,10 +12,7 @@ interface Wanted {
   readonly read: ReadBehind;
 }
 
-/**
- * Branches of one SELECT, unless one read has more: 1,000 took 256 ms as one and 21 ms in hundreds (MySQL), 47 and 13
- * ms (MariaDB).
- */
+/** Branches of one SELECT: 1,000 took 256 ms as one and 21 ms in hundreds (MySQL; MariaDB 47 and 13). */
 const MOST_BRANCHES = 100;
 
 export function readsBehind(statements: readonly Statement[]): ReadsBehind {

@@ -10,10 +10,7 @@ export interface Together {
   readonly isNumbered?: true;
 }
 
-/**
- * Numbers appends, see `numberCells`. Appends of restored cells, of shards with erasures, and several of one shard go
- * as they are.
- */
+/** Numbers appends, see `numberCells`, unless they are several of one shard or need look-ups. */
 export function numberedTogether(statements: readonly Statement[]): Together {
   const logs = logsOf(statements);
   const rows = logs.map((ofShard): AppendedLog => {

@@ -12,10 +12,7 @@ export function unionOf(parts: readonly Statement[]): Statement {
   return last;
 }
 
-/**
- * The last union: callers divide and join the same parts again. A WeakMap would keep each long text until a full
- * collection.
- */
+/** The last union, since callers divide and join the same parts again. A WeakMap would keep many. */
 let last: Statement | undefined;
 
 function makeUnion(parts: readonly Statement[]): Statement {

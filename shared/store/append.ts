@@ -163,10 +163,7 @@ function statementOf(fence: ShardFence, cells: readonly EncodedCell[]): Statemen
   return cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells);
 }
 
-/**
- * Notifies followers apart from the append. The cells are stored: the writer waits only briefly, and without it
- * followers find them with their next slow poll.
- */
+/** Notifies followers apart from the append. Waits briefly: without it their slow poll finds the cells. */
 async function ring(client: SqlClient, moved: Moved): Promise<void> {
   const rung = client.change(ringBells([moved])).catch(() => undefined);
   const change = await Promise.race([rung, sleep(RING_MS, undefined)]);

@@ -11,10 +11,7 @@ import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { selectLog } from '../sql/statements/select-log.ts';
 import { untilHole } from './read-log.ts';
 
-/**
- * After this time no page begins, and no cell but a page's first is decoded: a gateway waits only so long, and bodies
- * may inflate a thousandfold.
- */
+/** No page begins later, and only its first cell is decoded: bodies may inflate a thousandfold. */
 const READING_MS = 4000;
 
 export function digestReads(context: StoreContext, name: string, shards: number): Pick<Datastore, 'digest'> {

@@ -11,10 +11,7 @@ import { joinedByKey } from '../access/joined.ts';
 import { answerBuffered } from '../sql/statements/answer-buffered.ts';
 import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-buffered.ts';
 
-/**
- * Others would wait for its lock row, each with a connection, and one statement appends a hundred cells almost as fast
- * as one.
- */
+/** More would wait for its lock row with a connection each; one statement appends a hundred cells. */
 const APPENDS_OF_A_SHARD = 1;
 /** Inserts of hints do not wait for each other. */
 const COPIES_OF_A_GROUP = 2;
@@ -39,10 +36,7 @@ interface Part<Where extends number | string> {
   readonly cells: readonly BufferedCell[];
 }
 
-/**
- * Joins appends that come to a shard while one is under way, and hints for a group: many writers share one lock and one
- * log sync.
- */
+/** Joins appends to a shard, and hints for a group, so that many writers share one lock and log sync. */
 export function joinWrites(context: StoreContext, datastore: string): JoinedWrites {
   async function appendAll(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart> {
     const indexes = await concernedIndexes(context.topology, datastore, cells);
@@ -185,10 +179,7 @@ async function bufferOn(
   }
 }
 
-/**
- * Takes back hints of cells that conflict or are erased, before the client is told. Best effort: the drain judges the
- * rest again.
- */
+/** Takes back hints of refused cells. Best effort: the drain judges the rest again. */
 export async function withdrawCopies(
   context: StoreContext,
   datastore: string,

@@ -15,10 +15,7 @@ interface KeptPage {
   readonly next: string | null;
 }
 
-/**
- * Lists a page of kept writes, group by group; a group that is down is an error, not a gap. Ends at `limit`, or once
- * the answer is full.
- */
+/** Lists a page of kept writes, group by group; a group that is down is an error, not a gap. */
 export async function listKept(
   { groups }: Pick<StoreContext, 'groups'>,
   datastore: string,

@@ -230,10 +230,7 @@ interface Taking {
   readonly anyway: boolean;
 }
 
-/**
- * Moves fetched cells into the answer, one of each log in turn, until none is left or one does not fit. Decodes one at
- * a time: bodies may inflate a thousandfold.
- */
+/** Moves fetched cells into the answer by turns, decoded one by one: bodies may inflate a thousandfold. */
 function takeInTurn(
   logs: readonly OpenLog[],
   { room, packed, anyway }: Taking,

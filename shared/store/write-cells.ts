@@ -15,10 +15,7 @@ import { bufferOnSecondaries, markAnswered, withdrawCopies, joinWrites, type Joi
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
 
-/**
- * The write path: validate, route, buffer on secondaries, append on the primary, answer. Groups and shards go side by
- * side.
- */
+/** The write path: validate, route, buffer on secondaries, append on the primary, answer. */
 export function cellWrites(
   context: StoreContext,
   name: string,

@@ -13,10 +13,7 @@ export function buildName({ name, hash }: Pick<PhysicalIndex, 'name' | 'hash'>):
   return `build/${name}/${hash}`;
 }
 
-/**
- * Builds one version of an index from the start of the logs; goes on at its offsets. A shard whose rows cannot be read,
- * or entries written, waits, and the build with it.
- */
+/** Builds a version of an index from the start of the logs. Shards at fault wait, and the build with them. */
 export function buildFollower(
   work: RepairWork,
   index: PhysicalIndex,

@@ -10,10 +10,7 @@ import { forgetMistyped } from '../../topology/mistyped-fields.ts';
 import { buildName } from './build-follower.ts';
 import type { RepairWork } from './repair-work.ts';
 
-/**
- * Drops the tables of versions retired long enough ago, then their catalogue entries. Under the migration's lease,
- * which creates tables of versions before listing them.
- */
+/** Drops versions retired long enough ago, under the lease of the migration, which creates their tables. */
 export async function dropRetired(
   work: RepairWork,
   leases: Leases,

@@ -19,11 +19,7 @@ const ENTRIES = 5000;
 /** Counting rests for this many times its duration. */
 const REST = 100;
 
-/**
- * Counts the live entries of each shard's table exactly: the servers' estimates may be a day old. Statements are
- * bounded and large indexes counted rarely: a hundredth of the time at most. Leaves out refused tables; if a group
- * cannot be asked the figure stays.
- */
+/** Counts the entries of each shard's table exactly, in a hundredth of the time: estimates may be a day old. */
 export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
   const { datastore, settings, topologyTable } = work;
   const shares = new Map<string, number | null>();

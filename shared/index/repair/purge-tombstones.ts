@@ -8,10 +8,7 @@ import type { RepairWork } from './repair-work.ts';
 /** Deleted with one statement: locks are held for milliseconds. */
 const ROWS_A_STATEMENT = 200;
 
-/**
- * Deletes old tombstones of a datastore if due, groups side by side. A table that refuses costs itself alone. The next
- * run goes on after one that ended.
- */
+/** Deletes old tombstones of a datastore if due. A table that refuses costs itself alone. */
 export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: AbortSignal): Promise<void> {
   if (!(await due.isDue('purge'))) return;
   const { context, datastore, settings } = work;

@@ -29,10 +29,7 @@ const TAKE_PAUSE_MS = 300;
 /** Cells of a shard at a time. Few for a build, so that it shows progress and ends soon. */
 const BUILD_CELLS = 40;
 const REPAIR_CELLS = 100;
-/**
- * Nothing waits for the repair, and comparing the rows of a second together costs little: at 20 ms it made a third of
- * all statements.
- */
+/** Nothing waits for the repair: at 20 ms its comparisons made a third of all statements. */
 const REPAIR_PAUSES: Pauses = { leastMs: 1000, mostMs: 1000 };
 
 interface RunningFollower {

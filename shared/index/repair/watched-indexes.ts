@@ -16,9 +16,7 @@ export interface WatchedIndexes {
 
 /**
  * Reads the catalogue past the common cache, which keeps its content when the table is away: the repair would move its
- * offsets past cells that a new version lacks.
- *
- * @param ageMs greatest age of an answer; builds rely on it (`complete-builds.ts`)
+ * offsets past cells that a new version lacks. Builds rely on `ageMs` (`complete-builds.ts`).
  */
 export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: number): WatchedIndexes {
   let latest: { readonly at: number; readonly topology: TopologySource } | undefined;

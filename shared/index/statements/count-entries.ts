@@ -19,10 +19,8 @@ export interface CountFrom {
 }
 
 /**
- * Counts the next `most` entries and tombstones of one shard's table, by primary key. Two ranges: one value of the shard
- * field may have a million entries, with which one range would begin each time.
- *
- * @param item a number for the first column
+ * Counts the next `most` entries and tombstones of one table, by primary key. Two ranges: one would begin each time
+ * with all entries of one value of the shard field.
  */
 export function countPage(
   datastore: string,

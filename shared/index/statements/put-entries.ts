@@ -47,12 +47,7 @@ export function putEntries(
   };
 }
 
-/**
- * Writes the first entries of rows: a `duplicate` if any is there, and none is written. `putEntries` spends nearly half
- * of its time on parsing and planning for existing entries.
- *
- * @param rows no tombstones
- */
+/** Inserts first entries, no tombstones, at half the cost of `putEntries`; a `duplicate` if any is there. */
 export function insertEntries(
   datastore: string,
   shard: number,

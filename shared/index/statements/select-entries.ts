@@ -15,11 +15,7 @@ const COMPARISON: Readonly<Record<Exclude<Operator, 'in'>, string>> = {
   gte: '>=',
 };
 
-/**
- * Selects the entries that a query finds: a page and one more.
- *
- * @param item numbers the rows in a union
- */
+/** Selects a page of a query's entries and one more; `item` numbers the rows in a union. */
 export function selectEntries(datastore: string, index: PhysicalIndex, query: ParsedQuery, item?: number): Statement {
   const { fields } = index.definition;
   const { conditions, parameters } = conditionsOf(index, query);
@@ -61,10 +57,7 @@ export function conditionsOf(
   return { conditions, parameters };
 }
 
-/**
- * Keeps MySQL from reading all entries of the shard field's value in the order of a key, to spare a sort: a filter's
- * key bounds what is read. A comment for MariaDB.
- */
+/** Keeps MySQL from reading all entries of the shard field's value just to spare a sort. */
 export function orderHint({ filters }: ParsedQuery): string {
   return filters.some(({ operator }) => operator !== 'ne') ? '/*+ NO_ORDER_INDEX(entry PRIMARY, tombstones) */ ' : '';
 }

@@ -34,18 +34,12 @@ export interface ShardFence {
   readonly checksErasures?: boolean;
 }
 
-/**
- * A promoted replica that lacks the last cells takes no appends until they are brought back: another body could take an
- * acknowledged address.
- */
+/** A replica promoted without the last cells takes no appends: they could take acknowledged addresses. */
 function writerFence({ anyWriter = false }: ShardFence): string {
   return anyWriter ? '' : ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
 }
 
-/**
- * Appends may share a commit, except those of recovery, whose shard is closed. New cells are numbered if nothing has to
- * be looked up.
- */
+/** Appends share commits unless they are recovery's, and numbers unless something has to be looked up. */
 function sharing(fence: ShardFence, cells: readonly EncodedCell[]): Pick<Statement, 'mayShareCommit' | 'log'> {
   const { datastore, shard, epoch, anyWriter = false, checksErasures = false } = fence;
   if (anyWriter) return {};

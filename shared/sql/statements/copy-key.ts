@@ -22,10 +22,7 @@ export function copyHint(table: CopyTable): string {
 
 export type CopyKey = Pick<WaitingRow, 'datastore' | 'row_key' | 'column_name' | 'ref_key' | 'body_hash'>;
 
-/**
- * Returns the condition for several rows. Tuples plan faster than ORs on both engines; for a single tuple MariaDB reads
- * the whole table.
- */
+/** Names several rows by tuples, which plan fastest; for a single tuple MariaDB reads the whole table. */
 export function anyOfCopies(count: number): string {
   if (count === 1) return SAME_COPY;
   const rows = Array.from({ length: count }, () => '(?, ?, ?, ?, ?)');

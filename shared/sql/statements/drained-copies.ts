@@ -3,17 +3,10 @@ import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { anyOfCopies, BY_COPY, keyParameters, type CopyKey } from './copy-key.ts';
 
-/**
- * Drained hints that a group keeps for a primary that is restored to a point in time. A separate table, so that the
- * buffer stays small and writes pay nothing.
- */
+/** Drained hints, kept for a primary restored to a point in time. A separate table costs writes nothing. */
 const KEPT = 'datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at, stored_at';
 
-/**
- * Keeps hints that are about to be deleted, in their order. A hint kept before was drained again.
- *
- * @param rows few: each body of up to a MiB is written again
- */
+/** Keeps a few hints, since bodies are written again, that are about to be deleted from the buffer. */
 export function keepDrained(rows: readonly CopyKey[]): Statement {
   return {
     sql: `REPLACE INTO ${CONTROL}.drained (${KEPT}) SELECT ${KEPT} FROM ${BY_COPY} WHERE ${anyOfCopies(rows.length)} ORDER BY id`,

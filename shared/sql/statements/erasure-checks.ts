@@ -23,11 +23,8 @@ export interface ErasureCheck {
 }
 
 /**
- * Returns the parts of an append that check for erasures of the row, of the column up to a version, and of the cell.
- * The check takes some 8 % of an append.
- *
- * @param checks false: the append requires a shard without erasures
- * @param address expressions of the cell's row key, column name and ref key
+ * Returns the parts of an append that check for erasures of the row, the column up to a version, and the cell, given as
+ * expressions: some 8 % of an append. Without checks it requires a shard without erasures.
  */
 export function erasureCheck(
   entity: string,
@@ -64,10 +61,7 @@ export function selectChecks(datastore: string, shard: number, item: number): St
   };
 }
 
-/**
- * Selects the erasures that cover an address: of the row, of the column's versions (the nearest), of the cell. Each is
- * one look-up in the unique key.
- */
+/** Selects the erasures that cover an address, of row, versions and cell: a look-up in the key each. */
 export function selectErasures(datastore: string, shard: number, address: CellAddress, item: number): Statement[] {
   const entity = entityTable(datastore, shard);
   const { row_key, column_name, ref_key } = address;

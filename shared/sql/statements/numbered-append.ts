@@ -4,10 +4,7 @@ import type { AppendedLog, NumberedCells, SqlParameter } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 import { IS_NUMBERED } from './number-cells.ts';
 
-/**
- * The row was numbered and is unchanged: another transaction may have opened the shard since the numbering passed it
- * by. A cell without its own number would take the last cell's place.
- */
+/** Another transaction may have opened the shard since: a cell without its number would take the last one's. */
 const HAS_NUMBERS = `head >= first_id AND ${IS_NUMBERED}`;
 
 /**

@@ -4,10 +4,7 @@ import { CONTROL } from '../names.ts';
 /** Recorded as the writer if no server is known to have every acknowledged cell. */
 export const NOBODY = 0;
 
-/**
- * Recorded as the writer of a restored log, which may lack cells that all nodes had shown. The highest id; no server
- * has it.
- */
+/** The writer of a restored log, which may lack cells that all nodes had shown. No server has this id. */
 export const SET_BACK = 4_294_967_295;
 
 /**

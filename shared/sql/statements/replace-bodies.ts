@@ -9,10 +9,8 @@ export interface ErasedBody {
 }
 
 /**
- * Replaces erased bodies: the one statement that changes a cell. Locks only these cells. Checks the target: a server
- * promoted without the last cells may have given their added ids to other rows.
- *
- * @param database of the shard, or of its copy
+ * Replaces erased bodies, of a shard or its copy: the one statement that changes a cell. Checks the target, since a
+ * server promoted without the last cells may have given their added ids to other rows.
  */
 export function replaceBodies(database: string, target: ErasureTarget, bodies: readonly ErasedBody[]): Statement {
   const entity = `${quoteName(database)}.\`entity\``;

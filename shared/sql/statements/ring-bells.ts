@@ -35,11 +35,7 @@ export function dropBells(newest: number): Statement {
   };
 }
 
-/**
- * Selects the notifications after a number, and the newest number.
- *
- * @param missing lower numbers that were not visible before
- */
+/** Selects notifications after a number, and late ones among `missing` numbers; and the newest number. */
 export function selectBells(after: number, missing: readonly number[]): Statement {
   const late =
     missing.length === 0

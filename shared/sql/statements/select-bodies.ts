@@ -14,11 +14,8 @@ export interface BodyToErase {
 export const HAS_BODY = "body IS NOT NULL AND LEFT(body, 1) <> X'00'";
 
 /**
- * Selects the next bodies to erase, by the unique key: at most `limit`, and `bytes` once there is one. FOR UPDATE, past
- * every snapshot: a MariaDB snapshot may hide the last commit, and nothing looks again.
- *
- * @param database of the shard, or of its copy
- * @param after the last body erased
+ * Selects the next bodies to erase, of a shard or its copy, by the unique key: at most `limit`, and `bytes` once there
+ * is one. FOR UPDATE: a MariaDB snapshot may hide the last commit, and nothing looks again.
  */
 export function selectBodies(
   database: string,

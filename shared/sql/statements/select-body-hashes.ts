@@ -14,11 +14,7 @@ export function selectBodyHashes(keys: readonly HashKey[]): Statement {
   return unionOf(bodyHashParts([keys]));
 }
 
-/**
- * Returns the same in parts: the answering server, then the addresses of each list.
- *
- * @param lists each of one shard
- */
+/** Returns parts that tell the answering server, and hashes of lists of addresses, each of one shard. */
 export function bodyHashParts(lists: readonly (readonly HashKey[])[]): Statement[] {
   return [
     {

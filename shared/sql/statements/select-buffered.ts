@@ -68,11 +68,7 @@ const STORED_AT: Readonly<Record<CopyTable, string>> = {
   drained: 'COALESCE(stored_at, created_at)',
 };
 
-/**
- * Reads by key in this order: with statistics of an empty table MySQL would begin with all rows.
- *
- * @param page selects ids, and bytes of bodies
- */
+/** Reads by key in this order: with statistics of an empty table MySQL would begin with all rows. */
 function withBodies(page: string, table: CopyTable = 'buffer'): string {
   return (
     `SELECT ${KEY_COLUMNS}, body, created_at, ${STORED_AT[table]} FROM ` +

@@ -12,10 +12,8 @@ export interface ShardKey {
 }
 
 /**
- * Selects cells of many shards of one group: a branch for each key, each one look-up in the unique key. A batch has one
- * or two keys of a shard, for which branches cost no more than `IN`.
- *
- * @param heads also asks how far the log goes, for keys with `min_added_id`
+ * Selects cells of many shards of one group, a look-up in the unique key each; `heads` also asks how far the log goes,
+ * for keys with `min_added_id`. A batch has few keys of a shard, so `IN` would save nothing.
  */
 export function selectCells(
   { datastore, retention }: ReadableDatastore,

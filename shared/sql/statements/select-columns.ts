@@ -11,10 +11,7 @@ interface ColumnsOfRow {
   readonly bytes: number;
 }
 
-/**
- * Selects the latest cells of some columns of a row, each by a look-up, in one snapshot and no order. For two columns a
- * fifth of `selectRow`, which finds out the columns first.
- */
+/** Selects the latest cells of some columns by look-ups, in no order: for two a fifth of `selectRow`. */
 export function selectColumns(
   { datastore, retention }: ReadableDatastore,
   shard: number,

@@ -35,10 +35,7 @@ export interface ShardLogEntries {
   readonly isQuiet?: boolean;
 }
 
-/**
- * Selects the next cells of many logs without bodies, starting at the last cell done, which shows whether the log was
- * cut. The reader must stop at a hole.
- */
+/** Selects the next cells of many logs from the last cell done on, without bodies. Readers stop at holes. */
 export function selectLogEntries(
   datastore: string,
   ranges: readonly LogRange[],

@@ -11,10 +11,7 @@ interface LogRange {
   readonly onlyFitting?: boolean;
 }
 
-/**
- * Selects the next cells of many logs, at most `limit` cells and `bytes` of bodies each, and their heads in the same
- * snapshot. The reader must stop at a hole.
- */
+/** Selects the next cells, and the heads, of many logs in one snapshot. Readers stop at holes. */
 export function selectLog(
   { datastore, retention }: ReadableDatastore,
   ranges: readonly LogRange[],

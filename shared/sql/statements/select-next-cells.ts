@@ -4,10 +4,7 @@ import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 import type { LogRange } from './select-log-entries.ts';
 
-/**
- * Selects which shards have a next cell. Added ids are dense, so it is the next number: one look at the primary key, a
- * fifth of the cost of `selectLogEntries`.
- */
+/** Selects which shards have a next cell, which has the next number: a fifth of `selectLogEntries`. */
 export function selectNextCells(datastore: string, ranges: readonly LogRange[]): Statement {
   // Numbers in the text: binding thousands would cost the client more than the answer.
   const parts = ranges.map(({ shard, at }, item): Statement => {

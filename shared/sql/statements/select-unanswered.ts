@@ -51,10 +51,7 @@ export function selectCopiesOf(kind: CopyKind, { datastore, shard, after, limit 
   };
 }
 
-/**
- * One more row says whether the server takes writes: another server may lack hints, and finding none there proves
- * nothing.
- */
+/** One more row says whether the server takes writes: finding no hints on another one proves nothing. */
 const ROLE =
   "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
 
@@ -86,10 +83,7 @@ export function toUnanswered(answer: readonly SqlRow[], limit: number): Unanswer
   };
 }
 
-/**
- * Selects all hints of a kind at some addresses of one datastore, in no order. The key is named: a shard may have
- * millions of rows, an address few.
- */
+/** Selects all hints of a kind at some addresses by the named key: a shard may have millions of rows. */
 export function selectCopies(kind: CopyKind, datastore: string, addresses: readonly CellAddress[]): Statement {
   const isOfKind =
     kind === 'drained' ? '' : ` AND state IN (${STATES.map((state) => `'${state}'`).join(', ')}) AND ${IS[kind]}`;

@@ -14,10 +14,7 @@ interface VersionsRange {
   readonly bytes: number;
 }
 
-/**
- * Selects the cells of one column by ref key, cut at `limit` cells or `bytes`. Sizes are summed before bodies are
- * fetched.
- */
+/** Selects the cells of one column by ref key; sizes are summed before bodies are fetched. */
 export function selectVersions(
   { datastore, retention }: ReadableDatastore,
   shard: number,

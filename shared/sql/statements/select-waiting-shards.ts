@@ -22,10 +22,7 @@ const FIRST_OF_SHARDS = `SELECT datastore, shard, MIN(id) AS id FROM ${CONTROL}.
 /** Bounds the count, which runs every second: a table that grew for hours must still be drained. */
 const MOST_COUNTED = 100_000;
 
-/**
- * Steps by the key from shard to shard: neither bodies nor millions of rows are read. Grouping by the state makes both
- * engines do so.
- */
+/** Steps by the key from shard to shard, past bodies and millions of rows, since it groups by the state. */
 export function selectWaitingShards(mostCounted = MOST_COUNTED): Statement {
   return {
     sql:

@@ -10,11 +10,8 @@ export interface WaitingFrom {
 }
 
 /**
- * Selects the first waiting rows of some shards, oldest first. The index is named: after a rebuild MySQL reads the
+ * Selects the first `limit` waiting rows of each shard up to an id. The index is named: after a rebuild MySQL reads the
  * whole table until it has counted rows.
- *
- * @param upTo the highest id that is old enough
- * @param limit rows of each shard
  */
 export function selectWaiting(shards: readonly WaitingFrom[], upTo: number, limit: number): Statement {
   return unionOf(
