@@ -12,7 +12,6 @@ afterEach(() => void vi.useRealTimers());
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, milliseconds));
 const now = (): number => performance.now(); // Clock: the faked one
 
-/** Work that goes on until it is told to end. */
 function held() {
   const ends: (() => void)[] = [];
   return {

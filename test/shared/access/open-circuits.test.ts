@@ -7,7 +7,6 @@ import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
 let table: DynamoTable;
 let time: number;
-/** What was asked of a table, and may not be answered yet. */
 const asked = new Set<Promise<unknown>>();
 
 beforeEach(async () => {
@@ -24,7 +23,6 @@ function watched({ client, table: name }: DynamoTable): DynamoTable {
   return { client: { send } as unknown as DynamoDBClient, table: name };
 }
 
-/** Until everything is answered, and who asked has gone on with it. */
 async function answered(): Promise<void> {
   await Promise.allSettled(asked);
   asked.clear();
@@ -33,7 +31,6 @@ async function answered(): Promise<void> {
 
 const instance = () => openCircuits(table, () => time);
 
-/** What an instance hears when it looks now. */
 async function heard(circuits: OpenCircuits): Promise<string[]> {
   const news: string[] = [];
   circuits.look(

@@ -4,7 +4,6 @@ import { decideAddress, decideCopy, thoseThatCount, type NodeWord, type Shown } 
 
 const SHOWN: readonly Shown[] = ['same', 'unlike', 'contrary', 'missing', 'silent'];
 
-/** Every word that up to so many nodes can say. */
 function* wordsOf(nodes: number): Generator<readonly NodeWord[]> {
   yield [];
   if (nodes === 0) return;
@@ -17,7 +16,6 @@ const CELLS = SHOWN.flatMap((writer) =>
   [1, 2, 3].flatMap((nodes) => [...wordsOf(nodes)].map((words) => ({ writer, words }))),
 );
 
-/** The cells of the table in which something is concluded that a rule forbids. */
 const breaking = (
   rule: (action: ReturnType<typeof decideCopy>, cell: (typeof CELLS)[number]) => boolean,
   decide = decideCopy,
@@ -59,7 +57,6 @@ describe('what may be done with a copy, in every case', () => {
 describe('what may be done at an address where a promoted writer shows no cell', () => {
   const bodies = array(record({ name: integer() }), { maxLength: 5 });
 
-  /** Checks a rule for any bodies that may have been acknowledged; gives the case in which it is broken. */
   function brokenBy(
     rule: (action: ReturnType<typeof decideAddress>, some: readonly object[], hasWaited: boolean) => boolean,
   ) {

@@ -25,9 +25,7 @@ let readersLag = false;
  * answer.
  */
 let switchingOver = false;
-/** Before a statement that changes something reaches its server. */
 let beforeChange: ((sql: string) => Promise<void>) | undefined;
-/** What the drain asked of single nodes. */
 let askedNodes = 0;
 
 function lagging(client: SqlClient): SqlClient {
@@ -67,7 +65,6 @@ afterEach(() => {
 
 const newCell = (body: NewCell['body'] = 'body') => cellIn(0, { body });
 const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
-/** Changes columns of a write's copy. */
 const changeCopy = ({ row_key }: NewCell, to: string, ...parameters: readonly SqlParameter[]) =>
   change(
     store.client(holder),
@@ -78,7 +75,6 @@ const changeCopy = ({ row_key }: NewCell, to: string, ...parameters: readonly Sq
   );
 const pass = () => drainAtOnce(store.context, holder);
 
-/** Puts rows into the holder's buffer table, past every check. */
 async function buffer(cells: readonly NewCell[], as: Partial<BufferedCell> = {}): Promise<void> {
   for (const cell of cells) await store.client(holder).change(insertBuffered(name, [{ ...copyOf(cell), ...as }]));
 }
@@ -89,11 +85,9 @@ async function waiting() {
   return group;
 }
 
-/** Passes until so much of this datastore waits. */
 async function passUntil(what: 'rows' | 'parked', wanted: number): Promise<void> {
   await expect.poll(async () => (await pass(), (await waiting())[what])).toBe(wanted);
 }
-/** Until nothing waits: real readers lag for a moment. */
 const drained = () => passUntil('rows', 0);
 
 describe('the drain', () => {

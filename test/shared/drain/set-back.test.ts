@@ -26,7 +26,6 @@ afterEach(() => broken.behaviours.clear());
 
 const KEPT = { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000, keepCopiesSeconds: 3600 };
 
-/** Until every copy went where the settings say. */
 async function drain(settings: Parameters<typeof drainPass>[3] = KEPT): Promise<void> {
   for (const holder of others) {
     await until('every copy is drained', async () => {
@@ -41,7 +40,6 @@ async function drain(settings: Parameters<typeof drainPass>[3] = KEPT): Promise<
   }
 }
 
-/** As a group that was given the state of a moment before these cells. */
 async function setBackBefore(cells: readonly NewCell[]): Promise<void> {
   for (const { row_key } of cells)
     await change(clientOf(0), `DELETE FROM ${entity(0)} WHERE row_key = UNHEX(REPLACE(?, '-', ''))`, row_key);
@@ -88,7 +86,6 @@ describe('a group that was set back in time', () => {
     for (const [position, cell] of lost.entries()) {
       const is = await cellNow(cell);
       expect(is?.body).toEqual(cell.body);
-      // Not the time at which it was brought back.
       expect(String(is?.created_at) <= String(stored.at(-1)?.created_at), `cell ${position}`).toBe(true);
     }
     const log = await logOf(0);
@@ -186,7 +183,6 @@ describe('a group that was set back in time', () => {
     await recover();
     const raised = (await epochs()).map((epoch, shard) => epoch - (before[shard] ?? 0));
     expect(raised).toEqual(Array.from({ length: SHARDS }, (_, shard) => (opened.groupOf(shard) === primary ? 1 : 0)));
-    // Writers find out within a second.
     await expect.poll(async () => (await trips.put(cellIn(0))).outcome).toBe('stored');
   });
 });
@@ -209,7 +205,6 @@ it.skipIf(WRITER_ONLY)('large bodies are brought back by their bytes, a few at a
   await promote(large);
   largest = 0;
   expect(await recoverPrimary(large.store.context, large.primary)).toMatchObject({ appended: 16, opened: 1 });
-  // A page, and the body that fills it.
   expect(largest).toBeLessThan(5 * 1024 * 1024);
   expect(largest).toBeGreaterThan(2 * 1024 * 1024);
 });

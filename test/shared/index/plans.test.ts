@@ -105,7 +105,6 @@ const ofBoth = (): Statement =>
   unionOf([parsed([], PAGE), parsed([inSeven], PAGE)].map((one, item) => selectEntries(datastore, index, one, item)));
 const count = (conditions: readonly Condition[], most: number) => (): Statement =>
   countFound(datastore, index, parsed(conditions, PAGE), most);
-/** Its connections are counted by the table. */
 const TABLES = [indexTable(datastore, shard, index), entityTable(datastore, shard)];
 
 describe('rows read by queries', () => {
@@ -156,7 +155,6 @@ describe('rows read to keep an index', () => {
     ['the latest states of 20 rows of 20 cells', states(), 20 * 14],
     ['the latest states of 20 rows of 20 cells, of columns that are known to be long', states(true), 20 * 14],
     ['a page of a scan of the entries', () => selectIndexPage(datastore, shard, index, at, 50), 50 + 20],
-    // With what was written here.
     ['all entries of a row', () => selectEntriesOfRow(datastore, shard, index, randomUUID()), ENTRIES + 300],
     // Two ranges, and what they bring read again and again to be put in order, cut and summed up, all in memory.
     ['counting 50 entries after one', () => countPage(datastore, index, { shard, after: at }, 50, 0), 50 * 20],

@@ -85,7 +85,6 @@ describe('rows read of a buffer table', () => {
   const inDoubt = async () => 10 + 2 * (await count("IF(state = 'undecided', 1, NULL)"));
   const shardsWaiting = async () => 5 * 200 + 20 * (await count('DISTINCT state, datastore, shard'));
 
-  /** What the drain, and the recovery, ask for again and again. */
   const PAGES: readonly (readonly [what: string, statement: () => Statement, most: number])[] = [
     ['the next 6 rows of 4 shards', firstOf([0, 1, 2, 3]), 4 * (2 * 6 + 5)],
     ['a page of one shard, of which all may have been acknowledged', unanswered, 10 * 50],

@@ -9,7 +9,6 @@ import { clientTo, connectionTo } from '../../support/connection-to.ts';
 const TABLES = 40;
 const DATABASE = `joining_${randomUUID().replaceAll('-', '')}`;
 
-/** What went to the server: the number of statements of each transaction, 1 for a lone statement. */
 let sent: number[];
 let client: SqlClient;
 
@@ -53,7 +52,6 @@ beforeEach(() => {
   client = joiningClient(counted(direct));
 });
 
-/** Into so many tables, from this one on. */
 const inserts = (count: number, from: number, note?: Uint8Array): Statement[] =>
   Array.from({ length: count }, (_, number) => insertInto(tableOf((from + number) % TABLES), note));
 const all = (statements: readonly Statement[]): Promise<PromiseSettledResult<SqlChange>[]> =>
@@ -236,7 +234,6 @@ describe('a statement at fault', () => {
   });
 });
 
-/** With a table that another connection has locked; `unlock` may come before the end of the work. */
 async function whileLocked(number: number, work: (unlock: () => Promise<unknown>) => Promise<void>): Promise<void> {
   const unlock = () => holder.query('UNLOCK TABLES');
   await holder.query(`LOCK TABLES ${tableOf(number)} WRITE`);

@@ -16,7 +16,6 @@ const reading = (name: string, items: number, branches = items): Statement => ({
     }),
   },
 });
-/** As a server answers such a text. */
 const answer = ({ sql }: Statement): SqlRow[] =>
   [...sql.matchAll(/SELECT (\d+), '(\w+)'/gu)].map(([, item = '', name = '']) => [item, name]);
 

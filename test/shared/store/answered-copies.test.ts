@@ -15,7 +15,6 @@ let trips: Datastore;
 const away = (): SqlChange => {
   throw new SqlError('unreachable', 'away');
 };
-/** As where the copy is gone. */
 const lacks = (): SqlChange => ({ affectedRows: 0, insertId: 0 });
 
 beforeAll(async () => {

@@ -28,7 +28,6 @@ describe('the count of entries', () => {
         );
       }
     }
-    // Readers are asked.
     await using readers = await readersOf(inject('servers').groups);
     await readers.caughtUp();
     const counting = new Set<string>();
