@@ -48,7 +48,6 @@ export function wantRowsAfter(
   const bodyBytes = Math.floor(BODY_BYTES / (rows.length * cellsOfRow(columns)));
   return {
     read: {
-      items: 1,
       branches: branchesOf(rows.length, columns),
       from: (item) => selectRowsOfShard(datastore, shard, rows, { columns, bodyBytes, item }),
     },

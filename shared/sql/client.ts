@@ -28,11 +28,10 @@ export interface Statement {
 }
 
 export interface ReadBehind {
-  /** How many items it has; the first column numbers them. */
-  readonly items: number;
+  /** How many SELECTs it is made of. */
   readonly branches: number;
-  /** Returns SELECTs for a union, with items numbered from `first`. */
-  from(first: number): Statement;
+  /** Returns SELECTs for a union, whose rows begin with a number. */
+  from(item: number): Statement;
 }
 
 export interface AppendedLog {
@@ -61,7 +60,7 @@ export type SqlRow = readonly SqlValue[];
 export interface SqlChange {
   readonly affectedRows: number;
   readonly insertId: number;
-  /** The rows of `thenSelect` from a snapshot after the commit, items from 0; absent if not read. */
+  /** The rows of `thenSelect` from a snapshot after the commit; absent if not read. */
   readonly rows?: readonly SqlRow[];
   readonly hasRung?: true;
 }

@@ -4,28 +4,21 @@ import { SIGN_OF_LIFE, type SqlClient, type Statement, type Target, SqlError } f
 import { ownStandstill, type Standstill } from './standstill.ts';
 import { SignOfLife } from './sign-of-life.ts';
 
-export interface BreakerSettings {
-  /** Failures in a row after which a sign of life is asked for; one timeout is enough. @default 3 */
-  readonly failures: number;
-  /** A slower statement counts as a failure, though its answer is used. @default 3000 */
-  readonly slowMs: number;
-  /** A full pool counts as a timeout once nothing was answered for this time. @default 1000 */
-  readonly silentMs: number;
-  /** Time from the opening to the next probe; later ones follow at growing, random distances. @default 500 */
-  readonly probeAfterMs: number;
-  readonly probeMostMs: number;
-  /** Time limit of a probe; a busy machine answers late. @default 1000 */
-  readonly probeTimeoutMs: number;
-}
-
-const BREAKER_SETTINGS: BreakerSettings = {
+const BREAKER_SETTINGS = {
+  /** Failures in a row after which a sign of life is asked for; one timeout is enough. */
   failures: 3,
+  /** A slower statement counts as a failure, though its answer is used. */
   slowMs: 3000,
+  /** A full pool counts as a timeout once nothing was answered for this time. */
   silentMs: 1000,
+  /** Time from the opening to the next probe; later ones follow at growing, random distances. */
   probeAfterMs: 500,
   probeMostMs: 5000,
+  /** Time limit of a probe; a busy machine answers late. */
   probeTimeoutMs: 1000,
 };
+
+export type BreakerSettings = Readonly<typeof BREAKER_SETTINGS>;
 
 export type CircuitName = 'closed' | 'open';
 

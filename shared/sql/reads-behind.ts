@@ -25,7 +25,7 @@ export function readsBehind(statements: readonly Statement[]): ReadsBehind {
     else unions.push([{ place, read }]);
   }
   return {
-    selects: unions.map(unionOfReads),
+    selects: unions.map((wanted) => unionOf(wanted.map(({ read }, item) => read.from(item)))),
     rowsOf(results) {
       const rows: (readonly SqlRow[] | undefined)[] = statements.map(() => undefined);
       for (const [position, wanted] of unions.entries()) divide(results[position] ?? [], wanted, rows);
@@ -34,32 +34,8 @@ export function readsBehind(statements: readonly Statement[]): ReadsBehind {
   };
 }
 
-function unionOfReads(wanted: readonly Wanted[]): Statement {
-  let first = 0;
-  return unionOf(
-    wanted.map(({ read }) => {
-      const select = read.from(first);
-      first += read.items;
-      return select;
-    }),
-  );
-}
-
+/** Gives each read its own rows, which begin with its place in the union. */
 function divide(found: readonly SqlRow[], wanted: readonly Wanted[], rows: (readonly SqlRow[] | undefined)[]): void {
-  const [only] = wanted;
-  if (only && wanted.length === 1) {
-    rows[only.place] = found;
-    return;
-  }
-  const owners: { readonly first: number; readonly own: SqlRow[] }[] = [];
-  for (const { place, read } of wanted) {
-    const owner = { first: owners.length, own: [] };
-    rows[place] = owner.own;
-    for (let item = 0; item < read.items; item += 1) owners.push(owner);
-  }
-  for (const row of found) {
-    const item = Number(row[0]);
-    const owner = owners[item];
-    owner?.own.push(row.with(0, item - owner.first));
-  }
+  const byItem = Map.groupBy(found, ([item]) => Number(item));
+  for (const [item, { place }] of wanted.entries()) rows[place] = byItem.get(item) ?? [];
 }

@@ -7,6 +7,7 @@ import type { RepairWork } from './repair-work.ts';
 
 /** Deleted with one statement: locks are held for milliseconds. */
 const ROWS_A_STATEMENT = 200;
+const PURGE_EVERY_MS = 3_600_000;
 
 /** Deletes old tombstones of a datastore if due. A table that refuses costs itself alone. */
 export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: AbortSignal): Promise<void> {
@@ -48,6 +49,6 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
   );
   if (tombstones > 0) work.report({ datastore, kind: 'purged', tombstones });
   if (signal.aborted) return;
-  await due.doneFor('purge', settings.purgeEveryMs);
+  await due.doneFor('purge', PURGE_EVERY_MS);
   if (failures.length > 0) throw failures[0];
 }

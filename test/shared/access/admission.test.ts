@@ -91,13 +91,6 @@ describe('admission', () => {
     await expect(admit('group-1', async () => 'again')).resolves.toBe('again');
   });
 
-  it('keeps a slow group from holding the requests of another', async () => {
-    const admit = openAdmission(SETTINGS);
-    const { work } = held();
-    for (let time = 0; time < 5; time += 1) void codeOf(admit('group-1', work));
-    await expect(admit('group-2', async () => 'at once')).resolves.toBe('at once');
-  });
-
   it('refuses earlier once more than a burst has come', async () => {
     const admit = openAdmission(SETTINGS);
     const work = () => pause(10);

@@ -40,17 +40,19 @@ describe('what may be done with a copy, in every case', () => {
     expect(breaking(rule, believing).length).toBeGreaterThan(0);
   });
 
-  it('is to append it exactly when the writer lacks the cell', () => {
-    expect(breaking((action, { writer }) => (action === 'append') === (writer === 'missing'))).toEqual([]);
-  });
-
-  it('is to call it a conflict exactly when the writer has another value, which its bytes alone never say', () => {
-    expect(breaking((action, { writer }) => (action === 'conflict') === (writer === 'contrary'))).toEqual([]);
-    expect(breaking((action, { writer }) => writer !== 'unlike' || action === 'compare')).toEqual([]);
-  });
-
-  it('is nothing while the writer is silent', () => {
-    expect(breaking((action, { writer }) => writer !== 'silent' || action === 'wait')).toEqual([]);
+  it.each<[string, Parameters<typeof breaking>[0]]>([
+    [
+      'to append it exactly when the writer lacks the cell',
+      (action, { writer }) => (action === 'append') === (writer === 'missing'),
+    ],
+    [
+      'to call it a conflict exactly when the writer has another value',
+      (action, { writer }) => (action === 'conflict') === (writer === 'contrary'),
+    ],
+    ['to compare what its bytes alone do not say', (action, { writer }) => writer !== 'unlike' || action === 'compare'],
+    ['nothing while the writer is silent', (action, { writer }) => writer !== 'silent' || action === 'wait'],
+  ])('is %s', (_what, rule) => {
+    expect(breaking(rule)).toEqual([]);
   });
 });
 
