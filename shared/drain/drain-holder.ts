@@ -3,8 +3,13 @@ import { SchemalessError } from '../errors.ts';
 import { failBuffered } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { deleteDrained, selectLastDrained, toLastDrained } from '../sql/statements/drained-copies.ts';
-import { selectWaiting, type WaitingFrom } from '../sql/statements/select-waiting.ts';
-import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
+import {
+  selectWaiting,
+  type WaitingFrom,
+  selectWaitingShards,
+  toWaitingShards,
+  type WaitingShard,
+} from '../sql/statements/select-waiting.ts';
 import type { StoreContext } from '../access/context.ts';
 import { appendPace, rateFor, type Backlog } from './append-pace.ts';
 import { openArrivals, type Arrival, type Arrivals } from './arrivals.ts';

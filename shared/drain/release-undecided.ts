@@ -1,7 +1,6 @@
 import { SchemalessError } from '../errors.ts';
 import { SqlError } from '../sql/client.ts';
-import { selectUndecidedShards, toUndecidedShards } from '../sql/statements/select-undecided-shards.ts';
-import { releaseUndecided } from '../sql/statements/undecided-copies.ts';
+import { selectUndecidedShards, toUndecidedShards, releaseUndecided } from '../sql/statements/undecided-copies.ts';
 import type { StoreContext } from '../access/context.ts';
 import { fencedShards } from './fenced-shards.ts';
 import { nameOf } from './turns.ts';

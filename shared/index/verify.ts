@@ -20,13 +20,14 @@ export interface IndexProblem {
 }
 
 export interface Verification {
-  readonly rows: number;
-  readonly entries: number;
-  readonly found: Readonly<Record<IndexProblem['kind'], number>>;
-  readonly problems: readonly IndexProblem[];
-  readonly mended: number;
-  readonly failed: ReadonlyMap<number, unknown>;
-  readonly again: ReadonlySet<number>;
+  rows: number;
+  entries: number;
+  mended: number;
+  readonly found: Record<IndexProblem['kind'], number>;
+  readonly problems: IndexProblem[];
+  readonly failed: Map<number, unknown>;
+  /** Shards to compare again. */
+  readonly again: Set<number>;
 }
 
 /** How far one group has come: shards in order, of each the rows, then the entries. */
@@ -65,7 +66,7 @@ export async function verifyIndex(
 ): Promise<Verification> {
   const topology = await requireDatastore(context.topology, datastore);
   const shards = options.shards ?? topology.homes.map((_, shard) => shard);
-  const totals: Totals = {
+  const totals: Verification = {
     rows: 0,
     entries: 0,
     mended: 0,
@@ -91,16 +92,6 @@ export async function verifyIndex(
   return totals;
 }
 
-interface Totals extends Verification {
-  rows: number;
-  entries: number;
-  mended: number;
-  readonly found: Record<IndexProblem['kind'], number>;
-  readonly problems: IndexProblem[];
-  readonly failed: Map<number, unknown>;
-  readonly again: Set<number>;
-}
-
 interface ShardWork {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
@@ -109,7 +100,7 @@ interface ShardWork {
   readonly group: string;
   readonly shard: number;
   readonly options: VerifyOptions;
-  readonly totals: Totals;
+  readonly totals: Verification;
 }
 
 function fail({ totals: { failed, again }, shard: own }: ShardWork, error: unknown, shard = own): void {
@@ -121,7 +112,7 @@ function isOver({ options: { signal } }: ShardWork): boolean {
   return signal?.aborted === true;
 }
 
-function note({ found, problems }: Totals, problem: IndexProblem): void {
+function note({ found, problems }: Verification, problem: IndexProblem): void {
   found[problem.kind] += 1;
   if (problems.length < PROBLEMS_KEPT) problems.push(problem);
 }

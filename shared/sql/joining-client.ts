@@ -9,7 +9,7 @@ import {
   type Statement,
 } from './client.ts';
 import { checkParameters } from './names.ts';
-import { forgetEnds } from './statements/forget-ends.ts';
+import { forgetEnds } from './statements/number-cells.ts';
 import { numberedTogether, plainTogether, renumberedTogether, type Together } from './together.ts';
 
 /** Each holds its locks until the last is committed; a hundred would save little more than fifty. */

@@ -1,6 +1,5 @@
 import type { AppendedLog, Statement } from './client.ts';
-import { forgetEnds } from './statements/forget-ends.ts';
-import { numberCells } from './statements/number-cells.ts';
+import { forgetEnds, numberCells } from './statements/number-cells.ts';
 import { renumber } from './statements/renumber.ts';
 
 export interface Together {

@@ -8,8 +8,7 @@ import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/rows-a
 import { appendToPrimary, type AppendResult } from './append.ts';
 import type { StoreContext } from '../access/context.ts';
 import { joinedByKey } from '../access/joined.ts';
-import { answerBuffered } from '../sql/statements/answer-buffered.ts';
-import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-buffered.ts';
+import { answerBuffered, deleteWithdrawn, withdrawBuffered } from '../sql/statements/change-buffered.ts';
 
 /** More would wait for its lock row with a connection each; one statement appends a hundred cells. */
 const APPENDS_OF_A_SHARD = 1;

@@ -16,7 +16,6 @@ import { selectRow, type RowRange } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
-import type { AnswerRoom } from '../contract/answer-room.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore, Page, ReadOptions } from '../contract/datastore.ts';
 import { decodeUntilFull, noRoomLeft } from '../access/decode.ts';
@@ -34,12 +33,13 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
   const source = { context, name, shards };
 
   return {
-    get: (address, options = {}) => rejectable(() => find(parseAddress(address), options)),
+    async get(address, options = {}) {
+      return find(parseAddress(address), options);
+    },
 
-    getLatest: (key, options = {}) =>
-      rejectable(() =>
-        find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }, options),
-      ),
+    async getLatest({ row_key, column_name }, options = {}) {
+      return find({ row_key: parseRowKey(row_key), column_name: parseColumnName(column_name) }, options);
+    },
 
     findEach,
 
@@ -55,7 +55,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       const answer = await readOne(range.row_key, options, (topology, shard, heads, bytes) =>
         selectVersions(topology, shard, { ...range, bytes }, heads),
       );
-      return toPage(answer, { limit, room: options.room, packed: options.packed }, ({ ref_key }) => ref_key);
+      return toPage(answer, limit, options, ({ ref_key }) => ref_key);
     },
 
     async row(rowKey, options = {}): Promise<Page<string>> {
@@ -73,11 +73,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         (await readOne(range.row_key, options, (topology, shard, heads, bytes) =>
           selectRow(topology, shard, { ...range, bytes }, heads),
         ));
-      return toPage(
-        answer,
-        { limit: LIMITS.listCells, room: options.room, packed: options.packed },
-        ({ column_name }) => column_name,
-      );
+      return toPage(answer, LIMITS.listCells, options, ({ column_name }) => column_name);
     },
 
     batchGet: (keys, options = {}) => readBatch(source, keys, options),
@@ -139,24 +135,10 @@ function byName(one: StoredCell, other: StoredCell): number {
   return Buffer.compare(Buffer.from(one.column_name), Buffer.from(other.column_name));
 }
 
-/** Turns a failed check of arguments into a rejection. */
-function rejectable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return work();
-  } catch (error) {
-    return Promise.reject(error as Error);
-  }
-}
-
-interface PageWanted {
-  readonly limit: number;
-  readonly room: AnswerRoom | undefined;
-  readonly packed: boolean | undefined;
-}
-
 function toPage<Next>(
   answer: ItemRows & Served & { readonly bytes: number },
-  { limit, room, packed }: PageWanted,
+  limit: number,
+  { room, packed }: ReadOptions,
   nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next,
 ): Page<Next> {
   const wanted = answer.cells.slice(0, limit);

@@ -141,12 +141,11 @@ async function writeToGroup(
       try {
         const { results, after, group: at } = await context.append(shard, ofShard);
         if (after) found.push(after);
-        if (at !== group) return await withCopiesElsewhere(context, { cells: ofShard, results, holders, primary: at });
-        return results;
+        return at === group ? results : await withCopiesElsewhere(context, { cells: ofShard, holders }, at, results);
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         context.report({ kind: 'primary_failed', group, error });
-        return settleWithoutPrimary(context, { group, holders, cells: ofShard });
+        return settleWithoutPrimary(context, { cells: ofShard, holders }, group);
       }
     },
   );
@@ -169,12 +168,13 @@ async function copyGroups(
   cells: readonly BufferedCell[],
 ): Promise<readonly string[]> {
   const { homes } = await requireDatastore(topology, datastore);
-  const found: string[] = [];
-  for (const { shard } of cells) {
-    const copy = homes[shard]?.copy;
-    if (copy) found.push(copy.group);
-  }
-  return found;
+  return cells.flatMap(({ shard }) => homes[shard]?.copy?.group ?? []);
+}
+
+/** Cells of one shard, and the groups with hints of them. */
+interface HeldCells {
+  readonly cells: readonly BufferedCell[];
+  readonly holders: readonly string[];
 }
 
 /**
@@ -183,30 +183,15 @@ async function copyGroups(
  */
 async function withCopiesElsewhere(
   context: WriteContext,
-  {
-    cells,
-    results,
-    holders,
-    primary,
-  }: {
-    readonly cells: readonly BufferedCell[];
-    readonly results: readonly PutResult[];
-    readonly holders: readonly string[];
-    readonly primary: string;
-  },
+  { cells, holders }: HeldCells,
+  primary: string,
+  results: readonly PutResult[],
 ): Promise<readonly PutResult[]> {
   const stored = cells.filter((_, position) => isStored(results[position] as PutResult));
   if (stored.length === 0 || holders.length === 0 || holders.some((holder) => holder !== primary)) return results;
   if ((await bufferOnSecondaries(context, stored, 1, [primary])).length > 0) return results;
-  return results.map((result) =>
-    isStored(result)
-      ? {
-          outcome: 'unavailable',
-          shard: result.shard,
-          reason: `shard ${result.shard} was moved to ${primary}, and no other group could take a copy`,
-        }
-      : result,
-  );
+  const reason = `shard ${cells[0]?.shard} was moved to ${primary}, and no other group could take a copy`;
+  return results.map((result) => (isStored(result) ? { outcome: 'unavailable', shard: result.shard, reason } : result));
 }
 
 function isStored({ outcome }: PutResult): boolean {
@@ -244,11 +229,8 @@ async function inParts<Part, Item, Result>(
  */
 async function settleWithoutPrimary(
   context: WriteContext,
-  {
-    group,
-    holders,
-    cells,
-  }: { readonly group: string; readonly holders: readonly string[]; readonly cells: readonly BufferedCell[] },
+  { cells, holders }: HeldCells,
+  group: string,
 ): Promise<readonly PutResult[]> {
   if (holders.length === 0) return unavailable(cells, 'the primary failed and writes are not buffered here');
   if (areRestored(cells)) {
@@ -258,12 +240,10 @@ async function settleWithoutPrimary(
   const more =
     holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
   const all = [...holders, ...more];
-  if (!(await markAnswered(context, context.datastore, cells, all))) {
-    // The hints stay: whether they were marked is unknown, and another writer may rely on them.
+  // The hints stay: whether they were marked is unknown, and another writer may rely on them.
+  if (!(await markAnswered(context, context.datastore, cells, all)))
     return unavailable(cells, 'the primary failed, and no group confirmed its copy');
-  }
-  const copies = all.length;
-  return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies }));
+  return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies: all.length }));
 }
 
 /**

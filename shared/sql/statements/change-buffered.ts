@@ -1,6 +1,7 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { anyOfCopies, BY_COPY, copyHint, keyParameters, SAME_COPY, type CopyKey } from './copy-key.ts';
+import { anyOfCopies, BY_COPY, copyHint, keyParameters, keysOf, SAME_COPY, type CopyKey } from './copy-key.ts';
+import type { BufferedCell } from './insert-buffered.ts';
 
 export function deleteBuffered(rows: readonly CopyKey[]): Statement {
   return {
@@ -39,5 +40,31 @@ export function discardConflicts(datastore: string, ids: readonly number[]): Sta
   return {
     sql: `DELETE /*+ INDEX(buffer PRIMARY) */ FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
     parameters: [datastore, ...ids],
+  };
+}
+
+/**
+ * Counts a writer of each hint as answered `buffered`. A hint whose writers all were gives way to an acknowledged cell.
+ */
+export function answerBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
+  return {
+    sql: `UPDATE ${BY_COPY} SET answered = answered + 1 WHERE ${anyOfCopies(cells.length)}`,
+    parameters: keyParameters(keysOf(datastore, cells)),
+  };
+}
+
+/** Takes a writer that was answered 409 off its hints. */
+export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
+  return {
+    sql: `UPDATE ${BY_COPY} SET writers = writers - 1 WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
+    parameters: keyParameters(keysOf(datastore, cells)),
+  };
+}
+
+/** Deletes hints without writers. A second statement, so that the last writer to leave deletes. */
+export function deleteWithdrawn(datastore: string, cells: readonly BufferedCell[]): Statement {
+  return {
+    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE writers = 0 AND (${anyOfCopies(cells.length)})`,
+    parameters: keyParameters(keysOf(datastore, cells)),
   };
 }

@@ -1,5 +1,6 @@
 import { rowKeyBytes } from '../../address.ts';
-import type { Statement } from '../client.ts';
+import { toNumber, toText } from '../cell-rows.ts';
+import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { anyOfCopies, BY_COPY, keyParameters, type CopyKey } from './copy-key.ts';
 
@@ -27,4 +28,12 @@ export function releaseUndecided(datastore: string, shards: readonly { readonly 
     sql: `UPDATE ${CONTROL}.buffer FORCE INDEX (place) SET state = 'waiting' WHERE state = 'undecided' AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
     parameters: [datastore, ...shards.map(({ shard }) => shard)],
   };
+}
+
+export function selectUndecidedShards(): Statement {
+  return { sql: `SELECT DISTINCT datastore, shard FROM ${CONTROL}.buffer WHERE state = 'undecided'`, parameters: [] };
+}
+
+export function toUndecidedShards(rows: readonly SqlRow[]): { readonly datastore: string; readonly shard: number }[] {
+  return rows.map(([datastore, shard]) => ({ datastore: toText(datastore), shard: toNumber(shard) }));
 }

@@ -3,7 +3,7 @@ import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
+import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { faults } from '../../support/faulty-client.ts';

@@ -5,7 +5,7 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { openHolderDrain } from '../../../shared/drain/drain-holder.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
+import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { SET_BACK } from '../../../shared/sql/statements/record-writer.ts';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';

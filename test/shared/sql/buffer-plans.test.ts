@@ -1,23 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
 import {
+  answerBuffered,
   deleteBuffered,
   discardConflicts,
   markConflicts,
   noteRefusal,
+  deleteWithdrawn,
+  withdrawBuffered,
 } from '../../../shared/sql/statements/change-buffered.ts';
 import { keysOf } from '../../../shared/sql/statements/copy-key.ts';
 import { selectBuffered, selectKept } from '../../../shared/sql/statements/select-buffered.ts';
 import { selectLastDrained } from '../../../shared/sql/statements/drained-copies.ts';
 import { selectCopies, selectCopiesOf } from '../../../shared/sql/statements/select-unanswered.ts';
 import { selectBufferStatus } from '../../../shared/sql/statements/select-buffer-status.ts';
-import { selectUndecidedShards } from '../../../shared/sql/statements/select-undecided-shards.ts';
-import { selectWaitingShards } from '../../../shared/sql/statements/select-waiting-shards.ts';
-import { selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
-import { markUndecided, releaseUndecided } from '../../../shared/sql/statements/undecided-copies.ts';
-import { deleteWithdrawn, withdrawBuffered } from '../../../shared/sql/statements/withdraw-buffered.ts';
+import {
+  selectUndecidedShards,
+  markUndecided,
+  releaseUndecided,
+} from '../../../shared/sql/statements/undecided-copies.ts';
+import { selectWaitingShards, selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { rowsRead, rowsReadOnceOpen, rowsReadWithoutStatistics, whileRebuilt } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
