@@ -58,10 +58,7 @@ export function isThere(result: AppendResult | undefined): boolean {
   return result?.outcome === 'stored' || result?.outcome === 'stored_before';
 }
 
-/**
- * Kinds of rows in their order of appending, each in its own statements. A statement does not see the erasures that it
- * appends; restored cells behind new ones would get the time of now.
- */
+/** Kinds of rows in order, each in its own statements: none sees erasures that it appends itself. */
 export const ROW_KINDS = ['erasure', 'restored', 'new'] as const;
 
 export function kindOf(row: OpenRow): (typeof ROW_KINDS)[number] {

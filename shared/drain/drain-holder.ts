@@ -94,10 +94,7 @@ export class HolderDrain {
     return this.#oldest;
   }
 
-  /**
-   * Deletes drained hints that were kept long enough. Time in which a group was unreachable or lacked cells does not
-   * count: its way back may take longer.
-   */
+  /** Deletes hints kept long enough. Time in which a group was unreachable or lacked cells does not count. */
   async forgetDrained(signal?: AbortSignal): Promise<void> {
     const last = toLastDrained(await this.#holder.select(selectLastDrained(), 'writer'));
     if (last > 0) this.#kept.pass(await haveTheirCells(this.#context, this.#name));

@@ -32,10 +32,7 @@ export async function readLongRow(
   }
 }
 
-/**
- * Takes the other cells of a column page by page, of a later snapshot. A cell written since has a higher ref key and is
- * not read, or a lower one: its tombstone has a lower version than its own entry, and does nothing.
- */
+/** Takes the other cells, of a later snapshot: tombstones of cells written since have too low a version. */
 async function takeRest(
   client: SqlClient,
   { row, gathered }: LongRow,

@@ -21,8 +21,8 @@ function isUnclear(error: unknown): boolean {
 }
 
 /**
- * Writes entries of one table. First entries are only inserted if they share a commit, where a shorter statement pays.
- * One that exists all the same is of a cut log, or the repair's.
+ * Writes entries of one table. Inserts first entries if they share a commit, where a shorter statement pays; one that
+ * exists all the same is of a cut log, or the repair's.
  */
 async function putOrInsert(
   client: SqlClient,

@@ -1,7 +1,4 @@
-/**
- * The port to one group's MySQL; its adapters lie beside it. A statement is text with `?` for each bound value: nothing
- * else of a request reaches the text. Statements are autocommitted, so nothing is held between two calls.
- */
+/** The port to one group's MySQL: text with `?` for each bound value, autocommitted, so nothing is held. */
 
 /** Adapters refuse numbers that are neither safe integers nor finite doubles. */
 export type SqlParameter = string | number | bigint | Uint8Array | null;

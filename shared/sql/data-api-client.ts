@@ -42,9 +42,7 @@ const LONGEST_PAUSE_MS = 3000;
 
 /**
  * Reaches one group over the RDS Data API, where only the writer exists. Waits for a paused cluster; never repeats a
- * call that may have done something. Runs a union that is too large in parts.
- *
- * @param client must not retry by itself (`maxAttempts: 1`): the SDK repeats calls whose outcome is unknown
+ * call that may have done something. `client` must not retry either (`maxAttempts: 1`).
  */
 export function dataApiClient(
   client: RDSDataClient,

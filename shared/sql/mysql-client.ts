@@ -31,10 +31,7 @@ export type Login = Credentials | TokenLogin;
 
 export interface MysqlSettings {
   readonly connections?: number;
-  /**
-   * More connections to the writer, for transactions; 0: none. Half are used at once, the rest while one of those waits
-   * for a lock. One at a time joins the most statements. @default 2
-   */
+  /** Connections for transactions; 0: none. The second half waits for one that meets a lock. @default 2 */
   readonly lanes?: number;
   readonly connectTimeoutMs?: number;
   /**
@@ -49,10 +46,7 @@ export interface MysqlSettings {
   readonly standstill?: Standstill;
 }
 
-/**
- * Transactions wait as briefly as servers can for rows and tables that are locked. A session whose process froze before
- * its rollback ends little later than a pool trusts an idle connection.
- */
+/** Transactions wait briefly for locks. A session whose process froze before its rollback ends soon. */
 const OF_TRANSACTIONS =
   'SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1, SESSION wait_timeout = 40';
 

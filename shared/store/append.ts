@@ -93,10 +93,7 @@ export async function appendToPrimary(
   }
 }
 
-/**
- * Whether a trigger wants one of the cells, so that followers are notified. Other cells wait for a slow poll: a
- * notification of each would make followers read for nothing.
- */
+/** Whether a trigger wants one of the cells. Others wait for a slow poll, which spares followers reads. */
 export function areWanted(
   triggers: readonly Pick<DeployedTrigger, 'definition'>[],
   cells: readonly CellAddress[],

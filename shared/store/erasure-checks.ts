@@ -12,10 +12,7 @@ import { unionOf } from '../sql/union.ts';
 /** `unchecked`: nothing was appended, as the shard has erasures and the append did not check. */
 type AppendOnce<Done> = (fence: ShardFence) => Promise<Done | 'unchecked'>;
 
-/**
- * Makes an append check for erasures if its shard has any: a refused append finds out, once an instance and shard. An
- * append of an erasure sets this in the shard's row first.
- */
+/** Makes an append check for erasures if the shard has any, which a refused append finds out once. */
 export async function checkingErasures<Done>(
   { groups }: StoreContext,
   client: SqlClient,

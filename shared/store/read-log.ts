@@ -169,10 +169,7 @@ function fail(log: OpenLog, error: SchemalessError): void {
   if (log.role === undefined) log.error = error;
 }
 
-/**
- * Returns the cells after `after` up to a hole. A hole is a commit not visible yet (MariaDB may show a later one
- * first): stepping over it would skip a cell for ever.
- */
+/** Returns cells up to a hole, a commit not visible yet: stepping over it would skip a cell for ever. */
 export function untilHole(cells: readonly StoredCell[], after: number): readonly StoredCell[] {
   const hole = cells.findIndex(({ added_id }, position) => added_id !== after + position + 1);
   return hole < 0 ? cells : cells.slice(0, hole);

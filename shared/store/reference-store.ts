@@ -43,10 +43,7 @@ import type {
 
 const SERVED: Served = { served_by: 'writer', stale: false };
 
-/**
- * The contract of a datastore as a program: everything in memory, one array per shard, nothing that can fail.
- * Read this to know what the store does; the real one does the same over many MySQL servers.
- */
+/** The contract of a datastore as a program, in memory: read this to know what the real store does. */
 export function referenceStore(name: string, shards: number, indexes: readonly IndexDefinition[] = []): Datastore {
   const logs = new MemoryLogs(shards);
 

@@ -246,10 +246,7 @@ async function settleWithoutPrimary(
   return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies: all.length }));
 }
 
-/**
- * Settles an address that is twice in one batch. The first is written; a later one is judged by its outcome, or written
- * after it if the first conflicted or is only buffered.
- */
+/** Settles repeats in a batch: judged by the first one's outcome, or written after it if that is open. */
 async function settleRepeats(
   cells: readonly BufferedCell[],
   write: (cells: readonly BufferedCell[]) => Promise<readonly PutResult[]>,

@@ -21,10 +21,7 @@ export interface PendingMarks {
   clear(group: string, pending: PendingShard): Promise<boolean>;
 }
 
-/**
- * What index entries each group lacks: items `pending#trips#group-2#0` of 4,096 shards each, with attributes `from12`
- * and `marks12`. Set before the repair's offset moves, so that nothing is forgotten.
- */
+/** What entries each group lacks: items `pending#trips#group-2#0`, set before the repair's offset moves. */
 export function pendingMarks(table: DynamoTable, datastore: string): PendingMarks {
   const itemOf = (group: string, block: number): string => `pending#${datastore}#${group}#${block}`;
   const keyOf = (group: string, shard: number): string => itemOf(group, blockOf(shard));

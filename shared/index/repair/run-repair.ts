@@ -38,10 +38,7 @@ interface Going extends Required<Pick<RepairRun, 'report'>> {
   readonly signal: AbortSignal;
 }
 
-/**
- * Repairs the indexes of all datastores behind the writes: writes missing entries, builds new versions, drops old ones.
- * Ends at the deadline, the signal, or once its successor took over; started every minute.
- */
+/** Repairs, builds and drops indexes of all datastores, until the end or until its successor took over. */
 export async function runRepair(run: RepairRun): Promise<void> {
   const { stateTable, owner, report = () => undefined, heartbeat = HEARTBEAT } = run;
   const { signal, end } = untilEnd(run.signal ?? new AbortController().signal);

@@ -12,10 +12,7 @@ export interface IndexRow {
   readonly version: Version;
 }
 
-/**
- * Writes entries and tombstones of one shard, each only over the same or a lower version: they may come late, twice and
- * in any order. The version is assigned last, since MySQL evaluates assignments from left to right.
- */
+/** Writes entries over the same or lower versions; assigns the version last, as MySQL goes left to right. */
 export function putEntries(
   datastore: string,
   shard: number,

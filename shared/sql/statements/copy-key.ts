@@ -4,10 +4,7 @@ import { CONTROL } from '../names.ts';
 import { bodyHash, type BufferedCell } from './insert-buffered.ts';
 import type { CopyTable, WaitingRow } from './select-buffered.ts';
 
-/**
- * Names a hint by its unique key `copy`: one write of one body to one address. Never by its id: a replica promoted
- * without the last rows gives their ids to other writes, which a late statement would meet.
- */
+/** Names a hint by its key `copy`, never by id: a promoted replica gives ids of lost rows to other writes. */
 export const SAME_COPY = '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash = ?)';
 
 export const BY_COPY = `${CONTROL}.buffer FORCE INDEX (copy)`;

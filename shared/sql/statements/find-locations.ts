@@ -9,10 +9,7 @@ interface TimeLocation {
   readonly since: string;
 }
 
-/**
- * Selects the last added id before `since` in each log, or 0. Times never go back within a shard and added ids are
- * dense, so a binary search over the primary key takes about 20 look-ups. A cell not visible yet counts as later.
- */
+/** Selects the last added id before `since` in each log: a binary search, since times never go back. */
 export function findLocations(datastore: string, locations: readonly TimeLocation[]): Statement {
   const parts = locations.map(({ shard, since }, item): Statement => {
     const entity = entityTable(datastore, shard);

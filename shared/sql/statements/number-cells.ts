@@ -39,10 +39,7 @@ function marks(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
 
-/**
- * Forgets where logs end, for appends without numbers: the next numbered one would be refused otherwise. One statement
- * a datastore; at the start of a transaction it locks the shards' rows in key order, as `numberCells` does.
- */
+/** Forgets where logs end after appends without numbers; locks the rows as `numberCells` does. */
 export function forgetEnds(logs: readonly AppendedLog[]): readonly Statement[] {
   return [...Map.groupBy(logs, ({ datastore }) => datastore)].map(([datastore, ofDatastore]): Statement => {
     const shards = [...new Set(ofDatastore.map(({ shard }) => shard))];

@@ -7,10 +7,7 @@ export const NOBODY = 0;
 /** The writer of a restored log, which may lack cells that all nodes had shown. No server has this id. */
 export const SET_BACK = 4_294_967_295;
 
-/**
- * Forgets other servers as writers of shards: one made anew under an old id would pass for one with all cells. Locks
- * only these rows, which appends to open shards do not need.
- */
+/** Forgets other servers as writers: one made anew under an old id would pass for one with all cells. */
 export function forgetWriters(datastore: string, shards: readonly number[]): Statement {
   return {
     sql: `UPDATE ${CONTROL}.shard SET writer_id = ${NOBODY} WHERE writer_id NOT IN (@@server_id, ${SET_BACK}) AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,

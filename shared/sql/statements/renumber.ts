@@ -1,10 +1,7 @@
 import type { AppendedLog, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 
-/**
- * Finds where a shard's log ends, for the next numbering. Behind an unnumbered append its lock keeps others out;
- * without that lock a passed end is refused at the next numbering.
- */
+/** Finds where a log ends, for the next numbering, which is refused if another append passes the end first. */
 export function renumber({ datastore, shard, epoch }: AppendedLog): Statement {
   const entity = entityTable(datastore, shard);
   const last = (column: string): string =>

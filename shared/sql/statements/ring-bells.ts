@@ -11,10 +11,7 @@ const TAKEN = 500;
 /** Notifications read at a time; if more come, all shards count as moved. */
 const PAGE = 1000;
 
-/**
- * Notifies followers that cells were appended to shards, in the appends' transaction. Transactions may become visible
- * out of order: a missed notification costs one slow poll of the log. The insert id is the first notification's number.
- */
+/** Notifies followers of new cells. One missed costs a slow poll. The insert id is the first number. */
 export function ringBells(moved: readonly Moved[]): Statement {
   const shards = [...Map.groupBy(moved, ({ datastore }) => datastore)].map(
     ([datastore, some]) => [datastore, pack(some.map(({ shard }) => shard))] as const,
