@@ -131,15 +131,10 @@ async function verifyRows(work: ShardWork, from?: Json): Promise<void> {
       await sleep(options.settleMs ?? 1000);
       for await (const differences of differencesInParts(work, [...suspects])) {
         const visible = differences.filter(isVisible);
-        for (const {
-          wanted: { row },
-          held,
-        } of visible)
-          note(totals, {
-            kind: held && !held.tombstone ? 'wrong' : 'missing',
-            row_key: row.row_key,
-            value: row.values[0] ?? null,
-          });
+        for (const { wanted, held } of visible) {
+          const kind = held && !held.tombstone ? 'wrong' : 'missing';
+          note(totals, { kind, row_key: wanted.row.row_key, value: wanted.row.values[0] ?? null });
+        }
         const seen = new Set(visible.map(({ wanted }) => wanted.row.row_key));
         const entries = differences.flatMap(({ wanted }) => (seen.has(wanted.row.row_key) ? [wanted] : []));
         if (options.repair) await mend(work, entries);

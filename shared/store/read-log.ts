@@ -1,6 +1,6 @@
 import { LIMITS, type Role, type Cell, type Location } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { byItem, type StoredCell } from '../sql/cell-rows.ts';
+import { byItem, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
 import { findLocations, toAfterIds } from '../sql/statements/find-locations.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { selectLog } from '../sql/statements/select-log.ts';
@@ -46,7 +46,8 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       const topology = await requireDatastore(context.topology, name);
       const answers: ShardHead[] = topology.homes.map(({ group }, shard) => ({ shard, group, head: 0 }));
       await eachPage(
-        { topology, size: HEADS_A_STATEMENT },
+        topology,
+        HEADS_A_STATEMENT,
         answers,
         async (page, group) => {
           const client = await context.groups.client(group);
@@ -76,7 +77,8 @@ interface Reading {
 
 async function locate({ context, topology, read }: Reading, logs: readonly OpenLog[]): Promise<void> {
   await eachPage(
-    { topology, size: SHARDS_A_STATEMENT },
+    topology,
+    SHARDS_A_STATEMENT,
     logs,
     async (page, group) => {
       const client = await context.groups.client(group);
@@ -108,7 +110,7 @@ async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<v
   for (let round = 0; round < MOST_ROUNDS && queue.length > 0 && (isEmpty || room.left() > FULL_BYTES); round += 1) {
     const asked = queue.splice(0, size);
     await fetchNext(reading, asked, Math.max(0, room.left()));
-    const { cells, isFull } = takeInTurn(asked, { room, packed: reading.packed, anyway: isEmpty });
+    const { cells, isFull } = takeInTurn(asked, room, reading.packed, isEmpty);
     if (isFull) break;
     isEmpty &&= cells === 0;
     queue.push(...asked.filter((log) => log.isCut && log.cells.length < reading.limit));
@@ -125,7 +127,8 @@ async function fetchNext(
   const [first] = logs;
   const bytesEach = Math.floor(room / logs.length);
   await eachPage(
-    { topology, size: SHARDS_A_STATEMENT },
+    topology,
+    SHARDS_A_STATEMENT,
     logs,
     async (page, group) => {
       const client = await context.groups.client(group);
@@ -135,26 +138,19 @@ async function fetchNext(
       const { rows, roleOf, errorOf } = await context.admit(group, () =>
         askParts(client, group, read, partsOf(statement)),
       );
-      for (const [position, { cells, head }] of byItem(rows, page.length).entries()) {
+      for (const [position, found] of byItem(rows, page.length).entries()) {
         const log = page[position];
         if (!log) continue;
         const error = errorOf(position);
         if (error) fail(log, error);
-        else fetched(log, { cells, head, role: roleOf(position), limit });
+        else fetched(log, found, roleOf(position), limit);
       }
     },
     fail,
   );
 }
 
-interface Fetched {
-  readonly cells: readonly StoredCell[];
-  readonly head: number;
-  readonly role: Role;
-  readonly limit: number;
-}
-
-function fetched(log: OpenLog, { cells: unordered, head, role, limit }: Fetched): void {
+function fetched(log: OpenLog, { cells: unordered, head }: ItemRows, role: Role, limit: number): void {
   const cells = unordered.toSorted((one, other) => one.added_id - other.added_id);
   log.head = Math.max(log.head, head);
   log.role = log.role === 'reader' ? 'reader' : role;
@@ -175,14 +171,10 @@ export function untilHole(cells: readonly StoredCell[], after: number): readonly
   return hole < 0 ? cells : cells.slice(0, hole);
 }
 
-interface Paging {
-  readonly topology: DatastoreTopology;
-  readonly size: number;
-}
-
 /** Asks for items of shards by pages, groups side by side; a failed page fails each of its items. */
 async function eachPage<T extends { readonly shard: number }>(
-  { topology, size }: Paging,
+  topology: DatastoreTopology,
+  size: number,
   items: readonly T[],
   ask: (page: readonly T[], group: string) => Promise<void>,
   failed: (item: T, error: SchemalessError) => void,
@@ -221,16 +213,12 @@ function openLog({ shard, after = 0, since }: Location): OpenLog {
   return { shard, since, cells: [], next: after, head: 0, stored: [], isCut: false, role: undefined, error: undefined };
 }
 
-interface Taking {
-  readonly room: AnswerRoom;
-  readonly packed: boolean | undefined;
-  readonly anyway: boolean;
-}
-
 /** Moves fetched cells into the answer by turns, decoded one by one: bodies may inflate a thousandfold. */
 function takeInTurn(
   logs: readonly OpenLog[],
-  { room, packed, anyway }: Taking,
+  room: AnswerRoom,
+  packed: boolean | undefined,
+  anyway: boolean,
 ): { readonly cells: number; readonly isFull: boolean } {
   let cells = 0;
   for (let turn = 0; ; turn += 1) {

@@ -29,11 +29,8 @@ export function mistypedCounts(
 
   return {
     add(found) {
-      for (const {
-        index: { name, hash },
-        position,
-        row_key,
-      } of found) {
+      for (const { index, position, row_key } of found) {
+        const { name, hash } = index;
         const key = `${name}/${hash}/${position}`;
         const known = counted.get(key);
         if (known) Object.assign(known, { rows: known.rows + 1, row_key });
