@@ -15,7 +15,7 @@ import { pendingMarks, type PendingMarks } from './pending-marks.ts';
 import { repairFollower } from './repair-follower.ts';
 import type { RepairWork } from './repair-work.ts';
 
-interface DatastoreRun {
+export interface DatastoreRun {
   readonly workers: Workers;
   readonly leases: Leases;
   readonly readers: ReaderWatch;

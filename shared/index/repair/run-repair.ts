@@ -1,14 +1,14 @@
 import { pauseFor } from '../../pause-for.ts';
 import { untilEnd } from '../../until-end.ts';
-import { joinWorkers, type Workers, type WorkersOptions } from '../../follow/workers.ts';
-import { readerWatch, type ReaderWatch } from '../../follow/reader-watch.ts';
-import { leases, type Leases } from '../../dynamo/lease.ts';
+import { joinWorkers, type WorkersOptions } from '../../follow/workers.ts';
+import { readerWatch } from '../../follow/reader-watch.ts';
+import { leases } from '../../dynamo/lease.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { awayGroups } from './away-groups.ts';
 import { mistypedCounts } from './mistyped-counts.ts';
-import { DatastoreRepair } from './repair-datastore.ts';
-import type { RepairEvent } from './repair-work.ts';
+import { DatastoreRepair, type DatastoreRun } from './repair-datastore.ts';
+import type { RepairEvent, RepairWork } from './repair-work.ts';
 import { REPAIR_SETTINGS, type RepairSettings } from './settings.ts';
 import { slowShards } from './slow-shards.ts';
 import { watchIndexes } from './watched-indexes.ts';
@@ -29,14 +29,7 @@ export interface RepairRun {
 /** As the tailers': what a killed run held is free soon. */
 const HEARTBEAT = { heartbeatMs: 1000, silenceMs: 6000 };
 
-interface Going extends Required<Pick<RepairRun, 'report'>> {
-  readonly settings: RepairSettings;
-  readonly heartbeat: Pick<Required<WorkersOptions>, 'heartbeatMs' | 'silenceMs'>;
-  readonly workers: Workers;
-  readonly leases: Leases;
-  readonly readers: ReaderWatch;
-  readonly signal: AbortSignal;
-}
+type Going = RepairRun & DatastoreRun & Pick<RepairWork, 'settings' | 'report'>;
 
 /** Repairs, builds and drops indexes of all datastores, until the end or until its successor took over. */
 export async function runRepair(run: RepairRun): Promise<void> {
@@ -44,8 +37,9 @@ export async function runRepair(run: RepairRun): Promise<void> {
   const { signal, end } = untilEnd(run.signal ?? new AbortController().signal);
   const onError = (error: unknown): void => report({ datastore: '', kind: 'failed', what: 'announcing', error });
   const going: Going = {
+    ...run,
     settings: { ...REPAIR_SETTINGS, ...run.settings },
-    heartbeat,
+    renewMs: heartbeat.heartbeatMs,
     report,
     workers: joinWorkers({ stateTable, crew: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
     leases: leases(stateTable, owner, heartbeat.silenceMs),
@@ -57,7 +51,7 @@ export async function runRepair(run: RepairRun): Promise<void> {
   const deadline = setTimeout(end, run.deadline - Date.now());
   const repairs = new Map<string, DatastoreRepair>();
   try {
-    await repairAll(run, going, repairs);
+    await repairAll(going, repairs);
   } finally {
     clearTimeout(deadline);
     end();
@@ -66,15 +60,15 @@ export async function runRepair(run: RepairRun): Promise<void> {
   }
 }
 
-async function repairAll(run: RepairRun, going: Going, repairs: Map<string, DatastoreRepair>): Promise<void> {
-  const { settings, workers, report, signal } = going;
-  const indexes = watchIndexes(run.topologyTable, settings.versionsAgeMs, settings.retiredForMs);
-  const away = awayGroups(run.context.groups, signal);
+async function repairAll(going: Going, repairs: Map<string, DatastoreRepair>): Promise<void> {
+  const { context, topologyTable, settings, workers, report, signal } = going;
+  const indexes = watchIndexes(topologyTable, settings.versionsAgeMs, settings.retiredForMs);
+  const away = awayGroups(context.groups, signal);
   let failing = false;
   let readAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     if (performance.now() - readAt >= settings.lookMs) {
-      run.context.topology.refresh();
+      context.topology.refresh();
       readAt = performance.now();
     }
     try {
@@ -82,13 +76,12 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
       for (const datastore of await indexes.datastores()) {
         const catalogues = await indexes.catalogues(datastore);
         if (!repairs.has(datastore) && catalogues.length > 0 && !isSucceeded) {
-          const mistyped = mistypedCounts(run.topologyTable, datastore, (error) =>
+          const mistyped = mistypedCounts(topologyTable, datastore, (error) =>
             report({ datastore, kind: 'failed', what: 'counting mistyped fields', error }),
           );
           const slow = slowShards(settings.slowShardRestMs);
-          const work = { ...run, datastore, settings, indexes, away, slow, mistyped, report };
-          const renewMs = going.heartbeat.heartbeatMs;
-          repairs.set(datastore, new DatastoreRepair(work, { ...run, ...going, renewMs }));
+          const work = { ...going, datastore, indexes, away, slow, mistyped };
+          repairs.set(datastore, new DatastoreRepair(work, going));
         }
         repairs.get(datastore)?.look(catalogues, isSucceeded);
       }
