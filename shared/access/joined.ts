@@ -12,10 +12,7 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * Joins work that comes at the same time, or while `atOnce` runs are under way, so that one statement carries it. A
- * lone item goes at once. An item never joins a run that began before it came: it reads what is there after it came.
- */
+/** Joins work that comes while `atOnce` runs are under way. No item joins a run that began before it came. */
 export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result>): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let running = 0;

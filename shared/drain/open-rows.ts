@@ -26,10 +26,7 @@ interface OpenedPage {
   readonly faulty: readonly FaultyRow[];
 }
 
-/**
- * Fetches bodies page by page, a few MiB each, in the buffer's order. Decodes each once as a check; a damaged body is
- * its row's fault. Leaves out rows that are gone, and other writes that got the id of one since a promotion.
- */
+/** Fetches and checks bodies page by page. Leaves out rows that are gone, or whose ids others have now. */
 export async function* openRows(
   holder: SqlClient,
   rows: readonly WaitingRow[],

@@ -110,10 +110,7 @@ export function fromSql(value: SqlValue, type: FieldType): FieldValue {
 /** Replaced versions are maintained for twice the age of a cached catalogue: instances may still query them. */
 export const RETIRED_FOR_MS = 120_000;
 
-/**
- * Returns the versions of indexes that writes maintain: live, building, or replaced just now. The same objects until
- * the topology is read again or a version expires, since reads are keyed by them.
- */
+/** Returns the versions that writes maintain: the same objects while they are, since reads are keyed by them. */
 export async function maintainedIndexes(
   topology: TopologySource,
   datastore: string,

@@ -34,10 +34,7 @@ export interface MysqlSettings {
   /** Connections for transactions; 0: none. The second half waits for one that meets a lock. @default 2 */
   readonly lanes?: number;
   readonly connectTimeoutMs?: number;
-  /**
-   * An unanswered statement is abandoned with its connection; it may still be done. Longer than the servers' lock wait
-   * of 3 s, so that their own answer comes first. @default 4000
-   */
+  /** Longer than the servers' lock wait of 3 s, so that their own answer comes first. @default 4000 */
   readonly queryTimeoutMs?: number;
   /** A statement that gets no connection in this time was not sent. @default 2000 */
   readonly acquireTimeoutMs?: number;
