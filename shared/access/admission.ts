@@ -1,26 +1,19 @@
 import { SchemalessError } from '../errors.ts';
 
 interface AdmissionSettings {
-  /** Requests of one group under way at once in this process; more would only wait for its connections. @default 32 */
+  /** Requests of one group at once in this process; more would wait for its connections. @default 32 */
   readonly atOnce: number;
-  /** How long a request may wait for its turn in a burst. @default 1000 */
   readonly burstMs: number;
-  /** How long one may wait while there is more than a burst: then early refusals keep the rest fast. @default 100 */
+  /** Longest wait while there is more than a burst: early refusals keep the rest fast. @default 100 */
   readonly overloadMs: number;
 }
 
 const ADMISSION_SETTINGS: AdmissionSettings = { atOnce: 32, burstMs: 1000, overloadMs: 100 };
 
-/**
- * Work that has not ended within a burst waits for one table or the whole group: it holds no place, up to so many times
- * as much as has one.
- */
+/** Work that outlasts a burst waits for a table or the group, and holds no place, up to so many times `atOnce`. */
 const MOST_OVERDUE = 3;
 
-/**
- * Lets so many pieces of work run at once, each group's for itself: a slow group cannot hold the others' requests, nor
- * can a table that somebody locked those of its group.
- */
+/** Runs work of a group once it is let in; a slow group or a locked table holds up no other. */
 export type Admission = <T>(group: string, work: () => Promise<T>) => Promise<T>;
 
 interface Waiting {
@@ -30,17 +23,15 @@ interface Waiting {
   timer: NodeJS.Timeout;
 }
 
-/** Work under way. */
 interface Running {
   readonly since: number;
   isOverdue: boolean;
 }
 
 /**
- * Bounds what is under way, by controlled delay: a burst waits its turn for up to a second; once somebody has been
- * waiting for all of that time, whoever comes waits a tenth of it and is refused then, so that those let in are served
- * fast, and those who are not know it early. (K. Nichols, V. Jacobson, "Controlling Queue Delay", 2012; with timeouts
- * as B. Maurer describes it for servers, "Fail at Scale", 2015.)
+ * Bounds work by controlled delay: a burst waits up to a second. Once something has waited that long, new work waits a
+ * tenth of it and is then refused, so that admitted work is fast and refusals are early. (K. Nichols, V. Jacobson,
+ * "Controlling Queue Delay", 2012; B. Maurer, "Fail at Scale", 2015.)
  *
  * @throws SchemalessError `overloaded`: nothing was begun
  */
@@ -62,20 +53,16 @@ export function openAdmission(
   };
 }
 
-/** The work of one group. */
 class Lane {
   readonly #group: string;
   readonly #settings: AdmissionSettings;
   readonly #now: () => number;
-  /** Those that hold a place, in the order in which they began. */
   readonly #running = new Set<Running>();
   #overdue = 0;
-  /** While somebody waits. */
   #timer: NodeJS.Timeout | undefined;
   readonly #queue: Waiting[] = [];
-  /** When last somebody came and nobody waited: a queue that stays is no burst. */
+  /** When work last came to an empty queue: a queue that stays is no burst. */
   #emptyAt: number;
-  /** One for all timers. */
   readonly #clearLater = (): void => this.#clear();
 
   constructor(group: string, settings: AdmissionSettings, now: () => number) {
@@ -85,7 +72,6 @@ class Lane {
     this.#emptyAt = now();
   }
 
-  /** Takes a place at once; undefined where there is none. */
   enter(): Running | undefined {
     if (this.#queue.length > 0) return undefined;
     this.#emptyAt = this.#now();
@@ -93,7 +79,6 @@ class Lane {
     return this.#running.size < this.#settings.atOnce ? this.#begin(this.#emptyAt) : undefined;
   }
 
-  /** Waits for a place. */
   wait(): Promise<Running> {
     return new Promise((resolve, reject) => {
       const refuse = (): void =>
@@ -128,14 +113,13 @@ class Lane {
     return this.#now() - this.#emptyAt > burstMs ? overloadMs : burstMs;
   }
 
-  /** Takes the place of work that begins. */
   #begin(since: number): Running {
     const work: Running = { since, isOverdue: false };
     this.#running.add(work);
     return work;
   }
 
-  /** Has work give up its place that has had it for longer than a burst, and comes again when the next will have. */
+  /** Takes the places of work that outlasted a burst, and comes again for the next. */
   #clear(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -152,7 +136,7 @@ class Lane {
     }
   }
 
-  /** Passes a place on, to the first whose time is not up. */
+  /** Passes a place on to the first waiter whose time is not up. */
   #release(work: Running): void {
     this.#running.delete(work);
     while (this.#queue.length > 0) {

@@ -1,35 +1,30 @@
 import { LIMITS, type Role, type Served } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
-import { selectParts } from '../sql/select-parts.ts';
+import { SqlError, unlessFailed, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
+import { partsAt, selectParts } from '../sql/select-parts.ts';
 import { byItem, type ItemRows } from '../sql/cell-rows.ts';
+import type { Groups } from './groups.ts';
 
-/** Why a part could not be read where it was asked for first. */
 export interface Refusal {
   readonly error: SchemalessError;
-  /** The other role had an answer. */
+  /** The other role answered. */
   readonly isAnswered: boolean;
 }
 
 interface PartsAnswer {
-  /** `reader` where any part is a reader's. */
   readonly role: Role;
-  /** In no order: the parts number their rows by themselves. */
+  /** In no order; parts number their own rows. */
   readonly rows: readonly SqlRow[];
-  /** By place among the parts. */
   readonly refused: ReadonlyMap<number, Refusal>;
-  /** Who answered a part, by its place. */
   readonly roleOf: (part: number) => Role;
-  /** Why a part could not be read at all. */
   readonly errorOf: (part: number) => SchemalessError | undefined;
 }
 
 /**
- * Asks a group something of many shards, in one statement as a rule. A shard that cannot be read, since its table is
- * damaged, gone or locked, takes nothing from the others: it is asked of the other role alone, and fails alone. Where a
- * node does not answer at all, the other one is asked for everything.
+ * Asks a group about many shards, in one statement as a rule. A shard that cannot be read is asked of the other role
+ * alone, and fails alone. A node that does not answer at all is replaced by the other one.
  *
- * @param role which node is asked first
+ * @param role asked first
  * @throws SchemalessError `unavailable` when no node answers
  */
 export async function askParts(
@@ -46,13 +41,7 @@ export async function askParts(
     const { rows, refused } = await selectParts(client, parts, first);
     if (refused.size === 0) return answerOf(first, rows, NONE, () => first);
     const left = [...refused.keys()];
-    const again = hasOther
-      ? await selectParts(
-          client,
-          left.map((position) => parts[position] as Statement),
-          other,
-        ).catch(onlySql)
-      : undefined;
+    const again = hasOther ? await selectParts(client, partsAt(parts, left), other).catch(unlessFailed) : undefined;
     const refusals = new Map(
       left.map((position, item): [number, Refusal] => [
         position,
@@ -84,7 +73,6 @@ export async function askParts(
   }
 }
 
-/** Asks as `askParts` does where an answer without all parts is of no use. Throws why one could not be read. */
 export async function askAllParts(
   client: SqlClient,
   group: string,
@@ -97,11 +85,7 @@ export async function askAllParts(
   return answer;
 }
 
-/**
- * Runs a reading statement on the node asked for, or on the other one when that one fails or refuses it.
- *
- * @throws SchemalessError `unavailable`, `answer_too_large`
- */
+/** Reads from a role, or from the other if that fails. Throws `unavailable`, `answer_too_large`. */
 export async function askEither(
   client: SqlClient,
   group: string,
@@ -114,12 +98,11 @@ export async function askEither(
   return { role: roleOf(0), rows };
 }
 
-/** What a statement is made of; one that is no union is its only part. */
 export function partsOf(statement: Statement): readonly Statement[] {
   return statement.parts ?? [statement];
 }
 
-/** Bytes of bodies at which a statement's page ends, once it has one cell. */
+/** Returns the bytes of bodies at which a page ends, once it has a cell. */
 export function pageBytes({ abilities }: SqlClient): number {
   return Math.min(LIMITS.answerBytes, abilities.bounds.pageBytes);
 }
@@ -137,14 +120,24 @@ function answerOf(
   return { role, rows, refused, roleOf, errorOf };
 }
 
-function onlySql(error: unknown): undefined {
-  if (!(error instanceof SqlError)) throw error;
+/** Does something on a group's writer. Throws what a failure means to a client. */
+export async function onWriter<T>(
+  groups: Pick<Groups, 'client'>,
+  group: string,
+  work: (client: SqlClient) => Promise<T>,
+): Promise<T> {
+  const client = await groups.client(group);
+  try {
+    return await work(client);
+  } catch (error) {
+    throw toUnavailable(error, group);
+  }
 }
 
-/** What a failed statement means to a client of the datastore. */
-export function toUnavailable(error: SqlError, group: string): SchemalessError;
-export function toUnavailable(error: unknown, group: string): unknown;
-export function toUnavailable(error: unknown, group: string): unknown {
+/** Turns a failed statement into what it means to a client. */
+function toUnavailable(error: SqlError, group: string): SchemalessError;
+function toUnavailable(error: unknown, group: string): unknown;
+function toUnavailable(error: unknown, group: string): unknown {
   if (!(error instanceof SqlError)) return error;
   if (error.tooLarge)
     return new SchemalessError('answer_too_large', `${group} holds what cannot be read this way: ${error.message}`, {
@@ -155,28 +148,21 @@ export function toUnavailable(error: unknown, group: string): unknown {
   return new SchemalessError('unavailable', message, { cause: error, more: { group } });
 }
 
-/**
- * What a group answered to one item of a statement, and which node's word it is; or why that item alone could not be
- * read.
- */
 export type GroupItem = (ItemRows & Served & { readonly error?: undefined }) | { readonly error: SchemalessError };
 
 interface GroupRead {
-  /** The statement for some of the items, which it numbers anew from 0: a part for each, where they are several. */
+  /** Returns the statement for some items, numbered from 0: a part for each. */
   readonly statement: (items: readonly number[]) => Statement;
-  /** The added id that each item's shard must have reached, undefined where none was asked for. */
   readonly minima: readonly (number | undefined)[];
   readonly read: Role;
 }
 
 /**
- * Reads items of one group from the node asked for, and from the other when that one cannot answer. Items whose
- * `min_added_id` a reader has not reached yet are asked of the writer.
+ * Reads items of one group from the role asked for, or from the other. Items whose `min_added_id` a reader has not
+ * reached are asked of the writer. `stale`: a reader answered without a satisfied `min_added_id`, or even the writer is
+ * behind it.
  *
- * `stale` is true when a reader answered and no satisfied `min_added_id` vouches for it, and when even the writer is
- * behind one: a replica promoted without the last cells.
- *
- * @throws SchemalessError `unavailable` when neither node could answer; what the servers refuse is an error of its item
+ * @throws SchemalessError `unavailable` when neither node could answer; refusals are errors of their items
  */
 export async function readGroup(client: SqlClient, group: string, read: GroupRead): Promise<readonly GroupItem[]> {
   const all = read.minima.map((_, item) => item);
@@ -198,7 +184,7 @@ export async function readGroup(client: SqlClient, group: string, read: GroupRea
       if (!refused.has(position)) items[item] = withServed(answer, 'writer', read.minima[item]);
     }
   } catch (error) {
-    // The reader's answer stands, marked stale: it is behind, but it is an answer.
+    // The reader's answer stands, marked stale.
     if (!(error instanceof SqlError)) throw error;
   }
   return items;

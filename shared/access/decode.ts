@@ -7,23 +7,16 @@ import type { StoredCell } from '../sql/cell-rows.ts';
 import type { AnswerRoom, Sized } from '../contract/answer-room.ts';
 import { erasedCell, unlessErasure } from './erased-cell.ts';
 
-/** A cell as it is read, and how large it is in an answer. */
 export interface DecodedCell extends Sized {
   readonly cell: Cell;
 }
 
-/**
- * A cell as it is read. Throws `undecodable_body` with the cell's address when its bytes were damaged.
- */
+/** Throws `undecodable_body` with the cell's address if its bytes are damaged. */
 export function decodeCell(stored: StoredCell): Cell {
   return decodeSizedCell(stored).cell;
 }
 
-/**
- * The same, with its size.
- *
- * @param packed a body that can be handed on as it is stays packed
- */
+/** Decodes a cell with its size; `packed`: a body that can be handed on stays packed. */
 export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell {
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
   if (stored.body === null) return withSize(erasedCell(stored), 0);
@@ -46,31 +39,28 @@ export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell
   return withSize(unlessErasure(cell), decoded.plainBytes);
 }
 
-/** What a cell adds to an answer besides its body: names, address, times. */
 const ENVELOPE_BYTES = 300;
 
 function withSize(cell: Cell, plainBytes: number): DecodedCell {
   return { cell, atMostBytes: atMost(cell.column_name, plainBytes), measure: () => answerBytes(cell) };
 }
 
-/** An escaped character of a name takes six bytes, as one of a body does. */
+/** An escaped character takes six bytes, in a name as in a body. */
 function atMost(columnName: string, plainBytes: number): number {
   return ENVELOPE_BYTES + (columnName.length * 3 + plainBytes + 4) * JSON_GROWTH;
 }
 
-/**
- * What a cell takes in an answer at most: to know it takes a small part of the time and memory that decoding it does.
- */
+/** Returns the most that a cell takes in an answer, without decoding it. */
 export function atMostBytesOf({ column_name, body }: StoredCell): number {
   return atMost(column_name, body === null ? 0 : plainBytesOf(body));
 }
 
-/** The size of a cell in an answer, in bytes of JSON: a little over what it really takes. */
+/** Returns a little more than a cell takes in an answer, in bytes of JSON. */
 function answerBytes(cell: Cell): number {
   return ENVELOPE_BYTES + Buffer.byteLength(cell.column_name) * 2 + jsonBytes(unpacked(cell.body));
 }
 
-/** In a list, a damaged cell keeps its place and says what is wrong: it must not hide those behind it. */
+/** In a list a damaged cell keeps its place with its error: it must not hide those behind it. */
 export function decodeOrMark(stored: StoredCell, packed = false): DecodedCell {
   try {
     return decodeSizedCell(stored, packed);
@@ -82,10 +72,8 @@ export function decodeOrMark(stored: StoredCell, packed = false): DecodedCell {
 }
 
 /**
- * Decodes cells until the answer is full, one at least unless told otherwise, so that bodies that deflate a
- * thousandfold cannot fill memory.
- *
- * @returns the cells that fit; fewer than given means that the list goes on after the last one
+ * Decodes cells until the answer is full, the first one `anyway`. Returns fewer than given if the list goes on. Bodies
+ * may inflate a thousandfold.
  */
 export function decodeUntilFull(
   stored: readonly StoredCell[],
@@ -102,12 +90,7 @@ export function decodeUntilFull(
   return cells;
 }
 
-/**
- * The room of one answer. To measure a cell takes about as long as to decode it, and few answers come near the limit:
- * what fits however large it may be is taken as it is, and measured only once something else might not fit.
- *
- * @param bytes of JSON @default the most that an answer may have
- */
+/** Tracks an answer's room. Measuring costs as much as decoding: only what might not fit is measured. */
 export function answerRoom(bytes: number = LIMITS.answerBytes): AnswerRoom {
   let left = bytes;
   let unmeasured: Sized[] = [];
@@ -139,7 +122,6 @@ export function answerRoom(bytes: number = LIMITS.answerBytes): AnswerRoom {
   };
 }
 
-/** What a read ends with that shares an answer with others. */
 export function noRoomLeft(): SchemalessError {
   return new SchemalessError(
     'answer_too_large',

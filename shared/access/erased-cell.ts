@@ -4,7 +4,6 @@ import { unpacked } from '../body/packed-body.ts';
 import type { Cell, ErasureNote } from '../cell.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
 
-/** Returns a cell without a body as it is read: it was erased, or is hidden by its retention. */
 export function erasedCell(stored: StoredCell): Cell {
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
   const body_sha256 = hashOfJson(stored);
@@ -12,17 +11,16 @@ export function erasedCell(stored: StoredCell): Cell {
   return { ...cell, ...(body_sha256 !== undefined && { body_sha256 }) };
 }
 
-/** Longer bodies are not decoded for the hash of what nobody is shown. */
+/** Longer hidden bodies are not decoded for their hash. */
 const HASHED_BYTES = 65_536;
 
-/** The hash of a body that is not shown; undefined where it cannot be known. */
+/** Returns the hash of a body that is not shown, if it can be known. */
 function hashOfJson({ erased, hidden, bodyBytes = 0 }: StoredCell): string | undefined {
   if (erased) return jsonHashOf(erased);
   if (!hidden || bodyBytes > hidden.length || hidden.length > HASHED_BYTES) return undefined;
   return jsonHashOf(erasedBody(hidden));
 }
 
-/** Returns an erasure as logs tell of it, and any other cell as it is. */
 export function unlessErasure(cell: Cell): Cell {
   const target = targetAt(cell);
   if (!target) return cell;

@@ -13,27 +13,22 @@ import { joiningClient } from '../sql/joining-client.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 import type { DatastoreTopology, GroupAddress, ShardHome, TopologySource } from '../topology/topology.ts';
 
-/** The groups of a deployment, each with its client, opened when first needed. */
 export interface Groups {
-  /** Throws `unavailable` when the topology names a group that it does not describe. */
+  /** Throws `unavailable` if the topology does not describe the group. */
   client(group: string): Promise<SqlClient>;
-  /** What this instance's breaker says of a role, `closed` where it was never asked. */
+  /** This instance's breaker; `closed` if the role was never asked. */
   circuit(group: string, role: Role): CircuitName;
   names(): Promise<readonly string[]>;
   /**
-   * The same at this moment, past every cache. Throws `unavailable` when the table cannot be read, or clients are of
-   * groups as they were.
+   * Reads the names past every cache. Throws `unavailable` if the table cannot be read, or clients are of older groups.
    */
   namesNow(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
 interface GroupsOptions {
-  /** What every client is put behind. @default circuit breakers with BREAKER_SETTINGS */
-  readonly guard?: Guard;
-  /** How instances tell each other of circuits that opened. */
-  readonly circuits?: OpenCircuits;
-  /** A circuit opened, since this instance, or another, suspected that the role is down. */
+  readonly guard?: Guard | undefined;
+  readonly circuits?: OpenCircuits | undefined;
   readonly onOpen?: (group: string, role: Role, suspectedBy: SuspectedBy) => void;
 }
 
@@ -54,7 +49,6 @@ export function openGroups(
   function open(address: GroupAddress): GuardedClient {
     return guard(joiningClient(connect(address)), address.name, (role, suspectedBy) => {
       onOpen(address.name, role, suspectedBy);
-      // Who suspected it first has told all.
       if (suspectedBy === 'here') circuits?.tell(address.name, role);
     });
   }
@@ -80,7 +74,7 @@ export function openGroups(
       }
       const client = open(address);
       clients.set(group, { among, address: described, client });
-      // A group that was given other endpoints: what still runs on the old ones may end.
+      // The group has other endpoints: what runs on the old ones may end.
       void known?.client.close();
       return client;
     },
@@ -101,7 +95,7 @@ export function openGroups(
   };
 }
 
-/** Returns a datastore that requests find. Throws `unknown_datastore` only after a look whether it was made since. */
+/** Returns a datastore that requests find. Throws `unknown_datastore`, after a look whether it was made since. */
 export async function requireServed(topology: TopologySource, name: string): Promise<DatastoreTopology> {
   const isServed = async (): Promise<boolean> => (await topology.served()).includes(name);
   if (!(await isServed())) {
@@ -111,7 +105,7 @@ export async function requireServed(topology: TopologySource, name: string): Pro
   return requireDatastore(topology, name);
 }
 
-/** Returns a datastore, also a retired one: for what goes on when requests do not find it. Throws as `requireServed`. */
+/** Returns a datastore, also a retired one, for background work. Throws as `requireServed`. */
 export async function requireDatastore(topology: TopologySource, name: string): Promise<DatastoreTopology> {
   const known = await topology.datastore(name);
   if (known) return known;
@@ -141,15 +135,19 @@ export function homeOf(datastore: DatastoreTopology, shard: number): ShardHome {
   return home;
 }
 
-/** Every node of a group has the same cells: none that is promoted lacks any. */
+/** Whether all nodes of a group have the same cells: a promotion loses none. */
 export async function sharesStorage(topology: TopologySource, group: string): Promise<boolean> {
   return (await topology.groups()).find(({ name }) => name === group)?.sharedStorage === true;
 }
 
-/** Sorts items by the group that holds their shard, keeping their order. */
 export function byGroup<T extends { readonly shard: number }>(
   datastore: DatastoreTopology,
   items: readonly T[],
 ): Map<string, T[]> {
   return Map.groupBy(items, ({ shard }) => homeOf(datastore, shard).group);
+}
+
+/** Returns all shards of a datastore, by group. */
+export function shardsByGroup(datastore: DatastoreTopology): Map<string, number[]> {
+  return Map.groupBy(datastore.homes.keys(), (shard) => homeOf(datastore, shard).group);
 }

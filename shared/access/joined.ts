@@ -1,10 +1,8 @@
-/** How work of one kind goes together. */
 interface Joining<Item, Result> {
-  /** Does the work of some items at once. Results in the items' order; if it fails, it has failed for all of them. */
+  /** Does some items at once, with results in order; a failure is all items' failure. */
   readonly run: (items: readonly [Item, ...Item[]]) => Promise<readonly Result[]>;
-  /** Runs under way at once; what comes meanwhile waits, and goes together. */
+  /** Runs at once; later items wait and go together. */
   readonly atOnce: number;
-  /** Whether one more may go with those. */
   readonly fits: (taken: readonly [Item, ...Item[]], next: Item) => boolean;
 }
 
@@ -14,20 +12,14 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * Joins work that comes at the same time, or while as much as may be is under way, so that a statement carries it in
- * place of many. Nobody waits for others to come: what comes alone goes alone, at once.
- *
- * An item is never taken into a run that has begun before it came: what it reads is what is there after it came.
- */
+/** Joins work that comes while `atOnce` runs are under way. No item joins a run that began before it came. */
 export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result>): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let running = 0;
   let isDue = false;
-  /** Whether the last run that began had one item: the next that comes is then not likely to have company either. */
+  /** The last run had one item: the next is not likely to have company either. */
   let isLonely = true;
 
-  /** Those that go next: the first, and whatever fits with it. */
   function take(first: Waiting<Item, Result>, others: readonly Waiting<Item, Result>[]): Waiting<Item, Result>[] {
     const items: [Item, ...Item[]] = [first.item];
     const taken = [first];
@@ -82,13 +74,12 @@ export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result
       waiting.push({ item, resolve, reject });
       if (isDue || running >= atOnce) return;
       isDue = true;
-      // Once everybody is here who comes in this turn of the event loop, from any connection.
+      // After all items of this turn of the event loop have come.
       setImmediate(runDue);
     });
   };
 }
 
-/** One joining for each key: shards, groups, of which there are only so many. */
 export function joinedByKey<Item, Result>(
   joining: Joining<Item, Result>,
   keyOf: (item: Item) => string | number,

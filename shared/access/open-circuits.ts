@@ -3,36 +3,25 @@ import type { Role } from '../cell.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { OPENINGS_KEY } from '../granted-names.ts';
 
-/**
- * How often whoever asks for anything looks at the item: as long as one that hangs may hold a request that nobody
- * warned.
- */
+/** Interval of looks at the item: as long as a hanging role may hold an unwarned request. */
 const LOOK_EVERY_MS = 2000;
-/**
- * How old an opening may be that is news. An instance that had nothing to do, or was frozen, looks again long after an
- * outage is over. Clocks may differ; one too many costs one sign of life.
- */
+/** Older openings are no news: an instance may have been frozen. One too many costs one sign of life. */
 const NEWS_MS = 5000;
-/** Nobody waits for the item, but a socket should not hang on it. */
 const TIMEOUT_MS = 1000;
 
-/** The name under which shards that were moved are told: of no group, since those of groups have a role. */
+/** The name for moved shards, which no group's role has. */
 const MOVED = 'topology';
 
-/**
- * How instances of functions learn that another one found a group's role down, or that a shard was moved. Best effort: a
- * table that is away tells nobody.
- */
+/** Tells instances that another one found a role down, or that a shard was moved. Best effort. */
 export interface OpenCircuits {
-  /** Tells the others that a shard is elsewhere, or has a copy. Returns at once. */
+  /** Tells the others that a shard moved or has a copy. Returns at once. */
   tellMoved(): void;
-  /** Tells the others. Returns at once. */
   tell(group: string, role: Role): void;
-  /** Looks, unless that was done a moment ago, and calls back for each opening that is news. Returns at once. */
+  /** Looks if due, and calls back for each new opening. Returns at once. */
   look(onNews: (group: string, role: Role) => void, onMoved: () => void): void;
 }
 
-/** Its item has an attribute for each circuit that ever opened, with the time of the last opening in ms. */
+/** Keeps one item with an attribute for each circuit: the time of its last opening in ms. */
 export function openCircuits({ client, table }: DynamoTable, now: () => number = Date.now): OpenCircuits {
   let lookedAt = Number.NEGATIVE_INFINITY;
   const seen = new Map<string, number>();
@@ -52,7 +41,7 @@ export function openCircuits({ client, table }: DynamoTable, now: () => number =
 
   function tellOf(name: string): void {
     const at = now();
-    // One's own is no news.
+    // An instance's own opening is no news.
     seen.set(name, at);
     client
       .send(

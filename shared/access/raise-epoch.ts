@@ -15,18 +15,16 @@ interface EpochRaise {
 }
 
 /**
- * Raises a shard's epoch by one, unless it is higher than `known` already: another has then raised it for the same
- * reason. Can be repeated after a crash anywhere in between.
+ * Raises a shard's epoch by one, unless it is above `known`: another raised it for the same reason. Repeatable after a
+ * crash.
  *
- * The topology first, then the shard's row. Until the row follows, writers that know the old epoch go on; only those
- * that have just read the topology are refused, and their cells buffered. The other way round everybody would be
- * refused in between. A crash after the first step leaves the row behind the topology: whoever calls this again, or
- * finds the row behind (`mendEpoch`), lifts it.
+ * The topology first, then the shard's row: until the row follows, writers of the old epoch go on, and only those that
+ * just read the topology are refused and buffered. A crash in between leaves the row behind, which a repetition or
+ * `mendEpoch` lifts.
  *
- * @param known the epoch under which the log was last found whole, 0 when not known
+ * @param known the epoch at which the log was last whole, or 0
  * @returns the epoch that holds now
- * @throws SchemalessError `unavailable`, SqlError, or what DynamoDB throws: nothing is half-done that a repetition does
- *   not finish
+ * @throws SchemalessError `unavailable`, SqlError, or what DynamoDB throws; a repetition finishes it
  */
 export async function raiseEpoch(raise: EpochRaise, known: number): Promise<number> {
   const home = await homeNow(raise);
@@ -43,7 +41,7 @@ export async function raiseEpoch(raise: EpochRaise, known: number): Promise<numb
   return wanted;
 }
 
-/** Lifts the epoch of a shard's row to the topology's: a crash, or a promotion, can leave it behind. */
+/** Lifts the epoch of a shard's row to the topology's, behind which a crash or promotion can leave it. */
 export async function mendEpoch(raise: Omit<EpochRaise, 'table'>, home: ShardHome): Promise<boolean> {
   const client = await raise.groups.client(home.group);
   const { affectedRows } = await client.change(raiseShardEpoch(raise.datastore, raise.shard, home.epoch));
@@ -57,7 +55,6 @@ async function homeNow({ table, datastore, shard }: EpochRaise): Promise<ShardHo
   return home;
 }
 
-/** One element of the list, if it is still as it was read. */
 async function writeEpoch(
   { table: { client, table }, datastore, shard }: EpochRaise,
   from: number,

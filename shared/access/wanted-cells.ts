@@ -11,17 +11,14 @@ import { byGroup } from './groups.ts';
 import { atMostBytesOf, decodeOrMark, type DecodedCell } from './decode.ts';
 import { readGroup, type GroupItem, pageBytes } from './ask-parts.ts';
 
-/** How items are asked for that lie in many groups: cells by their keys, or whole rows. */
 interface Wanting<Item extends { readonly shard: number }> {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
   readonly read: Role;
-  /** Bodies stay packed, where they can. */
   readonly packed: boolean | undefined;
-  /** @param bound of the bodies of each item */
   readonly statement: (items: readonly Item[], bound: BodyBound) => Statement;
   readonly minimumOf: (item: Item) => number | undefined;
-  /** How many bytes an item is likely to have of which not all came; undefined where all did. */
+  /** Returns the likely bytes of an item that did not come whole; undefined if it did. */
   readonly leftOut: (answer: ItemRows, most: number) => number | undefined;
 }
 
@@ -46,7 +43,7 @@ export function wantingRows(of: ReadOf): Wanting<{ readonly row_key: string; rea
         ),
       ),
     minimumOf: () => undefined,
-    // How much longer a row is than what came of it, nobody knows.
+    // How much longer a row is than what came is unknown.
     leftOut: ({ cells }, most) =>
       cells.length > LIMITS.listCells || cells.reduce((sum, cell) => sum + bytesCome(cell), 0) >= most
         ? LIMITS.bodyBytes
@@ -56,29 +53,23 @@ export function wantingRows(of: ReadOf): Wanting<{ readonly row_key: string; rea
 
 type ReadOf = Pick<Wanting<never>, 'context' | 'topology' | 'read' | 'packed'>;
 
-/** Cells of many groups, of which the large ones are fetched once it is known that an answer has room for them. */
+/** Cells of many groups; large ones are fetched once the answer has room for them. */
 export interface WantedCells {
   answer(position: number): GroupItem;
   isLeftOut(position: number): boolean;
-  /**
-   * Where something was left out of these items, fetches that and what was left out of those behind them, as far as
-   * `room` bytes go.
-   */
+  /** Fetches what was left out of these items and, as far as `room` bytes go, of those behind them. */
   complete(positions: { readonly from: number; readonly to: number }, room: number): Promise<void>;
-  /** Decodes a cell, unless it was while other groups were still at work. */
+  /** Decodes a cell, if that was not done while other groups were at work. */
   decode(stored: StoredCell): DecodedCell;
-  /** Bytes that a cell takes in an answer at most, without decoding it. */
   atMostBytes(stored: StoredCell): number;
 }
 
 /**
- * Reads items of many groups with one statement a group, groups side by side; a group that is down fails its items
- * alone.
+ * Reads items of many groups, one statement each, side by side; a group that is down fails its items alone. Each item
+ * brings its share of an answer at most; longer ones are fetched in their turn. Only cells that fit in any case are
+ * decoded at once.
  *
- * An answer is bounded, so that no more is fetched than could go into it: an item brings its share at most, and what
- * is longer is fetched when its turn comes. Only the first cells are decoded at once, as many as fit in any case.
- *
- * @param decodesEarly not where many share an answer: each of them would decode as many
+ * @param decodesEarly not if many share an answer: each would decode as many
  */
 export async function readWanted<Item extends { readonly shard: number }>(
   wanting: Wanting<Item>,
@@ -94,10 +85,9 @@ export async function readWanted<Item extends { readonly shard: number }>(
   return cells;
 }
 
-/** Nearly all cells are shorter, so that one statement is enough. */
+/** Most cells are shorter, so that one statement is enough. */
 const LEAST_SHARE_BYTES = 8 * 1024;
 
-/** An item, and where it is among those that are wanted. */
 interface Positioned<Item> {
   readonly position: number;
   readonly item: Item;
@@ -107,7 +97,6 @@ class CellsOfGroups<Item extends { readonly shard: number }> implements WantedCe
   readonly #wanting: Wanting<Item>;
   readonly #items: readonly Item[];
   readonly #answers: GroupItem[] = [];
-  /** By place, how many bytes of an item are likely to be missing. */
   readonly #leftOut = new Map<number, number>();
   readonly #early = new Map<StoredCell, DecodedCell>();
   #earlyRoom: number;
@@ -152,7 +141,7 @@ class CellsOfGroups<Item extends { readonly shard: number }> implements WantedCe
     return (this.#early.get(stored) ?? { atMostBytes: atMostBytesOf(stored) }).atMostBytes;
   }
 
-  /** @param bytesEach bytes that an item brings at most @default what a page holds */
+  /** Asks for items; `bytesEach` bounds each. @default a page */
   async ask(positions: readonly number[], bytesEach?: number): Promise<void> {
     const items = this.#items;
     const wanted = positions.flatMap((position) =>

@@ -7,36 +7,30 @@ import { appendToPrimary, type AppendResult } from '../store/append.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { OpenRow } from './open-rows.ts';
 
-/** A row that the server refused, whatever the reason: it waits. */
 export interface RefusedRow {
   readonly row: WaitingRow;
   readonly error: SqlError;
 }
 
 export interface AppendedRows {
-  /** Rows that were judged: stored now or before, a conflict, or erased. */
+  /** Rows judged: stored now or before, a conflict, or erased. */
   taken: number;
-  /** Of them, those that were stored now. */
   appended: number;
   readonly conflicts: WaitingRow[];
-  /** Of them, those whose addresses were erased. */
   readonly erased: WaitingRow[];
   readonly refused: RefusedRow[];
 }
 
-/** So many refusals, and nothing taken: it is not for one of the cells, and the rest is not tried. */
+/** So many refusals with nothing taken are not one cell's fault: the rest is not tried. */
 const REFUSALS = 3;
 
-/** Whether the server refuses whatever is appended to the shard. */
 export function refusesAll({ taken, refused }: Pick<AppendedRows, 'taken' | 'refused'>): boolean {
   return refused.length >= REFUSALS && taken === 0;
 }
 
 /**
- * Appends rows of one shard in the order of the buffer; two bodies for one address go one after the other, and so do
- * restored cells and new ones, which are appended with other times. Where the server refuses them together, each is tried by itself.
- *
- * @throws SqlError or SchemalessError where the primary fails, or the shard takes no appends
+ * Appends rows of one shard in order; two bodies of one address, and kinds of rows, one after the other. Rows refused
+ * together are tried one by one. Throws if the primary fails, or the shard takes no appends.
  */
 export async function appendRows(context: StoreContext, rows: readonly OpenRow[], done: AppendedRows): Promise<void> {
   const [first, later] = firstTogether(rows);
@@ -50,11 +44,8 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
       else if (outcome === 'erased') done.erased.push(first[position] as OpenRow);
       else if (outcome === 'stored') done.appended += 1;
     }
-    await keepEntries(
-      context,
-      head.datastore,
-      first.filter((_, position) => isThere(results[position])),
-    );
+    const there = first.filter((_, position) => isThere(results[position]));
+    await keepEntries(context, head.datastore, there);
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
     if (first.length === 1) done.refused.push({ row: head, error });
@@ -63,15 +54,11 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
   await appendRows(context, later, done);
 }
 
-/** Whether what was appended is in the log, now or before. */
 export function isThere(result: AppendResult | undefined): boolean {
   return result?.outcome === 'stored' || result?.outcome === 'stored_before';
 }
 
-/**
- * Kinds of rows, in the order in which they are appended, each by statements of its own. A statement does not see the
- * erasures that it appends itself. Restored cells keep their times; behind new ones they would get that of now.
- */
+/** Kinds of rows in order, each in its own statements: none sees erasures that it appends itself. */
 export const ROW_KINDS = ['erasure', 'restored', 'new'] as const;
 
 export function kindOf(row: OpenRow): (typeof ROW_KINDS)[number] {
@@ -79,7 +66,7 @@ export function kindOf(row: OpenRow): (typeof ROW_KINDS)[number] {
   return isRestored(row) ? 'restored' : 'new';
 }
 
-/** The first row of each address, of those of the first one's kind; and the others. */
+/** Splits off the first row of each address, of the first row's kind. */
 function firstTogether(rows: readonly OpenRow[]): readonly [OpenRow[], OpenRow[]] {
   const addresses = new Set<string>();
   const [head] = rows;

@@ -1,4 +1,4 @@
-import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
+import { unlessFailed, type SqlError, type SqlClient, type Target } from '../sql/client.ts';
 import { selectDivided } from '../sql/select-divided.ts';
 import { bodyHashParts, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
@@ -10,32 +10,24 @@ export interface ShardRows {
   readonly rows: readonly WaitingRow[];
 }
 
-/** What one node shows of some rows. */
 interface NodeAnswer {
   readonly target: Target;
   readonly writable: boolean;
-  /** By row, of all shards in their order. */
+  /** By row, shard after shard. */
   readonly shown: readonly Shown[];
-  /** By position of the shard: why the node cannot be asked about it. */
   readonly refused: ReadonlyMap<number, SqlError>;
 }
 
-/** What a primary's nodes show of some rows. */
 export interface NodeAnswers {
-  /** The node that appends go to. */
+  /** The node that takes appends. */
   readonly writer: NodeAnswer;
-  /** All that could be promoted, the writer among them; undefined where one could not be asked at all. */
+  /** All nodes that could be promoted, with the writer; undefined if one could not be asked. */
   readonly nodes: readonly NodeAnswer[] | undefined;
 }
 
 /**
- * Asks every node of a primary, side by side, with a statement each. A shard that a node refuses to be asked about is
- * silent there, and takes nothing from the others.
- *
- * Where the nodes share their storage, a promoted one shows what the writer shows, and where there are no readers there
- * is none to promote: the writer alone is asked.
- *
- * @throws SqlError where the writer could not be asked
+ * Asks every node of a primary, or only the writer if storage is shared or there are no readers. A refused shard is
+ * `silent` there alone. Throws `SqlError` without the writer.
  */
 export async function askNodes(client: SqlClient, shards: readonly ShardRows[]): Promise<NodeAnswers> {
   if (!client.abilities.survivesDiskLoss || client.nodes < 2) {
@@ -43,7 +35,7 @@ export async function askNodes(client: SqlClient, shards: readonly ShardRows[]):
     return { writer, nodes: [writer] };
   }
   const answers = await Promise.all(
-    Array.from({ length: client.nodes }, (_, node) => askNode(client, { node }, shards).catch(unlessSilent)),
+    Array.from({ length: client.nodes }, (_, node) => askNode(client, { node }, shards).catch(unlessFailed)),
   );
   const nodes = answers.filter((answer) => answer !== undefined);
   const [writer, ...others] = nodes.filter(({ writable }) => writable);
@@ -59,7 +51,7 @@ async function askNode(client: SqlClient, target: Target, shards: readonly Shard
   if (!role) throw new Error('asked a node nothing');
   const { rows: answered, refused } = await selectDivided(client, [role, ...lists], target);
   const { writer, hashes } = toBodyHashes(answered, asked);
-  // What says whether it takes writes is the first part.
+  // The first part says whether it takes writes.
   const withoutRole = new Map([...refused].map(([part, error]) => [part - 1, error]));
   return {
     target,
@@ -76,9 +68,4 @@ async function askNode(client: SqlClient, target: Target, shards: readonly Shard
 function byHash(hash: Uint8Array | null | undefined, wanted: Uint8Array): Shown {
   if (hash === undefined) return 'missing';
   return hash !== null && Buffer.compare(hash, wanted) === 0 ? 'same' : 'unlike';
-}
-
-export function unlessSilent(error: unknown): undefined {
-  if (error instanceof SqlError) return undefined;
-  throw error;
 }

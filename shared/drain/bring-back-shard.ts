@@ -17,50 +17,42 @@ import { copiesAt, copyPages, mergedPages, type Copy, type Holder } from './unan
 import type { UndecidedLook } from './undecided-since.ts';
 import { openOne, waitingBodies, type CopiedBody } from './waiting-bodies.ts';
 
-/** A shard whose writer may lack acknowledged cells. */
 export interface BringingBack {
   readonly context: StoreContext;
   readonly writer: SqlClient;
-  /** The server that is to take appends: what another one shows says nothing of it. */
+  /** The server that is to take appends: another one's answers do not count. */
   readonly serverId: number;
-  /** All groups that may hold copies, for each kind that says anything. */
+  /** All groups that may hold hints, for each kind that counts. */
   readonly holders: readonly Holder[];
   readonly datastore: string;
   readonly shard: number;
   readonly look: Pick<UndecidedLook, 'hasWaited'>;
-  /** Its log was set back in time. @default false */
   readonly isSetBack?: boolean;
 }
 
 interface BroughtBack {
   readonly appended: number;
-  /** Addresses for which two bodies wait that may both have been acknowledged: the shard stays closed. */
+  /** Addresses with two bodies that may both have been acknowledged: the shard stays closed. */
   readonly undecided: number;
 }
 
 interface Done {
   appended: number;
-  /** Of those that were fetched so far: how many, and of how many bytes. */
   readonly bodies: { count: number; bytes: number };
-  /** An address may come again, with what another group holds. */
   readonly undecided: Set<string>;
 }
 
-/** Addresses that the writer is asked about together. */
 const BATCH = 200;
-/** Cells whose bodies are in memory together while nobody knows how large they are: each of up to a MiB. */
+/** Bodies of unknown size held in memory together, each of up to a MiB. */
 const FEWEST_BODIES = 8;
 
 /**
- * Appends whatever the writer of a shard lacks and somebody may have been told is stored there: each such copy that a
- * group holds is looked for on the writer, and only where it has no cell all groups are asked what they hold for
- * the address. What was drained comes first, in the order in which it came to the groups.
+ * Appends what the writer of a shard lacks and may have been acknowledged. Each hint is looked for on the writer; only
+ * if it has no cell there, all groups are asked about the address. Drained hints come first, in order. A body that no
+ * group can decode is passed over: the drain parks its hints, and an alarm tells.
  *
- * A body that cannot be decoded on any group is passed over: nothing can be done for it, the drain sets its copies
- * aside, and an alarm tells.
- *
- * @throws SqlError or SchemalessError when the writer refuses, is another server by now, or it or a group cannot be
- *   asked: not everything is there
+ * @throws SqlError or SchemalessError when the writer refuses or has changed, or it or a group cannot be asked: not
+ *   everything is there
  */
 export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
   const { datastore, shard, holders } = work;
@@ -96,7 +88,7 @@ async function bringBack(work: BringingBack, rows: readonly WaitingRow[], done: 
   }
 }
 
-/** As many as fill a page, as large as they were so far. */
+/** Returns how many bodies fill a page, at their average size so far. */
 function bodiesTogether({ writer }: BringingBack, { bodies: { count, bytes } }: Done): number {
   return count === 0 ? FEWEST_BODIES : Math.max(FEWEST_BODIES, Math.floor((pageBytes(writer) * count) / (bytes + 1)));
 }
@@ -105,7 +97,7 @@ function toCounted(copy: Copy): CountedCopy & { readonly copy: Copy } {
   return { copy, body: Buffer.from(copy.row.body_hash).toString('hex'), kind: copy.holder.kind };
 }
 
-/** Whether each of them has; each is looked at, so that its time begins. */
+/** Whether each has waited; asking for each starts its time. */
 function haveWaited({ datastore, look }: BringingBack, address: string, bodies: readonly CopiedBody[]): boolean {
   return (
     bodies.filter(({ copies: [{ row }] }) => look.hasWaited(`${datastore}/${address}`, row.body_hash)).length ===
@@ -113,7 +105,6 @@ function haveWaited({ datastore, look }: BringingBack, address: string, bodies: 
   );
 }
 
-/** Those at whose addresses the writer has no cell. */
 async function missingOnWriter(
   { writer, serverId, datastore, shard }: BringingBack,
   rows: readonly WaitingRow[],
@@ -128,12 +119,8 @@ async function missingOnWriter(
 }
 
 /**
- * In the order of the bodies, each from the first group that holds a copy, or from another one where that does not have
- * it any more, or has damaged it.
- *
- * @param bodies few: they are in memory together
- * @throws SchemalessError where a body is gone from all: whether it was drained, or whoever answered lacks it, a new
- *   look tells
+ * Appends a few bodies in order, each from the first group whose hint can be used. Throws if a body is gone from all
+ * groups: a new look tells why.
  */
 async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], done: Done): Promise<void> {
   const opened = new Map<string, OpenRow>();
@@ -172,9 +159,9 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
 }
 
 /**
- * Where the log was set back, what is brought back of erasures is done at once: their records say that they are done, and
- * the bodies have come back. What indexes have of them goes with the comparison that a set-back log is followed by.
- * Elsewhere they are not done yet, and whoever goes on with them has to find the bodies to know what indexes have.
+ * Appends rows by kind. In a restored log erasures are carried out at once: their records say they are done, and the
+ * bodies came back; index entries follow with the verification. Elsewhere the eraser still needs the bodies to find the
+ * index entries.
  */
 async function append(
   { context, writer, datastore, shard, isSetBack = false }: BringingBack,
@@ -193,10 +180,7 @@ async function append(
   }
 }
 
-/**
- * Leaves the address to an operator: its copies are listed, and nothing is done with them until one is chosen. Two that
- * were drained cannot be listed: each look tells of them.
- */
+/** Leaves the address to an operator. Drained hints cannot be listed, so each look reports them. */
 async function report({ context, datastore, shard }: BringingBack, copies: readonly Copy[]): Promise<void> {
   const [first] = copies;
   let marked = 0;

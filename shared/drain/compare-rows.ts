@@ -1,20 +1,15 @@
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
-import type { SqlClient, Target } from '../sql/client.ts';
+import { unlessFailed, type SqlClient, type Target } from '../sql/client.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { sameBody } from '../store/append.ts';
-import { unlessSilent, type NodeAnswers } from './ask-nodes.ts';
+import type { NodeAnswers } from './ask-nodes.ts';
 import { decideCopy, type CopyAction, type NodeWord, type Shown } from './decide.ts';
 import type { OpenRow } from './open-rows.ts';
 
-/** Rows compared together: the bodies that the nodes show are in memory with them, each of up to a MiB. */
+/** Rows compared together: their bodies, and the nodes', are in memory, each of up to a MiB. */
 export const COMPARED_ROWS = 4;
 
-/**
- * Decides on rows of one shard whose bytes some node shows otherwise, by their values.
- *
- * @param rows at most `COMPARED_ROWS`
- * @throws SqlError where the writer could not be asked
- */
+/** Decides on at most `COMPARED_ROWS` rows of one shard by value. Throws `SqlError` without the writer. */
 export async function compareRows(
   client: SqlClient,
   rows: readonly OpenRow[],
@@ -22,13 +17,13 @@ export async function compareRows(
 ): Promise<readonly CopyAction[]> {
   const writer = await shownAt(client, 'writer', rows);
   const hasEqual = writer.includes('same');
-  // What is no conflict, nor missing, goes only once all of them show it.
+  // A row that is there goes only once all nodes show it.
   const answers =
     hasEqual && nodes
       ? await Promise.all(
           nodes.map(async ({ target, writable }) => ({
             writable,
-            shown: await shownAt(client, target, rows).catch(unlessSilent),
+            shown: await shownAt(client, target, rows).catch(unlessFailed),
           })),
         )
       : [];

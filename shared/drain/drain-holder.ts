@@ -3,8 +3,13 @@ import { SchemalessError } from '../errors.ts';
 import { failBuffered } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { deleteDrained, selectLastDrained, toLastDrained } from '../sql/statements/drained-copies.ts';
-import { selectWaiting, type WaitingFrom } from '../sql/statements/select-waiting.ts';
-import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
+import {
+  selectWaiting,
+  type WaitingFrom,
+  selectWaitingShards,
+  toWaitingShards,
+  type WaitingShard,
+} from '../sql/statements/select-waiting.ts';
 import type { StoreContext } from '../access/context.ts';
 import { appendPace, rateFor, type Backlog } from './append-pace.ts';
 import { openArrivals, type Arrival, type Arrivals } from './arrivals.ts';
@@ -15,60 +20,39 @@ import { openStopwatch } from './stopwatch.ts';
 import { emptyReport, type DrainReport, type DrainSettings } from './drain-settings.ts';
 import { nameOf, openTurns } from './turns.ts';
 
-/** How far the drain of one group's buffer table has come: for who goes on with it. */
 export interface DrainProgress {
   readonly arrivals: readonly Arrival[];
-  /** By shard, as `trips/233`: rows up to this id were looked at. Those that begin anew are left out. */
+  /** By shard, as `trips/233`: the last id looked at. Shards at their beginning are left out. */
   readonly places: Readonly<Record<string, number>>;
-  /** When the drained copies that are kept were drained. @default they were just now */
+  /** When kept hints were drained. @default just now */
   readonly drained?: readonly Arrival[];
 }
 
-/** The drain of one group's buffer table: a lane for each primary that rows wait for. */
-export interface HolderDrain {
-  readonly lanes: ReadonlyMap<string, Lane>;
-  /** Looks what waits, and for whom. */
-  watch(): Promise<void>;
-  /**
-   * Deletes the drained copies that were kept for long enough. The time in which a group could not be asked, or lacked
-   * cells, does not count: it is what they are kept for, and its way back may take longer than that.
-   */
-  forgetDrained(signal?: AbortSignal): Promise<void>;
-  /** Milliseconds since the first of all rows that wait was seen; null when none waits. */
-  oldest(): number | null;
-  progress(): DrainProgress;
-  /** What was done since it was last asked. */
-  report(): DrainReport;
-}
-
-/** @param progress of a former drain @default none: it begins at the first rows */
 export async function openHolderDrain(
   context: StoreContext,
   holder: string,
   settings: DrainSettings = {},
   progress: DrainProgress = { arrivals: [], places: {} },
 ): Promise<HolderDrain> {
-  return new BufferDrain(context, { name: holder, client: await context.groups.client(holder) }, settings, progress);
+  return new HolderDrain(context, { name: holder, client: await context.groups.client(holder) }, settings, progress);
 }
 
 type FullSettings = DrainSettings & Required<Omit<DrainSettings, 'appendsPerSecond'>>;
 
-/** Of copies that were kept for long enough, deleted with one statement: each has a body of up to a MiB. */
+/** Rows deleted with one statement, each with a body of up to a MiB. */
 const DELETED_ROWS = 200;
 
-class BufferDrain implements HolderDrain {
+/** Drains one group's buffer table: one lane for each primary. */
+export class HolderDrain {
   readonly lanes = new Map<string, Lane>();
   readonly #context: StoreContext;
   readonly #name: string;
   readonly #holder: SqlClient;
   readonly #settings: FullSettings;
-  /** Where a former drain stood. */
   readonly #lookedAt: DrainProgress['places'];
   readonly #arrivals: Arrivals;
-  /** The time that counts for copies that are kept. */
   readonly #kept = openStopwatch();
   readonly #drained: Arrivals;
-  /** Appends a second, by primary. */
   readonly #rates = new Map<string, number>();
   readonly #report = emptyReport();
   #oldest: number | null = null;
@@ -105,10 +89,12 @@ class BufferDrain implements HolderDrain {
     );
   }
 
+  /** Milliseconds since the oldest waiting row was seen; null if none waits. */
   oldest(): number | null {
     return this.#oldest;
   }
 
+  /** Deletes hints kept long enough. Time in which a group was unreachable or lacked cells does not count. */
   async forgetDrained(signal?: AbortSignal): Promise<void> {
     const last = toLastDrained(await this.#holder.select(selectLastDrained(), 'writer'));
     if (last > 0) this.#kept.pass(await haveTheirCells(this.#context, this.#name));
@@ -133,6 +119,7 @@ class BufferDrain implements HolderDrain {
     };
   }
 
+  /** Returns what was done since the last call. */
   report(): DrainReport {
     const report = this.#report;
     const done = { ...report, unreachable: new Set(report.unreachable), refused: new Set(report.refused) };
@@ -163,21 +150,15 @@ class BufferDrain implements HolderDrain {
     return lane;
   }
 
-  /** The highest id that is old enough to be looked at. */
   #upTo(): number {
     return this.#arrivals.idAt(this.#settings.minimumAgeSeconds * 1000);
   }
 
-  /**
-   * Appends a second that suit what waits for a primary.
-   *
-   * @param last the highest id of all rows
-   * @param areMany so many rows wait that not all are counted
-   */
+  /** Returns a primary's appends a second; `last` is the highest id, `areMany`: not all rows are counted. */
   #rateOf(shards: readonly WaitingShard[], last: number, areMany: boolean): number {
     const firstOf = Math.min(last, ...shards.map((shard) => shard.first));
     const counted = rateFor(shards.map(({ rows, first }) => this.#backlogOf(rows, first)));
-    // Where not all are counted, whatever came since the first of them may wait.
+    // Whatever came since the first row may wait.
     return areMany ? Math.max(counted, rateFor([this.#backlogOf(last - firstOf + 1, firstOf)])) : counted;
   }
 
@@ -185,7 +166,7 @@ class BufferDrain implements HolderDrain {
     return { rows, seconds: this.#arrivals.ageOf(first) / 1000, isWatched: this.#arrivals.sawComing(first) };
   }
 
-  /** Rows of shards that there are not are at fault themselves. */
+  /** Counts rows of unknown shards as faulty. */
   async #failLost(lost: readonly WaitingFrom[]): Promise<void> {
     if (lost.length === 0) return;
     const { pageRows, maxAttempts } = this.#settings;
@@ -198,7 +179,7 @@ class BufferDrain implements HolderDrain {
   }
 }
 
-/** Whether every other group can be asked, and all its shards are there and take appends. */
+/** Whether every other group answers, has all its shards, and takes appends. */
 async function haveTheirCells(context: StoreContext, holder: string): Promise<boolean> {
   const others = (await context.groups.names()).filter((group) => group !== holder);
   const whole = await Promise.all(
@@ -215,7 +196,7 @@ async function haveTheirCells(context: StoreContext, holder: string): Promise<bo
   return !whole.includes(false);
 }
 
-/** One that was set back to before a datastore was made lacks its shards until the next migration. */
+/** A group restored to before a datastore was made lacks its shards until the next migration. */
 async function hasItsShards({ groups, topology }: StoreContext, group: string): Promise<boolean> {
   const rows = await (await groups.client(group)).select(selectShardCounts(), 'writer');
   const counts = toShardCounts(rows);
@@ -227,10 +208,7 @@ async function hasItsShards({ groups, topology }: StoreContext, group: string): 
   return true;
 }
 
-/**
- * Shards with rows that wait, by the group that owns them, and those that there are not. A datastore that is not found may
- * be too new to be known: its rows wait.
- */
+/** Sorts waiting shards by their group. Rows of an unknown datastore wait: it may be too new to be known. */
 async function findPrimaries({ topology }: StoreContext, shards: readonly WaitingShard[]) {
   const byPrimary = new Map<string, WaitingShard[]>();
   const lost: WaitingShard[] = [];

@@ -14,11 +14,9 @@ import type { FaultyRow } from './open-rows.ts';
 import { settlePrimary, type Settled } from './settle-primary.ts';
 import { nameOf, type ShardTurn, type Turns } from './turns.ts';
 
-/** What a lane works with: the rows that one group holds for one primary. */
 export interface Lane {
   readonly context: StoreContext;
   readonly holder: SqlClient;
-  /** Those that are drained are kept in a table of their own. */
   readonly keepsCopies: boolean;
   readonly primary: string;
   readonly turns: Turns;
@@ -26,28 +24,25 @@ export interface Lane {
   readonly report: DrainReport;
   readonly pageRows: number;
   readonly maxAttempts: number;
-  /** The highest id that is old enough to be looked at. */
   readonly upTo: () => number;
 }
 
-/** Rows that are moved with one statement, each of up to a MiB. */
+/** Rows moved with one statement, each of up to a MiB. */
 const KEPT_ROWS = 20;
 
-/** Of each shard of a turn: as many as come in a second or two. With fewer they would have another turn for the rest. */
+/** Least rows of a shard in a turn: about as many as come in a second or two. */
 const LEAST_ROWS = 4;
 
-/** What asking the primary's nodes for a row costs them, next to appending it. */
+/** Cost of asking the primary's nodes for a row, relative to appending it. */
 const LOOK_SHARE = 0.25;
 
 /**
- * One turn of a lane: some rows of the shards whose turn it is, in the order in which they came. Deletes what every
- * node shows, appends what the primary lacks, marks what lost against another body.
+ * Takes a turn: some rows of the shards that are due, oldest first. Deletes what every node shows, appends what the
+ * primary lacks, marks conflicts. A primary that cannot be asked, and a shard that is refused, closed or slow, pauses
+ * alone for a growing time.
  *
- * A primary that cannot be asked costs its own lane one attempt, with growing pauses between them; a shard that is
- * refused, closed or slow costs the same of its own, and is asked alone until it answers.
- *
- * @returns milliseconds until there is something to do again
- * @throws SqlError where the holder's own table cannot be read or changed
+ * @returns milliseconds until something is due
+ * @throws SqlError if the holder's own table cannot be read or changed
  */
 export async function laneTurn(lane: Lane): Promise<number> {
   const { turns, report } = lane;
@@ -62,11 +57,8 @@ export async function laneTurn(lane: Lane): Promise<number> {
     asked.length === 0
       ? undefined
       : await settlePrimary(lane.context, lane, asked).catch((error: unknown) => failTurn(lane, asked, error));
-  await write(
-    lane,
-    pages.flatMap(({ misplaced }) => misplaced),
-    settled,
-  );
+  const misplaced = pages.flatMap((page) => page.misplaced);
+  await write(lane, misplaced, settled);
   let lookedAt = 0;
   for (const page of pages) {
     const { turn, found, last } = page;
@@ -77,7 +69,6 @@ export async function laneTurn(lane: Lane): Promise<number> {
     if (after !== undefined) lookedAt += found;
   }
   if (settled) turns.reached();
-  // What comes next is asked for at once only where there is more.
   if (settled && lookedAt > 0) await lane.pace.turn(lookedAt * LOOK_SHARE);
   return turns.wait();
 }
@@ -97,17 +88,16 @@ async function readPages({ context, holder, upTo }: Lane, taken: readonly ShardT
       const { datastore, shard, name } = turn;
       const all = (byShard.get(name) ?? []).sort((one, other) => one.id - other.id);
       const shards = (await context.topology.datastore(datastore))?.shards ?? 0;
-      const [rows, others] = [
-        all.filter((row) => shardOf(row.row_key, shards) === shard),
-        all.filter((row) => shardOf(row.row_key, shards) !== shard),
-      ];
+      const { rows = [], others = [] } = Object.groupBy(all, ({ row_key }) =>
+        shardOf(row_key, shards) === shard ? 'rows' : 'others',
+      );
       const misplaced = others.map((row): FaultyRow => ({ row, error: `row ${row.row_key} is not of shard ${shard}` }));
       return { turn, datastore, shard, rows, misplaced, found: all.length, last: all.at(-1)?.id ?? 0 };
     }),
   );
 }
 
-/** The primary could not be asked. Where that may be for one of several shards, each is asked alone next. */
+/** Handles a primary that could not be asked. If one shard may be at fault, each is asked alone next. */
 function failTurn({ context, primary, turns, report }: Lane, pages: readonly Page[], error: unknown): undefined {
   if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
   report.unreachable.add(primary);
@@ -122,10 +112,7 @@ function failTurn({ context, primary, turns, report }: Lane, pages: readonly Pag
   return undefined;
 }
 
-/**
- * So often a shard is tried from the same row on; then the rows behind are looked at, should that one be refused for
- * its own sake.
- */
+/** After so many failures at one row the rows behind it are tried. */
 const FAILURES_PASSED = 5;
 
 async function failShard(
@@ -134,17 +121,15 @@ async function failShard(
   { error, after }: { readonly error: SqlError | SchemalessError; readonly after: number },
 ): Promise<void> {
   report.refused.add(turn.name);
-  // Once, not with every attempt.
   if (turn.failures === 0) {
     context.report({ kind: 'shard_refused', group: primary, datastore: turn.datastore, shard: turn.shard, error });
     await holder.change(noteRefusal(rows, error.message));
   }
-  // It kept the others waiting, too.
+  // It kept the others waiting.
   if (error instanceof SqlError && error.timedOut) turns.askAlone(turn);
   turns.fail(turn, (turn.failures + 1) % FAILURES_PASSED === 0 ? after : turn.after);
 }
 
-/** Brings what was decided into the holder's table. */
 async function write(
   { holder, keepsCopies, report, maxAttempts }: Lane,
   misplaced: readonly FaultyRow[],
@@ -152,7 +137,7 @@ async function write(
 ): Promise<void> {
   const { drained = [], conflicts = [], erased = [], faulty = [], refused = [], appended = 0 } = settled ?? {};
   if (drained.length > 0) {
-    // Twice for a moment, or after a crash in between, rather than in neither.
+    // In both tables for a moment, or after a crash, rather than in neither.
     const kept = keepsCopies ? drained : [];
     for (let start = 0; start < kept.length; start += KEPT_ROWS)
       await holder.change(keepDrained(kept.slice(start, start + KEPT_ROWS)));
@@ -160,13 +145,10 @@ async function write(
   }
   if (erased.length > 0) await holder.change(deleteBuffered(erased));
   if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
-  for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message))
-    await holder.change(
-      noteRefusal(
-        ofError.map(({ row }) => row),
-        error,
-      ),
-    );
+  for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message)) {
+    const rows = ofError.map(({ row }) => row);
+    await holder.change(noteRefusal(rows, error));
+  }
   for (const { row, error } of [...misplaced, ...faulty]) await holder.change(failBuffered(row, error, maxAttempts));
   report.drained += drained.length;
   report.conflicts += conflicts.length;

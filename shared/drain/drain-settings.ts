@@ -1,38 +1,25 @@
 export interface DrainSettings {
-  /**
-   * Rows younger than this are still with their writer. By the clock of who drains, since it first saw them. @default 2
-   */
+  /** Younger rows are still with their writer, in seconds by the drain's clock. @default 2 */
   readonly minimumAgeSeconds?: number;
-  /**
-   * Rows of a primary that are looked at together, where one shard or a few have many; of many shards up to four each, of
-   * one no more than 300. A statement asks for all of them, on each of its nodes, and is felt by its own writes.
-   * @default 100
-   */
+  /** Rows of a primary looked at together: up to four each of many shards, 300 of one. @default 100 */
   readonly pageRows?: number;
-  /** Appends a second to each primary: its own writes come first. @default by what waits for it: see `rateFor` */
+  /** Appends a second to each primary. @default by its backlog, see `rateFor` */
   readonly appendsPerSecond?: number;
-  /** Faults of one row before it is parked. @default 5 */
+  /** Faults of a row before it is parked. @default 5 */
   readonly maxAttempts?: number;
-  /**
-   * Copies are kept for so long after they were drained, for a primary that is set back in time by less than that.
-   * @default 0, they are deleted
-   */
+  /** How long drained hints are kept, for a primary restored to a point in time. @default 0 */
   readonly keepCopiesSeconds?: number;
 }
 
 export interface DrainReport {
-  /** Rows looked at. */
   seen: number;
-  /** Rows deleted: every node that could be promoted shows the cell. */
+  /** Rows deleted: every node shows the cell. */
   drained: number;
-  /** Rows whose cell was appended to its primary just now; they go once the readers show it. */
   appended: number;
   conflicts: number;
-  /** Faults of rows themselves. */
   failed: number;
-  /** Primaries that could not be asked. */
   readonly unreachable: Set<string>;
-  /** Shards, as `trips/233`, that took nothing: their primary refuses it, or they are closed. */
+  /** Shards, as `trips/233`, that took nothing. */
   readonly refused: Set<string>;
 }
 

@@ -1,12 +1,7 @@
 import type { StoreContext } from '../access/context.ts';
 import { selectFencedShards, toFencedShards, type FencedShard } from '../sql/statements/select-fenced-shards.ts';
 
-/**
- * The shards of a group that take no appends from who is its writer now, since that may lack acknowledged cells: of
- * those that the topology says are the group's.
- *
- * @throws SqlError when the writer cannot be asked
- */
+/** Returns shards whose writer may lack acknowledged cells, and takes no appends. Throws `SqlError`. */
 export async function fencedShards(
   { groups, topology }: Pick<StoreContext, 'groups' | 'topology'>,
   primary: string,

@@ -13,29 +13,20 @@ import {
 } from '../sql/statements/select-buffered.ts';
 import { pageBytes } from '../access/ask-parts.ts';
 
-/**
- * A buffered write whose body was fetched and can be decoded. The value is not kept: it may be a hundred thousand times
- * as large.
- */
 export interface OpenRow extends WaitingRow, EncodedCell {}
 
-/** A row that is itself at fault: no server refused it, none is ever going to take it. */
+/** A row at fault itself: no server is ever going to take it. */
 export interface FaultyRow {
   readonly row: WaitingRow;
   readonly error: string;
 }
 
-/** Rows that are in memory together, and those among them that are at fault. */
 interface OpenedPage {
   readonly rows: readonly OpenRow[];
   readonly faulty: readonly FaultyRow[];
 }
 
-/**
- * Fetches bodies page by page, each of a few MiB as they are stored, in the order of the buffer. Each is decoded once,
- * by itself, to see whether it can be; a body that was damaged, or cannot be decoded, is a fault of its row. Rows that
- * are gone meanwhile are left out, as is another write that has the id of one since a replica was promoted without it.
- */
+/** Fetches and checks bodies page by page. Leaves out rows that are gone, or whose ids others have now. */
 export async function* openRows(
   holder: SqlClient,
   rows: readonly WaitingRow[],
@@ -76,7 +67,7 @@ function faultOf({ body, body_hash }: BufferRow): string | undefined {
   }
 }
 
-/** Decodes its body whenever it is asked for, and keeps only the bytes. */
+/** Decodes the body on each access, and keeps only the bytes. */
 function openRow({ body, ...row }: BufferRow): OpenRow {
   return {
     ...row,

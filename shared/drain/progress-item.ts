@@ -3,18 +3,12 @@ import type { Lease } from '../dynamo/lease.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { DrainProgress } from './drain-holder.ts';
 
-/** Where the drains of groups are kept for who goes on with them. */
 export interface ProgressStore {
-  /** Undefined where none was kept. */
   read(group: string): Promise<DrainProgress | undefined>;
-  /** Nothing where a later holder of the lease has written already. */
   write(group: string, lease: Pick<Lease, 'token'>, progress: DrainProgress): Promise<void>;
 }
 
-/**
- * An item of the state table for each group. Losing one loses no write: who finds none begins at the first rows, and
- * takes them to be new.
- */
+/** Keeps an item for each group. A lost one loses no write: the next drain begins at the first rows. */
 export function progressItems(table: DynamoTable): ProgressStore {
   const keyOf = (group: string): string => `drain#${group}`;
   return {

@@ -1,5 +1,5 @@
 import { SchemalessError } from '../errors.ts';
-import { SqlError, type Statement } from '../sql/client.ts';
+import { SIGN_OF_LIFE, SqlError } from '../sql/client.ts';
 import { forgetWriters, NOBODY, recordWriter, SET_BACK } from '../sql/statements/record-writer.ts';
 import type { FencedShard } from '../sql/statements/select-fenced-shards.ts';
 import type { CopyKind } from '../sql/statements/select-unanswered.ts';
@@ -14,49 +14,35 @@ import { fencedShards } from './fenced-shards.ts';
 import type { Holder } from './unanswered-copies.ts';
 import { undecidedSince, type UndecidedSince } from './undecided-since.ts';
 
-/** What was done for a group whose writer may have lacked acknowledged cells. */
 export interface Recovery {
-  /** Cells brought back. */
   readonly appended: number;
-  /** Shards that take appends again. */
   readonly opened: number;
-  /** Shards that do not, and why not. */
   readonly closed: readonly { readonly datastore: string; readonly shard: number; readonly reason: string }[];
 }
 
 interface RecoveryOptions {
-  /** Kept between calls: it tells how long addresses have been undecided. @default they are seen for the first time */
+  /** Kept between calls: it tells how long addresses have been undecided. */
   readonly since?: UndecidedSince;
-  /** Once it comes no more shards are begun: a successor goes on with those. */
   readonly signal?: AbortSignal;
-  /**
-   * Where the epochs of shards whose logs were set back are raised, so that every index is compared with what is left,
-   * also where none of their cells was lost. @default by who follows their logs alone, and finds them cut
-   */
+  /** Where epochs of restored shards are raised, so that every index is verified even if no cell was lost. */
   readonly topologyTable?: DynamoTable | undefined;
 }
 
-/** Shards worked on side by side. */
 const SHARDS_AT_ONCE = 8;
 
 /**
- * Brings back what a group's new writer lacks: a reader that was promoted without the last cells takes no appends to a
- * shard until every other group's copies of it were looked through, and what somebody may have been told is stored is
- * there. What was only ever answered `buffered` gives way to it, and is left to the drain. A log that was set back in
- * time gets back what was drained since, too, where groups keep that for long enough.
+ * Brings back what a group's new writer lacks. A reader promoted without the last cells takes no appends to a shard
+ * until all other groups' hints of it were looked through, and what may have been acknowledged is there. Hints answered
+ * `buffered` are left to the drain. A log restored to a point in time gets back drained hints too.
  *
- * The shard's epoch is lifted to the topology's first: where the server lacks that, too, it refuses what is brought
- * back, and followers, who lift it where they find cells, find none in a log that has lost all of its own.
+ * - The shard's epoch is lifted to the topology's first, or the append would be refused.
+ * - A shard that refuses, or has an undecided address, stays closed; the others go on.
+ * - Repeatable after a crash, and by several at once: an append leaves out what exists.
+ * - Groups are read past the cache: a group added a moment ago may hold hints.
  *
- * Shard by shard: one whose table refuses an append, or with an address where two bodies may have been acknowledged,
- * stays closed, writes to it are buffered, and the others go on. Can be repeated after a crash anywhere in between, and
- * done by several at once: an append leaves out what is there.
- *
- * Which groups there are is read past the cache: copies may lie on one that was added a moment ago.
- *
- * @returns undefined when the writer is known to have all cells of all its shards
- * @throws SqlError or SchemalessError when the writer, or a group that may hold copies, cannot be asked: whatever was
- *   not looked through stays closed
+ * @returns undefined when the writer is known to have all cells
+ * @throws SqlError or SchemalessError when the writer or a group cannot be asked: what was not looked through stays
+ *   closed
  */
 export async function recoverPrimary(
   context: StoreContext,
@@ -66,16 +52,9 @@ export async function recoverPrimary(
   const writer = await context.groups.client(primary);
   const fenced = await fencedShards(context, primary);
   if (fenced.length === 0) return undefined;
-  for (const [datastore, some] of Map.groupBy(
-    fenced.filter(({ hasWriter }) => hasWriter),
-    (one) => one.datastore,
-  ))
-    await writer.change(
-      forgetWriters(
-        datastore,
-        some.map(({ shard }) => shard),
-      ),
-    );
+  const others = fenced.filter(({ hasWriter }) => hasWriter);
+  for (const [datastore, some] of Map.groupBy(others, (one) => one.datastore))
+    await writer.change(forgetWriters(datastore, shardsOf(some)));
   const holders = await openHolders(context, primary);
   const setBackHolders = COPIES_OF_SET_BACK.flatMap((kind) => holders.map((holder): Holder => ({ ...holder, kind })));
   const isStorageShared = await sharesStorage(context.topology, primary);
@@ -97,13 +76,7 @@ export async function recoverPrimary(
     for (const ofAlike of Map.groupBy(opened, ({ datastore, isSetBack }) => `${datastore}/${isSetBack}`).values()) {
       const [{ datastore, serverId, isSetBack } = { datastore: '', serverId: 0, isSetBack: false }] = ofAlike;
       const recorded = { serverId, instead: isSetBack ? SET_BACK : NOBODY, isStorageShared };
-      await writer.change(
-        recordWriter(
-          recorded,
-          datastore,
-          ofAlike.map(({ shard }) => shard),
-        ),
-      );
+      await writer.change(recordWriter(recorded, datastore, shardsOf(ofAlike)));
     }
     recovery.opened += opened.length;
     for (const [position, end] of ends.entries()) {
@@ -112,48 +85,42 @@ export async function recoverPrimary(
       if (end.value !== undefined) recovery.closed.push({ datastore, shard, reason: end.value });
     }
   }
-  // Who appends by the epochs of before is refused, this very process among them.
+  // Appends of older epochs are refused, those of this process too.
   if (raising) context.topology.refresh();
   look.end();
   return recovery;
 }
 
-/**
- * All nodes had shown what was drained, and may have shown what was answered `buffered`: only where the log itself was
- * set back it may be gone.
- */
+/** Only a restored log may lack drained and answered hints, which all nodes had shown. */
 const COPIES_OF_SET_BACK = ['drained', 'unanswered', 'answered'] as const satisfies readonly CopyKind[];
 
-/** Raises epochs from those that held when the first was raised: two recoveries side by side raise most of them once. */
-interface EpochsNow {
-  raise(context: StoreContext, datastore: string, shard: number): Promise<void>;
+function shardsOf(some: readonly FencedShard[]): readonly number[] {
+  return some.map(({ shard }) => shard);
 }
 
-function epochsNow(table: DynamoTable): EpochsNow {
+/** Raises a shard's epoch from that at the first raise, so that concurrent recoveries raise most of them once. */
+type RaiseEpoch = (context: StoreContext, datastore: string, shard: number) => Promise<void>;
+
+function epochsNow(table: DynamoTable): RaiseEpoch {
   const known = new Map<string, Promise<DatastoreTopology | undefined>>();
-  return {
-    async raise({ groups }, datastore, shard) {
-      let topology = known.get(datastore);
-      if (!topology) known.set(datastore, (topology = readDatastore(table, datastore)));
-      try {
-        await raiseEpoch({ table, groups, datastore, shard }, (await topology)?.homes[shard]?.epoch ?? 0);
-      } catch (error) {
-        if (error instanceof SqlError || error instanceof SchemalessError) throw error;
-        // Of DynamoDB: the shard stays closed until it answers, and no other group's drain ends for it.
-        throw new SchemalessError('unavailable', `its epoch cannot be raised: ${(error as Error).message}`, {
-          cause: error,
-        });
-      }
-    },
+  return async ({ groups }, datastore, shard) => {
+    let topology = known.get(datastore);
+    if (!topology) known.set(datastore, (topology = readDatastore(table, datastore)));
+    try {
+      await raiseEpoch({ table, groups, datastore, shard }, (await topology)?.homes[shard]?.epoch ?? 0);
+    } catch (error) {
+      if (error instanceof SqlError || error instanceof SchemalessError) throw error;
+      // The shard stays closed until DynamoDB answers; no other group's drain ends for it.
+      const message = `its epoch cannot be raised: ${(error as Error).message}`;
+      throw new SchemalessError('unavailable', message, { cause: error });
+    }
   };
 }
 
-const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
-
-/** All groups that may hold copies. While one cannot be asked nothing can be opened, so that nothing is read either. */
+/** Returns all groups that may hold hints. If one cannot be asked nothing can be opened. */
 async function openHolders({ groups }: StoreContext, primary: string): Promise<Holder[]> {
   const names = await groups.namesNow();
-  // A list that lacks the group itself may lack any: who holds copies is not known.
+  // A list without the group itself may lack any other.
   if (!names.includes(primary))
     throw new SchemalessError('unavailable', `group ${primary} is not described by the topology`);
   const others = names.filter((group) => group !== primary);
@@ -166,10 +133,9 @@ async function openHolders({ groups }: StoreContext, primary: string): Promise<H
   );
 }
 
-/** Undefined: everything that may have been acknowledged is there. */
 async function whyClosed(
   work: BringingBack,
-  raising: EpochsNow | undefined,
+  raising: RaiseEpoch | undefined,
   recovery: { appended: number },
 ): Promise<string | undefined> {
   const { context, datastore, shard } = work;
@@ -180,10 +146,10 @@ async function whyClosed(
     );
     const { appended, undecided } = await bringBackShard(work);
     recovery.appended += appended;
-    if (undecided === 0) await raising?.raise(context, datastore, shard);
+    if (undecided === 0) await raising?.(context, datastore, shard);
     return undecided === 0 ? undefined : `${undecided} addresses have two bodies that may have been acknowledged`;
   } catch (error) {
-    // Who cannot be reached is not asked about the next shard either; anything else may be for this shard alone.
+    // An unreachable group is asked about no further shard; any other error may be this shard's alone.
     if (
       error instanceof SchemalessError ||
       (error instanceof SqlError && (error.failure !== 'unreachable' || error.poolExhausted))

@@ -1,19 +1,11 @@
 import { SchemalessError } from '../errors.ts';
 import { SqlError } from '../sql/client.ts';
-import { selectUndecidedShards, toUndecidedShards } from '../sql/statements/select-undecided-shards.ts';
-import { releaseUndecided } from '../sql/statements/undecided-copies.ts';
+import { selectUndecidedShards, toUndecidedShards, releaseUndecided } from '../sql/statements/undecided-copies.ts';
 import type { StoreContext } from '../access/context.ts';
 import { fencedShards } from './fenced-shards.ts';
 import { nameOf } from './turns.ts';
 
-/**
- * Gives the copies back to the drain that a group holds as undecided for shards that take appends again: an operator
- * chose among them, or the former writer, which has every acknowledged cell, is back.
- *
- * Primaries that cannot be asked are passed over: what waits for them is given back once they can.
- *
- * @throws SqlError when the group itself cannot be asked
- */
+/** Gives undecided hints back to the drain once their shards, as far as they can be asked, take appends. */
 export async function releaseOpened(context: StoreContext, holder: string): Promise<void> {
   const client = await context.groups.client(holder);
   const undecided = toUndecidedShards(await client.select(selectUndecidedShards(), 'writer'));
@@ -28,16 +20,10 @@ export async function releaseOpened(context: StoreContext, holder: string): Prom
     const fenced = await namesOfFenced(context, primary);
     const open = fenced ? shards.filter((shard) => !fenced.has(nameOf(shard))) : [];
     for (const [datastore, some] of Map.groupBy(open, (one) => one.datastore))
-      await client.change(
-        releaseUndecided(
-          datastore,
-          some.map(({ shard }) => shard),
-        ),
-      );
+      await client.change(releaseUndecided(datastore, some));
   }
 }
 
-/** By name; undefined where the primary cannot be asked. */
 async function namesOfFenced(context: StoreContext, primary: string): Promise<ReadonlySet<string> | undefined> {
   try {
     return new Set((await fencedShards(context, primary)).map(nameOf));

@@ -19,48 +19,38 @@ import { undecidedSince } from './undecided-since.ts';
 interface DrainRun {
   readonly context: StoreContext;
   readonly leases: Leases;
-  /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
+  /** When to end, by `Date.now()`: short of the function's time limit. */
   readonly deadline: number;
   readonly settings?: DrainSettings;
-  /** As in `RecoveryOptions`. */
   readonly topologyTable?: DynamoTable;
-  /** Where the run before this one stood, and where this one leaves it. @default each run begins at the first rows */
+  /** Where the run before stood, and this one leaves off. @default each run begins at the first rows */
   readonly progress?: ProgressStore;
   readonly report: (group: string, report: DrainReport) => void;
-  /** A group's new writer lacked cells: what was brought back, and what is still closed. */
   readonly recovered?: (group: string, recovery: Recovery) => void;
-  /** What waits in a group's buffer table, every half minute; the age by the clock of the drain. */
+  /** Called every half minute with what waits in a group's buffer table. */
   readonly measured?: (group: string, status: BufferStatus) => void;
 }
 
-/** How often a lease is renewed, and looked at for a successor. A fifth of its duration. */
 const RENEW_MS = 2000;
-/** How long a holder may be silent before its lease is taken. */
 export const LEASE_MS = 10_000;
 const TAKE_PAUSE_MS = 500;
-/** Between figures of how much waits, and since when: an alarm on them needs no finer ones. */
 const MEASURE_MS = 30_000;
-/** While rows are left behind: what a run that dies hard takes with it. */
+/** Interval of saves: what a killed run loses. */
 const KEEP_MS = 10_000;
 
-/**
- * Drains the buffer tables of all groups side by side, each under its lease, until a successor has taken over each of
- * them, or the deadline. Started every minute, so that there is never a gap: the successor waits for the hand-over.
- */
+/** Drains all groups' buffer tables under their leases, until a successor takes over or the deadline. */
 export async function runDrain(run: DrainRun): Promise<void> {
   const groups = await run.context.groups.names();
-  // With one group there is nobody to buffer for.
   if (groups.length < 2) return;
   await Promise.all(groups.map((group) => drainGroup(run, group)));
 }
 
-/** One group's drain under its lease. */
 interface HeldDrain {
   readonly run: DrainRun;
   readonly group: string;
   readonly drain: HolderDrain;
   readonly lease: Lease;
-  /** Comes once the lease is lost or wanted, the time is up, or one part died of an error of our own. */
+  /** Aborts when the lease is lost or wanted, time is up, or a part failed of a bug. */
   readonly signal: AbortSignal;
   readonly end: () => void;
 }
@@ -70,7 +60,7 @@ async function drainGroup(run: DrainRun, group: string): Promise<void> {
   const end = (): void => ending.abort();
   const deadline = setTimeout(end, Math.max(0, run.deadline - Date.now()));
   try {
-    // A table that cannot be reached ends nothing: the other groups' runs go on, and this one tries again.
+    // An unreachable table ends only this try.
     const leased = {
       leases: run.leases,
       name: `drain/${group}`,
@@ -80,7 +70,7 @@ async function drainGroup(run: DrainRun, group: string): Promise<void> {
       signal: ending.signal,
     };
     await underLease(leased, async (signal, lease) => {
-      // A table that cannot be reached holds nobody up: then this begins at the first rows.
+      // Without the table this run begins at the first rows.
       const progress = await run.progress?.read(group).catch(() => undefined);
       await drainUnder({
         run,
@@ -107,17 +97,14 @@ async function drainUnder(held: HeldDrain): Promise<void> {
     repeat(held, 'secondary_failed', async () => (await drain.forgetDrained(held.signal), forgetMs(run.settings))),
     watch(held),
   ];
-  // The first that dies of an error of our own ends the others.
+  // The first that fails of a bug ends the others.
   for (const work of working) work.catch(end);
   await Promise.allSettled(working);
   await run.progress?.write(group, lease, drain.progress()).catch(() => undefined);
   await Promise.all(working);
 }
 
-/**
- * Does something again and again, after the pause that it asks for. A group that cannot be reached is reported, and
- * tried again.
- */
+/** Repeats work after the pause that it returns. Reports a group that cannot be reached, and tries again. */
 async function repeat(
   { run, group, signal }: HeldDrain,
   failing: 'primary_failed' | 'secondary_failed',
@@ -135,13 +122,9 @@ async function repeat(
   }
 }
 
-/**
- * Between two turns of a lane that is done with what was due. Shards become due one by one: with a turn for each five of
- * them their looks and deletions took a third of the servers' time for 350 puts a second, commits aside; now a sixth.
- */
+/** Least time between turns of an idle lane: at 350 puts a second shorter ones doubled the servers' work. */
 const LANE_REST_MS = 500;
 
-/** Looks what waits, and lets each primary's lane go at its own pace. */
 async function watch(held: HeldDrain): Promise<void> {
   const { run, group, drain } = held;
   const lanes = new Map<Lane, Promise<void>>();
@@ -168,10 +151,9 @@ async function watch(held: HeldDrain): Promise<void> {
   if (report.seen > 0) run.report(group, report);
 }
 
-/** What lies before the first look of a run, and behind its last, does not count for copies that are kept. */
+/** The ends of a run do not count for kept hints, so looks are frequent. */
 const FORGET_MS = 10_000;
 
-/** Between looks for drained copies that were kept for long enough. */
 function forgetMs({ keepCopiesSeconds = 0 }: DrainSettings = {}): number {
   return keepCopiesSeconds === 0 ? MEASURE_MS : Math.min(FORGET_MS, Math.max(PAUSE_MS, keepCopiesSeconds * 100));
 }
@@ -189,13 +171,10 @@ async function measure({ run, group, drain }: HeldDrain): Promise<void> {
   run.measured(group, { ...status, oldest_age: oldest === null ? null : oldest / 1000 });
 }
 
-/** Between two attempts to open shards of which none did any good: each reads all that waits for them. */
+/** Longest pause between recoveries that did no good: each reads all that waits. */
 const LONGEST_RECOVERY_PAUSE_MS = 8000;
 
-/**
- * Lets the group's shards take appends again after another of its servers became the writer. Gives the pause before the
- * next look.
- */
+/** Opens the group's shards after another server became the writer. Returns the pause before the next look. */
 function openRecovering({
   run: { context, topologyTable, recovered },
   group,

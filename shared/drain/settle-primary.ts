@@ -10,33 +10,26 @@ import { COMPARED_ROWS, compareRows } from './compare-rows.ts';
 import { decideCopy } from './decide.ts';
 import { openRows, type FaultyRow, type OpenRow } from './open-rows.ts';
 
-/** What became of some shards' rows. Rows named nowhere wait. */
 export interface Settled {
   readonly drained: WaitingRow[];
   readonly conflicts: WaitingRow[];
-  /** What they hold was erased: they go, and nothing is kept of them. */
   readonly erased: WaitingRow[];
   readonly faulty: FaultyRow[];
-  /** The server refused them by themselves. */
   readonly refused: RefusedRow[];
-  /** Shards that could not be worked on: their rows are not done, and are tried later. */
+  /** Shards that failed; their rows are tried later. */
   readonly failed: Map<ShardRows, SqlError | SchemalessError>;
   appended: number;
 }
 
 interface Settling {
-  /** The group whose buffer table holds the rows. */
   readonly holder: SqlClient;
   readonly primary: string;
   readonly pace: AppendPace;
 }
 
 /**
- * Settles buffered writes of one primary with a statement per node: a row may go when every node shows its body. What
- * the writer lacks is appended there; a reader that lags, or is down, just makes the row wait. A shard at fault stops
- * no other one.
- *
- * @throws SqlError when the primary could not be asked
+ * Settles hints of one primary: a row goes when every node shows its body; what the writer lacks is appended. A shard
+ * at fault stops no other. Throws `SqlError` when the primary could not be asked.
  */
 export async function settlePrimary(
   context: StoreContext,
@@ -80,20 +73,15 @@ export async function settlePrimary(
   return settled;
 }
 
-/** Shards whose bodies are fetched side by side: a page of them, of a few MiB, is in memory of each. */
+/** Shards settled side by side, each with a page of a few MiB in memory. */
 const SHARDS_AT_ONCE = 16;
 
-/** Rows whose bodies are needed. */
 interface UnsettledRows {
   readonly missing: readonly WaitingRow[];
   readonly different: readonly WaitingRow[];
 }
 
-/**
- * What the nodes' answers alone decide of a shard's rows.
- *
- * @param from place of its first row among all that were asked for
- */
+/** Sorts a shard's rows, the first at place `from`, by what the nodes' answers decide. */
 function sortRows({ rows }: ShardRows, answers: NodeAnswers, from: number, settled: Settled): UnsettledRows {
   const [missing, different]: [WaitingRow[], WaitingRow[]] = [[], []];
   for (const [position, row] of rows.entries()) {
@@ -101,7 +89,7 @@ function sortRows({ rows }: ShardRows, answers: NodeAnswers, from: number, settl
       writable,
       shown: shown[from + position] ?? 'silent',
     }));
-    // Rows that only wait for readers, as all do while one is down, are not fetched anew each time.
+    // Rows that wait for readers are not fetched each time.
     const action = decideCopy(answers.writer.shown[from + position] ?? 'silent', words);
     if (action === 'drain') settled.drained.push(row);
     else if (action === 'append') missing.push(row);
@@ -149,7 +137,7 @@ async function settleRows(
     settled.refused.push(...done.refused);
   }
   const [first] = done.refused;
-  // Nothing was taken: in the order of the buffer, it is tried again from the same row on.
+  // Nothing was taken: it is tried again from this row.
   if (first && done.taken === 0) throw first.error;
 }
 

@@ -1,8 +1,6 @@
-/** A clock that passes only while something is so, as far as somebody looked. */
+/** Counts only the time in which something held at two looks in a row. */
 interface Stopwatch {
-  /** Milliseconds that have passed. */
   readonly now: () => number;
-  /** Whether it is so now. What lies between two looks has passed where it was so at both. */
   pass(isSo: boolean): void;
 }
 

@@ -1,55 +1,37 @@
-/** One shard of a lane: where it stands, and when its turn is. */
 export interface ShardTurn {
   readonly datastore: string;
   readonly shard: number;
-  /** `trips/233`. */
   readonly name: string;
-  /** Rows up to this id were looked at since its last beginning. */
   after: number;
-  /** By `performance.now()`. */
   dueAt: number;
-  /** Attempts in a row that failed. */
   failures: number;
-  /** It is asked by itself: together with others, something failed that may be its fault. */
+  /** It is asked alone: it may have failed others. */
   isAlone: boolean;
 }
 
-/** Whose turn it is among the shards of a lane. */
 export interface Turns {
-  /** In the order of their turns. */
   readonly shards: ReadonlyMap<string, ShardTurn>;
-  /** These shards have rows that wait, and no others. */
   have(shards: readonly Pick<ShardTurn, 'datastore' | 'shard'>[]): void;
   next(): readonly ShardTurn[];
   /** Milliseconds until the next is due; 0 or less: now. */
   wait(): number;
-  /** Its rows were looked at, up to the id, or to the end: it begins anew after a pause. */
+  /** Its rows were looked at up to `after`; undefined: to the end, so it begins again after a pause. */
   pass(turn: ShardTurn, after: number | undefined): void;
-  /** It could not be worked on: it is tried again after a pause that grows, from `after` on where that is given. */
+  /** Retries after a growing pause, from `after` on. */
   fail(turn: ShardTurn, after?: number): void;
   askAlone(turn: ShardTurn): void;
-  /** Their primary cannot be asked: none of them is due before a pause that grows. */
   away(): void;
-  /** Their primary answered. */
   reached(): void;
 }
 
-/** Between two looks at the same rows: they wait for a reader, and few looks at many rows cost less. */
+/** Pause between looks at the same rows, which wait for a reader. */
 export const PAUSE_MS = 1000;
-/** Of attempts that fail, in a row. */
+/** Longest pauses after failures in a row. */
 const LONGEST_PAUSE_MS = { shard: 30_000, primary: 10_000 };
-/**
- * Shards asked about together. With a row or two each, as while all goes well, what a turn costs is its statements, and
- * the commit of what it deletes.
- */
+/** Shards of a turn: its cost is its statements, and the commit of its deletions. */
 const SHARDS_A_TURN = 48;
 
-/**
- * The shards of a lane go round: each has its own place in its rows, so that thousands of one shard, or rows that wait
- * for a reader that is down, do not stand before those of another.
- *
- * @param afterOf where a former drain stood with a shard, by its name
- */
+/** Lets a lane's shards take turns, each with its own place, so that no shard's many rows block another. */
 export function openTurns(
   afterOf: (name: string) => number | undefined,
   now: () => number = () => performance.now(),
@@ -61,7 +43,6 @@ export function openTurns(
 
   const pauseAfter = (failures: number, longest: number): number => Math.min(longest, PAUSE_MS * 2 ** (failures - 1));
 
-  /** Behind all others. */
   function toEnd(turn: ShardTurn): void {
     if (shards.delete(turn.name)) shards.set(turn.name, turn);
   }
@@ -90,7 +71,7 @@ export function openTurns(
       const due = [...shards.values()].filter(({ dueAt }) => dueAt <= now());
       const others = due.filter(({ isAlone }) => !isAlone);
       const alone = due.find(({ isAlone }) => isAlone);
-      // By turns with the others: many that are slow by themselves would leave these no time.
+      // By turns with the others, which many slow shards would leave no time.
       wasAlone = alone !== undefined && (others.length === 0 || !wasAlone);
       return wasAlone && alone ? [alone] : others.slice(0, SHARDS_A_TURN);
     },

@@ -11,27 +11,22 @@ import {
   type TimedRow,
 } from '../sql/statements/select-unanswered.ts';
 
-/** A group that may hold copies of a kind. */
 export interface Holder {
   readonly group: string;
   readonly client: SqlClient;
   readonly kind: CopyKind;
 }
 
-/** A copy of a write that somebody may have been told is stored. */
+/** A hint of a write that may have been acknowledged. */
 export interface Copy {
   readonly holder: Holder;
   readonly row: WaitingRow;
 }
 
-/** Rows of a table looked at with one statement: most of a buffer's say nothing but their id. */
+/** Rows of one statement: most rows of a buffer say nothing but their id. */
 const PAGE_ROWS = 1000;
 
-/**
- * The copies of one shard and one kind that a group holds, page by page.
- *
- * @throws SqlError when the group's writer cannot be asked
- */
+/** Reads one group's hints of a shard and kind, page by page. Throws `SqlError` without its writer. */
 export async function* copyPages(
   { client, kind }: Holder,
   datastore: string,
@@ -45,13 +40,9 @@ export async function* copyPages(
   }
 }
 
-/** Rows that are in memory together, merged. */
 const MERGED_ROWS = 200;
 
-/**
- * The same of several groups together, in the order in which the copies came, as far as the groups' clocks agree: a
- * shard's copies lie on all other groups, each cell's on one.
- */
+/** Reads those of several groups in the order in which they came, by the groups' clocks. */
 export async function* mergedPages(
   holders: readonly Holder[],
   datastore: string,
@@ -80,11 +71,7 @@ function cameBefore(one: TimedRow | undefined, other: TimedRow | undefined): boo
   return one !== undefined && (other === undefined || one.came_at < other.came_at);
 }
 
-/**
- * All copies at some addresses that the holders have, by `addressKey`.
- *
- * @throws SqlError when the writer of one of the groups cannot be asked
- */
+/** Reads all hints at some addresses, by `addressKey`. Throws `SqlError` without a group's writer. */
 export async function copiesAt(
   holders: readonly Holder[],
   datastore: string,

@@ -1,17 +1,15 @@
-/** Since when bodies wait for an address that is not theirs alone, by this process's clock. */
+/** Since when several bodies wait for one address, by this process's clock. */
 export interface UndecidedSince {
-  /** Begins a look at all addresses. */
   look(): UndecidedLook;
 }
 
 export interface UndecidedLook {
-  /** Whether the body has been seen there for longer than a request lives. */
   hasWaited(address: string, bodyHash: Uint8Array): boolean;
-  /** It came to its end: what was not seen in it is forgotten. */
+  /** Ends the look; what it did not see is forgotten. */
   end(): void;
 }
 
-/** Longer than any request lives: whoever was under way with a body has been answered by then, or died. */
+/** Longer than any request lives: its writer has been answered or died by then. */
 const REQUEST_LIFE_MS = 30_000;
 
 export function undecidedSince(

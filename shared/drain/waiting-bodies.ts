@@ -4,15 +4,11 @@ import { openRows, type OpenRow } from './open-rows.ts';
 import { tableOf } from '../sql/statements/select-unanswered.ts';
 import type { Copy } from './unanswered-copies.ts';
 
-/** A body of which there are copies for an address. */
 export interface CopiedBody {
   readonly copies: readonly [Copy, ...Copy[]];
 }
 
-/**
- * The different bodies among the unanswered copies of one address, two at most: more are decided on as two are. Those
- * that are equal, however they are encoded, are one.
- */
+/** Returns the different bodies among hints of one address, at most two. Equal values are one body. */
 export async function waitingBodies(copies: readonly Copy[]): Promise<readonly CopiedBody[]> {
   const byHash = [...Map.groupBy(copies, ({ row }) => Buffer.from(row.body_hash).toString('hex')).values()] as [
     Copy,
@@ -22,7 +18,7 @@ export async function waitingBodies(copies: readonly Copy[]): Promise<readonly C
   const bodies: { readonly copies: [Copy, ...Copy[]]; readonly opened: OpenRow | undefined }[] = [];
   for (const ofHash of byHash) {
     const opened = await openOne(ofHash);
-    // Bytes that cannot be read are equal to nothing.
+    // Unreadable bytes equal nothing.
     const equal = bodies.find((body) => body.opened && opened && isEqual(body.opened, opened));
     if (equal) equal.copies.push(...ofHash);
     else if (bodies.push({ copies: ofHash, opened }) === 2) break;
@@ -30,7 +26,6 @@ export async function waitingBodies(copies: readonly Copy[]): Promise<readonly C
   return bodies;
 }
 
-/** The first copy that can be used; undefined where there is none, since all are damaged or gone. */
 export async function openOne(copies: readonly Copy[]): Promise<OpenRow | undefined> {
   for (const { holder, row } of copies) {
     for await (const page of openRows(holder.client, [row], tableOf(holder.kind))) {

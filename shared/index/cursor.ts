@@ -4,16 +4,12 @@ import type { FieldType } from '../definitions/definitions.ts';
 import { invalidField, type SchemalessError } from '../errors.ts';
 import { toFieldValue, type FieldValue } from '../definitions/field-value.ts';
 
-/**
- * The entry that a page ended with: the value it was ordered by (null, too) and its row key. A place in the order, not
- * a count, so that it stays right while rows are written.
- */
+/** The entry that a page ended with: its ordering value and row key. It stays right while rows are written. */
 export interface CursorPosition {
   readonly value: FieldValue;
   readonly row_key: string;
 }
 
-/** Opaque to clients; holds for the same query alone. */
 export function encodeCursor(position: CursorPosition, identity: string): string {
   const value = typeof position.value === 'bigint' ? { integer: position.value.toString() } : position.value;
   return Buffer.from(JSON.stringify([value, position.row_key, fingerprint(identity)])).toString('base64url');
@@ -21,11 +17,10 @@ export function encodeCursor(position: CursorPosition, identity: string): string
 
 interface CursorUse {
   readonly identity: string;
-  /** Of the field that the query is ordered by; undefined where it is ordered by row key. */
   readonly type: FieldType | undefined;
 }
 
-/** Throws `invalid_field` for what is no cursor, or one of another query, or whose value is none of the type. */
+/** Throws `invalid_field` for anything but a cursor of this query with a value of its type. */
 export function decodeCursor(cursor: string, { identity, type }: CursorUse): CursorPosition {
   const refuse = (): SchemalessError => invalidField('after', '`next` of an answer to this same query', cursor);
   let parsed: unknown;
@@ -43,7 +38,6 @@ export function decodeCursor(cursor: string, { identity, type }: CursorUse): Cur
   return { value, row_key };
 }
 
-/** As `encodeCursor` writes it; what is no value of any type comes back as it is. */
 function readValue(written: unknown): Json {
   const { integer } = (written ?? {}) as { readonly integer?: unknown };
   return typeof integer === 'string' && /^-?\d{1,20}$/.test(integer) ? BigInt(integer) : (written as Json);

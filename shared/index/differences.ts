@@ -8,7 +8,6 @@ import { keyOfValue } from '../definitions/field-value.ts';
 import type { EntryOfShard } from './wanted-entries.ts';
 import type { MissedEntries } from './write-entries.ts';
 
-/** An entry that is not as it should be. `held` is what is there, undefined where nothing is. */
 export interface Difference {
   readonly wanted: EntryOfShard;
   readonly held: ExistingEntry | undefined;
@@ -16,17 +15,14 @@ export interface Difference {
 
 interface Differences {
   readonly differences: readonly Difference[];
-  /** Entries whose places could not be asked, by reason: a table that is refused stands alone. */
+  /** Entries that could not be compared: a refused table stands alone. */
   readonly unasked: readonly MissedEntries[];
 }
 
-/** Entries that one statement looks at: a row may have ten thousand former values. */
+/** A row may have ten thousand former values. */
 const ENTRIES_A_STATEMENT = 1000;
 
-/**
- * Compares what indexes should hold with what they hold: one statement for each index and group, or a thousand entries.
- * An entry of a higher version than the wanted one was written by somebody who has seen more, and is right.
- */
+/** Compares wanted entries with the tables. One of a higher version is right: its writer has seen more. */
 export async function differencesOf(
   context: StoreContext,
   datastore: string,

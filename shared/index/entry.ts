@@ -9,43 +9,34 @@ export interface Version {
 }
 
 export interface RowEntries {
-  /** Its values in the order of the fields, or undefined where the row has no entry. */
   readonly values: readonly FieldValue[] | undefined;
   /** Former values of the shard field, each to be a tombstone. */
   readonly former: readonly Exclude<FieldValue, null>[];
-  /** Places of the fields that the latest cells have, but of another type; each counts as null. */
+  /** Positions of fields whose latest values have another type; each counts as null. */
   readonly mistyped: readonly number[];
 }
 
-/** The columns that an index reads, the shard field's first. */
 export function columnsOf(definition: IndexDefinition): readonly string[] {
   let columns = knownColumns.get(definition);
   if (!columns) knownColumns.set(definition, (columns = [...new Set(definition.fields.map((one) => one.column_key))]));
   return columns;
 }
 
-/** Each write asks for them. */
 const knownColumns = new WeakMap<IndexDefinition, readonly string[]>();
 
-/**
- * What is known of a row's entries while its bodies are given one after another: what is no field of the index is not
- * kept.
- */
+/** A row's entries while its bodies are given one by one; only indexed fields are kept. */
 export interface GatheredEntries {
   readonly values: FieldValue[];
   readonly mistyped: number[];
-  /** By their keys; of few rows there are any. */
+  /** By key; few rows have any. */
   former: Map<string, Exclude<FieldValue, null>> | undefined;
 }
 
-/** Before any body. */
 export function gatherEntries({ fields }: IndexDefinition): GatheredEntries {
   return { values: fields.map(() => null), mistyped: [], former: undefined };
 }
 
-/**
- * @param body of the latest cell of this column; undefined: erased or damaged
- */
+/** Takes the latest cell of a column; `body` is undefined if erased or damaged. */
 export function takeLatest(
   { values, mistyped }: GatheredEntries,
   { fields }: IndexDefinition,
@@ -61,7 +52,6 @@ export function takeLatest(
   }
 }
 
-/** Takes the shard field of an earlier cell. */
 export function takeEarlier(
   gathered: GatheredEntries,
   { fields: [shardField] }: IndexDefinition,
@@ -75,18 +65,13 @@ export function takeEarlier(
 
 const NO_VALUES: RowEntries['former'] = [];
 
-/**
- * The entries of a row: one where its latest cells have the shard field, with the chosen fields of the latest cell of
- * each column. Missing, null and mistyped fields are null; a column that is not written yet, and a body that is no
- * object, have none of them.
- */
+/** Returns a row's entries: one if its latest cells have the shard field. Unusable fields are null. */
 export function toEntries({ values, mistyped, former }: GatheredEntries): RowEntries {
   const current = values[0] ?? null;
   if (former && current !== null) former.delete(keyOfValue(current));
   return { values: current === null ? undefined : values, former: former ? [...former.values()] : NO_VALUES, mistyped };
 }
 
-/** The entries of a row whose latest bodies are all in hand, by column. */
 export function entriesOf(definition: IndexDefinition, latest: ReadonlyMap<string, Json | undefined>): RowEntries {
   const gathered = gatherEntries(definition);
   for (const [column, body] of latest) takeLatest(gathered, definition, column, body);

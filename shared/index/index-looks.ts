@@ -3,11 +3,7 @@ import { nextLook } from '../next-look.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
 
-/**
- * Looks at an index past the cache, which may be a minute old; for names of listed indexes alone. However many queries
- * come that do not fit the cache, the looks at one index are bounded: see `nextLook`. Throws `unavailable` when the table cannot
- * be read.
- */
+/** Looks past the cache, a bounded number of times (`nextLook`). Throws `unavailable`. */
 export type IndexLooks = (name: string) => Promise<IndexNow>;
 
 export function indexLooks(topology: TopologySource, datastore: string): IndexLooks {

@@ -8,11 +8,8 @@ import { fromSqlTime, toSqlTime } from '../time.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import type { TopologySource } from '../topology/topology.ts';
 
-/**
- * An index as it lies in MySQL: one table in each shard's database, named after the definition that it was built by.
- */
+/** An index in MySQL: a table in each shard's database, named after its definition's hash. */
 export interface PhysicalIndex {
-  /** As clients know it. */
   readonly name: string;
   readonly hash: string;
   readonly definition: IndexDefinition;
@@ -23,11 +20,7 @@ export function indexTableName(name: string, hash: string): string {
   return `${name}_${hash}`;
 }
 
-/**
- * The quoted name of an index's table in one shard.
- *
- * @param of the shard, or its copy on another group @default shard
- */
+/** Returns the quoted name of an index's table in one shard, or in its copy on another group. */
 export function indexTable(
   datastore: string,
   shard: number,
@@ -38,7 +31,7 @@ export function indexTable(
   return `${quoteName(database)}.${quoteName(indexTableName(index.name, index.hash))}`;
 }
 
-/** The column that holds values of a type. Bytes for text: no collation decides what is equal. */
+/** Column types. Bytes for text: no collation decides what is equal. */
 const COLUMN_TYPE: Readonly<Record<FieldType, string>> = {
   UUID: 'BINARY(16)',
   string: `VARBINARY(${STRING_BYTES})`,
@@ -49,13 +42,12 @@ const COLUMN_TYPE: Readonly<Record<FieldType, string>> = {
 };
 
 /**
- * The table of an index in one shard's database. Fields are `f0` (the shard field), `f1`, … in the order of the
- * definition, since field names may be paths; comments say which.
+ * Creates the table of an index in one shard's database. Fields are `f0` (the shard field), `f1`, …, since names may be
+ * paths; comments tell them.
  *
  * - The primary key is (shard field, row key): one entry a row under each value.
- * - Each other field has a key (shard field, field, row key), which serves equality, ranges and order; `keys:` adds
- *   combinations.
- * - (epoch, added_id) is the entry's version: the place in its row's log that it was computed at.
+ * - Each other field has a key (shard field, field, row key) for equality, ranges and order; `keys:` adds combinations.
+ * - (epoch, added_id) is the entry's version: its place in the row's log.
  * - A tombstone keeps an entry under a former value from coming back, until it is purged.
  *
  * @param database quoted
@@ -79,7 +71,6 @@ export function createIndexTable(database: string, table: string, definition: In
   );
 }
 
-/** A value as its column holds it. */
 export function toSql(value: FieldValue, type: FieldType): SqlParameter {
   if (value === null) return null;
   switch (type) {
@@ -96,7 +87,6 @@ export function toSql(value: FieldValue, type: FieldType): SqlParameter {
   }
 }
 
-/** What its column holds, as a value. */
 export function fromSql(value: SqlValue, type: FieldType): FieldValue {
   if (value === null) return null;
   switch (type) {
@@ -117,17 +107,10 @@ export function fromSql(value: SqlValue, type: FieldType): FieldValue {
   }
 }
 
-/**
- * A version of an index that was replaced is still kept for this time: instances that have not heard of the change yet
- * go on asking it. Twice the age that a cached catalogue may reach.
- */
+/** Replaced versions are maintained for twice the age of a cached catalogue: instances may still query them. */
 export const RETIRED_FOR_MS = 120_000;
 
-/**
- * The versions of a datastore's indexes that writes have to keep: live, being built, or replaced just now. The same
- * objects each time, until the topology is read again or a version has been retired for long enough: what was read for
- * an index is found by them.
- */
+/** Returns the versions that writes maintain: the same objects while they are, since reads are keyed by them. */
 export async function maintainedIndexes(
   topology: TopologySource,
   datastore: string,
@@ -143,11 +126,10 @@ export async function maintainedIndexes(
 
 interface Maintained {
   readonly indexes: readonly PhysicalIndex[];
-  /** When the next of them is let go. */
   readonly until: number;
 }
 
-/** By the catalogues that the topology gives until it is read again. */
+/** By the catalogues, which stay the same until the topology is read again. */
 const maintained = new WeakMap<readonly IndexCatalogue[], Maintained>();
 
 function maintainedOf(catalogues: readonly IndexCatalogue[], now: number): Maintained {

@@ -1,22 +1,20 @@
 import type { StoreContext } from '../access/context.ts';
+import { comesWithin } from '../sql/comes-within.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { concernedIndexes, rowsOf, statesAfter, type RowsAfter } from './rows-after.ts';
 import { DEPTH, wantedEntries } from './wanted-entries.ts';
 import { writeEntries } from './write-entries.ts';
 
-/**
- * How long a write waits for its index entries. What is not done by then goes on by itself, and what fails the repair
- * makes good: an index never makes a write fail.
- */
+/** How long a write waits for its entries; the repair fixes the rest: an index never fails a write. */
 const DEADLINE_MS = 250;
 
 /**
- * Keeps the index entries of rows that were just written, before the write is answered.
+ * Maintains the index entries of rows just written, before the write is answered.
  *
- * @param cells that were stored; indexes of other columns than theirs are left alone
- * @param after what rows of theirs were found to hold when they were stored; the others are read now
- * @param areNew none of the cells was there before: a row that has no other has no entry yet, as a rule @default false
+ * @param cells stored cells; indexes of other columns are left alone
+ * @param after what their rows were found to hold when stored; other rows are read now
+ * @param areNew no cell was there before: a row without others has no entry yet
  */
 export async function keepEntries(
   context: StoreContext,
@@ -26,7 +24,8 @@ export async function keepEntries(
 ): Promise<void> {
   if (cells.length === 0) return;
   const indexes = await concernedIndexes(context.topology, datastore, cells);
-  if (indexes.length > 0) await withinDeadline(keepRows(context, { datastore, indexes, cells, after, areNew }));
+  if (indexes.length > 0)
+    await comesWithin(DEADLINE_MS, keepRows(context, { datastore, indexes, cells, after, areNew }));
 }
 
 interface KeptRows {
@@ -42,27 +41,12 @@ async function keepRows(context: StoreContext, { datastore, indexes, cells, afte
   const miss = (group: string, error: unknown): void => context.report({ kind: 'index_missed', group, error });
   try {
     const rows = rowsOf(cells, indexes);
-    const { entries, unread } = await wantedEntries(
-      context,
-      { datastore, indexes, depth: DEPTH.recent },
-      rows,
-      statesAfter(after, rows, indexes),
-    );
+    const wanted = { datastore, indexes, depth: DEPTH.recent };
+    const { entries, unread } = await wantedEntries(context, wanted, rows, statesAfter(after, rows, indexes));
     for (const { error } of unread) miss('', error);
     const missed = await writeEntries(context, datastore, entries, areNew);
-    // One that is down misses many.
     for (const [group, error] of new Map(missed.map((one) => [one.group, one.error]))) miss(group, error);
   } catch (error) {
     miss('', error);
   }
-}
-
-function withinDeadline(work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, DEADLINE_MS);
-    void work.finally(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

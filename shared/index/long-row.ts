@@ -16,11 +16,7 @@ import {
 
 const PAGE_CELLS = 1000;
 
-/**
- * Reads what is left of a row of many or long cells: a page of them is in memory at a time.
- *
- * @throws SqlError when the group cannot be asked; where it refuses, the row is unread
- */
+/** Reads the rest of a long row, a page in memory at a time. Throws `SqlError` if it cannot be asked. */
 export async function readLongRow(
   client: SqlClient,
   long: LongRow,
@@ -36,11 +32,7 @@ export async function readLongRow(
   }
 }
 
-/**
- * Takes the other cells of a column, page by page. They are of a later snapshot than the first statement's. One that
- * was written since has a higher ref key than the latest, and is not read, or a lower one: its tombstone is of a lower
- * version than its own entry and so does nothing.
- */
+/** Takes the other cells, of a later snapshot: tombstones of cells written since have too low a version. */
 async function takeRest(
   client: SqlClient,
   { row, gathered }: LongRow,

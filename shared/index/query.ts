@@ -13,7 +13,7 @@ import type { PhysicalIndex } from './index-table.ts';
 
 export const OPERATORS: readonly Operator[] = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'];
 
-/** A condition checked and typed. `position` is that of the field in the definition. */
+/** A checked condition; `position` is the field's in the definition. */
 export interface Filter {
   readonly position: number;
   readonly operator: Operator;
@@ -26,24 +26,17 @@ export interface ParsedQuery {
   readonly filters: readonly Filter[];
   readonly fields: readonly number[];
   readonly columns: readonly string[] | '*' | undefined;
-  /** Undefined: by row key. */
   readonly order: { readonly position: number; readonly descending: boolean } | undefined;
   readonly limit: number;
   readonly after: CursorPosition | undefined;
-  /** What a cursor of this query belongs to; few answers need one. */
   readonly identity: () => string;
 }
 
-/** What a query says beside its conditions. */
 const OTHERWISE = ['limit', 'after', 'order', 'fields', 'column', 'read', 'explain'] as const;
 const MAX_CONDITIONS = 32;
 const MAX_VALUES = 100;
 
-/**
- * Checks a query against the definition that answers it.
- *
- * @throws SchemalessError `missing_field` without the shard field, `unknown_field`, `invalid_field`
- */
+/** Checks a query. Throws `missing_field` without the shard field, `unknown_field`, `invalid_field`. */
 export function parseQuery(query: IndexQuery, definition: IndexDefinition, shards: number): ParsedQuery {
   const names = definition.fields.map(({ field }) => field);
   const positionOf = (name: string, parameter: string): number => {
@@ -92,7 +85,7 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
     shard: shardOfValue(shardValue, shardField.type, shards),
     shardValue,
     filters: filters.filter(({ position }) => position > 0),
-    // Each once: a field named a million times would be answered as often for each entry.
+    // Distinct: a field may be named a million times.
     fields:
       query.fields === undefined
         ? names.map((_, position) => position)
@@ -109,7 +102,6 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
   };
 }
 
-/** The columns to bring along, each once; none when the list is empty. */
 function parseColumns(columns: IndexQuery['columns']): readonly string[] | '*' | undefined {
   if (columns === undefined || columns === '*') return columns;
   const distinct = [...new Set(columns.map((column) => parseColumnName(column, 'column')))];
@@ -142,11 +134,7 @@ function parseValues(
   });
 }
 
-/**
- * The live version of an index, which answers queries: as it is cached, or past the cache where that has none.
- *
- * @throws SchemalessError `unknown_index`; `index_building` while its first version is being built; `unavailable`
- */
+/** Returns the live version, cached or not. Throws `unknown_index`, `index_building`, `unavailable`. */
 async function liveIndex(asked: IndexesAsked, name: string): Promise<PhysicalIndex> {
   const cached = versionOf(name, (await listedIndex(asked, name)).versions, 'live');
   if (cached) return cached;
@@ -162,7 +150,7 @@ async function liveIndex(asked: IndexesAsked, name: string): Promise<PhysicalInd
   throw await unknownIndex(topology, datastore, name);
 }
 
-/** An index as it is cached. Throws `unknown_index` only after a look whether it was made since. */
+/** Returns an index as cached. Throws `unknown_index` after a look whether it was made since. */
 export async function listedIndex({ topology, datastore }: IndexesAsked, name: string): Promise<IndexCatalogue> {
   const find = async (): Promise<IndexCatalogue | undefined> =>
     (await topology.indexes(datastore)).find((one) => one.name === name);
@@ -174,7 +162,6 @@ export async function listedIndex({ topology, datastore }: IndexesAsked, name: s
   return made;
 }
 
-/** The indexes of a datastore, as they are cached and past the cache. */
 export interface IndexesAsked {
   readonly topology: TopologySource;
   readonly datastore: string;
@@ -187,11 +174,8 @@ interface AnsweredQuery {
 }
 
 /**
- * Checks a query against the definition that answers it: that of the live version as it is cached; where the query does
- * not fit that one, of the version that was live a moment ago.
- *
- * @throws SchemalessError what is wrong with the query; `unknown_index`; `unavailable`; `index_building` where a
- *   version that is being built will answer it
+ * Checks a query against the cached live version, or the one that became live a moment ago. Throws what is wrong with
+ * it, `unknown_index`, `unavailable`, or `index_building` if a version being built will answer it.
  */
 export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shards: number): Promise<AnsweredQuery> {
   const index = await liveIndex(asked, query.index);
@@ -199,7 +183,7 @@ export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shar
     return { index, parsed: parseQuery(query, index.definition, shards) };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
-    // Where it cannot be looked up, what is cached is what is known.
+    // Without a look the cache is what is known.
     const now = await asked.looks(query.index).catch(() => undefined);
     const live = versionOf(query.index, now?.versions, 'live');
     if (live && live.hash !== index.hash) {
@@ -218,7 +202,6 @@ export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shar
   }
 }
 
-/** For a name that no index has, or none that is not retired. */
 export async function unknownIndex(
   topology: TopologySource,
   datastore: string,
@@ -243,7 +226,6 @@ function beingBuilt(name: string, hash: string, { progress }: IndexNow, what: st
   });
 }
 
-/** The last version in a state. */
 function versionOf(
   name: string,
   versions: readonly IndexVersion[] | undefined,

@@ -28,83 +28,70 @@ import {
 import type { PhysicalIndex } from './index-table.ts';
 import { allLong, foundLong, withLengths } from './long-columns.ts';
 
-/** A row, and what each of the indexes should hold of it, in their order. */
+/** A row, and what each index should hold of it, in the indexes' order. */
 export interface RowRead {
   readonly row: RowOfShard;
   readonly versions: readonly Version[];
   readonly entries: readonly RowEntries[];
-  /** Of each index: whether no entry can have been there before what was just written. @default that is not known */
   readonly areFirst?: readonly boolean[];
 }
 
-/** Rows that could not be read, and why: their shard's table is damaged or gone, say. */
+/** Rows that could not be read, because of a damaged table, say. */
 export interface RowsUnread {
   readonly rows: readonly RowOfShard[];
   readonly error: unknown;
 }
 
-/** Rows read together, and those of them that could not be. */
 export interface RowsRead {
   readonly read: readonly RowRead[];
   readonly unread: readonly RowsUnread[];
 }
 
-/** What one statement brought. */
 export interface FirstRead extends RowsRead {
-  /** Rows of many or long cells, to go on with one by one: see `readLongRow`. */
   readonly long: readonly LongRow[];
 }
 
-/** A row of which some cells did not come with the statement for many. */
+/** A row of which some cells did not come with the statement. */
 export interface LongRow {
   readonly row: RowOfShard;
   readonly versions: readonly Version[];
-  /** Of each index, as far as cells came. */
   readonly gathered: readonly GatheredEntries[];
   readonly rests: readonly RestOfColumn[];
 }
 
-/** Cells of a column that did not come. */
 export interface RestOfColumn {
   readonly column: string;
-  /** The latest cell, where it was too long to come along. */
+  /** The latest cell, if it was too long to come. */
   readonly latest: CellOfRow | undefined;
-  /** Earlier cells are looked at from here down. */
   readonly after: number;
-  /** How many of them. */
   readonly cells: number;
 }
 
 export interface RowsWanted {
   readonly datastore: string;
   readonly indexes: readonly PhysicalIndex[];
-  /** Cells of the shard field's column to look for former values. */
   readonly depth: number;
 }
 
-/** Cells of a column that come with the first statement, which many rows share: few rows have more. */
+/** Cells of a column in the first statement, which many rows share; few rows have more. */
 const FIRST_CELLS = 8;
-/**
- * Bodies that a statement for many rows may bring, encoded: a request's own 4 MiB, as much again for former values, and
- * as much again.
- */
+/** Encoded bytes that a statement may bring: three times a request's 4 MiB. */
 const STATEMENT_BYTES = 16 * 1024 * 1024;
-/** Decoding goes on for so long before others have their turn: the largest body takes about as long by itself. */
+/** Time of decoding before other work has its turn: about that of the largest body. */
 const TURN_MS = 20;
 
 /**
- * Reads rows of one group **now**, from its writer, for what indexes should hold of them. What is in memory at a time
- * is bounded, whatever the rows hold: a statement brings a bounded number of bytes, and of all bodies one is decoded at
- * a time, of which nothing is kept but the fields: 400 bytes may well be 13 MB of objects.
+ * Reads rows of one group **now**, from its writer, for their index entries. Memory is bounded: a statement brings a
+ * bounded number of bytes, and bodies are decoded one at a time, of which only the fields stay: 400 bytes may be 13 MB
+ * of objects.
  *
- * @throws SqlError when the group cannot be asked; what it refuses costs the rows concerned alone
+ * @throws SqlError when the group cannot be asked; a refusal costs its rows alone
  */
 export async function readRows(client: SqlClient, rows: readonly RowOfShard[], wanted: RowsWanted): Promise<FirstRead> {
   const columns = depthsOf(wanted).map(({ column, cells }) => ({ column, cells: Math.min(cells, FIRST_CELLS) }));
   return takeStates(await readStates(client, rows, withLengths(wanted.datastore, columns), wanted), wanted);
 }
 
-/** What indexes should hold of rows, of their states: of the columns that the indexes need, or more. */
 export async function takeStates(
   { states, unread: refused }: StatesRead,
   wanted: Pick<RowsWanted, 'indexes' | 'depth'>,
@@ -141,10 +128,7 @@ export async function takeStates(
   return { read, unread, long };
 }
 
-/**
- * Of a row's columns those that the index reads count alone: a cell of another one changes nothing of its entry, and so
- * nobody has to write it again for that.
- */
+/** Counts only the columns that the index reads: another column's cell changes no entry. */
 function versionOf({ epoch, cells }: RowState, { definition }: PhysicalIndex): Version {
   let highest = 0;
   for (const column of columnsOf(definition))
@@ -152,7 +136,7 @@ function versionOf({ epoch, cells }: RowState, { definition }: PhysicalIndex): V
   return { epoch, added_id: highest };
 }
 
-/** The shard field's column has one cell, and that was just written: without it the row had no entry. */
+/** Whether the shard field's column has one cell, just written: the row had no entry before. */
 function isFirst({ row, cells }: RowState, { definition }: PhysicalIndex): boolean {
   const [column = ''] = columnsOf(definition);
   const [only, ...others] = cells.get(column) ?? [];
@@ -163,7 +147,6 @@ function isFirst({ row, cells }: RowState, { definition }: PhysicalIndex): boole
   );
 }
 
-/** The columns that any of the indexes needs, each as deep as the one that needs it deepest. */
 export function depthsOf({ indexes, depth }: Pick<RowsWanted, 'indexes' | 'depth'>): readonly ColumnDepth[] {
   const depths: { column: string; cells: number }[] = [];
   for (const {
@@ -185,10 +168,7 @@ interface StatesRead {
   readonly unread: readonly RowsUnread[];
 }
 
-/**
- * Of shards that were refused, rows are asked for again where it was for the size of their result, until it fits; the
- * others are unread. So are rows that were cut.
- */
+/** Reads states. Rows of a shard whose result is too large are halved; rows that were cut are read again. */
 async function readStates(
   client: SqlClient,
   rows: readonly RowOfShard[],
@@ -222,7 +202,6 @@ async function readStates(
   };
 }
 
-/** Takes the cells of a column that came with the first statement; returns what did not. */
 function takeFirst(
   gathered: readonly GatheredEntries[],
   indexes: readonly PhysicalIndex[],
@@ -244,7 +223,7 @@ function takeFirst(
     after = ref_key;
     taken += 1;
   }
-  // Fewer than were asked for are all there are.
+  // Fewer than asked for are all there are.
   const areAll = taken === ofColumn.length - 1 && (ofColumn.length < FIRST_CELLS || ofColumn.length >= depth);
   if (areAll && latest.body !== 'left_out') return undefined;
   return {
@@ -265,7 +244,6 @@ export function takeBody(
     take(gathered[position] as GatheredEntries, (indexes[position] as PhysicalIndex).definition, column, body);
 }
 
-/** Lets others have their turn once decoding has gone on for a while. */
 export function turns(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
@@ -274,9 +252,7 @@ export function turns(): () => Promise<void> | undefined {
   };
 }
 
-/**
- * What was just written is in hand; of a damaged body nothing can be said: reading the cell says what is wrong with it.
- */
+/** Decodes a body, unless it was just written; undefined if damaged: reading the cell says why. */
 export function bodyOf(stored: Uint8Array | null, { written = [] }: RowOfShard): Json | undefined {
   if (stored === null) return undefined;
   const same = written.find(({ encoded }) => encoded.length === stored.length && Buffer.compare(encoded, stored) === 0);

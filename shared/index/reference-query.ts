@@ -8,10 +8,7 @@ import { parseQuery, type Filter } from './query.ts';
 import { parseCountLimit } from './run-count.ts';
 import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
-/**
- * What a query answers, stated over all cells of a datastore in memory: one entry for each row whose latest cells have
- * the shard field, filtered, ordered and cut.
- */
+/** Answers a query over all cells in memory: one entry for each row that has the shard field. */
 export function referenceQuery(
   indexes: readonly IndexDefinition[],
   cells: readonly Cell[],
@@ -73,7 +70,6 @@ function referenceEntries(
   return { definition, parsed, found };
 }
 
-/** What a count of those answers. */
 export function referenceCount(
   indexes: readonly IndexDefinition[],
   cells: readonly Cell[],
@@ -85,7 +81,6 @@ export function referenceCount(
   return { count: Math.min(found, most), complete: found <= most, served_by: 'writer', stale: false };
 }
 
-/** An absent field meets no condition. */
 function meets(value: FieldValue, { operator, values }: Filter): boolean {
   if (value === null) return false;
   const order = compareValues(value, values[0] ?? null);

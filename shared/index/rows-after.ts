@@ -14,7 +14,6 @@ import { foundLong, withLengths } from './long-columns.ts';
 import { depthsOf } from './read-rows.ts';
 import { DEPTH, readsAny } from './wanted-entries.ts';
 
-/** Indexes of the columns of cells. */
 export async function concernedIndexes(
   topology: TopologySource,
   datastore: string,
@@ -24,27 +23,20 @@ export async function concernedIndexes(
   return (await maintainedIndexes(topology, datastore)).filter((index) => readsAny(index, columns));
 }
 
-/** Bodies that come with one append's answer at most, encoded: of rows that have longer ones, these are asked for later. */
+/** Encoded bytes of bodies that come with an append; longer ones are read later. */
 const BODY_BYTES = 256 * 1024;
 
-/** What rows hold right after cells of theirs were appended. */
 export interface RowsAfter {
-  /** Those whose columns were read. */
   readonly indexes: readonly PhysicalIndex[];
   readonly states: readonly RowState[];
 }
 
-/** What is to be read behind an append. */
 interface WantedAfter {
   readonly read: ReadBehind;
-  /** @param epoch at which the shard was when the cells were appended */
   toRowsAfter(rows: readonly SqlRow[], epoch: number): RowsAfter;
 }
 
-/**
- * What rows of one shard hold once cells of theirs are appended, for the indexes that the cells concern: read in the
- * round trip of the append, for which it costs little, in place of one by itself.
- */
+/** Reads what the concerned indexes need of rows, in the round trip of the append. */
 export function wantRowsAfter(
   datastore: string,
   shard: number,
@@ -56,7 +48,6 @@ export function wantRowsAfter(
   const bodyBytes = Math.floor(BODY_BYTES / (rows.length * cellsOfRow(columns)));
   return {
     read: {
-      items: 1,
       branches: branchesOf(rows.length, columns),
       from: (item) => selectRowsOfShard(datastore, shard, rows, { columns, bodyBytes, item }),
     },
@@ -68,10 +59,6 @@ export function wantRowsAfter(
   };
 }
 
-/**
- * The rows that cells belong to, each once: those of columns that the indexes read. What is written together, or joined,
- * is of all kinds.
- */
 export function rowsOf(cells: readonly BufferedCell[], indexes: readonly PhysicalIndex[]): readonly RowOfShard[] {
   const rows: RowOfShard[] = [];
   const byRow = cells.length === 1 ? [cells] : Map.groupBy(cells, ({ row_key }) => row_key).values();
@@ -83,10 +70,7 @@ export function rowsOf(cells: readonly BufferedCell[], indexes: readonly Physica
   return rows;
 }
 
-/**
- * The states of rows that were read for all of the indexes that concern them, by row. Those of which a body was too long
- * to come along are read by themselves, which brings more at a time.
- */
+/** Returns states by row that were read for all indexes that concern it. Rows with left-out bodies are read again. */
 export function statesAfter(
   after: readonly RowsAfter[],
   rows: readonly RowOfShard[],

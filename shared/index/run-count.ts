@@ -8,7 +8,7 @@ import { toNumber } from '../sql/cell-rows.ts';
 import { parseForIndex, type IndexesAsked } from './query.ts';
 import { countFound } from './statements/count-found.ts';
 
-/** Counts what a query would find, with one statement to one shard. Throws as `runQuery` does. */
+/** Counts what a query finds, with one statement to one shard. Throws as `runQuery`. */
 export async function runCount(
   context: StoreContext,
   asked: IndexesAsked,
@@ -25,7 +25,6 @@ export async function runCount(
   return { count: Math.min(found, most), complete: found <= most, served_by: role, stale: role === 'reader' };
 }
 
-/** How far is counted. Throws `invalid_field`. */
 export function parseCountLimit(limit: number = LIMITS.countedEntries): number {
   return parseCount(limit, 'limit', 1, LIMITS.countedEntries);
 }

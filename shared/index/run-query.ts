@@ -21,19 +21,17 @@ import { STRING_BYTES, type FieldValue } from '../definitions/field-value.ts';
 import { unionOf } from '../sql/union.ts';
 import { joinedByKey } from '../access/joined.ts';
 
-/** What an entry adds to an answer besides its values. */
+/** Bytes of an entry in an answer besides its values. */
 const ENTRY_ENVELOPE_BYTES = 120;
 
 /**
- * Answers a query: one statement to one shard, and where columns are asked for one more per group of the rows found.
- *
- * @throws SchemalessError `unknown_index`; `index_building` with its progress, also where the definition that can
- *   answer is not built yet; `unavailable`
+ * Answers a query with one statement to one shard, and one to each group of the rows if columns are wanted. Throws
+ * `unknown_index`, `index_building`, `unavailable`.
  */
 export async function runQuery(
   context: StoreContext,
   asked: IndexesAsked,
-  reads: EntryReads,
+  readEntries: EntryReads,
   query: IndexQuery,
 ): Promise<IndexAnswer> {
   const { datastore } = asked;
@@ -43,11 +41,10 @@ export async function runQuery(
   const { group } = homeOf(topology, wanted.shard);
   const client = await context.groups.client(group);
   const parsed = { ...wanted, limit: Math.min(wanted.limit, entriesOfPage(index, pageBytes(client))) };
-  // What is explained is the statement that ran.
+  // The explained statement is the one that ran.
   const mayJoin = query.together === true && query.explain !== true && isBounded(parsed);
-  const readEntries = mayJoin ? reads.together : reads.alone;
   const { role, found: all } = await context.admit(group, () =>
-    readEntries({ group, client, read, index, query: parsed }),
+    readEntries({ group, client, read, index, query: parsed }, mayJoin),
   );
   const found = all.slice(0, parsed.limit);
 
@@ -82,12 +79,12 @@ export async function runQuery(
   };
 }
 
-/** As many entries as fit in any case. */
+/** Returns how many entries fit in any case. */
 function entriesOfPage({ definition }: PhysicalIndex, bytes: number): number {
   return Math.floor(bytes / (ENTRY_ENVELOPE_BYTES + definition.fields.length * STRING_BYTES));
 }
 
-/** Where cells are brought along, so many are asked for at a time: what is behind a full answer is not fetched. */
+/** Cells asked for at a time: nothing is fetched behind a full answer. */
 const CELLS_AT_ONCE = 1000;
 const WHOLE_ROWS_AT_ONCE = 100;
 
@@ -97,11 +94,10 @@ interface Bringing {
   readonly read: Role;
   readonly packed: boolean | undefined;
   readonly room: AnswerRoom;
-  /** The room is this query's alone, and the first entry comes whatever its size. */
+  /** The room is this query's alone, so the first entry comes whatever its size. */
   readonly anyway: boolean;
 }
 
-/** The entries that fit, one at least. */
 function untilFull(found: readonly FoundEntry[], shape: EntryShape, room: AnswerRoom): IndexEntry[] {
   const { atMostBytes, choose } = shape;
   const all = found.length * atMostBytes;
@@ -120,9 +116,7 @@ function untilFull(found: readonly FoundEntry[], shape: EntryShape, room: Answer
 }
 
 interface EntryShape {
-  /** Of an entry without cells. */
   readonly atMostBytes: number;
-  /** The fields that are answered, by their names. */
   readonly choose: (values: readonly FieldValue[]) => Record<string, FieldValue>;
 }
 
@@ -141,7 +135,6 @@ function shapeOf(index: PhysicalIndex, { fields }: ParsedQuery): EntryShape {
   };
 }
 
-/** The entries that fit, each with the latest cells of its row. */
 async function withCells(
   bringing: Bringing,
   found: readonly FoundEntry[],
@@ -167,8 +160,7 @@ async function withCells(
     for (const [at, { row_key, values }] of page.entries()) {
       const positions: Positions = { from: at * each, to: (at + 1) * each };
       await wanted.complete(positions, room.left());
-      // From here on to where the room is taken nothing is waited for: others that share it would decode as much
-      // meanwhile.
+      // Nothing is awaited until the room is taken: queries that share it would decode too much.
       const cells = cellsOfRow(wanted, row_key, positions, room);
       const decoded = 'error' in cells ? [] : cells;
       const fields = shape.choose(values);
@@ -189,7 +181,6 @@ async function withCells(
   return entries;
 }
 
-/** Items of a row. */
 interface Positions {
   readonly from: number;
   readonly to: number;
@@ -199,10 +190,7 @@ type RowCells =
   | readonly DecodedCell[]
   | { readonly error: SchemalessError; /** Another answer may have it. */ readonly noRoom: boolean };
 
-/**
- * The cells of a row, of so many items; an error where one of them could not be read. Decodes no more than the room has
- * a place for.
- */
+/** Returns the cells of a row, or the error of one; decodes no more than fits. */
 function cellsOfRow(wanted: WantedCells, row_key: string, { from, to }: Positions, room: AnswerRoom): RowCells {
   const decoded: DecodedCell[] = [];
   const ofRow = answerRoom(room.left());
@@ -236,7 +224,6 @@ async function explain(context: StoreContext, group: string, shard: number, stat
   return { shard, group, statement: statement.sql, plan: JSON.parse(toText(rows[0]?.[0])) as unknown };
 }
 
-/** What a query asks of the group that holds its shard. */
 interface EntriesWanted {
   readonly group: string;
   readonly client: SqlClient;
@@ -245,24 +232,16 @@ interface EntriesWanted {
   readonly query: ParsedQuery;
 }
 
-/** The entries that a query finds, in its order: a page of them and one more, which says whether there are more. */
+/** Entries in order, one more than a page, which says whether there are more. */
 interface EntriesFound {
   readonly found: readonly FoundEntry[];
   readonly role: Role;
 }
 
-/** Statements for joined queries of an index that are under way at a time, of one group. */
 const STATEMENTS_AT_ONCE = 2;
 
-/** Two ways to read what queries find. */
-interface EntryReads {
-  alone(wanted: EntriesWanted): Promise<EntriesFound>;
-  /**
-   * With one for those of an index and group that come at the same time; if no node answers it, it has failed for all
-   * of them.
-   */
-  together(wanted: EntriesWanted): Promise<EntriesFound>;
-}
+/** Reads a query's entries; `mayJoin`: with one statement for concurrent queries, which fail together. */
+type EntryReads = (wanted: EntriesWanted, mayJoin: boolean) => Promise<EntriesFound>;
 
 export function entryReads(datastore: string): EntryReads {
   async function readAll(
@@ -291,36 +270,24 @@ export function entryReads(datastore: string): EntryReads {
   const join = joinedByKey<EntriesWanted, EntriesFound | SchemalessError>(
     {
       atOnce: STATEMENTS_AT_ONCE,
-      // As much as one query may ask for.
       fits: (taken, next) => taken.reduce((sum, { query }) => sum + query.limit, next.query.limit) <= LIMITS.listCells,
       run: readAll,
     },
     ({ group, read, index }) => `${group}/${read}/${indexTableName(index.name, index.hash)}`,
   );
 
-  return {
-    async alone(wanted) {
-      const [only] = await readAll([wanted]);
-      return toFound(only);
-    },
-    together: async (wanted) => toFound(await join(wanted)),
+  return async (wanted, mayJoin) => {
+    const [found] = mayJoin ? [await join(wanted)] : await readAll([wanted]);
+    if (found && 'found' in found) return found;
+    throw found ?? new Error('an answer without its only query');
   };
 }
 
-function toFound(found: EntriesFound | SchemalessError | undefined): EntriesFound {
-  if (found && 'found' in found) return found;
-  throw found ?? new Error('an answer without its only query');
-}
-
-/**
- * Whether a query reads no more entries than it answers: those of its shard value, or of one value of one more field,
- * lie in a key in the order of their rows. What it is joined with does not wait for it then.
- */
+/** Whether a query reads only what it answers, in a key in row order: queries joined with it do not wait. */
 function isBounded({ filters, order }: ParsedQuery): boolean {
   return order === undefined && filters.length <= 1 && filters.every(({ operator }) => operator === 'eq');
 }
 
-/** The order of those queries. Row keys sort as their bytes do. */
 function byRowKey(one: FoundEntry, other: FoundEntry): number {
   return one.row_key < other.row_key ? -1 : 1;
 }

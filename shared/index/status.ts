@@ -3,7 +3,7 @@ import { indexTableName } from './index-table.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import { listedIndex, unknownIndex, type IndexesAsked } from './query.ts';
 
-/** The indexes of a datastore, by name, as they are at this moment. Throws `unavailable`. */
+/** Returns the status of all indexes at this moment. Throws `unavailable`. */
 export async function indexStatuses({ topology, datastore, looks }: IndexesAsked): Promise<readonly IndexStatus[]> {
   await topology.renew();
   const catalogues = await topology.indexes(datastore);
@@ -11,7 +11,7 @@ export async function indexStatuses({ topology, datastore, looks }: IndexesAsked
   return statuses.filter((status) => status !== undefined);
 }
 
-/** One index, as it is at this moment. Throws `unknown_index`, `unavailable`. */
+/** Returns an index's status at this moment. Throws `unknown_index`, `unavailable`. */
 export async function indexStatus(asked: IndexesAsked, name: string): Promise<IndexStatus> {
   await listedIndex(asked, name);
   const status = statusOf(name, await asked.looks(name));
@@ -19,7 +19,6 @@ export async function indexStatus(asked: IndexesAsked, name: string): Promise<In
   return status;
 }
 
-/** Undefined where all versions are retired. */
 function statusOf(name: string, { versions, progress, mistyped }: IndexNow): IndexStatus | undefined {
   const live = versions.find(({ state }) => state === 'live');
   const building = versions.findLast(({ state }) => state === 'building');

@@ -12,59 +12,51 @@ import { DEPTH, wantedEntries, wantedInParts, type EntryOfShard, type Wanted } f
 import { writeEntries } from './write-entries.ts';
 import { type FieldValue, keyOfValue } from '../definitions/field-value.ts';
 
-/** A place where an index does not say what the cells say. */
 export interface IndexProblem {
-  /** `missing`: the row has no entry. `wrong`: its entry has other fields. `extra`: an entry that no cell calls for. */
+  /** `missing`: no entry. `wrong`: other fields. `extra`: an entry that no cell calls for. */
   readonly kind: 'missing' | 'wrong' | 'extra';
   readonly row_key: string;
   readonly value: FieldValue;
 }
 
 export interface Verification {
-  readonly rows: number;
-  readonly entries: number;
-  readonly found: Readonly<Record<IndexProblem['kind'], number>>;
-  /** The first of them, up to 10,000. */
-  readonly problems: readonly IndexProblem[];
-  /** Entries that were written to mend them. */
-  readonly mended: number;
-  /** Shards of whose rows or entries some could not be compared, and why; the others were. */
-  readonly failed: ReadonlyMap<number, unknown>;
-  /** Shards that have to be gone through again for that. */
-  readonly again: ReadonlySet<number>;
+  rows: number;
+  entries: number;
+  mended: number;
+  readonly found: Record<IndexProblem['kind'], number>;
+  readonly problems: IndexProblem[];
+  readonly failed: Map<number, unknown>;
+  /** Shards to compare again. */
+  readonly again: Set<number>;
 }
 
-/** How far one group's shards were gone through: they go in their order, of each first the rows, then the entries. */
+/** How far one group has come: shards in order, of each the rows, then the entries. */
 export interface VerifyLocation {
   readonly shard: number;
   readonly part: 'rows' | 'entries';
-  /** The last that was compared. @default none of this part was */
+  /** The last one compared. @default none of this part */
   readonly after?: Json;
 }
 
 export interface VerifyOptions {
-  /** Mend what is found. @default false */
   readonly repair?: boolean;
-  /** Writers may be at work: what differs is looked at again after so long before it counts. @default 1000 */
+  /** Differences are looked at again after this time, since writers may be at work. @default 1000 */
   readonly settleMs?: number;
-  /** @default all */
   readonly shards?: readonly number[];
-  /** Where to go on, by group. @default from the beginning */
+  /** Where to go on, by group. @default the beginning */
   readonly from?: Readonly<Record<string, VerifyLocation>>;
-  /** Is told how far a group's shards were gone through, page by page, and what of all has to be gone through again. */
+  /** Called page by page with the progress, and the shards to compare again. */
   readonly passed?: (group: string, location: VerifyLocation, again: ReadonlySet<number>) => void;
-  /** Once it comes nothing more is compared. */
   readonly signal?: AbortSignal;
 }
 
 const PAGE = 100;
 const PROBLEMS_KEPT = 10_000;
-/** Entries written with one statement, or one for each table. */
 const MENDED_AT_ONCE = 500;
 
 /**
- * Compares an index with what the cells say: every row with its entry, and every entry with its row. Looks twice, since
- * a write under way has stored its cell a moment before its entry. A table that cannot be read costs what is in it.
+ * Compares an index with the cells, both ways: every row with its entry, and every entry with its row. Looks twice,
+ * since a write stores its cell a moment before its entry. A table that cannot be read costs its own content.
  */
 export async function verifyIndex(
   context: StoreContext,
@@ -74,7 +66,7 @@ export async function verifyIndex(
 ): Promise<Verification> {
   const topology = await requireDatastore(context.topology, datastore);
   const shards = options.shards ?? topology.homes.map((_, shard) => shard);
-  const totals: Totals = {
+  const totals: Verification = {
     rows: 0,
     entries: 0,
     mended: 0,
@@ -100,16 +92,6 @@ export async function verifyIndex(
   return totals;
 }
 
-interface Totals extends Verification {
-  rows: number;
-  entries: number;
-  mended: number;
-  readonly found: Record<IndexProblem['kind'], number>;
-  readonly problems: IndexProblem[];
-  readonly failed: Map<number, unknown>;
-  readonly again: Set<number>;
-}
-
 interface ShardWork {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
@@ -118,10 +100,9 @@ interface ShardWork {
   readonly group: string;
   readonly shard: number;
   readonly options: VerifyOptions;
-  readonly totals: Totals;
+  readonly totals: Verification;
 }
 
-/** @param shard that some rows are of @default the one that is gone through */
 function fail({ totals: { failed, again }, shard: own }: ShardWork, error: unknown, shard = own): void {
   if (!failed.has(shard)) failed.set(shard, error);
   again.add(own);
@@ -131,12 +112,11 @@ function isOver({ options: { signal } }: ShardWork): boolean {
   return signal?.aborted === true;
 }
 
-function note({ found, problems }: Totals, problem: IndexProblem): void {
+function note({ found, problems }: Verification, problem: IndexProblem): void {
   found[problem.kind] += 1;
   if (problems.length < PROBLEMS_KEPT) problems.push(problem);
 }
 
-/** Every row of a shard: is its entry there, and right? */
 async function verifyRows(work: ShardWork, from?: Json): Promise<void> {
   const { context, datastore, group, shard, options, totals } = work;
   const client = await context.groups.client(group);
@@ -151,21 +131,13 @@ async function verifyRows(work: ShardWork, from?: Json): Promise<void> {
       await sleep(options.settleMs ?? 1000);
       for await (const differences of differencesInParts(work, [...suspects])) {
         const visible = differences.filter(isVisible);
-        for (const {
-          wanted: { row },
-          held,
-        } of visible)
-          note(totals, {
-            kind: held && !held.tombstone ? 'wrong' : 'missing',
-            row_key: row.row_key,
-            value: row.values[0] ?? null,
-          });
+        for (const { wanted, held } of visible) {
+          const kind = held && !held.tombstone ? 'wrong' : 'missing';
+          note(totals, { kind, row_key: wanted.row.row_key, value: wanted.row.values[0] ?? null });
+        }
         const seen = new Set(visible.map(({ wanted }) => wanted.row.row_key));
-        if (options.repair)
-          await mend(
-            work,
-            differences.flatMap(({ wanted }) => (seen.has(wanted.row.row_key) ? [wanted] : [])),
-          );
+        const entries = differences.flatMap(({ wanted }) => (seen.has(wanted.row.row_key) ? [wanted] : []));
+        if (options.repair) await mend(work, entries);
       }
     }
     if (keys.length < PAGE) return;
@@ -175,13 +147,9 @@ async function verifyRows(work: ShardWork, from?: Json): Promise<void> {
 
 async function* differencesInParts(work: ShardWork, keys: readonly string[]): AsyncGenerator<readonly Difference[]> {
   const { context, datastore, index, shard } = work;
-  for await (const { entries, unread } of wantedInParts(
-    context,
-    datastore,
-    [index],
-    keys.map((row_key) => ({ row_key, shard })),
-    DEPTH.all,
-  )) {
+  const wanted = { datastore, indexes: [index], depth: DEPTH.all };
+  const rows = keys.map((row_key) => ({ row_key, shard }));
+  for await (const { entries, unread } of wantedInParts(context, wanted, rows)) {
     for (const { error } of unread) fail(work, error);
     const { differences, unasked } = await differencesOf(context, datastore, entries);
     for (const { error } of unasked) fail(work, error);
@@ -189,9 +157,7 @@ async function* differencesInParts(work: ShardWork, keys: readonly string[]): As
   }
 }
 
-/**
- * What no query can see does not count: an entry of an older version with the same fields, a tombstone more or less.
- */
+/** Ignores what no query sees: an older version with the same fields, a tombstone more or less. */
 function isVisible({ wanted: { row }, held }: Difference): boolean {
   return (
     !row.tombstone &&
@@ -201,7 +167,6 @@ function isVisible({ wanted: { row }, held }: Difference): boolean {
   );
 }
 
-/** Every entry of a shard's table: does its row call for it? */
 async function verifyEntries(work: ShardWork, from?: Json): Promise<void> {
   const { context, datastore, index, group, shard, options, totals } = work;
   const client = await context.groups.client(group);
@@ -229,7 +194,7 @@ function toKey(after?: Json): EntryKey | undefined {
   return { value, row_key: rowKey };
 }
 
-/** Entries that no row calls for, as far as their rows can be read. */
+/** Returns entries that no row calls for, as far as rows can be read. */
 async function uncalledFor(work: ShardWork, entries: readonly ScannedEntry[]): Promise<ScannedEntry[]> {
   const wanted = await wantedOf(work, entries);
   for (const { rows, error } of wanted.unread) for (const { shard } of rows) fail(work, error, shard);
@@ -253,7 +218,7 @@ function wantedOf(
   return wantedEntries(context, { datastore, indexes: [index], depth: 1 }, rows);
 }
 
-/** A tombstone for each, of a version that wins over what is there: the row may have lost the cell it came from. */
+/** Makes tombstones of versions that win: the row may have lost the cell of the entry. */
 async function tombstones(work: ShardWork, extras: readonly ScannedEntry[]): Promise<EntryOfShard[]> {
   const { topology, index, shard } = work;
   const now = new Map((await wantedOf(work, extras)).entries.map(({ row }) => [row.row_key, row.version]));

@@ -17,31 +17,28 @@ import {
 } from './read-rows.ts';
 import type { IndexRow } from './statements/put-entries.ts';
 
-/** How many cells of the shard field's column are looked at for former values. */
 export const DEPTH = {
-  /** The write path: the latest cell and the one before it. What an earlier writer missed, the repair makes good. */
+  /** The write path: the latest cell and the one before. The repair corrects older ones. */
   recent: 2,
-  /** The repair: every value that an entry may ever have been under. */
+  /** The repair: every value that an entry may have been under. */
   all: 10_000,
 } as const;
 
-/** A row of an index table and the shard that it belongs to. */
 export interface EntryOfShard {
   readonly index: PhysicalIndex;
   readonly shard: number;
   readonly row: IndexRow;
-  /** None can have been there before what was just written. @default it is not known */
+  /** No entry can have been there before the write. */
   readonly isFirst?: boolean | undefined;
 }
 
-/** A field that a row's latest cell has, but of another type than the index says: it counts as null there. */
+/** A field of another type than the index says; it counts as null. */
 export interface MistypedField {
   readonly index: PhysicalIndex;
   readonly position: number;
   readonly row_key: string;
 }
 
-/** What the indexes should hold of some rows. */
 export interface Wanted {
   readonly entries: readonly EntryOfShard[];
   readonly mistyped: readonly MistypedField[];
@@ -49,45 +46,37 @@ export interface Wanted {
 }
 
 interface WantedPart extends Wanted {
-  /** Parts of rows of many or long cells are still to come, which may take their time. */
+  /** Parts of long rows are still to come, which may take time. */
   readonly more: boolean;
 }
 
 /**
- * What the indexes should hold of some rows, read **now** from the writers of the rows' groups: never from a body in
- * hand, so that whoever comes last has seen the most. In parts, each of rows of one group: many, or one that has many
- * cells. However many cells the rows have, no more than a part is in memory.
+ * Computes what indexes should hold of rows, read **now** from the writers: never from a body in hand, so that the last
+ * writer has seen the most. Yields parts of one group each, with only a part in memory.
  *
- * @param depth cells of the shard field's column to look for former values
- * @throws SqlError when a group cannot be asked; what it refuses makes the rows concerned `unread`
+ * @throws SqlError when a group cannot be asked; its refusals make rows `unread`
  */
 export async function* wantedInParts(
   context: StoreContext,
-  datastore: string,
-  indexes: readonly PhysicalIndex[],
+  wanted: RowsWanted,
   rows: readonly RowOfShard[],
-  depth: number,
 ): AsyncGenerator<WantedPart> {
+  const { datastore, indexes } = wanted;
   if (indexes.length === 0 || rows.length === 0) return;
   const topology = await requireDatastore(context.topology, datastore);
-  const rowsWanted: RowsWanted = { datastore, indexes, depth };
   for (const [group, ofGroup] of byGroup(topology, rows)) {
     const client = await context.groups.client(group);
-    const { long, ...first } = await readRows(client, ofGroup, rowsWanted);
+    const { long, ...first } = await readRows(client, ofGroup, wanted);
     yield { ...wantedOf(first, indexes, topology), more: long.length > 0 };
     for (const [position, one] of long.entries())
       yield {
-        ...wantedOf(await readLongRow(client, one, rowsWanted), indexes, topology),
+        ...wantedOf(await readLongRow(client, one, wanted), indexes, topology),
         more: position < long.length - 1,
       };
   }
 }
 
-/**
- * The same for few rows, or a small depth: all of it, groups side by side.
- *
- * @param known states of some of the rows, that were read just now of the columns that the indexes need, or more
- */
+/** Computes the same at once, groups side by side; `known` are states of some rows, read just now. */
 export async function wantedEntries(
   context: StoreContext,
   wanted: RowsWanted,
@@ -117,7 +106,7 @@ async function readAll(
   const [states, asked]: [RowState[], RowOfShard[]] = [[], []];
   for (const row of rows) {
     const state = known.get(row.row_key);
-    // Read for all whose appends were joined: this row is what one of them wrote of it.
+    // The state was read for all joined appends; this row is what one of them wrote.
     if (state) states.push({ ...state, row });
     else asked.push(row);
   }
@@ -151,7 +140,6 @@ function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[],
   return { entries, mistyped, unread };
 }
 
-/** Adds the entry of a row, and a tombstone under each former value of its shard field. */
 function addEntries(
   entries: EntryOfShard[],
   index: PhysicalIndex,
@@ -179,7 +167,6 @@ function addEntries(
     });
 }
 
-/** Whether an index reads one of these columns. */
 export function readsAny({ definition }: PhysicalIndex, columns: readonly string[]): boolean {
   return columnsOf(definition).some((column) => columns.includes(column));
 }

@@ -6,7 +6,7 @@ import { refreshSoon } from '../topology/refresh-soon.ts';
 import { insertEntries, putEntries } from './statements/put-entries.ts';
 import type { EntryOfShard } from './wanted-entries.ts';
 
-/** Once more where nobody knows how the first time ended: to write an entry twice does nothing. */
+/** Tries an unclear end once more: writing an entry twice does nothing. */
 async function changeSurely(client: SqlClient, statement: Statement): Promise<void> {
   try {
     await client.change(statement);
@@ -21,11 +21,8 @@ function isUnclear(error: unknown): boolean {
 }
 
 /**
- * Writes entries of one table. The first ones of rows are only inserted where they share a commit, which is where a
- * shorter statement tells; what is there all the same is of a log that was cut since, or was written by the repair
- * meanwhile.
- *
- * @param areNew the cells of their rows were not there before
+ * Writes entries of one table. Inserts first entries if they share a commit, where a shorter statement pays; one that
+ * exists all the same is of a cut log, or the repair's.
  */
 async function putOrInsert(
   client: SqlClient,
@@ -52,10 +49,10 @@ export interface MissedEntries {
 }
 
 /**
- * Writes entries to the shards of their shard fields, side by side, each table with one statement; of a shard that is
- * being moved, to its copy, too. What a copy misses is found when it becomes the shard.
+ * Writes entries to the shards of their shard fields, one statement a table, side by side; of a moving shard also to
+ * its copy, whose misses are found when it becomes the shard.
  *
- * @param areNew the cells of their rows were not there before @default false: or it is not known
+ * @param areNew the cells of their rows are known to be new
  * @returns what could not be written, by table
  */
 export async function writeEntries(
@@ -78,7 +75,7 @@ export async function writeEntries(
         const writing = putOrInsert(await context.groups.client(group), datastore, ofTable, areNew);
         await (copy?.takesEntries === true ? Promise.all([writing, writeToCopy(ofTable, copy.group)]) : writing);
       } catch (error) {
-        // What is wanted of a shard that has just moved is asked of where it is, when it is made good.
+        // The repair asks where a moved shard is.
         if (isGone(error)) refreshSoon(context.topology);
         missed.push({ group, entries: ofTable, error });
       }

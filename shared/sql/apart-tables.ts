@@ -1,7 +1,5 @@
-/** How long the statements of a table that kept others waiting, or was refused, go by themselves. */
 const APART_MS = 30_000;
 
-/** Tables whose statements share no commit with others for a while. */
 export class ApartTables {
   readonly #until = new Map<string, number>();
 
@@ -18,7 +16,6 @@ export class ApartTables {
     return false;
   }
 
-  /** @param milliseconds from now @default half a minute */
   keep(table: string, milliseconds = APART_MS): void {
     this.#until.set(table, Math.max(this.#until.get(table) ?? 0, performance.now() + milliseconds));
   }

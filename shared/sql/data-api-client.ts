@@ -18,12 +18,9 @@ interface DataApiCluster {
 }
 
 export interface DataApiSettings {
-  /**
-   * A call without an answer in this time is abandoned; its statement may still be done. Longer than the servers' lock
-   * wait of 3 s, and so short that a caller with a time limit of 30 s can try once more. @default 10000
-   */
+  /** A call is abandoned after this time. Longer than the servers' lock wait of 3 s; two fit in 30 s. @default 10000 */
   readonly callTimeoutMs?: number;
-  /** So long a cluster that is paused is given to resume, and a call that was throttled is repeated. @default 18000 */
+  /** How long a paused cluster may resume, and throttled calls are repeated. @default 18000 */
   readonly waitMs?: number;
 }
 
@@ -31,31 +28,21 @@ const DEFAULTS: Required<DataApiSettings> = { callTimeoutMs: 10_000, waitMs: 18_
 
 const KIB = 1024;
 
-/** A cluster that resumes is slow, and not down: only a call without an answer in its time counts. */
+/** A resuming cluster is slow, not down: only a call that times out counts. */
 export const DATA_API_BREAKERS: Partial<BreakerSettings> = { slowMs: 30_000, probeTimeoutMs: 2000 };
 
-/**
- * The Data API's own: headers and body of a request. What base64 and JSON add is counted, the headers with a margin.
- */
+/** The Data API's limit of headers and body, less a margin for the headers. Base64 and JSON count. */
 const REQUEST_BYTES = 4096 * KIB - 16 * KIB;
-/** The service model's: characters of a statement without its values. */
 const STATEMENT_CHARACTERS = 65_536;
-/**
- * What is left of the Data API's 64 KiB a row, 1 MiB a result and 4 MiB a request once the other columns have had
- * theirs: up to 400 bytes a cell, and 1,001 cells a page; bodies travel as base64.
- */
+/** What the other columns leave of 64 KiB a row, 1 MiB a result and 4 MiB a request; bodies travel as base64. */
 const BOUNDS: SqlBounds = { bodyBytes: 60 * KIB, writtenBytes: 2900 * KIB, pageBytes: 512 * KIB };
 const SETS_INSERT_ID = /\bLAST_INSERT_ID\(./;
-/** After a refusal that did nothing; twice as long after each further one. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3000;
 
 /**
- * One group over the RDS Data API: nothing is held between two calls, and there is only the writer. A cluster that is
- * paused is waited for; of calls that may have done something none is repeated here. A union whose text or result is
- * too large is run in parts.
- *
- * @param client must not retry by itself (`maxAttempts: 1`): the SDK repeats calls whose outcome is unknown
+ * Reaches one group over the RDS Data API, where only the writer exists. Waits for a paused cluster; never repeats a
+ * call that may have done something. `client` must not retry either (`maxAttempts: 1`).
  */
 export function dataApiClient(
   client: RDSDataClient,
@@ -109,7 +96,7 @@ export function dataApiClient(
     async change(statement) {
       const { numberOfRecordsUpdated = 0, generatedFields = [] } = await run(statement);
       const insertId = Number(generatedFields[0]?.longValue ?? generatedFields[0]?.stringValue ?? 0);
-      // Added ids are counted back from it: without one nobody knows what was done, and the caller has to look.
+      // Added ids are counted back from it: without one the outcome is unknown, and the caller has to look.
       if (insertId < numberOfRecordsUpdated && SETS_INSERT_ID.test(statement.sql))
         throw new SqlError('unclear', `${numberOfRecordsUpdated} rows, and insert id ${insertId}`);
       return { affectedRows: numberOfRecordsUpdated, insertId };
@@ -139,13 +126,13 @@ function toCommand({ resourceArn, secretArn }: DataApiCluster, statement: Statem
     secretArn,
     sql,
     parameters,
-    // After 45 s the service answers, and the server goes on.
+    // The service answers after 45 s, and the server goes on.
     ...(statement.withinMs !== undefined && { continueAfterTimeout: true }),
     resultSetOptions: { longReturnType: 'STRING', decimalReturnType: 'STRING' },
   });
 }
 
-/** As it goes over the wire: base64, or JSON text, and the names around it. */
+/** Returns the size on the wire: base64 or JSON text, and the names around it. */
 function sizeOf(value: Statement['parameters'][number]): number {
   const around = 64;
   if (value instanceof Uint8Array) return around + Math.ceil(value.length / 3) * 4;

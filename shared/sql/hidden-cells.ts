@@ -4,11 +4,8 @@ import { FIRST_NAME } from '../address.ts';
 import type { SqlParameter } from './client.ts';
 
 /**
- * Which cells are out of their retention, as a condition within the statement that reads them: it is judged by the
- * snapshot that they are read from, and by the database's clock. What it tells of a cell goes into the number of its item,
- * see `cellColumns`, so that a statement over columns without a rule stays as it is.
- *
- * Over a row of the table `entity`, which goes by that name in the statement.
+ * A condition for cells that their retention hides, judged by the snapshot and clock of the statement that reads them.
+ * The item's number carries the result, see `cellColumns`. The statement calls the row `entity`.
  */
 export interface HiddenCells {
   readonly sql: string;
@@ -17,14 +14,12 @@ export interface HiddenCells {
 
 export type RetentionRules = readonly RetentionRule[] | undefined;
 
-/** A datastore to be read, as its topology says: its name, and the rules by which cells are hidden. */
 export interface ReadableDatastore {
   readonly datastore: string;
-  /** @default nothing is hidden */
   readonly retention?: RetentionRules;
 }
 
-/** The rule of a column; undefined where its cells are kept for good. */
+/** Returns the rule of a column; undefined if its cells are kept for good. */
 export function retentionOf(rules: RetentionRules, column: string): RetentionRule | undefined {
   return rules?.find((rule) => rule.column === column) ?? rules?.find((rule) => rule.column === EVERY_COLUMN);
 }
@@ -41,11 +36,11 @@ interface ReadColumn {
   readonly entity: string;
   readonly rowKey: Uint8Array;
   readonly column: string;
-  /** The latest cell alone, which no other puts out. */
+  /** Only the latest cell is read, which no other cell hides. */
   readonly onlyLatest: boolean;
 }
 
-/** Of the cells of one column of a row; undefined where none can be hidden. */
+/** Returns the condition for one column of a row; undefined if none can be hidden. */
 export function hiddenInColumn(rules: RetentionRules, read: ReadColumn): HiddenCells | undefined {
   const { entity, rowKey, column, onlyLatest } = read;
   const rule = retentionOf(rules, column);
@@ -53,10 +48,7 @@ export function hiddenInColumn(rules: RetentionRules, read: ReadColumn): HiddenC
   return rule && boundsOf(rule, onlyLatest ? undefined : { entity, rowKey: '?', column: '?', parameters: address });
 }
 
-/**
- * A condition by which a list of one column leaves out what is out of its retention, whether it is erased by now or not:
- * a bound of the key, so that however much was erased costs no read. Empty where nothing can be left out.
- */
+/** Returns a condition that leaves hidden cells out of a list, as a bound of the key; empty if none can be. */
 export function keptInColumn(
   rules: RetentionRules,
   { entity, rowKey, column }: Omit<ReadColumn, 'onlyLatest'>,
@@ -72,7 +64,7 @@ export function keptInColumn(
   };
 }
 
-/** Of cells of any columns: each by the rule of its own. */
+/** Returns the condition for cells of any columns, each by its own rule. */
 export function hiddenInAny(rules: RetentionRules, entity: string, onlyLatest: boolean): HiddenCells | undefined {
   const ofCell = { entity, rowKey: 'entity.row_key', column: 'entity.column_name', parameters: [] };
   const judged = (rules ?? []).map(({ column, ...rule }) => ({
@@ -83,7 +75,6 @@ export function hiddenInAny(rules: RetentionRules, entity: string, onlyLatest: b
   const own = judged.filter(({ column }) => column !== EVERY_COLUMN);
   const others = judged.find(({ column }) => column === EVERY_COLUMN)?.hidden;
   const cases = own.map(({ hidden }) => `WHEN entity.column_name = ? THEN ${hidden?.sql ?? '0'}`);
-  // Erasures are kept.
   const first = `WHEN entity.column_name < ${FIRST_NAME} THEN 0`;
   return {
     sql: `CASE ${[first, ...cases].join(' ')} ELSE ${others?.sql ?? '0'} END`,
@@ -91,7 +82,6 @@ export function hiddenInAny(rules: RetentionRules, entity: string, onlyLatest: b
   };
 }
 
-/** Whose newer cells are counted: SQL, and what it binds. */
 interface NewerCells {
   readonly entity: string;
   readonly rowKey: string;
@@ -112,16 +102,15 @@ function boundsOf(
   return { sql: `COALESCE(${bounds.join(' OR ')}, 0)`, parameters: byVersions ? newer.parameters : [] };
 }
 
-/** The lowest ref key that is kept; null where there are fewer cells. As many look-ups in the key `cell`. */
+/** Selects the lowest ref key that is kept; null if there are fewer cells. */
 function leastKept({ entity, rowKey, column }: Omit<NewerCells, 'parameters'>, keepVersions: number): string {
-  // The order names the whole key: of each cell of a log MySQL would sort all of its column otherwise.
+  // The order names the whole key: MySQL would sort the whole column for each cell otherwise.
   return (
     `SELECT newer.ref_key FROM ${entity} AS newer FORCE INDEX (cell) WHERE newer.row_key = ${rowKey} AND newer.column_name = ${column} ` +
     `ORDER BY newer.row_key DESC, newer.column_name DESC, newer.ref_key DESC LIMIT ${keepVersions - 1}, 1`
   );
 }
 
-/** The time from which on cells are kept, by the database's clock. */
 export function keptSince(keepForMs: number): string {
   return `NOW(6) - INTERVAL ${keepForMs * 1000} MICROSECOND`;
 }

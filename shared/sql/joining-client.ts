@@ -9,71 +9,58 @@ import {
   type Statement,
 } from './client.ts';
 import { checkParameters } from './names.ts';
-import { forgetEnds } from './statements/forget-ends.ts';
+import { forgetEnds } from './statements/number-cells.ts';
 import { numberedTogether, plainTogether, renumberedTogether, type Together } from './together.ts';
 
-/**
- * Statements of one transaction at most, without those that number: each holds its locks until the last one is committed,
- * and the rows of their shards are held from the first on. A hundred in place of fifty save little more.
- */
+/** Each holds its locks until the last is committed; a hundred would save little more than fifty. */
 const MOST_STATEMENTS = 50;
-/** Bytes of values of one transaction at most; a large statement is not to be waited for by small ones. */
+/** Small statements do not wait for a large one, in bytes. */
 const MOST_BYTES = 256 * 1024;
-/** What takes so long waits for a lock, or for a server that is slow: others do not wait for it. */
+/** A turn that takes longer waits for a lock or a slow server: others no longer wait for it. */
 const OVERDUE_MS = 250;
-/** Who has waited for so long for a turn is told that nothing was sent, as who waits for a connection is. */
+/** A statement that waited this long fails as not sent, as one that waits for a connection does. */
 const MOST_WAIT_MS = 2000;
-/** How often it is looked again where somebody waits and nothing ends. */
 const LOOK_MS = 50;
 
 /**
- * So many transactions one after the other whose numbers were refused, and appends are not numbered for a while: somebody
- * writes again what is there, or others append without numbers. To number, and then not, takes 1.7 times what not to
- * number takes, which itself takes twice what it takes to number.
+ * After so many refusals in a row appends are not numbered for a while: writes repeat, or others append without
+ * numbers. Numbering in vain takes 1.7 times an unnumbered append, which takes twice a numbered one.
  */
 const MOST_REFUSED = 3;
 const UNNUMBERED_AFTER_MS = 1000;
-/** How long the appends of a transaction go by themselves that waited for a row in vain: whose it is will be known then. */
+/** How long the appends of a transaction go alone after one of its rows was waited for in vain. */
 const SUSPECTED_MS = 3500;
 
 /** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
-/** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: a writer no more. */
+/** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: not a writer any more. */
 const READ_ONLY = new Set([1290, 1836]);
 
 interface Waiting {
   readonly statement: Statement;
   readonly since: number;
   readonly bytes: number;
-  /** Taken back once for what another one found there. */
+  /** It was taken back once for another statement's duplicate. */
   readonly isSecond?: true;
   readonly resolve: (change: SqlChange | Promise<SqlChange>) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A transaction under way, or a lone statement. */
 interface Turn {
   readonly since: number;
   readonly statements: readonly Statement[];
-  /** On one of the connections for transactions. */
   readonly isTransaction: boolean;
 }
 
 /**
- * One group's client, where changes that come together are committed together: those that may (`mayShareCommit`), of
- * whatever tables and callers, while as many transactions as should be are under way. What a commit costs, and on
- * Aurora that is a quorum of storage nodes, is then paid once. Nobody waits for company: what comes alone goes alone,
- * at once. Appends are numbered, see `numberCells`, also one that comes alone.
+ * Commits changes together that come together and may share a commit, of any tables and callers. Nothing waits for
+ * company: a lone statement goes at once. Appends are numbered, see `numberCells`.
  *
- * **Who is at fault stands alone.** A transaction that fails is taken back, and its statements are done one by one, so
- * that each has its own answer; where it was a duplicate that its sender reckons with, the others are done together
- * without it. The table that a server refused, or that somebody had locked, goes by itself for half a
- * minute, and as long as it stays so.
- *
- * **Nobody waits for long.** A turn that takes longer than it should passes its place on. Statements of the tables that
- * such a transaction has locked wait for its end, rather than each with a connection; all others go on.
- *
- * After an unclear end each caller is told so, as after one of its own statement.
+ * - A transaction that fails is taken back, and its statements are done one by one, each with its own answer. After an
+ *   expected duplicate the others go together without it. A table that was refused or locked goes alone for half a
+ *   minute, and as long as it stays so.
+ * - A slow turn passes its place on. Statements of tables that it may have locked wait for its end; all others go on.
+ * - After an unclear end each caller is told so.
  */
 export function joiningClient(client: SqlClient): SqlClient {
   const { transactions } = client;
@@ -94,19 +81,17 @@ class JoinedChanges {
   readonly #transactions: SqlTransactions;
   readonly #apart = new ApartTables();
   #waiting: Waiting[] = [];
-  /** Turns that keep others from beginning, in the order in which they began. */
+  /** Turns that keep others from beginning, oldest first. */
   readonly #running = new Set<Turn>();
-  /** Transactions that passed their places on, and whose connections are taken all the same. */
+  /** Transactions that passed their places on, but still use connections. */
   readonly #overdue = new Set<Turn>();
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Whether the last turn was a lone statement: the next that comes is then not likely to have company either. */
+  /** The last turn was a lone statement: the next is not likely to have company either. */
   #isLonely = true;
-  /** Until when appends are not numbered. */
   #unnumberedUntil = 0;
-  /** Transactions whose numbers were refused, one after the other. */
   #refused = 0;
-  /** Also clients that do not live for long come to it, in all. */
+  /** Random, so that short-lived clients drop old notifications too. */
   #untilDrop = Math.ceil(Math.random() * RINGS_A_DROP);
 
   constructor(client: SqlClient, transactions: SqlTransactions) {
@@ -124,7 +109,7 @@ class JoinedChanges {
     const bytes = bytesOf(statement.parameters);
     if (bytes > MOST_BYTES) return isAlone ? this.#runAlone(statement) : this.#changeUnnumbered(statement);
     return new Promise((resolve, reject) => {
-      // One that no driver takes is to fail nobody else.
+      // A value that no driver takes must fail nothing else.
       checkParameters(statement.parameters);
       const one: Waiting = { statement, since: performance.now(), bytes, resolve, reject };
       if (isAlone) return void this.#runTogether([one]);
@@ -132,12 +117,12 @@ class JoinedChanges {
       if (this.#isDue) return;
       if (this.#running.size >= this.#transactions.atOnce) return this.#lookLater();
       this.#isDue = true;
-      // Once everybody is here who comes in this turn of the event loop, from any connection.
+      // After all statements of this turn of the event loop have come.
       setImmediate(() => this.#beginDue());
     });
   }
 
-  /** By itself. Where that failed just now nobody is told for half a minute: it is not worth a second wait. */
+  /** Notifies alone. After a failure it is skipped for half a minute: it is not worth a second wait. */
   async #ring(statement: Statement): Promise<SqlChange> {
     if (this.#apart.has(BELLS)) return { affectedRows: 0, insertId: 0 };
     try {
@@ -148,7 +133,6 @@ class JoinedChanges {
     }
   }
 
-  /** Who waits was not sent, and never will be. */
   close(): void {
     clearTimeout(this.#timer);
     for (const { reject } of this.#waiting.splice(0)) {
@@ -173,7 +157,6 @@ class JoinedChanges {
     if (this.#waiting.length > 0) this.#lookLater();
   }
 
-  /** Sends those that wait of tables that have come to go by themselves. */
   #sendApart(): void {
     if (this.#apart.isEmpty) return;
     const isApart = ({ statement }: Waiting): boolean => this.#apart.has(tableOf(statement));
@@ -181,7 +164,7 @@ class JoinedChanges {
     this.#waiting = this.#waiting.filter((one) => !isApart(one));
   }
 
-  /** The first that wait, as many as go together; none whose table an overdue transaction may have locked. */
+  /** Takes the first that fit together; none whose table an overdue transaction may have locked. */
   #take(): readonly Waiting[] {
     const locked = new Set<string>();
     for (const { statements } of this.#overdue) for (const statement of statements) locked.add(tableOf(statement));
@@ -210,7 +193,7 @@ class JoinedChanges {
   }
 
   async #runTogether(some: readonly Waiting[]): Promise<void> {
-    // In one order everywhere: two that meet wait for each other, and not in a circle.
+    // One order everywhere: transactions that meet wait for each other, but not in a circle.
     const ordered = some.toSorted((a, b) => compare(tableOf(a.statement), tableOf(b.statement)));
     const statements = statementsOf(ordered);
     const turn = this.#begin(statements, true);
@@ -226,7 +209,7 @@ class JoinedChanges {
     }
   }
 
-  /** With numbered appends; those that could not be go once more as they are, and all of them where one was refused. */
+  /** Numbers appends. Those that cannot be numbered go once more as they are; all of them if one was refused. */
   async #runNumbered(ordered: readonly Waiting[]): Promise<void> {
     let left = ordered;
     try {
@@ -246,11 +229,7 @@ class JoinedChanges {
     }
   }
 
-  /**
-   * Tells each what became of its statement, once they are committed.
-   *
-   * @returns those that were to be numbered and were not, who were told nothing
-   */
+  /** Tells senders the outcome; returns appends that could not be numbered, whose senders were told nothing. */
   async #runOnce(
     ordered: readonly Waiting[],
     { statements, first, isNumbered }: Together,
@@ -268,20 +247,20 @@ class JoinedChanges {
     } catch (error) {
       if (!(error instanceof SqlError) || error.position === undefined) throw error;
       if (bells.length > 0 && error.position === statements.length) this.#apart.keep(BELLS);
-      // Of rows that all of them lock it is not known whose it was.
+      // All of them lock these rows: whose fault it was is not known.
       if (error.position < first && error.errno === LOCK_WAIT)
         for (const { statement } of ordered) if (statement.log) this.#apart.keep(tableOf(statement), SUSPECTED_MS);
       throw error.at(error.position - first);
     }
   }
 
-  /** What tells followers of the shards that statements move: none where the last transaction failed for that. */
+  /** Returns the notification for moved shards; none if it failed a moment ago. */
   #bellsOf(statements: readonly Statement[]): readonly Statement[] {
     const moved = statements.flatMap(({ moves }) => (moves ? [moves] : []));
     return moved.length === 0 || this.#apart.has(BELLS) ? [] : [ringBells(moved)];
   }
 
-  /** Once in a while, for all who ring: nobody waits for it, and what is left of it another one does. */
+  /** Drops old notifications once in a while; nothing waits for it. */
   #dropBells(newest: number): void {
     this.#untilDrop -= 1;
     if (this.#untilDrop > 0) return;
@@ -290,9 +269,9 @@ class JoinedChanges {
   }
 
   /**
-   * One by one where none of them was done; where that is not known, or there is no writer, all are told. Where one found
-   * what its sender reckons with, it alone is told, and the others wait for the next turn: once, for what each of many
-   * finds would take them a turn each.
+   * Sends statements one by one if none was done; tells all if that is unknown or there is no writer. After an expected
+   * duplicate only its sender is told, and the others wait for the next turn: once, since each further one would cost a
+   * turn.
    */
   #settleSingly(some: readonly Waiting[], error: unknown): void {
     if (!(error instanceof SqlError) || error.failure === 'unclear' || READ_ONLY.has(error.errno)) {
@@ -313,7 +292,7 @@ class JoinedChanges {
     for (const { statement, resolve } of some) resolve(this.#changeApart(statement));
   }
 
-  /** A table whose lock is waited for in vain goes by itself from then on, and for as long as that is so. */
+  /** Keeps a table apart whose lock was waited for in vain. */
   async #changeApart(statement: Statement): Promise<SqlChange> {
     try {
       return await this.#changeUnnumbered(statement);
@@ -324,7 +303,7 @@ class JoinedChanges {
     }
   }
 
-  /** Commits a statement by itself. Nobody waits until it is said that where its log ends is not known any more. */
+  /** Commits a statement alone, and forgets in the background where its log ends. */
   async #changeUnnumbered(statement: Statement): Promise<SqlChange> {
     const change = await this.#client.change(statement);
     const { log } = statement;
@@ -349,7 +328,7 @@ class JoinedChanges {
     }
   }
 
-  /** Takes their places from turns that are overdue. The table of a lone statement goes by itself from then on. */
+  /** Takes the places of overdue turns. A lone statement's table goes alone from then on. */
   #retire(): void {
     const now = performance.now();
     for (const turn of this.#running) {
@@ -368,7 +347,7 @@ class JoinedChanges {
     for (const { reject } of late) reject(new SqlError('unreachable', refusal, { poolExhausted: true }));
   }
 
-  /** Comes again once the first of those that run is overdue, or before long where none runs, if none ends before. */
+  /** Comes again when the oldest turn is overdue, or soon if none runs. */
   #lookLater(): void {
     if (this.#timer !== undefined) return;
     const [first] = this.#running;
@@ -381,18 +360,17 @@ function statementsOf(some: readonly Waiting[]): readonly Statement[] {
   return some.map(({ statement }) => statement);
 }
 
-/** Where it is not known whose error it is, it may be that of an append. */
+/** An error of unknown position may be an append's. */
 function isOfAppend(some: readonly Waiting[], { position }: SqlError): boolean {
   const atFault = position === undefined ? undefined : some[position];
   return atFault === undefined || atFault.statement.log !== undefined;
 }
 
-/** More than itself goes with it, for which there have to be transactions. */
+/** Something goes with it that needs a transaction. */
 function hasMore({ thenSelect, moves, log }: Statement): boolean {
   return thenSelect !== undefined || moves !== undefined || log !== undefined;
 }
 
-/** What locks it waits for, and takes; those of the control database are rows of a table for all shards. */
 function tableOf({ table = '' }: Statement): string {
   return table;
 }

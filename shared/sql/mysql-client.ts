@@ -21,62 +21,40 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** For a server, or a proxy before it, that asks IAM whether a token holds. */
 interface TokenLogin {
   readonly username: string;
-  /** Asked for each new connection. Sent as it is, hence over TLS alone. */
+  /** Called for each new connection. The token is sent as it is, hence over TLS alone. */
   readonly token: (endpoint: Endpoint) => Promise<string>;
 }
 
 export type Login = Credentials | TokenLogin;
 
 export interface MysqlSettings {
-  /** Connections to each endpoint of the group. A function instance needs few. @default 8 */
   readonly connections?: number;
-  /**
-   * Further connections to the writer, for transactions; half of them are used at once, the others while one of those
-   * waits for a lock. 0: there are no transactions. One at a time is what comes together most, and a commit costs two
-   * servers as much as four appends or more. @default 2
-   */
+  /** Connections for transactions; 0: none. The second half waits for one that meets a lock. @default 2 */
   readonly lanes?: number;
-  /** A node that does not accept a connection in this time counts as unreachable. @default 1000 */
   readonly connectTimeoutMs?: number;
-  /**
-   * A statement without an answer in this time is abandoned with its connection; it may still be done. Longer than
-   * the servers' lock wait of 3 s, so that the server's own clear answer comes first. @default 4000
-   */
+  /** Longer than the servers' lock wait of 3 s, so that their own answer comes first. @default 4000 */
   readonly queryTimeoutMs?: number;
-  /** A statement that finds no free connection in this time was not sent. @default 2000 */
+  /** A statement that gets no connection in this time was not sent. @default 2000 */
   readonly acquireTimeoutMs?: number;
-  /**
-   * Encrypt, and connect only to who shows a certificate of the endpoint's own name by one of these authorities; left
-   * out, by one that Node trusts. @default not encrypted
-   */
+  /** Encrypts, and accepts only a certificate of the endpoint's name by these authorities. @default Node's */
   readonly tls?: { readonly ca?: string | string[] };
-  /**
-   * When the process that asks stood still: a time limit that passes meanwhile is no evidence. @default this thread's
-   * own watch
-   */
   readonly standstill?: Standstill;
 }
 
-/**
- * Of connections for transactions: rows, and whole tables that somebody locked, are waited for as short as servers can.
- * A process that was frozen before it could take back a transaction that failed is waited for little longer than a pool
- * trusts an idle connection.
- */
+/** Transactions wait briefly for locks. A session whose process froze before its rollback ends soon. */
 const OF_TRANSACTIONS =
   'SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1, SESSION wait_timeout = 40';
 
 const DEFAULTS = { connections: 8, lanes: 2, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
 
 /**
- * One group reached directly over the MySQL protocol: small pools for the writer, the reader endpoint, and each node by
- * itself, opened when first used, and one for the writer's transactions. Text protocol (`query`), since server-side
- * prepared statements pin the connections of a proxy. A statement that returns rows is run once more where its
- * connection was lost: a dead socket says nothing of the server. One that changes rows is its caller's to repeat.
+ * Reaches one group over the MySQL protocol, with a small pool for each endpoint, opened on first use, and one for the
+ * writer's transactions. Text protocol, since prepared statements pin the connections of a proxy. A read whose
+ * connection was lost is run once more; a change is its caller's to repeat.
  *
- * @param login asked once per new pool; a promise, since secrets are fetched
+ * @param login called once for each new pool
  */
 export function mysqlClient(
   address: GroupEndpoints,
@@ -84,7 +62,6 @@ export function mysqlClient(
   settings: MysqlSettings = {},
 ): SqlClient {
   const options = { ...DEFAULTS, standstill: ownStandstill(), ...settings };
-  /** Where transactions go: the writer, over connections of their own. */
   const lanes: Endpoint = { ...address.writer };
   const pools = new EndpointPools({
     keyOf: (endpoint) => `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`,
@@ -127,7 +104,7 @@ export function mysqlClient(
 
   return {
     abilities: {
-      // Without any, the endpoint of readers leads to the writer, whose word is no stale one.
+      // Without readers their endpoint leads to the writer, whose answers are not stale.
       readsFromReaders: address.nodes.length > 1,
       survivesDiskLoss: !address.sharedStorage,
       hasBells: true,
@@ -139,7 +116,7 @@ export function mysqlClient(
       try {
         return await run<readonly SqlRow[]>(statement, target);
       } catch (error) {
-        // A connection that was opened for it alone was lost by the server.
+        // Its connection was opened for it alone.
         if (statement.apart === true || !isLost(error)) throw error;
         return await run<readonly SqlRow[]>(statement, target);
       }
@@ -168,7 +145,7 @@ function connectionOptions(
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     rowsAsArray: true,
-    // A JavaScript Date drops the microseconds, a number the digits beyond 2^53.
+    // A Date drops the microseconds, a number the digits beyond 2^53.
     dateStrings: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
@@ -183,11 +160,7 @@ function authentication(endpoint: Endpoint, login: Login, { tls }: MysqlSettings
   return { authPlugins: { mysql_clear_password: () => async () => Buffer.from(`${await login.token(endpoint)}\0`) } };
 }
 
-/**
- * Whether a connection was lost under a statement, which then may be repeated where it changes nothing. A time limit
- * that passed is no such end, also where it passed in part while this process stood still: whoever asks has waited for
- * it.
- */
+/** Whether a connection was lost under a statement. A timeout does not count, since the caller has waited for it. */
 function isLost(error: unknown): boolean {
   return (
     error instanceof SqlError &&
@@ -199,32 +172,25 @@ function isLost(error: unknown): boolean {
 }
 
 interface EndpointPoolsOptions {
-  /** Endpoints with one key share a pool. */
   readonly keyOf: (endpoint: Endpoint) => string;
-  /** Opens the pool of an endpoint; asks for the credentials, which may fail. */
+  /** May fail, since it asks for the credentials. */
   readonly open: (endpoint: Endpoint) => Promise<MysqlPool>;
 }
 
 const ACCESS_DENIED = 1045;
 
-/** The pools of one group's endpoints, each opened when it is first asked. */
 class EndpointPools {
   readonly #options: EndpointPoolsOptions;
   readonly #pools = new Map<string, Promise<MysqlPool>>();
-  /** Those of `#pools` that are there already, by the endpoint itself: what is asked for with every statement. */
-  readonly #open = new Map<Endpoint, MysqlPool>();
 
   constructor(options: EndpointPoolsOptions) {
     this.#options = options;
   }
 
-  /** Asks the pool of an endpoint, which is opened if it is not yet. Throws `SqlError`. */
   async ask<T>(endpoint: Endpoint, ask: (pool: MysqlPool) => Promise<T>): Promise<T> {
-    const pool =
-      this.#open.get(endpoint) ??
-      (await this.#openPool(endpoint).catch((error: unknown) => {
-        throw error instanceof SqlError ? error : toSqlError(error, false);
-      }));
+    const pool = await this.#poolOf(endpoint).catch((error: unknown) => {
+      throw error instanceof SqlError ? error : toSqlError(error, false);
+    });
     try {
       return await ask(pool);
     } catch (error) {
@@ -233,34 +199,29 @@ class EndpointPools {
     }
   }
 
-  /** Ends the pools that are there. What is asked afterwards opens new ones. */
   async close(): Promise<void> {
     const opened = await Promise.allSettled(this.#pools.values());
     this.#pools.clear();
-    this.#open.clear();
     await Promise.all(opened.map((pool) => (pool.status === 'fulfilled' ? pool.value.end() : undefined)));
   }
 
-  async #openPool(endpoint: Endpoint): Promise<MysqlPool> {
+  #poolOf(endpoint: Endpoint): Promise<MysqlPool> {
     const key = this.#options.keyOf(endpoint);
     let opening = this.#pools.get(key);
     if (!opening) {
       opening = this.#options.open(endpoint);
       this.#pools.set(key, opening);
-      // A failed look-up of the credentials must not be remembered.
+      // A failed look-up of credentials must not be remembered.
       opening.catch(() => this.#pools.delete(key));
     }
-    const pool = await opening;
-    if (this.#pools.get(key) === opening) this.#open.set(endpoint, pool);
-    return pool;
+    return opening;
   }
 
-  /** A password that no longer holds was rotated: the next statement asks for the credentials again. */
+  /** The password was rotated: the next statement asks for the credentials again. */
   async #forget(endpoint: Endpoint, pool: MysqlPool): Promise<void> {
     const key = this.#options.keyOf(endpoint);
     if ((await this.#pools.get(key)) !== pool) return;
     this.#pools.delete(key);
-    this.#open.clear();
     void pool.end();
   }
 }

@@ -8,31 +8,23 @@ import { GRACE_MS, timeLimit, type TimeLimit } from './time-limit.ts';
 
 interface MysqlPoolOptions {
   readonly connection: ConnectionOptions;
-  /** Connections at most. */
   readonly connections: number;
-  /** How long a statement may wait for its connection. */
   readonly acquireTimeoutMs: number;
-  /** How long a statement may take. */
   readonly queryTimeoutMs: number;
   readonly standstill: Standstill;
-  /** Sent first on each new connection. */
   readonly begin?: string;
 }
 
-/**
- * An idle connection of which nothing was heard for so long may have been forgotten by whoever stands between, unseen
- * by a process that was frozen.
- */
+/** An idle connection may have been dropped unnoticed after this time. */
 const TRUSTED_MS = 30_000;
 const NO_TABLE = '';
 
-/** A connection in use. */
 interface Used {
   readonly connection: PoolConnection;
   readonly limit: TimeLimit;
-  /** When it was last given out, by the wall clock: a steady one may stand still in an instance that is frozen. */
+  /** By the wall clock: a steady one may stand still in a frozen instance. */
   usedAt: number;
-  /** `losses` of the pool when it last answered. */
+  /** The pool's `losses` when it last answered. */
   losses: number;
 }
 
@@ -47,29 +39,25 @@ interface Waiting {
 /**
  * Connections to one endpoint, opened when needed, each for one statement at a time.
  *
- * **A table may have as many of them as it leaves free**: statements that wait for a table that somebody locked hold
- * their connections for seconds, and those of other tables must find one. So the first such table gets half, the next
- * half of the rest. Unions of several tables count as one more, since any of them may be the one that is locked.
- *
- * **What was idle is not trusted for ever**: a connection that was not used for half a minute, or not since another one
- * was found lost, is replaced before anything is sent on it.
+ * - A table may use as many as it leaves free: statements that wait for a locked table hold connections for seconds,
+ *   and other tables must find one. Unions of several tables count as one table.
+ * - A connection idle for half a minute, or since another one was found lost, is replaced before anything is sent on
+ *   it.
  */
 export class MysqlPool {
   readonly #options: MysqlPoolOptions;
   readonly #pool: Pool;
   readonly #known = new WeakMap<PoolConnection, Used>();
-  /** Connections in use, or being opened, by table. */
   readonly #ofTable = new Map<string, number>();
   #busy = 0;
   #hasEnded = false;
   #waiting: Waiting[] = [];
-  /** Connections that were found lost so far. */
   #losses = 0;
 
   constructor(options: MysqlPoolOptions) {
     this.#options = options;
     const { connections } = options;
-    // Idle ones are closed at all only where fewer may be idle than open. One that is open keeps a serverless cluster
+    // The pool closes idle connections only if fewer may be idle than open. An open one keeps a serverless cluster
     // awake.
     this.#pool = createPool({
       ...options.connection,
@@ -86,7 +74,6 @@ export class MysqlPool {
     });
   }
 
-  /** Runs a statement on a connection of the pool. Throws `SqlError`. */
   run<T>({ sql, parameters, table = NO_TABLE }: Statement): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#acquire(table, (error, used) => {
@@ -100,11 +87,7 @@ export class MysqlPool {
     });
   }
 
-  /**
-   * Runs statements that change rows as one transaction, sent as one text, and behind it what is to be read then: the
-   * connections have to allow several statements. Throws `SqlError`, with the `position` of the statement that was
-   * refused.
-   */
+  /** Runs statements as one transaction, and the reads behind it. Throws `SqlError` with a `position`. */
   runTogether(statements: readonly Statement[]): Promise<readonly DoneTogether[]> {
     const together = textTogether(statements);
     return new Promise((resolve, reject) => {
@@ -115,7 +98,7 @@ export class MysqlPool {
           this.#leave(NO_TABLE, () => (isOver ? connection.release() : connection.destroy()));
         this.#query<unknown>(used, together, (failure, results, isOver, changes) => {
           if (changes.length >= together.changes) {
-            // Committed, and so done, whatever became of what was read then.
+            // Committed, whatever became of the reads.
             leave(isOver);
             return resolve(doneTogether(statements, together, changes, failure ? undefined : results));
           }
@@ -128,7 +111,7 @@ export class MysqlPool {
             leave(true);
             return reject(failure);
           }
-          // What was done before the refusal holds its locks until it is taken back: nobody is to meet them.
+          // The statements before it hold their locks until the rollback.
           this.#query(used, { sql: 'ROLLBACK', values: [] }, (notTakenBack) => {
             leave(!notTakenBack);
             reject(failure);
@@ -138,10 +121,7 @@ export class MysqlPool {
     });
   }
 
-  /**
-   * Sends a text on a connection in use. Tells how it ended, once; and whether it is over, so that the connection may
-   * be used again: whatever the server still does with it, no later statement may wait behind it or get its answer.
-   */
+  /** Sends a text. `isOver`: no later statement could wait behind it on this connection, or get its answer. */
   #query<T>(
     used: Used,
     { sql, values, before }: SentText,
@@ -153,7 +133,7 @@ export class MysqlPool {
     ) => void,
   ): void {
     const { connection, limit } = used;
-    /** As they are answered: what is read brings none. */
+    /** Answers of changes, in order; reads bring none. */
     const changes: ResultSetHeader[] = [];
     limit.begin((stoodStill) => tell(this.#late(used, stoodStill), undefined, false, changes));
     const query = connection.query({ sql, values: [...values] }, (failure, result) => {
@@ -165,7 +145,7 @@ export class MysqlPool {
       const position = before === undefined || changes.length < before ? undefined : changes.length - before;
       const sorted = toSqlError(failure, true, position);
       if (sorted.failure === 'unclear' && sorted.errno === 0) this.#losses += 1;
-      // A server that has turned read-only is no writer any more, so that the next connection must be made anew.
+      // A read-only server is not the writer any more: the next connection must be new.
       const isOver = sorted.failure !== 'unclear' && sorted.failure !== 'unreachable';
       if (isOver) used.losses = this.#losses;
       tell(sorted, undefined, isOver, changes);
@@ -173,12 +153,11 @@ export class MysqlPool {
     if (before !== undefined) query.on('result', (header) => changes.push(header as unknown as ResultSetHeader));
   }
 
-  /** Runs a statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */
   runApart<T>(statement: Statement): Promise<T> {
     return runApart<T>(this.#options.connection, statement);
   }
 
-  /** Statements under way are finished; those that wait for a connection are not sent any more. */
+  /** Finishes statements under way; those that wait for a connection are not sent. */
   end(): Promise<void> {
     this.#hasEnded = true;
     for (const { timer, give } of this.#waiting.splice(0)) {
@@ -190,7 +169,6 @@ export class MysqlPool {
     });
   }
 
-  /** Gives a connection, or `unreachable` in good time. */
   #acquire(table: string, give: Give): void {
     if (this.#hasEnded) return give(ended());
     const begun = performance.now();
@@ -220,11 +198,10 @@ export class MysqlPool {
     this.#connect(table, begun, give);
   }
 
-  /** Gives an idle connection that can be trusted, or a new one. */
   #connect(table: string, begun: number, give: Give): void {
     this.#pool.getConnection((error, connection) => {
       if (!connection) {
-        // A connection whose time to open passed while this process stood still is tried once more.
+        // This process stood still while it opened: try once more.
         if (this.#options.standstill.since(begun)) return this.#connect(table, Number.POSITIVE_INFINITY, give);
         this.#leave(table);
         return give(toSqlError(error, false));
@@ -241,7 +218,7 @@ export class MysqlPool {
     });
   }
 
-  /** Why a statement is given up. One that was sent before a freeze has lost its connection as an idle one has. */
+  /** Returns why a statement is given up. One sent before a freeze lost its connection as an idle one does. */
   #late({ usedAt }: Used, stoodStill: boolean): SqlError {
     const { queryTimeoutMs } = this.#options;
     if (stoodStill && Math.abs(Date.now() - usedAt) > queryTimeoutMs + TRUSTED_MS)
@@ -260,7 +237,6 @@ export class MysqlPool {
     return used;
   }
 
-  /** A connection is free again, or gone: whoever waits and may have one gets it. */
   #leave(table: string, giveBack: () => void = () => undefined): void {
     giveBack();
     this.#busy -= 1;

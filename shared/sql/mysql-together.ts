@@ -2,25 +2,21 @@ import type { ResultSetHeader } from 'mysql2';
 import type { SqlParameter, SqlRow, Statement } from './client.ts';
 import { readsBehind, type ReadsBehind } from './reads-behind.ts';
 
-/** What is sent at once. */
 export interface SentText {
   readonly sql: string;
   readonly values: readonly SqlParameter[];
-  /** Of a transaction: statements before the first of those that were asked for. */
   readonly before?: number;
 }
 
-/** What one statement of several did. */
 export interface DoneTogether {
   readonly change: ResultSetHeader;
-  /** @default it wanted nothing to be read, or that failed */
   readonly rows?: readonly SqlRow[];
 }
 
-/** A transaction and what is read behind it; of a single statement, that is its own transaction. */
+/** A transaction and the reads behind it; a single statement is its own transaction. */
 interface TextTogether extends SentText {
   readonly before: number;
-  /** Answers that are no rows: with the last of them all of it is committed. */
+  /** Answers without rows: with the last one everything is committed. */
   readonly changes: number;
   readonly reads: ReadsBehind;
 }
@@ -47,7 +43,7 @@ export function textTogether(statements: readonly Statement[]): TextTogether {
   };
 }
 
-/** @param results of all statements; undefined: of those that read, some failed */
+/** `results` is undefined if a read failed. */
 export function doneTogether(
   statements: readonly Statement[],
   { before, changes: all, reads }: TextTogether,

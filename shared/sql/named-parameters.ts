@@ -1,10 +1,10 @@
 import type { SqlParameter as NamedParameter } from '@aws-sdk/client-rds-data';
 import type { SqlParameter, Statement } from './client.ts';
 
-/** Quoted text and names, which are left alone, or the place of a value. */
+/** Quoted text and names, which stay, or the place of a value. */
 const TOKEN = /'(?:[^'\\]|\\.|'')*'|`[^`]*`|\?/gu;
 
-/** A statement with `?` for its values as the RDS Data API takes it: `:v0`, `:v1`, … */
+/** Returns a statement with `:v0`, `:v1`, … for its values, as the RDS Data API takes it. */
 export function namedParameters({ sql, parameters }: Statement): {
   readonly sql: string;
   readonly parameters: NamedParameter[];
@@ -27,7 +27,7 @@ function toField(value: SqlParameter): NonNullable<NamedParameter['value']> {
   if (value === null) return { isNull: true };
   if (typeof value === 'string') return { stringValue: value };
   if (value instanceof Uint8Array) return { blobValue: value };
-  // As a long, whose digits are all kept: the SDK's type says number, and its serializer takes both.
+  // As a long, which keeps all digits: the SDK's serializer takes bigint, though its type says number.
   if (typeof value === 'bigint') return { longValue: value as unknown as number };
   return Number.isSafeInteger(value) ? { longValue: value } : { doubleValue: value };
 }

@@ -2,10 +2,8 @@ import { createConnection, type ConnectionOptions } from 'mysql2';
 import { SqlError, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
 
-/** What is asked apart is small. */
 const APART_MS = 1000;
 
-/** Runs a statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */
 export function runApart<T>(
   options: ConnectionOptions,
   { sql, parameters, withinMs = APART_MS }: Statement,

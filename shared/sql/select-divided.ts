@@ -2,24 +2,17 @@ import { type SqlClient, SqlError, type SqlRow, type Statement, type Target } fr
 import { unionOf } from './union.ts';
 
 export interface DividedAnswer {
-  /** Of all parts that were answered, in no order. */
   readonly rows: readonly SqlRow[];
-  /** By place among the parts: why the server refused that part by itself. */
   readonly refused: ReadonlyMap<number, SqlError>;
 }
 
 /**
- * Runs the union of several statements. Where the server refuses it (`rejected`: a table that is damaged or gone, a
- * right that is missing) it is divided by halves until each part at fault stands alone: one table that cannot be read
- * takes nothing from those that are asked with it.
+ * Runs the union of several statements. If the server rejects it, halves it until each part at fault stands alone, so
+ * one bad table takes nothing from the others. A part that is a union is not divided. n parts with one at fault cost
+ * about 2 log2 n statements more. A right missing for the first log2 n + 2 tables is taken to be missing for all.
  *
- * A part may be a union itself, and is not divided further: what is of one shard, say, fails or is answered together.
- * Costs nothing while nothing is refused; n parts of which one is at fault, about 2 log2 n statements more, one after
- * the other. Where a right is missing for the first log2 n + 2 tables, and none was answered, it is taken to be missing
- * for all.
- *
- * @param parts numbered by their own text where it matters which row is whose; none, and nothing is asked
- * @throws SqlError for every other reason: they say nothing of a single part
+ * @param parts number their own rows
+ * @throws SqlError for any failure other than `rejected`
  */
 export function selectDivided(
   client: Pick<SqlClient, 'select'>,
@@ -36,12 +29,11 @@ function allOf(rows: readonly SqlRow[]): DividedAnswer {
   return { rows, refused: NONE };
 }
 
-/** Of a database, of a table, of a column. */
+/** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_COLUMNACCESS_DENIED_ERROR */
 const MISSING_RIGHTS: ReadonlySet<number> = new Set([1044, 1142, 1143]);
 
 const NONE: ReadonlyMap<number, SqlError> = new Map();
 
-/** @param error why the union of all was refused */
 async function divide(
   client: Pick<SqlClient, 'select'>,
   parts: readonly Statement[],
@@ -51,7 +43,7 @@ async function divide(
   const rows: SqlRow[] = [];
   const refused = new Map<number, SqlError>();
   const most = Math.ceil(Math.log2(parts.length)) + 2;
-  /** Tables that were refused for a right, while none was answered. */
+  /** Tables refused for a right while none was answered. */
   const forbidden = new Set<string | undefined>();
   let isAnswered = false;
 
@@ -83,7 +75,6 @@ async function divide(
   return { rows, refused };
 }
 
-/** Throws whatever is no refusal by the server. */
 function onlyRefused(error: unknown): SqlError {
   if (error instanceof SqlError && error.failure === 'rejected') return error;
   throw error;

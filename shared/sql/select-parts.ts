@@ -1,40 +1,35 @@
-import { type SqlClient, SqlError, type Statement } from './client.ts';
+import { SIGN_OF_LIFE, type SqlClient, SqlError, type Statement } from './client.ts';
 import type { Role } from '../cell.ts';
+import { comesWithin } from './comes-within.ts';
 import { type DividedAnswer, selectDivided } from './select-divided.ts';
 import { SEVERAL_TABLES } from './union.ts';
 
-/** How long a table may take to show one row, while the node itself answers. */
+/** How long a table may take to show one row while its node answers. */
 const PATIENCE_MS = 500;
-/** How long a table that did not is left out of unions: as long as a statement that changes a table may well go on. */
+/** How long a locked table is left out of unions: about as long as an ALTER may take. */
 const REST_MS = 30_000;
-/** Of a lock wait that a server gave up: nobody else is rolled back for a read. */
+/** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
 
-/** Tables of one node that show nothing, since somebody has locked them. */
 interface LockedTables {
-  /** Until when they are taken for locked, by `performance.now()`. */
   readonly until: Map<string, number>;
-  /** Those that are being looked at, each by one statement. */
   readonly looks: Map<string, Promise<unknown>>;
 }
 
 const known = new WeakMap<SqlClient, Map<Role, LockedTables>>();
 
 /**
- * Runs the union of several statements as `selectDivided` does. Where it takes a whole time limit, somebody may have
- * locked one of its tables: each is asked for one row, and those that show none are `refused`, while the node itself
- * still answers; the rest are asked again. For a while such a table is left out of unions; its first answer ends that.
+ * Runs a union as `selectDivided` does. After a timeout it asks each table for one row; those that show none while the
+ * node answers are `refused`, and the rest is asked again. Unions leave such a table out for a while, or until it
+ * answers. A statement that is slow by itself fails as it is.
  *
- * A statement that is slow by itself is no locked table: it fails as it is.
- *
- * @throws SqlError where the node does not answer, or no table is locked
+ * @throws SqlError if the node does not answer, or no table is locked
  */
 export function selectParts(client: SqlClient, parts: readonly Statement[], role: Role): Promise<DividedAnswer> {
   const locked = lockedTablesOf(client, role);
   return locked.until.size === 0 ? selectQuick(client, parts, role, locked) : selectAround(client, parts, role, locked);
 }
 
-/** Leaves out what is known to be locked, and looks whether it still is. */
 async function selectAround(
   client: SqlClient,
   parts: readonly Statement[],
@@ -63,7 +58,8 @@ async function selectQuick(
   }
 }
 
-function partsAt(parts: readonly Statement[], positions: readonly number[]): readonly Statement[] {
+/** Returns the parts at some positions. */
+export function partsAt(parts: readonly Statement[], positions: readonly number[]): readonly Statement[] {
   return positions.map((position) => parts[position] as Statement);
 }
 
@@ -75,10 +71,7 @@ function isLate(error: unknown): boolean {
   );
 }
 
-/**
- * Looks which of the tables are locked. Returns false where that is not known: the node does not answer either, its
- * connections are all in use, or this process is too busy to hear it.
- */
+/** Looks which tables are locked. Returns false if that is unknown: the node does not answer, or its pool is full. */
 async function findLocked(
   client: SqlClient,
   role: Role,
@@ -91,15 +84,16 @@ async function findLocked(
       () => late.delete(table),
       (error: unknown) => isLate(error) || late.delete(table),
     );
-  // Asked after them, and of none of them: what it had to wait for, they had to.
-  const node = client.select({ sql: 'SELECT 1', parameters: [] }, role);
-  if (!(await comesSoon(node))) return false;
-  await comesSoon(Promise.all([...tables].map((table) => locked.looks.get(table)?.catch(() => undefined))));
+  // Asked after them, and of none of them: it waits for whatever they wait for.
+  const node = client.select(SIGN_OF_LIFE, role);
+  if (!(await comesWithin(PATIENCE_MS, node))) return false;
+  const looks = [...tables].map((table) => locked.looks.get(table)?.catch(() => undefined));
+  await comesWithin(PATIENCE_MS, Promise.all(looks));
   for (const table of late) locked.until.set(table, performance.now() + REST_MS);
   return true;
 }
 
-/** Asks a table for one row. Whoever asks meanwhile shares it. */
+/** Asks a table for one row; concurrent callers share the look. */
 function look(client: SqlClient, role: Role, { until, looks }: LockedTables, table: string): Promise<unknown> {
   let asked = looks.get(table);
   if (!asked) {
@@ -115,29 +109,8 @@ function look(client: SqlClient, role: Role, { until, looks }: LockedTables, tab
   return asked;
 }
 
-/** Whether there is an answer in good time. */
-async function comesSoon(answer: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, false);
-  });
-  try {
-    return await Promise.race([
-      answer.then(
-        () => true,
-        () => false,
-      ),
-      patience,
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 interface DividedParts {
-  /** Places of parts whose tables are not known to be locked. */
   readonly quick: readonly number[];
-  /** By place, why the others are not asked. */
   readonly late: ReadonlyMap<number, SqlError>;
 }
 

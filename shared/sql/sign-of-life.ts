@@ -1,19 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { SqlError } from './client.ts';
+import { comesWithin } from './comes-within.ts';
 import type { Standstill } from './standstill.ts';
 
 interface SignOfLifeOptions {
   readonly probe: () => Promise<unknown>;
   readonly timeoutMs: number;
   readonly standstill: Standstill;
-  /** When a statement was answered last: that is one, too, however busy the server is. */
+  /** When any statement was last answered: that is a sign of life too. */
   readonly answeredAt: () => number;
 }
 
-/**
- * Asks for one at a time; who asks meanwhile gets the same answer. One that this process was not awake to hear is asked
- * for again.
- */
+/** Asks one probe at a time; concurrent callers share it. Repeats a probe that this process slept through. */
 export class SignOfLife {
   readonly #options: SignOfLifeOptions;
   #asking: Promise<boolean> | undefined;
@@ -22,7 +18,6 @@ export class SignOfLife {
     this.#options = options;
   }
 
-  /** Whether one comes in time. */
   comes(): Promise<boolean> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
@@ -38,27 +33,9 @@ export class SignOfLife {
     const { probe, timeoutMs, standstill, answeredAt } = this.#options;
     for (;;) {
       const begun = performance.now();
-      try {
-        await within(timeoutMs, probe());
-        return true;
-      } catch {
-        if (answeredAt() > begun) return true;
-        if (!standstill.since(begun)) return false;
-      }
+      if (await comesWithin(timeoutMs, probe())) return true;
+      if (answeredAt() > begun) return true;
+      if (!standstill.since(begun)) return false;
     }
-  }
-}
-
-async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const end = new AbortController();
-  try {
-    await Promise.race([
-      work,
-      sleep(milliseconds, undefined, { signal: end.signal, ref: false }).then(() =>
-        Promise.reject(new SqlError('unreachable', `no sign of life in ${milliseconds} ms`, { timedOut: true })),
-      ),
-    ]);
-  } finally {
-    end.abort();
   }
 }

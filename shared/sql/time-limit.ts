@@ -1,19 +1,14 @@
 import type { Standstill } from './standstill.ts';
 
-/** What a process that stood still gives the answer to a statement that is overdue: it may be here already, unread. */
+/** How long a process that stood still waits for an answer that may be here, unread. */
 export const GRACE_MS = 500;
 
-/** How long a statement may take on a connection, which runs one at a time. */
 export interface TimeLimit {
   begin(onLate: (stoodStill: boolean) => void): void;
-  /** Returns whether it was in time. */
   end(): boolean;
 }
 
-/**
- * The time limit of a connection's statements. To make and clear a timer for each, as mysql2 does, takes longer than
- * all else here.
- */
+/** Reuses one timer: a new one for each statement, as mysql2 makes, takes longer than all else here. */
 export function timeLimit(milliseconds: number, standstill: Standstill): TimeLimit {
   let onLate: ((stoodStill: boolean) => void) | undefined;
   let begun = 0;
@@ -23,7 +18,7 @@ export function timeLimit(milliseconds: number, standstill: Standstill): TimeLim
     onLate = undefined;
     tell?.(stoodStill);
   };
-  // It goes on beyond the end of a statement; the next sets it anew, whether it has fired meanwhile or not.
+  // It runs on after a statement's end; the next sets it anew.
   const timer = setTimeout(() => {
     if (!onLate) return;
     if (standstill.since(begun)) grace = setTimeout(fire, GRACE_MS, true);

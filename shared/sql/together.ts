@@ -1,21 +1,15 @@
 import type { AppendedLog, Statement } from './client.ts';
-import { forgetEnds } from './statements/forget-ends.ts';
-import { numberCells } from './statements/number-cells.ts';
+import { forgetEnds, numberCells } from './statements/number-cells.ts';
 import { renumber } from './statements/renumber.ts';
 
-/** What goes to a server as one transaction. */
 export interface Together {
   readonly statements: readonly Statement[];
-  /** The place among them of the first statement that was asked for; the others follow it. */
   readonly first: number;
-  /** Appends are numbered: one that changed nothing may have been none that could. */
+  /** Appends are numbered: one that changed nothing was not ready for it. */
   readonly isNumbered?: true;
 }
 
-/**
- * Statements with their appends numbered, see `numberCells`. Those that never are, of restored cells, or of a shard of
- * which something was erased, go as they are; so do several of one shard.
- */
+/** Numbers appends, see `numberCells`, unless they are several of one shard or need look-ups. */
 export function numberedTogether(statements: readonly Statement[]): Together {
   const logs = logsOf(statements);
   const rows = logs.map((ofShard): AppendedLog => {
@@ -39,20 +33,19 @@ export function numberedTogether(statements: readonly Statement[]): Together {
   };
 }
 
-/** Statements as they are. Where the logs end to which they append is not known from then on. */
+/** Leaves statements as they are, and forgets where their logs end. */
 export function plainTogether(statements: readonly Statement[]): Together {
   const unknown = forgetEnds(logsOf(statements).flat());
   return { statements: [...unknown, ...statements], first: unknown.length };
 }
 
-/** The same, and behind them what finds the ends of the logs, for who numbers next. */
+/** The same, then finds the ends of the logs for the next numbering. */
 export function renumberedTogether(statements: readonly Statement[]): Together {
   const plain = plainTogether(statements);
   const ends = logsOf(statements).map(([log]) => renumber(log as AppendedLog));
   return { ...plain, statements: [...plain.statements, ...ends] };
 }
 
-/** By shard. */
 function logsOf(statements: readonly Statement[]): readonly (readonly AppendedLog[])[] {
   const byShard = new Map<string, AppendedLog[]>();
   for (const { log } of statements) {

@@ -1,13 +1,9 @@
 import type { Statement } from './client.ts';
 
-/** In place of a table's name: several of them, any of which may keep the union waiting. */
 export const SEVERAL_TABLES = 'several tables';
 
 /**
- * The rows of several statements, each a SELECT that can stand in a union. Their order is lost.
- *
- * A way to MySQL that bounds statements and results may run the parts in several statements: what has to be of one
- * snapshot belongs into one part.
+ * Joins SELECTs as a union, whose order is lost. An adapter may run the parts separately: one snapshot needs one part.
  */
 export function unionOf(parts: readonly Statement[]): Statement {
   const [only] = parts;
@@ -16,11 +12,7 @@ export function unionOf(parts: readonly Statement[]): Statement {
   return last;
 }
 
-/**
- * The union that was made last: its text is long, and whoever asks for it, so that it may be divided where it is refused,
- * takes it apart and together again at once. One alone: a WeakMap would keep each, which holds its own key, until the
- * whole heap is collected, and was more than half of what reads left to that.
- */
+/** The last union, since callers divide and join the same parts again. A WeakMap would keep many. */
 let last: Statement | undefined;
 
 function makeUnion(parts: readonly Statement[]): Statement {

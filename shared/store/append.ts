@@ -22,46 +22,39 @@ import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { DeployedTrigger, ShardHome, TopologySource } from '../topology/topology.ts';
 import { checkingErasures, lookUpMet, type Met } from './erasure-checks.ts';
 
-/** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' | 'erased' }>;
 
-/** Whether a cell is not stored for good: another body is at its address, or it was erased. */
+/** Whether a cell is not stored: another body is at its address, or it was erased. */
 export function isRefused<Result extends Pick<PutResult, 'outcome'>>(
   result: Result,
 ): result is Extract<Result, { outcome: 'conflict' | 'erased' }> {
   return result.outcome === 'conflict' || result.outcome === 'erased';
 }
 
-/** What became of cells, in their order. */
 interface Appended {
   readonly results: readonly AppendResult[];
-  /** Of the shard, when they were appended. */
   readonly epoch: number;
-  /** Where they are. */
   readonly group: string;
-  /** What was read behind the append. @default it was not read */
   readonly rows?: readonly SqlRow[];
 }
 
 type AppendOptions = Pick<ShardFence, 'anyWriter'> & Pick<Statement, 'thenSelect'>;
 
-/** Tries of one append before the primary counts as failing: the first, and one on a fresh connection. */
+/** The first try, and one on a fresh connection. */
 const TRIES = 2;
-/** A cell that an append met may be hidden from the next snapshot for a moment (MariaDB). */
+/** A MariaDB snapshot may hide a cell that an append met for a moment. */
 const LOOKS = 5;
-/** After so many that show nothing there is nothing. */
+/** After so many empty looks nothing is there. */
 const SURE_LOOKS = 3;
 const LOOK_PAUSE_MS = 4;
 const CONTENTION_PAUSE_MS = 20;
-/** How long an append that is done waits for its ring. */
+/** How long an append that is done waits for its notification. */
 const RING_MS = 50;
 
 /**
- * Appends cells to one shard of its primary and says what became of each.
- *
- * An unclear end (timeout, lost connection, deadlock) is tried once more, so that a dead socket does not turn a
- * healthy write into a buffered one; the append leaves out what the first try may have stored. A shard found closed,
- * moved or gone refreshes the topology and is tried where it is now.
+ * Appends cells to one shard of its primary, and says what became of each. An unclear end is tried once more, so that a
+ * dead socket does not buffer a healthy write; the append leaves out what the first try stored. A shard found closed,
+ * moved or gone is tried where it is now.
  *
  * @param cells of this shard, no address twice
  * @throws SqlError or SchemalessError when the primary failed: the cells may or may not be there
@@ -90,7 +83,7 @@ export async function appendToPrimary(
       if (!isGone(error)) {
         failures += 1;
         if (failures >= TRIES || !(error instanceof SqlError) || error.failure === 'rejected') throw error;
-        // At a random distance: whoever met at a lock is not to meet there again.
+        // A random pause: writers that met at a lock must not meet there again.
         if (error.failure === 'contention') await sleep(CONTENTION_PAUSE_MS * (0.5 + Math.random()));
         if (error.failure === 'duplicate') context.report({ kind: 'added_id_taken', datastore, shard });
         continue;
@@ -100,10 +93,7 @@ export async function appendToPrimary(
   }
 }
 
-/**
- * Whether some trigger wants one of the cells: who follows for it is told of them. Those of other columns wait for a slow
- * look, which moves the offset past them: to be told of each would have followers read the log for nothing.
- */
+/** Whether a trigger wants one of the cells. Others wait for a slow poll, which spares followers reads. */
 export function areWanted(
   triggers: readonly Pick<DeployedTrigger, 'definition'>[],
   cells: readonly CellAddress[],
@@ -113,14 +103,13 @@ export function areWanted(
 
 interface AppendOnce {
   readonly thenSelect: Statement['thenSelect'];
-  /** Somebody wants to hear of the cells. */
   readonly isFollowed: boolean;
   readonly isRepeated: boolean;
 }
 
 type AppendedHere = Omit<Appended, 'group'>;
 
-/** One append; undefined when this group does not own the shard at this epoch, `unchecked` as `checkingErasures` says. */
+/** Appends once. Undefined if this group does not own the shard at this epoch; `unchecked` as in `checkingErasures`. */
 async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
@@ -134,7 +123,6 @@ async function appendOnce(
     ...(thenSelect && { thenSelect }),
     ...(isToRing && { moves: fence }),
   });
-  // Nobody knows what became of the ring of a try before.
   if (isToRing && !change.hasRung && (change.affectedRows > 0 || isRepeated)) await ring(client, fence);
   if (change.affectedRows > 0 && change.insertId < change.affectedRows)
     throw new SqlError(
@@ -156,10 +144,10 @@ async function appendOnce(
     if (isUnchecked && change.affectedRows === 0) return 'unchecked';
     if (found.every((cell) => cell !== undefined)) {
       const results = found.map((cell, position) => judge(cell, fence.shard, cells[position] as EncodedCell, change));
-      // What else was read came before this look.
+      // The rows read behind the append came before this look.
       return { results, epoch: fence.epoch };
     }
-    // None of them there and none inserted: the shard's row did not match.
+    // None is there and none was inserted: the shard's row did not match.
     if (look >= SURE_LOOKS && change.affectedRows === 0 && found.every((cell) => cell === undefined)) return undefined;
   }
   if (change.affectedRows === 0) return undefined;
@@ -172,14 +160,10 @@ function statementOf(fence: ShardFence, cells: readonly EncodedCell[]): Statemen
   return cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells);
 }
 
-/**
- * By itself, where it did not go with the append. The cells are stored: nobody waits for it for long, and without it
- * followers find them with their next slow look.
- */
+/** Notifies followers apart from the append. Waits briefly: without it their slow poll finds the cells. */
 async function ring(client: SqlClient, moved: Moved): Promise<void> {
   const rung = client.change(ringBells([moved])).catch(() => undefined);
   const change = await Promise.race([rung, sleep(RING_MS, undefined)]);
-  // 0: it was not rung.
   if (change && change.insertId > 0 && Math.random() * RINGS_A_DROP < 1)
     client.change(dropBells(change.insertId)).catch(() => undefined);
 }
@@ -198,7 +182,7 @@ function judge(
   return { outcome: 'stored_before', shard, added_id, created_at };
 }
 
-/** Equality is decided on decoded values; equal bytes need no decoding. An erased or damaged body equals nothing. */
+/** Compares decoded values; equal bytes need no decoding. An erased or damaged body equals nothing. */
 export function sameBody(found: StoredCell, cell: EncodedCell): boolean {
   if (found.body === null) return false;
   if (Buffer.compare(found.body, cell.encoded) === 0) return true;
@@ -210,18 +194,14 @@ export function sameBody(found: StoredCell, cell: EncodedCell): boolean {
   }
 }
 
-/**
- * How long a write waits for a shard that is on its way to another group. A switch that takes longer is given up, and
- * the shard opened where it was.
- */
+/** How long a write waits for a shard that is being moved: a slower switch is given up. */
 const HOLD_MS = 300;
 const LOOK_EVERY_MS = 12;
-/** A shard that stayed closed for so long keeps nobody waiting again before this time is over. */
+/** After a shard stayed closed for `HOLD_MS` no write waits for it for this time. */
 const REST_MS = 2000;
-/** Many writers find a shard closed at the same time: one look at the topology is enough for them. */
+/** One look at the topology is enough for many writers. */
 const REFRESH_MS = 8;
 
-/** Until when, by `performance.now()`, nobody waits for shards that stayed closed. */
 const resting = new WeakMap<TopologySource, Map<string, number>>();
 
 function restsOf(topology: TopologySource): Map<string, number> {
@@ -231,11 +211,11 @@ function restsOf(topology: TopologySource): Map<string, number> {
 }
 
 /**
- * What a write does that found its shard closed, or gone: looks where the shard is now, and lets it try again there. One
- * that is being moved is waited for; whoever writes to it later than that is told so at once, and buffered.
+ * Handles a shard found closed or gone: looks where it is now. Waits for one that is being moved; later writes to it
+ * fail at once, and are buffered.
  *
- * @returns to be called with where it was looked for: comes back when that is to be tried again
- * @throws SchemalessError `unavailable` where the shard takes no appends for longer
+ * @returns takes where the shard was looked for, and resolves when the write is to be tried again
+ * @throws SchemalessError `unavailable` if the shard takes no appends for longer
  */
 function whenOpened(context: StoreContext, datastore: string, shard: number): (tried: ShardHome) => Promise<void> {
   const { topology } = context;
@@ -247,7 +227,7 @@ function whenOpened(context: StoreContext, datastore: string, shard: number): (t
       since = now;
       refreshSoon(topology, LOOK_EVERY_MS);
       context.report({ kind: 'topology_refreshed', datastore, shard });
-      // One that is where it was, and has no copy, is looked at once more: it may have been opened meanwhile.
+      // It may have been opened meanwhile: one more look even without a copy.
       return;
     }
     const rest = restsOf(topology);

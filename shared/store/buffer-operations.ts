@@ -5,29 +5,27 @@ import type { StoreContext } from '../access/context.ts';
 import type { BufferOperations, GroupBuffer } from '../contract/datastore.ts';
 import { keepUndecided } from './keep-undecided.ts';
 import { listKept, parseKeptIds } from './kept-writes.ts';
-import { toUnavailable } from '../access/ask-parts.ts';
+import { onWriter } from '../access/ask-parts.ts';
 
-/** Ids that one request may name. */
 const MOST_DISCARDED = 1000;
 /** Each is a statement on every group. */
 const MOST_DECIDED = 100;
 
-/** What operators see of the buffer tables, may discard, and have to decide: all groups side by side. */
 export function bufferOperations(context: StoreContext, datastore: string): BufferOperations {
+  const { groups } = context;
   return {
     async buffer() {
-      const names = await context.groups.names();
+      const names = await groups.names();
       return Promise.all(
-        names.map(async (group): Promise<GroupBuffer> => {
-          try {
-            const client = await context.groups.client(group);
-            return { group, ...toBufferStatus(await client.select(selectBufferStatus(datastore), 'writer')) };
-          } catch (error) {
-            const sorted = toUnavailable(error, group);
-            if (sorted instanceof SchemalessError) return { group, error: sorted };
-            throw sorted;
-          }
-        }),
+        names.map((group): Promise<GroupBuffer> =>
+          onWriter(groups, group, async (client) => ({
+            group,
+            ...toBufferStatus(await client.select(selectBufferStatus(datastore), 'writer')),
+          })).catch((error: unknown) => {
+            if (error instanceof SchemalessError) return { group, error };
+            throw error;
+          }),
+        ),
       );
     },
 
@@ -37,22 +35,14 @@ export function bufferOperations(context: StoreContext, datastore: string): Buff
     },
 
     async discardConflicts(ids) {
-      const parsed = parseKeptIds(ids, await context.groups.names(), MOST_DISCARDED);
+      const parsed = parseKeptIds(ids, await groups.names(), MOST_DISCARDED);
       const counts = await Promise.all(
         [...Map.groupBy(parsed, ({ group }) => group)].map(async ([group, ofGroup]) => {
-          try {
-            const client = await context.groups.client(group);
-            return (
-              await client.change(
-                discardConflicts(
-                  datastore,
-                  ofGroup.map(({ id }) => id),
-                ),
-              )
-            ).affectedRows;
-          } catch (error) {
-            throw toUnavailable(error, group);
-          }
+          const statement = discardConflicts(
+            datastore,
+            ofGroup.map(({ id }) => id),
+          );
+          return (await onWriter(groups, group, (client) => client.change(statement))).affectedRows;
         }),
       );
       return counts.reduce((sum, count) => sum + count, 0);
@@ -64,7 +54,7 @@ export function bufferOperations(context: StoreContext, datastore: string): Buff
     },
 
     async keepUndecided(ids) {
-      return keepUndecided(context, datastore, parseKeptIds(ids, await context.groups.names(), MOST_DECIDED));
+      return keepUndecided(context, datastore, parseKeptIds(ids, await groups.names(), MOST_DECIDED));
     },
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../cell.ts';
 import type { CircuitName } from '../sql/guarded-client.ts';
-import { type SqlClient, SqlError } from '../sql/client.ts';
+import { SIGN_OF_LIFE, type SqlClient, SqlError } from '../sql/client.ts';
 import { requireServed } from '../access/groups.ts';
 import { bufferOperations } from './buffer-operations.ts';
 import { openContext, type DeploymentOptions, type StoreContext } from '../access/context.ts';
@@ -23,21 +23,18 @@ import type { TopologySource } from '../topology/topology.ts';
 
 export type StoredDatastore = Datastore & BufferOperations & IndexOperations & LookUps;
 
-/** Seals what is written to a datastore, and opens what is read of it. The same datastore gives the same one. */
+/** Seals what is written to a datastore, and opens what is read; the same datastore gives the same one. */
 export type Seal = (stored: StoredDatastore) => Promise<StoredDatastore>;
 
-/** Every datastore of an environment, over one set of connections. */
 export interface Deployment {
   /** Throws `unknown_datastore`. */
   datastore(name: string): Promise<StoredDatastore>;
-  /** The names of the datastores that are served. */
   datastores(): Promise<readonly string[]>;
-  /** Asks every group's writer and reader for a sign of life, side by side. */
   health(): Promise<readonly GroupHealth[]>;
   close(): Promise<void>;
 }
 
-/** @param seal stands before datastores that seal fields @default they are given as they are stored */
+/** @param seal wraps datastores that seal fields; absent: they are given as stored */
 export function openDeployment(options: DeploymentOptions, seal?: Seal): Deployment {
   const context = openContext(options);
   const { topology, groups } = context;
@@ -47,7 +44,7 @@ export function openDeployment(options: DeploymentOptions, seal?: Seal): Deploym
     async datastore(name) {
       const { shards, sealed } = await requireServed(topology, name);
       let datastore = open.get(name);
-      // An operator may have dropped the datastore that this instance opened, and made another of its name.
+      // An operator may have dropped it, and made another of its name.
       if (datastore?.shards !== shards) {
         const indexes = indexReads(context, name);
         datastore = {
@@ -68,7 +65,7 @@ export function openDeployment(options: DeploymentOptions, seal?: Seal): Deploym
       return seal && sealed ? seal(datastore) : datastore;
     },
     async datastores() {
-      // A datastore that was made a moment ago is listed. Without the table, the list as it is known is answered.
+      // Lists a datastore made a moment ago; without the table, the list as it is known.
       await topology.renew().catch(() => undefined);
       return topology.served();
     },
@@ -108,7 +105,7 @@ async function probe(client: SqlClient, role: Role, circuit: () => CircuitName):
   const served_by = client.abilities.readsFromReaders ? role : 'writer';
   const milliseconds = () => Math.round(performance.now() - start);
   try {
-    await client.select({ sql: 'SELECT 1', parameters: [] }, role);
+    await client.select(SIGN_OF_LIFE, role);
     return { state: 'up', served_by, milliseconds: milliseconds(), circuit: circuit() };
   } catch (error) {
     const message = error instanceof SqlError ? error.failure : 'unreachable';
@@ -122,15 +119,14 @@ type Reads = Pick<
 > &
   LookUps;
 
-/** Looks at the topology, and reads again, so often: the second time at once. */
+/** Reads again after looks at the topology; the second time at once. */
 const TRIES = 3;
 const PAUSE_MS = 30;
 const REFRESH_MS = 20;
 
 /**
- * Reads that follow shards to other groups: where a server has no table of a shard any more, the topology is looked at
- * anew, and the whole read done again. So a shard that was moved is never answered as it was: what is left of it on its
- * former group goes by another name.
+ * Makes reads follow shards to other groups: if a server has no table of a shard, the topology is looked at and the
+ * whole read repeated. A moved shard is never read at its former group, where its database has another name.
  */
 export function whereShardsAre(topology: TopologySource, reads: Reads): Reads {
   async function follow<T>(read: () => Promise<T>, isOfGone: (answer: T) => boolean = never): Promise<T> {
@@ -178,7 +174,6 @@ export function whereShardsAre(topology: TopologySource, reads: Reads): Reads {
 
 const never = (): boolean => false;
 
-/** A server had no table of a shard. */
 function isElsewhere(error: unknown): boolean {
   return error instanceof SchemalessError && isGone(error.cause);
 }

@@ -11,10 +11,7 @@ import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { selectLog } from '../sql/statements/select-log.ts';
 import { untilHole } from './read-log.ts';
 
-/**
- * No page is begun later, and no cell but a page's first is decoded: an answer is to come well within the time that a
- * gateway waits, and bodies may deflate a thousandfold.
- */
+/** No page begins later, and only its first cell is decoded: bodies may inflate a thousandfold. */
 const READING_MS = 4000;
 
 export function digestReads(context: StoreContext, name: string, shards: number): Pick<Datastore, 'digest'> {
@@ -31,7 +28,7 @@ export function digestReads(context: StoreContext, name: string, shards: number)
       let head = 0;
       const roles = new Set<Role>();
       do {
-        // One at least, which says how far the log goes.
+        // At least one, which brings the head.
         const limit = Math.max(1, Math.min(LIMITS.logCells, (at ?? Infinity) - place));
         const statement = selectLog({ datastore: name }, [{ shard, after: place }], limit, bytes);
         const { role, rows } = await context.admit(group, () => askEither(client, group, read, statement));
@@ -55,7 +52,6 @@ export function digestReads(context: StoreContext, name: string, shards: number)
   };
 }
 
-/** Throws `undecodable_body`. */
 function decodeWhole(stored: StoredCell): Cell {
   const cell = decodeCell(stored);
   if (cell.erased !== true || cell.body_sha256 !== undefined) return cell;

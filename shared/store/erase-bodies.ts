@@ -5,24 +5,21 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { replaceBodies, type ErasedBody } from '../sql/statements/replace-bodies.ts';
 import { selectBodies, toBodyToErase, type BodyToErase } from '../sql/statements/select-bodies.ts';
 
-/** Bodies of a page: one statement reads them, one replaces them. */
 const PAGE_CELLS = 100;
 const PAGE_BYTES = 1024 * 1024;
 
 export interface ErasedBodies {
   cells: number;
-  /** As they were stored. */
   bytes: number;
 }
 
 /**
- * Erases the bodies of a target in one database, page by page. Can be repeated: what is erased already is passed over.
- * Complete where the erasure has its place in the log before: nothing is appended there any more.
+ * Erases a target's bodies in one database, page by page. Repeatable. Complete if the erasure is in the log before:
+ * nothing is appended there any more.
  *
  * @param database of the shard, or of its copy
- * @param done what was erased is added to it, whatever comes then
- * @param beside what is done with the bodies of a page while they can still be read, and once they are gone: what it throws
- *   leaves them there, or those behind them
+ * @param done counts what was erased, whatever comes then
+ * @param beside called with a page while its bodies can be read, and once they are gone; if it throws, the rest stays
  */
 export async function eraseBodies(
   client: SqlClient,
@@ -43,7 +40,7 @@ export async function eraseBodies(
     const erased: ErasedBody[] = [];
     let bytes = 0;
     for (const { added_id, body } of page) {
-      // One is decoded at a time, for its hash: it may be a thousand times as large as it is stored.
+      // Decodes one at a time for its hash: it may be a thousand times its stored size.
       erased.push({ added_id, left: erasedBody(body) });
       bytes += body.length;
       if (body.length > PAGE_BYTES / PAGE_CELLS) await nextTurn();
@@ -55,7 +52,7 @@ export async function eraseBodies(
   }
 }
 
-/** An append of the row may be in the way. */
+/** An append of the row may hold a lock. */
 const TRIES = 3;
 const PAUSE_MS = 20;
 

@@ -9,13 +9,10 @@ import { requireChecks, selectChecks, selectErasures } from '../sql/statements/e
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { unionOf } from '../sql/union.ts';
 
-/** Appends once; `unchecked`: nothing was appended, as the shard has erasures and the append did not check for them. */
+/** `unchecked`: nothing was appended, as the shard has erasures and the append did not check. */
 type AppendOnce<Done> = (fence: ShardFence) => Promise<Done | 'unchecked'>;
 
-/**
- * Has an append check for erasures if its shard has any, which an append finds out when it is refused, once for each
- * instance and shard; or if it appends an erasure itself, which the shard's row says before.
- */
+/** Makes an append check for erasures if the shard has any, which a refused append finds out once. */
 export async function checkingErasures<Done>(
   { groups }: StoreContext,
   client: SqlClient,
@@ -33,7 +30,7 @@ export async function checkingErasures<Done>(
   return checked;
 }
 
-/** As far as this instance has met them: they are few, and have erasures for ever. */
+/** The shards with erasures that this instance has met: few, and for ever. */
 function shardsWithErasures(groups: Groups, datastore: string): Set<number> {
   let known = met.get(groups);
   if (!known) met.set(groups, (known = new Map()));
@@ -44,15 +41,13 @@ function shardsWithErasures(groups: Groups, datastore: string): Set<number> {
 
 const met = new WeakMap<Groups, Map<string, Set<number>>>();
 
-/** What stands where an append did not store its cells. */
 export interface Met {
-  /** Of each cell: the one at its address, or `erased`; undefined where neither is seen. */
+  /** By cell: the one at its address, or `erased`; undefined if neither is seen. */
   readonly found: readonly (StoredCell | 'erased' | undefined)[];
-  /** The shard has erasures, for which the append did not check. */
   readonly isUnchecked: boolean;
 }
 
-/** Looks up what stands at the addresses of cells that an append did not store, on the writer. */
+/** Looks up the addresses of cells that an append did not store, on the writer. */
 export async function lookUpMet(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<Met> {
   const { datastore, shard, checksErasures = false } = fence;
   const last = cells.length;
@@ -69,7 +64,7 @@ export async function lookUpMet(client: SqlClient, fence: ShardFence, cells: rea
   return {
     found: cells.map(({ column_name, ref_key }, position) => {
       const one = there[position] ?? covering[position]?.cells[0];
-      // By an erasure that stands elsewhere in its row, or in its own place.
+      // An erasure covers it from elsewhere in its row, or stands in its place.
       const isErased = one && (one.column_name !== column_name || one.ref_key !== ref_key || one.erased !== undefined);
       return isErased ? 'erased' : one;
     }),

@@ -8,46 +8,34 @@ import { concernedIndexes, wantRowsAfter, type RowsAfter } from '../index/rows-a
 import { appendToPrimary, type AppendResult } from './append.ts';
 import type { StoreContext } from '../access/context.ts';
 import { joinedByKey } from '../access/joined.ts';
-import { answerBuffered } from '../sql/statements/answer-buffered.ts';
-import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-buffered.ts';
+import { answerBuffered, deleteWithdrawn, withdrawBuffered } from '../sql/statements/change-buffered.ts';
 
-/**
- * One append of a shard at a time: others would wait for its lock row, each with a connection, and one statement
- * appends a hundred cells in little more time than one.
- */
+/** More would wait for its lock row with a connection each; one statement appends a hundred cells. */
 const APPENDS_OF_A_SHARD = 1;
-/** Copies for one group: inserts do not wait for each other there, so that some go side by side. */
+/** Inserts of hints do not wait for each other. */
 const COPIES_OF_A_GROUP = 2;
-/** Encoded bytes that are joined at most; a large cell is not to be waited for by small ones. */
+/** Encoded bytes that are joined at most: small cells do not wait for a large one. */
 const JOINED_BYTES = 256 * 1024;
 
-/** The two statements of the write path that several writes can share. */
 export interface JoinedWrites {
   /** As `appendToPrimary`: cells of one shard, no address twice. */
   append(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart>;
-  /** As `bufferOn`. */
   buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
 }
 
-/** Cells of one write, and of their rows what indexes want to know, if it was read. */
+/** A write's results, and its rows for the indexes if they were read. */
 interface AppendedPart {
   readonly results: readonly AppendResult[];
-  /** Where they are. */
   readonly group: string;
   readonly after?: RowsAfter;
 }
 
 interface Part<Where extends number | string> {
-  /** The shard, or the group. */
   readonly where: Where;
   readonly cells: readonly BufferedCell[];
 }
 
-/**
- * Joins the appends of writes that come to a shard while one is under way, and the copies for a group: with many
- * writers a shard's lock is taken, and the log synced, once for all of them. A function instance serves one request at
- * a time, and so has nothing to join.
- */
+/** Joins appends to a shard, and hints for a group, so that many writers share one lock and log sync. */
 export function joinWrites(context: StoreContext, datastore: string): JoinedWrites {
   async function appendAll(shard: number, cells: readonly BufferedCell[]): Promise<AppendedPart> {
     const indexes = await concernedIndexes(context.topology, datastore, cells);
@@ -64,8 +52,7 @@ export function joinWrites(context: StoreContext, datastore: string): JoinedWrit
   const append = joinedByKey<Part<number>, AppendedPart>(
     {
       atOnce: APPENDS_OF_A_SHARD,
-      // Another statement appends restored cells. A second write to an address is judged by the cell that the first one
-      // left there.
+      // Restored cells need another statement. A second write to an address is judged by the first one's cell.
       fits: (taken, next) =>
         isSmall(taken, next) &&
         areRestored(taken[0].cells) === areRestored(next.cells) &&
@@ -120,7 +107,6 @@ function isSameAddress(a: BufferedCell, b: BufferedCell): boolean {
   return a.ref_key === b.ref_key && a.row_key === b.row_key && a.column_name === b.column_name;
 }
 
-/** Adds when cells were stored, as far as the rows that were read after the append show it. */
 function withTimes(
   cells: readonly NewCell[],
   results: readonly AppendResult[],
@@ -137,22 +123,19 @@ function withTimes(
   });
 }
 
-/** The groups, and how copies come to one: as `bufferOn` brings them. */
 interface Secondaries extends Pick<StoreContext, 'groups'> {
   readonly buffer: (group: string, cells: readonly BufferedCell[]) => Promise<boolean>;
 }
 
-/** Tries of one secondary: an unclear end is tried once more, on a fresh connection. */
+/** An unclear end is tried once more, on a fresh connection. */
 const TRIES = 2;
 
 /**
- * Buffers cells of one primary on `copies` secondaries, chosen at random, side by side; another is tried for each that
- * fails.
+ * Puts hints of cells on `copies` random secondaries, and tries another for each that fails.
  *
- * @param avoid groups that must not be chosen: the primary, and those that hold a copy already
- * @param last groups that are chosen only where no other can be reached: what becomes the primary while a write is
- *   under way would hold both of its copies
- * @returns the groups that hold a copy now; fewer than `copies` when no more could be reached
+ * @param avoid the primary, and groups with a hint
+ * @param last groups chosen only if no other can be reached: one that becomes the primary meanwhile would hold both
+ * @returns the groups with a hint now; fewer than `copies` if no more could be reached
  */
 export async function bufferOnSecondaries(
   { groups, buffer }: Secondaries,
@@ -173,7 +156,7 @@ export async function bufferOnSecondaries(
   return holders;
 }
 
-/** Puts copies into one group's buffer. Returns whether it holds them now; what went wrong otherwise is reported. */
+/** Puts hints into one group's buffer. Returns whether it holds them; reports failures. */
 async function bufferOn(
   context: StoreContext,
   group: string,
@@ -195,9 +178,7 @@ async function bufferOn(
   }
 }
 
-/**
- * Takes back the copies of cells that turned out to conflict, or to be erased, before the client is told so. Best effort: what is left behind the drain judges again, and keeps as a conflict, or deletes.
- */
+/** Takes back hints of refused cells. Best effort: the drain judges the rest again. */
 export async function withdrawCopies(
   context: StoreContext,
   datastore: string,
@@ -212,11 +193,9 @@ export async function withdrawCopies(
 }
 
 /**
- * Marks the copies of cells whose writer is about to be answered `buffered`: they give way to a cell that was
- * acknowledged as stored, should the primary's last cells have to be brought back.
- *
- * At least one group has to confirm that it holds a copy of each cell. A copy that was drained meanwhile is not
- * confirmed: where no other holder is left, the client has to retry, and gets `stored_before`.
+ * Marks hints whose writer is about to be answered `buffered`: they give way to an acknowledged cell when the primary's
+ * last cells are brought back. One group must confirm a hint of each cell; a hint drained meanwhile is not confirmed,
+ * so the client may have to retry and get `stored_before`.
  *
  * @returns whether they may be answered `buffered`
  */
@@ -233,7 +212,7 @@ export async function markAnswered(
   return marked.includes(true);
 }
 
-/** Returns what each said; undefined of one that could not be asked, which is reported. */
+/** Returns each group's answer; undefined if it could not be asked, which is reported. */
 function onHolders<T>(
   context: StoreContext,
   holders: readonly string[],

@@ -4,16 +4,15 @@ import { selectUndecided, toWaitingRow, type WaitingRow } from '../sql/statement
 import { giveWay } from '../sql/statements/undecided-copies.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { KeptId } from './kept-writes.ts';
-import { toUnavailable } from '../access/ask-parts.ts';
+import { onWriter } from '../access/ask-parts.ts';
 
 /**
- * Decides for some of the undecided writes: whatever else is undecided at their addresses gives way to them on all
- * groups, so that whoever brings back what the primary lacks finds one body there. What gave way ends as a kept
- * conflict once it is there.
+ * Chooses some undecided writes: all others at their addresses give way on all groups, so that recovery finds one body
+ * there. The others end as conflicts.
  *
- * @returns how many of them were undecided
- * @throws SchemalessError `invalid_field` for two bodies of one address; `unavailable` where a group cannot be told:
- *   the address stays undecided, or is decided for the body that was chosen
+ * @returns how many were undecided
+ * @throws SchemalessError `invalid_field` for two bodies of one address; `unavailable` if a group cannot be told: the
+ *   address stays undecided, or is decided for the chosen body
  */
 export async function keepUndecided(
   { groups }: Pick<StoreContext, 'groups'>,
@@ -22,18 +21,11 @@ export async function keepUndecided(
 ): Promise<number> {
   const chosen: WaitingRow[] = [];
   for (const [group, ofGroup] of Map.groupBy(ids, (id) => id.group)) {
-    const client = await groups.client(group);
-    const rows = await client
-      .select(
-        selectUndecided(
-          datastore,
-          ofGroup.map(({ id }) => id),
-        ),
-        'writer',
-      )
-      .catch((error: unknown) => {
-        throw toUnavailable(error, group);
-      });
+    const statement = selectUndecided(
+      datastore,
+      ofGroup.map(({ id }) => id),
+    );
+    const rows = await onWriter(groups, group, (client) => client.select(statement, 'writer'));
     chosen.push(...rows.map(toWaitingRow));
   }
   for (const ofAddress of Map.groupBy(chosen, addressKey).values()) {
@@ -43,14 +35,11 @@ export async function keepUndecided(
       throw invalidField('ids', 'one body of an address', `${bodies.size} of ${row_key}/${column_name}/${ref_key}`);
   }
   await Promise.all(
-    (await groups.names()).map(async (group) => {
-      const client = await groups.client(group);
-      try {
+    (await groups.names()).map((group) =>
+      onWriter(groups, group, async (client) => {
         for (const row of chosen) await client.change(giveWay(row));
-      } catch (error) {
-        throw toUnavailable(error, group);
-      }
-    }),
+      }),
+    ),
   );
   return chosen.length;
 }

@@ -2,25 +2,20 @@ import { decodeSized, JSON_GROWTH } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
 import type { Json } from '../cell.ts';
 import { invalidField } from '../errors.ts';
-import { SqlError } from '../sql/client.ts';
 import { selectKept, toBufferRow, type BufferRow, type KeptState } from '../sql/statements/select-buffered.ts';
 import { answerRoom } from '../access/decode.ts';
 import type { Sized } from '../contract/answer-room.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { BufferConflict, KeptOptions } from '../contract/datastore.ts';
 import { parseLimit } from '../address.ts';
-import { toUnavailable, pageBytes } from '../access/ask-parts.ts';
+import { onWriter, pageBytes } from '../access/ask-parts.ts';
 
 interface KeptPage {
   readonly writes: readonly BufferConflict[];
   readonly next: string | null;
 }
 
-/**
- * A page of the writes that are kept in one state. Group by group, so that it needs few of them; a group that is down
- * is an error, not a gap. Ends at `limit`, or where the answer is full, once it has one: bodies are decoded one by one
- * until then.
- */
+/** Lists a page of kept writes, group by group; a group that is down is an error, not a gap. */
 export async function listKept(
   { groups }: Pick<StoreContext, 'groups'>,
   datastore: string,
@@ -35,13 +30,10 @@ export async function listKept(
   for (const group of [...(await groups.names())].sort()) {
     if (start && group < start.group) continue;
     const wanted = limit + 1 - writes.length;
-    const client = await groups.client(group);
     const from = start?.group === group ? start.id : 0;
-    const rows = await client
-      .select(selectKept(state, datastore, from, wanted, pageBytes(client)), 'writer')
-      .catch((error: unknown) => {
-        throw error instanceof SqlError ? toUnavailable(error, group) : error;
-      });
+    const page = pageBytes(await groups.client(group));
+    const statement = selectKept(state, datastore, from, wanted, page);
+    const rows = await onWriter(groups, group, (client) => client.select(statement, 'writer'));
     let bytes = 0;
     for (const row of rows.map(toBufferRow)) {
       const { write, size } = toWrite(group, row);
@@ -49,13 +41,13 @@ export async function listKept(
       writes.push(write);
       bytes += row.body.length;
     }
-    // What was cut by its bytes goes on with the next page, in the same group.
-    if (rows.length < wanted && bytes >= pageBytes(client)) return goOn();
+    // Cut by its bytes: the next page goes on in this group.
+    if (rows.length < wanted && bytes >= page) return goOn();
   }
   return { writes, next: null };
 }
 
-/** What a write adds to an answer besides its body and its column name. */
+/** Bytes of a write in an answer besides body and column name. */
 const ENVELOPE_BYTES = 300;
 
 function toWrite(group: string, row: BufferRow): { readonly write: BufferConflict; readonly size: Sized } {
@@ -64,7 +56,7 @@ function toWrite(group: string, row: BufferRow): { readonly write: BufferConflic
   try {
     ({ body, plainBytes } = decodeSized(row.body));
   } catch {
-    // One that was damaged keeps its place in the list.
+    // A damaged one keeps its place.
   }
   const around = ENVELOPE_BYTES + Buffer.byteLength(column_name) * JSON_GROWTH;
   return {
@@ -73,20 +65,18 @@ function toWrite(group: string, row: BufferRow): { readonly write: BufferConflic
   };
 }
 
-/** A kept write: the group that holds it, and its number there. */
 export interface KeptId {
   readonly group: string;
   readonly id: number;
 }
 
-/** Throws `invalid_field`. */
 function parseKeptId(value: unknown, field: string): KeptId {
   const [, group, digits] = /^([^/]{1,64})\/(\d{1,15})$/.exec(typeof value === 'string' ? value : '') ?? [];
   if (group === undefined || digits === undefined) throw invalidField(field, 'an id like group-1/17', value);
   return { group, id: Number(digits) };
 }
 
-/** Ids of a request, each of a group that there is. Throws `invalid_field`. */
+/** Parses a request's ids of existing groups. Throws `invalid_field`. */
 export function parseKeptIds(ids: unknown, names: readonly string[], most: number): readonly KeptId[] {
   if (!Array.isArray(ids) || ids.length === 0 || ids.length > most)
     throw invalidField('ids', `an array of 1 to ${most} ids`, ids);

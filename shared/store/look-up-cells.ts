@@ -11,27 +11,21 @@ import type { Found, ReadOptions } from '../contract/datastore.ts';
 import { told, type LookedUp, type LookUps } from './look-ups.ts';
 import { explained, isErased, type ReadFrom } from './why-erased.ts';
 
-/** Statements that look up cells of a group at a time: as many as its servers may work on side by side. */
 const LOOK_UPS_OF_A_GROUP = 2;
 
 interface LookUp extends ReadFrom {
-  /** One, or some that came together. */
   readonly wanted: readonly ShardKey[];
 }
 
 interface CellLookUps extends LookUps {
-  /** One cell, by a key that was checked. Without a ref key: the latest. */
   find(key: CellKey, options: ReadOptions): Promise<Found>;
 }
 
-/** Looks up cells of a datastore by their keys, those that are wanted of a group at the same time in one statement. */
+/** Looks up cells by key; concurrent look-ups of a group share a statement. */
 export function cellLookUps(context: StoreContext, name: string, shards: number): CellLookUps {
   const lookUp = joinLookUps(context);
 
-  /**
-   * Items in the order of what is wanted. They take one place of the admission, as those of a `batchGet` do: what bounds
-   * them is how many go in a statement, and how many statements are under way.
-   */
+  /** Asks for items in order. They take one place of the admission, as those of a `batchGet`. */
   function ask(wanted: LookUp): Promise<readonly GroupItem[]> {
     return context.admit(wanted.group, () => lookUp(wanted));
   }
@@ -77,7 +71,7 @@ export function cellLookUps(context: StoreContext, name: string, shards: number)
   };
 }
 
-/** Throws what is wrong with the item, and where the answer that it shares has no room for it. */
+/** Throws the item's error, or `answer_too_large` if the shared answer is full. */
 function toFound(item: GroupItem, { packed, room }: ReadOptions): Found {
   if (item.error) throw item.error;
   const { cells, served_by, stale } = item;

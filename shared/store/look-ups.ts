@@ -1,21 +1,19 @@
 import type { CellKey } from '../cell.ts';
 import type { Datastore, Found, ReadOptions } from '../contract/datastore.ts';
 
-/** A cell by its address, or the latest one of its column; what it must have seen is said of all of them. */
 export type LookUpKey = Omit<CellKey, 'min_added_id'>;
 
-/** What became of one of many look-ups: what `get` gives, or throws. */
+/** What `get` returns, or throws. */
 export type LookedUp = Found | { readonly error: unknown };
 
-/** Look-ups of cells that came together. */
 export interface LookUps {
   /**
-   * Finds cells as `get` finds them, and `getLatest` where a key has no ref key, with one statement a group. Those that
-   * need another, of a shard that was moved or a cell that was erased, hold up none but themselves.
+   * Finds cells as `get` and `getLatest` do, one statement a group. A key that needs another statement holds up only
+   * itself.
    *
    * @param keys up to LIMITS.batchCells
-   * @param tell told of each key by its place, once, as soon as its group has answered; must not throw
-   * @returns once all are told; rejects with what is wrong with all of them: none was told of then
+   * @param tell called once for each key, as soon as its group answered; must not throw
+   * @returns once all are told; rejects, without telling any, if the whole request is bad
    */
   findEach(
     keys: readonly LookUpKey[],
@@ -34,7 +32,7 @@ export function findOne(
     : reads.get({ row_key, column_name, ref_key }, options);
 }
 
-/** Tells what comes of a look-up. Rejects with what `tell` throws alone. */
+/** Tells the outcome of a look-up. Rejects only with what `tell` throws. */
 export function told(finding: Promise<Found>, tell: (found: LookedUp) => void): Promise<void> {
   return finding.catch((error: unknown) => ({ error })).then(tell);
 }

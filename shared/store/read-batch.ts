@@ -10,14 +10,13 @@ import { readWanted, wantingCells, type WantedCells } from '../access/wanted-cel
 import type { AnswerRoom } from '../contract/answer-room.ts';
 import type { BatchItem, ReadOptions } from '../contract/datastore.ts';
 
-/** Whose cells are read. */
 interface BatchSource {
   readonly context: StoreContext;
   readonly name: string;
   readonly shards: number;
 }
 
-/** Cells at many keys, each group asked once, and again for what was too much at once; items in the keys' order. */
+/** Reads cells at many keys; each group is asked once, and again for what was too much at once. */
 export async function readBatch(
   { context, name, shards }: BatchSource,
   keys: readonly CellKey[],
@@ -46,14 +45,13 @@ export async function readBatch(
   return items;
 }
 
-/** An item of a batch, if the answer still has room for it; one that fails does so alone. */
 function toBatchItem(cells: WantedCells, position: number, full: FullAnswer): BatchItem {
   const { room } = full;
   const answer = cells.answer(position);
   if (answer.error) return { error: answer.error };
   const [stored] = answer.cells;
   if (!stored) return null;
-  // Behind one that had no room only such are decoded that fit in any case: a hundred may be large, to be thrown away.
+  // After an item without room only cells that fit in any case are decoded.
   if (cells.isLeftOut(position) || (full.refused && cells.atMostBytes(stored) > room.left()))
     return { error: noRoomFor(stored) };
   const decoded = cells.decode(stored);
@@ -65,7 +63,6 @@ function toBatchItem(cells: WantedCells, position: number, full: FullAnswer): Ba
 
 interface FullAnswer {
   readonly room: AnswerRoom;
-  /** An item had no room. */
   refused: boolean;
 }
 

@@ -16,7 +16,6 @@ import { selectRow, type RowRange } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
-import type { AnswerRoom } from '../contract/answer-room.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore, Page, ReadOptions } from '../contract/datastore.ts';
 import { decodeUntilFull, noRoomLeft } from '../access/decode.ts';
@@ -28,19 +27,19 @@ import { readBatch } from './read-batch.ts';
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'> & LookUps;
 
-/** The reads of single rows, and of batches of cells: one statement a group. */
 export function cellReads(context: StoreContext, name: string, shards: number): CellReads {
   const readOne = oneOfRow(context, name, shards);
   const { find, findEach } = cellLookUps(context, name, shards);
   const source = { context, name, shards };
 
   return {
-    get: (address, options = {}) => rejectable(() => find(parseAddress(address), options)),
+    async get(address, options = {}) {
+      return find(parseAddress(address), options);
+    },
 
-    getLatest: (key, options = {}) =>
-      rejectable(() =>
-        find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }, options),
-      ),
+    async getLatest({ row_key, column_name }, options = {}) {
+      return find({ row_key: parseRowKey(row_key), column_name: parseColumnName(column_name) }, options);
+    },
 
     findEach,
 
@@ -56,7 +55,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       const answer = await readOne(range.row_key, options, (topology, shard, heads, bytes) =>
         selectVersions(topology, shard, { ...range, bytes }, heads),
       );
-      return toPage(answer, { limit, room: options.room, packed: options.packed }, ({ ref_key }) => ref_key);
+      return toPage(answer, limit, options, ({ ref_key }) => ref_key);
     },
 
     async row(rowKey, options = {}): Promise<Page<string>> {
@@ -74,25 +73,19 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         (await readOne(range.row_key, options, (topology, shard, heads, bytes) =>
           selectRow(topology, shard, { ...range, bytes }, heads),
         ));
-      return toPage(
-        answer,
-        { limit: LIMITS.listCells, room: options.room, packed: options.packed },
-        ({ column_name }) => column_name,
-      );
+      return toPage(answer, LIMITS.listCells, options, ({ column_name }) => column_name);
     },
 
     batchGet: (keys, options = {}) => readBatch(source, keys, options),
   };
 }
 
-/** One item of one row, and the bytes that it may have. */
 type ReadOne = (
   rowKey: string,
   options: ReadOptions,
   statement: (topology: DatastoreTopology, shard: number, heads: boolean, bytes: number) => Statement,
 ) => Promise<ItemRows & Served & { readonly bytes: number }>;
 
-/** From the group that holds its shard. */
 function oneOfRow(context: StoreContext, name: string, shards: number): ReadOne {
   return async (rowKey, options, statement) => {
     const minimum = parseAddedId(options.min_added_id);
@@ -115,16 +108,13 @@ function oneOfRow(context: StoreContext, name: string, shards: number): ReadOne 
   };
 }
 
-/**
- * Reads that share an answer fetch so small a part each of what one may have: few are longer, and those are asked for
- * alone.
- */
+/** Reads that share an answer fetch this part of its size; the few longer ones are asked for alone. */
 const SHARERS = 8;
 
-/** Of more columns of a row it is not worth to look each up by itself. */
+/** More columns than this are not worth a look-up each. */
 const FEW_COLUMNS = 8;
 
-/** Of a few columns, their latest cells, each looked up by itself; undefined where some is too long for that. */
+/** Looks up the latest cells of a few columns; undefined if one is too long for that. */
 async function readColumns(
   readOne: ReadOne,
   { row_key, columns = [], after }: Pick<RowRange, 'row_key' | 'columns' | 'after'>,
@@ -145,35 +135,21 @@ function byName(one: StoredCell, other: StoredCell): number {
   return Buffer.compare(Buffer.from(one.column_name), Buffer.from(other.column_name));
 }
 
-/** Arguments are checked in the same turn; a failed check must still reach the caller as a rejection. */
-function rejectable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return work();
-  } catch (error) {
-    return Promise.reject(error as Error);
-  }
-}
-
-interface PageWanted {
-  readonly limit: number;
-  readonly room: AnswerRoom | undefined;
-  readonly packed: boolean | undefined;
-}
-
 function toPage<Next>(
   answer: ItemRows & Served & { readonly bytes: number },
-  { limit, room, packed }: PageWanted,
+  limit: number,
+  { room, packed }: ReadOptions,
   nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next,
 ): Page<Next> {
   const wanted = answer.cells.slice(0, limit);
   const cells = decodeUntilFull(wanted, packed, room, room === undefined);
   const last = cells.at(-1);
-  // One row more than asked for says whether the list goes on; a list that was cut by its bytes may, too.
+  // One row too many, or a list cut by its bytes, may go on.
   const encoded = answer.cells.reduce((sum, cell) => sum + bytesCome(cell), 0);
   const more = cells.length < answer.cells.length || encoded >= answer.bytes;
   if (room && (cells.length < wanted.length || (encoded >= answer.bytes && answer.cells.length <= limit)))
     throw noRoomLeft();
-  // Only here: what is left out counts for where the list goes on.
+  // Hidden cells count for where the list goes on.
   const shown = cells.filter((_, position) => wanted[position]?.isOut !== true);
   return { cells: shown, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
 }

@@ -1,6 +1,6 @@
 import { LIMITS, type Role, type Cell, type Location } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { byItem, type StoredCell } from '../sql/cell-rows.ts';
+import { byItem, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
 import { findLocations, toAfterIds } from '../sql/statements/find-locations.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { selectLog } from '../sql/statements/select-log.ts';
@@ -13,13 +13,12 @@ import type { Datastore, LogOptions, ShardHead, ShardLog } from '../contract/dat
 import { parseBatch, parseLimit, parseLocation, parseRead } from '../address.ts';
 import type { AnswerRoom } from '../contract/answer-room.ts';
 
-/** Shards whose logs one statement reads. Some 64 branches take about 1 ms; beyond, parsing grows. */
+/** Some 64 branches take about 1 ms; beyond, parsing grows. */
 const SHARDS_A_STATEMENT = 64;
-/** Shards whose heads one statement asks for. */
 const HEADS_A_STATEMENT = 256;
-/** An answer with less room than this is full: to fill it up would take statements for a few cells each. */
+/** With less room left an answer is full: filling it would take statements for a few cells each. */
 const FULL_BYTES = LIMITS.answerBytes / 4;
-/** Halved as often, a thousand shards are one. */
+/** Halving a thousand shards this often leaves one. */
 const MOST_ROUNDS = 16;
 
 export function logReads(context: StoreContext, name: string, shards: number): Pick<Datastore, 'log' | 'heads'> {
@@ -36,10 +35,8 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       const topology = await requireDatastore(context.topology, name);
       const logs = wanted.map(openLog);
       const reading: Reading = { context, topology, limit, read, packed: options.packed };
-      await locate(
-        reading,
-        logs.filter(({ since }) => since !== undefined),
-      );
+      const byTime = logs.filter(({ since }) => since !== undefined);
+      await locate(reading, byTime);
       await readInTurn(reading, logs);
       return logs.map(toShardLog);
     },
@@ -49,14 +46,13 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       const topology = await requireDatastore(context.topology, name);
       const answers: ShardHead[] = topology.homes.map(({ group }, shard) => ({ shard, group, head: 0 }));
       await eachPage(
-        { topology, size: HEADS_A_STATEMENT },
-        answers.map(({ shard }) => ({ shard })),
+        topology,
+        HEADS_A_STATEMENT,
+        answers,
         async (page, group) => {
           const client = await context.groups.client(group);
-          const statement = selectHeads(
-            name,
-            page.map(({ shard }) => shard),
-          );
+          const asked = page.map(({ shard }) => shard);
+          const statement = selectHeads(name, asked);
           const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
           const heads = toHeads(rows);
           for (const [position, { shard }] of page.entries()) {
@@ -74,23 +70,20 @@ export function logReads(context: StoreContext, name: string, shards: number): P
 interface Reading {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
-  /** Cells a shard. */
   readonly limit: number;
   readonly read: Role;
   readonly packed: boolean | undefined;
 }
 
-/** Where times stand in the logs. */
 async function locate({ context, topology, read }: Reading, logs: readonly OpenLog[]): Promise<void> {
   await eachPage(
-    { topology, size: SHARDS_A_STATEMENT },
+    topology,
+    SHARDS_A_STATEMENT,
     logs,
     async (page, group) => {
       const client = await context.groups.client(group);
-      const statement = findLocations(
-        topology.datastore,
-        page.map(({ shard, since = '' }) => ({ shard, since })),
-      );
+      const times = page.map(({ shard, since = '' }) => ({ shard, since }));
+      const statement = findLocations(topology.datastore, times);
       const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
       const found = toAfterIds(rows);
       for (const [position, log] of page.entries()) {
@@ -103,12 +96,10 @@ async function locate({ context, topology, read }: Reading, logs: readonly OpenL
 }
 
 /**
- * Reads logs into one answer, each shard an equal share of what room there is: of all a cell, then of all the next one.
- *
- * Shares are bounded by what bodies take as they are stored. What shards that have little leave over goes to those that
- * were cut by theirs, in further rounds; of half as many shards at a time where the next cells of most are larger than
- * their shares. The first shard's first cell comes whatever its size, and which one is first is chosen anew for each
- * request: so none is kept waiting for ever behind others, whatever the sizes of their cells.
+ * Reads logs into one answer, of all shards a cell, then of all the next. Each shard's share is bounded by stored
+ * bytes; what some leave over goes to others in further rounds, to half as many shards at a time if most next cells
+ * exceed their shares. The first shard's first cell comes whatever its size, and a random shard is first: no shard
+ * waits for ever.
  */
 async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<void> {
   const room = answerRoom();
@@ -119,7 +110,7 @@ async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<v
   for (let round = 0; round < MOST_ROUNDS && queue.length > 0 && (isEmpty || room.left() > FULL_BYTES); round += 1) {
     const asked = queue.splice(0, size);
     await fetchNext(reading, asked, Math.max(0, room.left()));
-    const { cells, isFull } = takeInTurn(asked, { room, packed: reading.packed, anyway: isEmpty });
+    const { cells, isFull } = takeInTurn(asked, room, reading.packed, isEmpty);
     if (isFull) break;
     isEmpty &&= cells === 0;
     queue.push(...asked.filter((log) => log.isCut && log.cells.length < reading.limit));
@@ -127,7 +118,7 @@ async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<v
   }
 }
 
-/** Fetches what comes next in logs, of all of them no more than `room` bytes. */
+/** Fetches the next cells of logs, `room` bytes at most. */
 async function fetchNext(
   { context, topology, limit, read }: Reading,
   logs: readonly OpenLog[],
@@ -136,41 +127,30 @@ async function fetchNext(
   const [first] = logs;
   const bytesEach = Math.floor(room / logs.length);
   await eachPage(
-    { topology, size: SHARDS_A_STATEMENT },
+    topology,
+    SHARDS_A_STATEMENT,
     logs,
     async (page, group) => {
       const client = await context.groups.client(group);
       const bytes = Math.min(bytesEach, Math.floor(pageBytes(client) / page.length));
-      const statement = selectLog(
-        topology,
-        page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first })),
-        limit,
-        bytes,
-      );
+      const ranges = page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first }));
+      const statement = selectLog(topology, ranges, limit, bytes);
       const { rows, roleOf, errorOf } = await context.admit(group, () =>
         askParts(client, group, read, partsOf(statement)),
       );
-      for (const [position, { cells, head }] of byItem(rows, page.length).entries()) {
+      for (const [position, found] of byItem(rows, page.length).entries()) {
         const log = page[position];
         if (!log) continue;
         const error = errorOf(position);
         if (error) fail(log, error);
-        else fetched(log, { cells, head, role: roleOf(position), limit });
+        else fetched(log, found, roleOf(position), limit);
       }
     },
     fail,
   );
 }
 
-interface Fetched {
-  readonly cells: readonly StoredCell[];
-  readonly head: number;
-  readonly role: Role;
-  readonly limit: number;
-}
-
-function fetched(log: OpenLog, { cells: unordered, head, role, limit }: Fetched): void {
-  // A union keeps no order.
+function fetched(log: OpenLog, { cells: unordered, head }: ItemRows, role: Role, limit: number): void {
   const cells = unordered.toSorted((one, other) => one.added_id - other.added_id);
   log.head = Math.max(log.head, head);
   log.role = log.role === 'reader' ? 'reader' : role;
@@ -179,31 +159,22 @@ function fetched(log: OpenLog, { cells: unordered, head, role, limit }: Fetched)
   log.isCut = cells.length < limit && log.stored.length === cells.length && log.next + cells.length < head;
 }
 
-/** What was read before stands, and is gone on from. */
 function fail(log: OpenLog, error: SchemalessError): void {
   log.isCut = false;
   log.stored = [];
   if (log.role === undefined) log.error = error;
 }
 
-/**
- * The cells that follow `after` without a hole. Added ids are dense, so a hole is a commit that this snapshot does not
- * show yet: MariaDB can show a later one first for a moment. Stepping over it would skip a cell for ever.
- */
+/** Returns cells up to a hole, a commit not visible yet: stepping over it would skip a cell for ever. */
 export function untilHole(cells: readonly StoredCell[], after: number): readonly StoredCell[] {
   const hole = cells.findIndex(({ added_id }, position) => added_id !== after + position + 1);
   return hole < 0 ? cells : cells.slice(0, hole);
 }
 
-interface Paging {
-  readonly topology: DatastoreTopology;
-  /** Items of a page. */
-  readonly size: number;
-}
-
-/** Asks for items of shards page by page, groups side by side; a page that fails is an error of each of its items. */
+/** Asks for items of shards by pages, groups side by side; a failed page fails each of its items. */
 async function eachPage<T extends { readonly shard: number }>(
-  { topology, size }: Paging,
+  topology: DatastoreTopology,
+  size: number,
   items: readonly T[],
   ask: (page: readonly T[], group: string) => Promise<void>,
   failed: (item: T, error: SchemalessError) => void,
@@ -223,21 +194,17 @@ async function eachPage<T extends { readonly shard: number }>(
   );
 }
 
-/** One shard's log while it is read into an answer. */
 interface OpenLog {
   readonly shard: number;
-  /** A time that has to be looked up, where that is its location. */
+  /** A time whose place has to be looked up. */
   readonly since: string | undefined;
   readonly cells: Cell[];
-  /** The last added id read, or where its location stands. */
+  /** The last added id read, or the starting place. */
   next: number;
-  /** How far it was seen to go. */
   head: number;
-  /** What was fetched and is not in the answer yet. */
   stored: readonly StoredCell[];
-  /** Its last fetch ended at its share of the room. */
   isCut: boolean;
-  /** Who answered; a reader, if one answered part of it. */
+  /** `reader` if a reader answered any part. */
   role: Role | undefined;
   error: SchemalessError | undefined;
 }
@@ -246,22 +213,12 @@ function openLog({ shard, after = 0, since }: Location): OpenLog {
   return { shard, since, cells: [], next: after, head: 0, stored: [], isCut: false, role: undefined, error: undefined };
 }
 
-/** How cells are taken into an answer. */
-interface Taking {
-  readonly room: AnswerRoom;
-  /** Bodies stay packed, where they can. */
-  readonly packed: boolean | undefined;
-  /** The first cell is taken whatever its size. */
-  readonly anyway: boolean;
-}
-
-/**
- * Moves what was fetched into the answer: a cell of each log, then the next of each, until none is left or one does not
- * fit. Decodes one at a time, so that bodies that deflate a thousandfold cannot fill memory.
- */
+/** Moves fetched cells into the answer by turns, decoded one by one: bodies may inflate a thousandfold. */
 function takeInTurn(
   logs: readonly OpenLog[],
-  { room, packed, anyway }: Taking,
+  room: AnswerRoom,
+  packed: boolean | undefined,
+  anyway: boolean,
 ): { readonly cells: number; readonly isFull: boolean } {
   let cells = 0;
   for (let turn = 0; ; turn += 1) {
@@ -279,10 +236,7 @@ function takeInTurn(
   }
 }
 
-/**
- * Cells that are there and not in the answer, whether they had no room, are beyond the limit or behind a hole, are more
- * to come.
- */
+/** `more`: cells beyond the room, the limit or a hole remain. */
 function toShardLog({ shard, cells, next, head, role = 'writer', error }: OpenLog): ShardLog {
   return error
     ? { shard, error }

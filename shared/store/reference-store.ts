@@ -43,10 +43,7 @@ import type {
 
 const SERVED: Served = { served_by: 'writer', stale: false };
 
-/**
- * The contract of a datastore as a program: everything in memory, one array per shard, nothing that can fail.
- * Read this to know what the store does; the real one does the same over many MySQL servers.
- */
+/** The contract of a datastore as a program, in memory: read this to know what the real store does. */
 export function referenceStore(name: string, shards: number, indexes: readonly IndexDefinition[] = []): Datastore {
   const logs = new MemoryLogs(shards);
 
@@ -142,14 +139,14 @@ function digestOf(
 }
 
 class MemoryLogs {
-  /** Each shard's log: the cell with added id n is at n - 1. */
+  /** By shard; the cell with added id n is at n - 1. */
   readonly all: readonly Cell[][];
 
   constructor(shards: number) {
     this.all = Array.from({ length: shards }, () => []);
   }
 
-  /** @param wished when it was stored before @default it is new */
+  /** `wished`: when a restored cell was stored before. */
   append(cell: NewCell, wished?: string): PutResult {
     const shard = this.#shardOf(cell.row_key);
     const old = this.find(cell);
@@ -167,7 +164,6 @@ class MemoryLogs {
     return { outcome: 'stored', shard, added_id: log.length, created_at };
   }
 
-  /** The cell of that ref key, or the latest. */
   find(key: CellKey): Cell | null {
     const column = this.column(key.row_key, key.column_name);
     return (key.ref_key === undefined ? column.at(-1) : column.find((cell) => cell.ref_key === key.ref_key)) ?? null;
@@ -188,7 +184,6 @@ class MemoryLogs {
   }
 }
 
-/** @param all of a column, by ref key */
 function versionsOf(
   all: readonly Cell[],
   { limit, after, order }: VersionsOptions & { readonly limit: number },
@@ -202,7 +197,6 @@ function versionsOf(
   return { cells, next: beyond.length > limit ? (cells.at(-1)?.ref_key ?? null) : null, ...SERVED };
 }
 
-/** @param all of a row */
 function latestOf(all: readonly Cell[], { columns, after }: RowOptions): Page<string> {
   const latest = new Map<string, Cell>();
   for (const cell of all) {

@@ -10,19 +10,17 @@ import { selectErasures } from '../sql/statements/erasure-checks.ts';
 import { unionOf } from '../sql/union.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 
-/** Where a cell is read. */
 export interface ReadFrom {
   readonly group: string;
   readonly read: Role;
   readonly topology: DatastoreTopology;
 }
 
-/** Whether the body of the cell is not shown. */
 export function isErased({ cell }: Found): boolean {
   return cell?.erased === true;
 }
 
-/** Adds why the body of a found cell is not shown: an erasure, or a rule of retention. */
+/** Adds why a found cell's body is not shown: an erasure, or a retention rule. */
 export async function explained(context: StoreContext, from: ReadFrom, item: GroupItem, found: Found): Promise<Found> {
   const [stored] = item.error ? [] : item.cells;
   const { cell } = found;
@@ -34,7 +32,6 @@ export async function explained(context: StoreContext, from: ReadFrom, item: Gro
   return { ...found, why: 'retention', ...(erasure && { erasure }), ...(rule && { rule: shownRetention(rule) }) };
 }
 
-/** Why the body of a cell is gone, and since when, as far as that can still be read. */
 async function erasedBy(
   context: StoreContext,
   { group, read, topology }: ReadFrom,

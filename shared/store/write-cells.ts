@@ -10,69 +10,47 @@ import { areRestored } from '../sql/statements/append-cells.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { parseTime } from '../time.ts';
 import { requireDatastore, homeOf } from '../access/groups.ts';
-import type { DatastoreTopology } from '../topology/topology.ts';
 import { isRefused } from './append.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies, joinWrites, type JoinedWrites } from './join-writes.ts';
 import type { StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
 
-/**
- * The write path: validate, route, buffer on secondaries, append on the primary, answer. Groups go side by side, and
- * the shards of a group too.
- */
+/** The write path: validate, route, buffer on secondaries, append on the primary, answer. */
 export function cellWrites(
   context: StoreContext,
   name: string,
   shards: number,
 ): Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'> {
-  const writes: WriteContext = {
-    ...context,
-    datastore: name,
-    ...joinWrites(context, name),
-  };
+  const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
   const prepare = (cell: NewCell, prefix: string): BufferedCell => {
-    const { row_key, column_name, ref_key } = parseAddress(cell, prefix);
-    return {
-      row_key,
-      column_name,
-      ref_key,
-      body: cell.body,
-      encoded: encodeBody(cell.body, `${prefix}body`),
-      shard: shardOf(row_key, shards),
-    };
+    const address = parseAddress(cell, prefix);
+    const encoded = encodeBody(cell.body, `${prefix}body`);
+    return { ...address, body: cell.body, encoded, shard: shardOf(address.row_key, shards) };
   };
 
-  async function writeAll(topology: DatastoreTopology, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
-    return inParts(
-      cells,
-      ({ shard }) => homeOf(topology, shard).group,
-      (group, ofGroup) => admitToGroup(writes, group, ofGroup),
+  async function write(
+    cells: readonly BufferedCell[],
+    field: (position: number) => string,
+  ): Promise<readonly PutResult[]> {
+    const topology = await requireDatastore(context.topology, name);
+    const groupOf = ({ shard }: BufferedCell): string => homeOf(topology, shard).group;
+    const [first] = cells;
+    if (!first) return [];
+    checkBounds(cells, await context.groups.client(groupOf(first)), field);
+    return settleRepeats(cells, (some) =>
+      inParts(some, groupOf, (group, ofGroup) => admitToGroup(writes, group, ofGroup)),
     );
   }
 
-  /** @param prepareOne checks a cell, and makes it ready */
   function batchOf<Given extends NewCell>(prepareOne: (cell: Given, prefix: string) => BufferedCell) {
-    return async (cells: readonly Given[]): Promise<readonly PutResult[]> => {
-      const prepared = parseBatch(cells, 'cells', prepareOne);
-      const topology = await requireDatastore(context.topology, name);
-      const [first] = prepared;
-      if (!first) return [];
-      checkBounds(
-        prepared,
-        await context.groups.client(homeOf(topology, first.shard).group),
-        (position) => `cells[${position}].body`,
-      );
-      return settleRepeats(prepared, (some) => writeAll(topology, some));
-    };
+    return async (cells: readonly Given[]): Promise<readonly PutResult[]> =>
+      write(parseBatch(cells, 'cells', prepareOne), (position) => `cells[${position}].body`);
   }
 
   return {
     async put(cell) {
-      const prepared = [prepare(cell, '')] as const;
-      const { group } = homeOf(await requireDatastore(context.topology, name), prepared[0].shard);
-      checkBounds(prepared, await context.groups.client(group), () => 'body');
-      const [result] = (await admitToGroup(writes, group, prepared)) as readonly [PutResult];
-      return result;
+      const [result] = await write([prepare(cell, '')], () => 'body');
+      return result as PutResult;
     },
 
     batchPut: batchOf(prepare),
@@ -84,9 +62,7 @@ export function cellWrites(
   };
 }
 
-/**
- * Writes to addresses that no application has: erasures. The same way as any write, but for the check of the name.
- */
+/** Writes erasures, whose names no application can use: as any write, but for the check of the name. */
 export async function reservedWrites(
   context: StoreContext,
   name: string,
@@ -102,10 +78,7 @@ export async function reservedWrites(
   };
 }
 
-/**
- * Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached
- * alike.
- */
+/** Refuses what could not be written or read again over this way to MySQL, which all groups share. */
 function checkBounds(
   cells: readonly BufferedCell[],
   { abilities }: SqlClient,
@@ -133,10 +106,7 @@ const NO_GROUPS: readonly string[] = [];
 
 type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string };
 
-/**
- * Refused before anything is buffered where too much of the group is under way: copies of refused writes would only add
- * to it.
- */
+/** Refuses an overload before anything is buffered: hints of refused writes would add to it. */
 async function admitToGroup(
   context: WriteContext,
   group: string,
@@ -146,11 +116,11 @@ async function admitToGroup(
     return await context.admit(group, () => writeToGroup(context, group, cells));
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'overloaded') throw error;
-    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: error.message }));
+    return unavailable(cells, error.message);
   }
 }
 
-/** Cells of one primary: buffered together, appended shard by shard. */
+/** Writes cells of one primary: buffered together, appended shard by shard. */
 async function writeToGroup(
   context: WriteContext,
   group: string,
@@ -161,10 +131,8 @@ async function writeToGroup(
     context.bufferCopies === 0
       ? NO_GROUPS
       : await bufferOnSecondaries(context, cells, context.bufferCopies, [group], await copyGroups(context, cells));
-  if (holders.length < Math.min(1, context.bufferCopies)) {
-    // The primary is not tried: a cell on it alone could be lost with it.
-    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'no other group could take a copy' }));
-  }
+  // The primary is not tried: a cell on it alone could be lost with it.
+  if (holders.length < Math.min(1, context.bufferCopies)) return unavailable(cells, 'no other group could take a copy');
   const found: RowsAfter[] = [];
   const results = await inParts(
     cells,
@@ -173,12 +141,11 @@ async function writeToGroup(
       try {
         const { results, after, group: at } = await context.append(shard, ofShard);
         if (after) found.push(after);
-        if (at !== group) return await withCopiesElsewhere(context, { cells: ofShard, results, holders, primary: at });
-        return results;
+        return at === group ? results : await withCopiesElsewhere(context, { cells: ofShard, holders }, at, results);
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         context.report({ kind: 'primary_failed', group, error });
-        return settleWithoutPrimary(context, { group, holders, cells: ofShard });
+        return settleWithoutPrimary(context, { cells: ofShard, holders }, group);
       }
     },
   );
@@ -196,72 +163,53 @@ async function writeToGroup(
   return results;
 }
 
-/** The groups that hold copies of the cells' shards, and may be their primaries soon. */
 async function copyGroups(
   { topology, datastore }: WriteContext,
   cells: readonly BufferedCell[],
 ): Promise<readonly string[]> {
   const { homes } = await requireDatastore(topology, datastore);
-  const found: string[] = [];
-  for (const { shard } of cells) {
-    const copy = homes[shard]?.copy;
-    if (copy) found.push(copy.group);
-  }
-  return found;
+  return cells.flatMap(({ shard }) => homes[shard]?.copy?.group ?? []);
+}
+
+/** Cells of one shard, and the groups with hints of them. */
+interface HeldCells {
+  readonly cells: readonly BufferedCell[];
+  readonly holders: readonly string[];
 }
 
 /**
- * Cells were appended to a group that became their primary meanwhile. The one that holds their copies may be the same: a
- * cell on it alone could be lost with it, so that it gets another copy, or is not confirmed. One that lost against
- * another body needs none.
+ * Handles cells appended to a group that became their primary meanwhile. It may be the only hint holder too: a cell on
+ * it alone could be lost, so that it gets another hint, or is not confirmed.
  */
 async function withCopiesElsewhere(
   context: WriteContext,
-  {
-    cells,
-    results,
-    holders,
-    primary,
-  }: {
-    readonly cells: readonly BufferedCell[];
-    readonly results: readonly PutResult[];
-    readonly holders: readonly string[];
-    readonly primary: string;
-  },
+  { cells, holders }: HeldCells,
+  primary: string,
+  results: readonly PutResult[],
 ): Promise<readonly PutResult[]> {
   const stored = cells.filter((_, position) => isStored(results[position] as PutResult));
   if (stored.length === 0 || holders.length === 0 || holders.some((holder) => holder !== primary)) return results;
   if ((await bufferOnSecondaries(context, stored, 1, [primary])).length > 0) return results;
-  return results.map((result) =>
-    isStored(result)
-      ? {
-          outcome: 'unavailable',
-          shard: result.shard,
-          reason: `shard ${result.shard} was moved to ${primary}, and no other group could take a copy`,
-        }
-      : result,
-  );
+  const reason = `shard ${cells[0]?.shard} was moved to ${primary}, and no other group could take a copy`;
+  return results.map((result) => (isStored(result) ? { outcome: 'unavailable', shard: result.shard, reason } : result));
 }
 
 function isStored({ outcome }: PutResult): boolean {
   return outcome === 'stored' || outcome === 'stored_before';
 }
 
-/** Works on the items of each part side by side. Returns what became of each item, in the items' order. */
-function inParts<Part, Item, Result>(
+function unavailable(cells: readonly BufferedCell[], reason: string): readonly PutResult[] {
+  return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason }));
+}
+
+/** Works on the items of each part side by side. Returns results in the items' order. */
+async function inParts<Part, Item, Result>(
   items: readonly Item[],
   partOf: (item: Item) => Part,
   work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>,
 ): Promise<readonly Result[]> {
   const [only] = items;
-  return items.length === 1 && only !== undefined ? work(partOf(only), items) : inSeveral(items, partOf, work);
-}
-
-async function inSeveral<Part, Item, Result>(
-  items: readonly Item[],
-  partOf: (item: Item) => Part,
-  work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>,
-): Promise<readonly Result[]> {
+  if (items.length === 1 && only !== undefined) return work(partOf(only), items);
   const results: Result[] = [];
   await Promise.all(
     [...Map.groupBy(items.keys(), (position) => partOf(items[position] as Item))].map(async ([part, positions]) => {
@@ -276,55 +224,34 @@ async function inSeveral<Part, Item, Result>(
 }
 
 /**
- * The primary failed: a second copy goes to another group, so that the cells outlive either. Of restored cells the
- * copies are taken back: appended behind others of its shard, one would have a later time than its own.
+ * Puts a second hint on another group after the primary failed, so that the cells outlive either. Hints of restored
+ * cells are taken back: appended behind others they would get a later time.
  */
 async function settleWithoutPrimary(
   context: WriteContext,
-  {
-    group,
-    holders,
-    cells,
-  }: { readonly group: string; readonly holders: readonly string[]; readonly cells: readonly BufferedCell[] },
+  { cells, holders }: HeldCells,
+  group: string,
 ): Promise<readonly PutResult[]> {
-  if (holders.length === 0) {
-    return cells.map(({ shard }) => ({
-      outcome: 'unavailable',
-      shard,
-      reason: 'the primary failed and writes are not buffered here',
-    }));
-  }
+  if (holders.length === 0) return unavailable(cells, 'the primary failed and writes are not buffered here');
   if (areRestored(cells)) {
     await withdrawCopies(context, context.datastore, cells, holders);
-    return cells.map(({ shard }) => ({
-      outcome: 'unavailable',
-      shard,
-      reason: 'the primary failed, and a buffered copy would not keep the time',
-    }));
+    return unavailable(cells, 'the primary failed, and a buffered copy would not keep the time');
   }
   const more =
     holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
   const all = [...holders, ...more];
-  if (!(await markAnswered(context, context.datastore, cells, all))) {
-    // The copies stay: whether they were marked is not known, and another writer may rely on them.
-    return cells.map(({ shard }) => ({
-      outcome: 'unavailable',
-      shard,
-      reason: 'the primary failed, and no group confirmed its copy',
-    }));
-  }
-  const copies = all.length;
-  return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies }));
+  // The hints stay: whether they were marked is unknown, and another writer may rely on them.
+  if (!(await markAnswered(context, context.datastore, cells, all)))
+    return unavailable(cells, 'the primary failed, and no group confirmed its copy');
+  return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies: all.length }));
 }
 
-/**
- * The same address twice in one batch. The first is written; a later one is judged by what became of it, or, where the
- * first lost against another body or is only buffered, so that nobody knows yet which one is stored, written after it.
- */
+/** Settles repeats in a batch: judged by the first one's outcome, or written after it if that is open. */
 async function settleRepeats(
   cells: readonly BufferedCell[],
   write: (cells: readonly BufferedCell[]) => Promise<readonly PutResult[]>,
 ): Promise<readonly PutResult[]> {
+  if (cells.length === 1) return write(cells);
   const firsts = [...Map.groupBy(cells, addressKey).values()].map(([first]) => first as BufferedCell);
   const written = await write(firsts);
   if (firsts.length === cells.length) return written;

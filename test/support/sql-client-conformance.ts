@@ -333,7 +333,6 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         const reading = (statement: Statement, of: number): Statement => ({
           ...statement,
           thenSelect: {
-            items: 1,
             branches: 1,
             from: (item) => sql(`SELECT ${item}, id, note FROM ${database}.numbered WHERE id = ?`, of),
           },
@@ -354,7 +353,7 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
       it('tell what they changed, where what is to be read behind them is refused, or takes too long', async () => {
         const behind = (id: number, text: string): Statement => ({
           ...inserted(id),
-          thenSelect: { items: 1, branches: 1, from: () => sql(text) },
+          thenSelect: { branches: 1, from: () => sql(text) },
         });
         expect(await run([behind(ids[0], 'SELECT 1 FROM not_there_at_all.t'), inserted(ids[1])])).toEqual([
           { affectedRows: 1, insertId: ids[0] },

@@ -1,16 +1,15 @@
 import { pauseFor } from '../../pause-for.ts';
+import { SIGN_OF_LIFE } from '../../sql/client.ts';
 import type { Groups } from '../../access/groups.ts';
 
-/** Groups that failed and have not answered since: nobody waits for their timeouts again and again. */
+/** Groups that failed and have not answered since: nothing waits for their timeouts again. */
 export interface AwayGroups {
   has(group: string): boolean;
   add(group: string): void;
 }
 
-/** Between signs of life asked of a group that failed. */
 const PROBE_MS = 500;
 
-/** Remembers groups that failed until they answer, or the signal comes. */
 export function awayGroups(groups: Groups, signal: AbortSignal): AwayGroups {
   const away = new Set<string>();
 
@@ -19,7 +18,7 @@ export function awayGroups(groups: Groups, signal: AbortSignal): AwayGroups {
       await pauseFor(PROBE_MS, signal);
       const answers = await groups
         .client(group)
-        .then((client) => client.select({ sql: 'SELECT 1', parameters: [] }, 'writer'))
+        .then((client) => client.select(SIGN_OF_LIFE, 'writer'))
         .catch(() => undefined);
       if (answers) break;
     }

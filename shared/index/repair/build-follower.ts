@@ -6,17 +6,14 @@ import type { RepairWork } from './repair-work.ts';
 import { firstFailures, lastOf } from './repair-follower.ts';
 import { repairRows } from './repair-rows.ts';
 
-/** A page that takes longer shows that its groups have enough to do: they get a pause of half that time. */
+/** A slower page shows busy groups: a pause of half its time follows. */
 const SLOW_MS = 2000;
 
 export function buildName({ name, hash }: Pick<PhysicalIndex, 'name' | 'hash'>): string {
   return `build/${name}/${hash}`;
 }
 
-/**
- * Builds one version of an index from the start of the logs. Goes on where it stopped, by its offsets. A shard whose
- * rows cannot be read, or whose entries cannot be written, waits, and the build with it: nobody reads them yet.
- */
+/** Builds a version of an index from the start of the logs. Shards at fault wait, and the build with them. */
 export function buildFollower(
   work: RepairWork,
   index: PhysicalIndex,
@@ -47,7 +44,6 @@ export function buildFollower(
   };
 }
 
-/** Spreads work over time, whoever does it. */
 export interface Throttle {
   take(cells: number, signal: AbortSignal): Promise<void>;
 }

@@ -6,16 +6,14 @@ import type { PendingMarks, PendingShard } from './pending-marks.ts';
 import type { RepairWork } from './repair-work.ts';
 import { repairRows } from './repair-rows.ts';
 
-/** Of each shard at a time. */
 const PAGE_CELLS = 100;
 
-/** Before a group that answers, and yet cannot take some entries, is looked at again: longer each time. */
+/** Growing rests of a group that answers, but cannot take some entries. */
 const REST_MS = { first: 1000, most: 60_000 };
 
 /**
- * Gives groups that were away the entries that they lack: reads the logs of the shards marked again from the mark to
- * their ends, and then takes the marks away. What a group still cannot take keeps its shard's mark, and no other one:
- * the marks say how far all came. So do shards whose logs or rows cannot be read.
+ * Writes the entries that groups missed while away: reads the marked shards' logs from their marks to their ends, then
+ * clears the marks. A shard whose log, rows or entries fail keeps its mark alone.
  *
  * @returns a look, to be repeated
  */
@@ -23,7 +21,6 @@ export function watchPending(work: RepairWork, pending: PendingMarks, signal: Ab
   const rests = new Map<string, { readonly ms: number; readonly until: number }>();
 
   async function look(group: string): Promise<void> {
-    // Once it is back nothing keeps it waiting.
     if (work.away.has(group)) return void rests.delete(group);
     const rest = rests.get(group);
     if (rest && performance.now() < rest.until) return;
@@ -39,7 +36,6 @@ export function watchPending(work: RepairWork, pending: PendingMarks, signal: Ab
   };
 }
 
-/** Returns whether some of it could not be done. */
 async function catchUpGroup(
   work: RepairWork,
   pending: PendingMarks,
@@ -70,10 +66,9 @@ async function catchUpGroup(
 interface MarkedShards {
   readonly pending: PendingMarks;
   readonly group: string;
-  /** Holds the shards whose logs are read. */
   readonly rowGroup: string;
   readonly shards: readonly PendingShard[];
-  /** Shards that came to their end, and those that cannot go on for now. */
+  /** Shards at their ends, and shards that cannot go on for now. */
   readonly done: { ended: number; stuck: number };
 }
 
@@ -81,7 +76,7 @@ async function catchUpShards(work: RepairWork, marked: MarkedShards, signal: Abo
   const { group, pending, done } = marked;
   for (let open = marked.shards; open.length > 0 && !signal.aborted;) {
     const from = open.map((mark) => ({ mark, shard: mark.shard, offset: unread(mark.from - 1) }));
-    // From the writer, to the very end: what comes later gets a mark of its own if it is missed.
+    // From the writer, to the very end: later misses set marks of their own.
     const { logs } = await readLogEntries(
       work.context,
       marked.rowGroup,

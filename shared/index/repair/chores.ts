@@ -11,12 +11,10 @@ import type { RepairWork } from './repair-work.ts';
 import { verifyCutShards } from './verify-cut-shards.ts';
 import { watchWriters } from './watch-writers.ts';
 
-/** Between looks at who the writers are: as long may entries of lost cells win. */
+/** Interval of looks at the writers: for so long entries of lost cells may win. */
 const WRITERS_MS = 1000;
-/** Between looks whether something is due that is done rarely. */
 const RARE_MS = 10_000;
 
-/** What one run does for a datastore beside following its logs, each by itself, until the signal. */
 export async function doChores(
   work: RepairWork,
   pending: PendingMarks,

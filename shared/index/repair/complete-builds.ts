@@ -2,7 +2,7 @@ import { followerLag, type ShardLag } from '../../follow/follower-lag.ts';
 import { SqlError } from '../../sql/client.ts';
 import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
 import type { StoreContext } from '../../access/context.ts';
-import { byGroup, requireDatastore } from '../../access/groups.ts';
+import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
 import { writeIndexProgress } from '../../topology/index-progress.ts';
 import { setIndexState } from '../../topology/index-catalogue.ts';
 import { buildName } from './build-follower.ts';
@@ -10,31 +10,26 @@ import type { LargestShares } from './largest-share.ts';
 import { REPAIR_FOLLOWER } from './repair-follower.ts';
 import type { RepairWork } from './repair-work.ts';
 
-/** How long the ends of the logs, once looked up, are worth reaching. */
+/** How long looked-up log ends are worth reaching. */
 const TARGETS_MS = 10_000;
-/** Progress is written less often while nothing is being built. */
+/** Progress is written this much less often while nothing is built. */
 const IDLE_LOOKS = 5;
-/** Shards whose heads one statement asks for. */
 const HEADS_A_STATEMENT = 256;
 
 interface Build {
-  /** By shard: the added id to come to. */
   readonly targets: readonly number[];
   readonly takenAt: number;
 }
 
 /**
- * Watches the builds of a datastore: makes a version live once it is complete, and writes how far all is.
+ * Watches the builds of a datastore: makes complete versions live, and writes the progress. A build is complete when it
+ * passed the ends of all logs, taken after it began. Nothing is missed:
  *
- * A build is complete when it has passed the ends of all logs, taken after it began. Nothing is missed then:
- *
- * - Cells up to a log's end were read by the build, and their rows' entries written after that.
- * - Cells behind it are the repair's: it looks up which versions are maintained after it has read the cells, in a
- *   catalogue that is at most `versionsAgeMs` old. The ends are taken when this version has been in the catalogue for
- *   twice as long, and asked of the writers: a cell behind them is one that nobody can have read before, so that
- *   whoever reads it finds the version there, even a run that is about to end.
- * - The repair must have an offset for each shard before the ends are taken, since a repair that is new begins at the
- *   ends of the logs.
+ * - The build read the cells up to a log's end, and wrote their rows' entries after that.
+ * - Cells behind it are the repair's, which looks up the versions after reading the cells, in a catalogue at most
+ *   `versionsAgeMs` old. The ends are taken from the writers when the version has been listed for twice as long:
+ *   nothing can have read a cell behind them before, so any reader finds the version, even a run about to end.
+ * - The repair needs an offset for each shard before the ends are taken: a new repair begins at the ends of the logs.
  *
  * @returns a look, to be repeated
  */
@@ -45,7 +40,7 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
 
   const lagOf = (name: string): Promise<readonly ShardLag[]> => followerLag(stateTable, context, { name, datastore });
 
-  /** Whether the build is past its targets. Sets them anew where they are old, or there are none. */
+  /** Whether the build passed its targets; renews old ones. */
   async function isComplete(
     name: string,
     hash: string,
@@ -101,23 +96,17 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
   };
 }
 
-/** The ends of all logs, by shard; undefined where a group's writer cannot be asked: a reader may be behind. */
+/** Returns the ends of all logs; undefined if a writer cannot be asked, since a reader may be behind. */
 async function writerHeads(context: StoreContext, datastore: string): Promise<readonly number[] | undefined> {
   const topology = await requireDatastore(context.topology, datastore);
   const heads = new Map<number, number>();
   try {
     await Promise.all(
-      [
-        ...byGroup(
-          topology,
-          topology.homes.map((_, shard) => ({ shard })),
-        ),
-      ].map(async ([group, shards]) => {
+      [...shardsByGroup(topology)].map(async ([group, shards]) => {
         const client = await context.groups.client(group);
         for (let start = 0; start < shards.length; start += HEADS_A_STATEMENT) {
-          const page = shards.slice(start, start + HEADS_A_STATEMENT).map(({ shard }) => shard);
-          for (const [shard, head] of toHeads(await client.select(selectHeads(datastore, page), 'writer')))
-            heads.set(shard, head);
+          const statement = selectHeads(datastore, shards.slice(start, start + HEADS_A_STATEMENT));
+          for (const [shard, head] of toHeads(await client.select(statement, 'writer'))) heads.set(shard, head);
         }
       }),
     );

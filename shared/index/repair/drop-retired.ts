@@ -4,17 +4,13 @@ import { underLease } from '../../dynamo/under-lease.ts';
 import { sideBySide } from '../../side-by-side.ts';
 import { dropIndexTable } from '../statements/drop-index-table.ts';
 import { forgetIndexVersion } from '../../topology/index-catalogue.ts';
-import { requireDatastore, byGroup } from '../../access/groups.ts';
+import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
 import type { PhysicalIndex } from '../index-table.ts';
 import { forgetMistyped } from '../../topology/mistyped-fields.ts';
 import { buildName } from './build-follower.ts';
 import type { RepairWork } from './repair-work.ts';
 
-/**
- * Drops the tables of versions that were retired long enough ago, and then takes them out of the catalogue. Under the
- * lease of the migration, which creates tables of versions that it is about to list; where that runs, the next look
- * will do.
- */
+/** Drops versions retired long enough ago, under the lease of the migration, which creates their tables. */
 export async function dropRetired(
   work: RepairWork,
   leases: Leases,
@@ -43,7 +39,7 @@ async function dropVersions(work: RepairWork, due: readonly PhysicalIndex[], sig
       if (!(await dropTables(work, version, signal))) return;
       await forget(work, version);
     } catch (error) {
-      // A table that cannot be dropped keeps its version in the catalogue, and no other one.
+      // A table that cannot be dropped keeps only its own version listed.
       failures.push(error);
     }
   }
@@ -58,7 +54,6 @@ async function forget(work: RepairWork, { name, hash, definition }: PhysicalInde
     work.report({ datastore, kind: 'dropped', index: name, hash });
 }
 
-/** Returns whether all are gone. Can be repeated: what is gone is passed over. */
 async function dropTables(
   { context, datastore }: RepairWork,
   version: { readonly name: string; readonly hash: string },
@@ -67,14 +62,9 @@ async function dropTables(
   const topology = await requireDatastore(context.topology, datastore);
   const failures: unknown[] = [];
   await Promise.all(
-    [
-      ...byGroup(
-        topology,
-        topology.homes.map((_, shard) => ({ shard })),
-      ),
-    ].map(async ([group, shards]) => {
+    [...shardsByGroup(topology)].map(async ([group, shards]) => {
       const client = await context.groups.client(group);
-      await sideBySide(shards, async ({ shard }) => {
+      await sideBySide(shards, async (shard) => {
         if (!signal.aborted)
           await client
             .change(dropIndexTable(datastore, shard, version))

@@ -1,10 +1,9 @@
 import { readState, updateState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 
-/** When chores are due that are done rarely: runs follow each other each minute, and none should begin anew. */
+/** When rare chores are due, across runs, which follow each other each minute. */
 export interface DueTimes {
   isDue(chore: string): Promise<boolean>;
-  /** Clocks of different machines are compared here, since it matters little. */
   doneFor(chore: string, ms: number): Promise<void>;
 }
 

@@ -1,50 +1,40 @@
 import type { PhysicalIndex } from '../index-table.ts';
-import type { SqlClient } from '../../sql/client.ts';
 import { selectDivided } from '../../sql/select-divided.ts';
-import { countEntries, countPage, toCountedPage, toCounts, type CountedPage } from '../statements/count-entries.ts';
-import { byGroup, requireDatastore } from '../../access/groups.ts';
+import { countPage, toCountedPages, type CountFrom } from '../statements/count-entries.ts';
+import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
 import { readIndexProgress } from '../../topology/index-progress.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
 
-/** The largest shard's share of each index's entries, as last counted. */
 export interface LargestShares {
-  /** 0 to 1; null while nobody knows. */
   of(index: string): Promise<number | null>;
-  /** After a version became live. */
+  /** Schedules a count after a version became live. */
   countSoon(): Promise<void>;
-  /** Counts where it is time to. */
   look(): Promise<void>;
 }
 
-/** Tables counted with one statement, each as far as `ENTRIES.first`. */
 const TABLES_A_STATEMENT = 8;
-/** Entries that a statement reads of a table: of one of eight, and of one by itself. Nothing of it may be in memory. */
-const ENTRIES = { first: 5000, more: 10_000 };
-/** Counting rests for so many times as long as it took. */
+/** Entries that a statement reads of each table. */
+const ENTRIES = 5000;
+/** Counting rests for this many times its duration. */
 const REST = 100;
 
-/**
- * Counts the live entries of each shard's table, exactly: the servers' own estimates may be a day old. Each statement
- * reads a bounded number of them, and large indexes are counted rarely, so that at most a hundredth of the time is
- * spent on it. A table that the server refuses is left out; where a group cannot be asked the figure stays as it was.
- */
+/** Counts the entries of each shard's table exactly, in a hundredth of the time: estimates may be a day old. */
 export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
   const { datastore, settings, topologyTable } = work;
   const shares = new Map<string, number | null>();
 
   return {
     async of(index) {
-      // As the run before knew it.
       if (!shares.has(index))
         shares.set(index, (await readIndexProgress(topologyTable, { datastore, name: index }))?.largest_share ?? null);
       return shares.get(index) ?? null;
     },
-    // Not at once: the catalogue in hand may not list as live yet what is live now.
+    // The catalogue in hand may not list the live version yet.
     countSoon: () => due.doneFor('counts', 2 * settings.versionsAgeMs),
     async look() {
       if (!(await due.isDue('counts'))) return;
-      // Now already: an index that cannot be counted is not tried again at once.
+      // Set first: an index that cannot be counted is not tried again at once.
       await due.doneFor('counts', settings.countEveryMs);
       const start = performance.now();
       const failures: unknown[] = [];
@@ -65,47 +55,31 @@ export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
 
 async function largestShare({ context, datastore }: RepairWork, index: PhysicalIndex): Promise<number> {
   const topology = await requireDatastore(context.topology, datastore);
-  const counts = await Promise.all(
-    [
-      ...byGroup(
-        topology,
-        topology.homes.map((_, shard) => ({ shard })),
-      ),
-    ].map(async ([group, shards]) => {
+  const counts = new Map<number, number>();
+  await Promise.all(
+    [...shardsByGroup(topology)].map(async ([group, shards]) => {
       const client = await context.groups.client(group);
-      const ofGroup: number[] = [];
-      for (let start = 0; start < shards.length; start += TABLES_A_STATEMENT) {
-        const page = shards.slice(start, start + TABLES_A_STATEMENT).map(({ shard }) => shard);
-        const { rows } = await selectDivided(
-          client,
-          page.map((shard, item) => countEntries(datastore, shard, index, ENTRIES.first, item)),
-          roleOf(client),
-        );
-        for (const [item, count] of toCounts(rows))
-          ofGroup.push(count < ENTRIES.first ? count : await countAll(client, datastore, page[item] ?? 0, index));
+      const role = client.abilities.readsFromReaders ? 'reader' : 'writer';
+      let open = shards.map((shard): CountFrom => ({ shard, after: undefined }));
+      while (open.length > 0) {
+        const asked = open.slice(0, TABLES_A_STATEMENT);
+        const parts = asked.map((from, item) => countPage(datastore, index, from, ENTRIES, item));
+        const { rows, refused } = await selectDivided(client, parts, role);
+        const pages = toCountedPages(rows, index);
+        for (const [item, { live }] of pages) {
+          const { shard } = asked[item] as CountFrom;
+          counts.set(shard, (counts.get(shard) ?? 0) + live);
+        }
+        for (const item of refused.keys()) counts.delete(asked[item]?.shard ?? -1);
+        const further = asked.flatMap(({ shard }, item): CountFrom[] => {
+          const page = pages.get(item);
+          return page && page.rows === ENTRIES ? [{ shard, after: page }] : [];
+        });
+        open = [...further, ...open.slice(TABLES_A_STATEMENT)];
       }
-      return ofGroup;
     }),
   );
-  const all = counts.flat();
+  const all = [...counts.values()];
   const total = all.reduce((sum, count) => sum + count, 0);
   return total === 0 ? 0 : Math.max(...all) / total;
-}
-
-/** Counts the entries of a large table, some at a time. */
-async function countAll(client: SqlClient, datastore: string, shard: number, index: PhysicalIndex): Promise<number> {
-  let live = 0;
-  let page: CountedPage | undefined;
-  do {
-    page = toCountedPage(
-      await client.select(countPage(datastore, shard, index, page, ENTRIES.more), roleOf(client)),
-      index,
-    );
-    live += page?.live ?? 0;
-  } while (page && page.rows === ENTRIES.more);
-  return live;
-}
-
-function roleOf({ abilities }: SqlClient): 'reader' | 'writer' {
-  return abilities.readsFromReaders ? 'reader' : 'writer';
 }

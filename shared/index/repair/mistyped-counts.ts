@@ -3,14 +3,14 @@ import type { MistypedField } from '../wanted-entries.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { addMistyped, type MistypedFound } from '../../topology/mistyped-fields.ts';
 
-/** Counts fields that have another type than their index says, as the repair and the builds come across them. */
+/** Counts fields whose type differs from their index's, as repair and builds meet them. */
 export interface MistypedCounts {
   add(found: readonly MistypedField[]): void;
-  /** Writes what was counted, again and again until the signal, and once more then. Never fails. */
+  /** Writes the counts until the signal, and once more then. Never fails. */
   keep(signal: AbortSignal): Promise<void>;
 }
 
-/** Between writes: a build comes across thousands a second. A run that dies loses so much of the counts. */
+/** Interval of writes; a run that dies loses so much. */
 const WRITE_MS = 2000;
 
 export function mistypedCounts(
@@ -18,7 +18,6 @@ export function mistypedCounts(
   datastore: string,
   onError: (error: unknown) => void,
 ): MistypedCounts {
-  /** By index, version and field: a few hundred at most. */
   const counted = new Map<string, MistypedFound & { readonly name: string; rows: number; row_key: string }>();
 
   async function write(): Promise<void> {
@@ -30,11 +29,8 @@ export function mistypedCounts(
 
   return {
     add(found) {
-      for (const {
-        index: { name, hash },
-        position,
-        row_key,
-      } of found) {
+      for (const { index, position, row_key } of found) {
+        const { name, hash } = index;
         const key = `${name}/${hash}/${position}`;
         const known = counted.get(key);
         if (known) Object.assign(known, { rows: known.rows + 1, row_key });

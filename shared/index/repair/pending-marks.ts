@@ -2,37 +2,26 @@ import { readState, updateState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { blockOf } from './shard-blocks.ts';
 
-/** From where on a shard's log has to be read again for the entries of a group that was away. */
+/** Where to read a shard's log again for a group that was away. */
 export interface PendingShard {
   readonly shard: number;
   /** The lowest added id whose row's entry may be missing. */
   readonly from: number;
-  /** Goes up with each mark: who clears it must have seen the last one. */
+  /** Grows with each mark: only the last mark seen can be cleared. */
   readonly marks: number;
 }
 
-/** Marks set with one write: an expression has its limits. */
 const MARKS_A_WRITE = 25;
 
-/** Shards whose entries in some group may be missing. */
 export interface PendingMarks {
-  /** @param lowest by shard */
   mark(group: string, lowest: ReadonlyMap<number, number>): Promise<void>;
-  /** @param shards of the datastore */
   read(group: string, shards: number): Promise<PendingShard[]>;
-  /**
-   * All cells before `from` are done, so that nobody does them again. A mark that was set further back meanwhile stays.
-   */
+  /** Moves a mark forward, unless it was set back meanwhile. */
   advance(group: string, pending: PendingShard, to: number): Promise<boolean>;
-  /** The whole log is done. Returns false when it was marked again since. */
   clear(group: string, pending: PendingShard): Promise<boolean>;
 }
 
-/**
- * What a datastore's index entries of each group still lack: items `pending#trips#group-2#0` of the state table, each
- * of 4,096 shards, with attributes `from12` and `marks12` for shard 12. Set before the offset of the repair moves, so
- * that nothing is forgotten whoever dies.
- */
+/** What entries each group lacks: items `pending#trips#group-2#0`, set before the repair's offset moves. */
 export function pendingMarks(table: DynamoTable, datastore: string): PendingMarks {
   const itemOf = (group: string, block: number): string => `pending#${datastore}#${group}#${block}`;
   const keyOf = (group: string, shard: number): string => itemOf(group, blockOf(shard));
@@ -49,7 +38,7 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
             ...Object.fromEntries(page.map(([shard, id]) => [`:from${shard}`, { N: String(id) }])),
           },
         });
-        // After its log was cut a shard is followed from further back than its mark.
+        // After its log was cut a shard is followed from before its mark.
         for (const [shard, id] of page.filter(([shard, id]) => Number(item?.[`from${shard}`]?.N) > id)) {
           await updateState(table, {
             key,
@@ -97,7 +86,6 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
   };
 }
 
-/** Marks that go with one write: all of one item. */
 function pagesOf(lowest: ReadonlyMap<number, number>): (readonly (readonly [number, number])[])[] {
   return [...Map.groupBy(lowest, ([shard]) => blockOf(shard)).values()].flatMap((ofBlock) =>
     Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, position) =>

@@ -1,18 +1,15 @@
 import type { PhysicalIndex } from '../index-table.ts';
 import { SqlError, type SqlClient } from '../../sql/client.ts';
 import { deleteTombstones } from '../statements/delete-tombstones.ts';
-import { byGroup, requireDatastore } from '../../access/groups.ts';
+import { requireDatastore, shardsByGroup } from '../../access/groups.ts';
 import type { DueTimes } from './due-times.ts';
 import type { RepairWork } from './repair-work.ts';
 
 /** Deleted with one statement: locks are held for milliseconds. */
 const ROWS_A_STATEMENT = 200;
+const PURGE_EVERY_MS = 3_600_000;
 
-/**
- * Deletes old tombstones from all index tables of a datastore where it is time to, a few at a time, group beside group.
- * A table that refuses costs itself alone. A run that ends in the middle leaves the rest to its successor, which soon
- * passes what is done.
- */
+/** Deletes old tombstones of a datastore if due. A table that refuses costs itself alone. */
 export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: AbortSignal): Promise<void> {
   if (!(await due.isDue('purge'))) return;
   const { context, datastore, settings } = work;
@@ -32,20 +29,15 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
   }
 
   await Promise.all(
-    [
-      ...byGroup(
-        topology,
-        topology.homes.map((_, shard) => ({ shard })),
-      ),
-    ].map(async ([group, shards]) => {
+    [...shardsByGroup(topology)].map(async ([group, shards]) => {
       try {
         const client = await context.groups.client(group);
-        for (const { shard } of shards) {
+        for (const shard of shards) {
           for (const index of indexes) {
             if (signal.aborted) return;
             await purge(client, shard, index).catch((error: unknown) => {
               failures.push(error);
-              // A group that is down has no other tables to give.
+              // A group that is down refuses all its tables.
               if (!(error instanceof SqlError) || error.failure === 'unreachable') throw error;
             });
           }
@@ -57,7 +49,6 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
   );
   if (tombstones > 0) work.report({ datastore, kind: 'purged', tombstones });
   if (signal.aborted) return;
-  // What failed waits for the next time.
-  await due.doneFor('purge', settings.purgeEveryMs);
+  await due.doneFor('purge', PURGE_EVERY_MS);
   if (failures.length > 0) throw failures[0];
 }

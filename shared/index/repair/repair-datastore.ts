@@ -15,7 +15,7 @@ import { pendingMarks, type PendingMarks } from './pending-marks.ts';
 import { repairFollower } from './repair-follower.ts';
 import type { RepairWork } from './repair-work.ts';
 
-interface DatastoreRun {
+export interface DatastoreRun {
   readonly workers: Workers;
   readonly leases: Leases;
   readonly readers: ReaderWatch;
@@ -25,38 +25,21 @@ interface DatastoreRun {
   readonly signal: AbortSignal;
 }
 
-export interface DatastoreRepair {
-  /** Brings what runs in line with what the catalogue lists; `isSucceeded`: begins nothing any more. */
-  look(catalogues: readonly IndexCatalogue[], isSucceeded: boolean): void;
-  /** A successor has taken over all of it. */
-  isOver(): boolean;
-  /** Never fails. */
-  readonly ended: Promise<void>;
-}
-
-/** Between tries to take the lease of the chores. */
 const TAKE_PAUSE_MS = 300;
-/** Of each shard at a time. Of a build few, so that it shows its progress and ends soon when it should. */
+/** Cells of a shard at a time. Few for a build, so that it shows progress and ends soon. */
 const BUILD_CELLS = 40;
 const REPAIR_CELLS = 100;
-/**
- * Between passes of the repair: nobody waits for it, and a statement that compares the rows of a second costs a small
- * part of what comparing each by itself would. With 20 ms it took a third of all statements.
- */
+/** Nothing waits for the repair: at 20 ms its comparisons made a third of all statements. */
 const REPAIR_PAUSES: Pauses = { leastMs: 1000, mostMs: 1000 };
 
 interface RunningFollower {
   readonly end: () => void;
-  /** Handed over to a successor; not begun anew. */
   over: boolean;
 }
 
-/** Repairs the indexes of one datastore: the followers of its logs, and under a lease what one run alone does. */
-export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreRepair {
-  return new RunningRepair(work, run);
-}
-
-class RunningRepair implements DatastoreRepair {
+/** Repairs the indexes of one datastore: follows its logs, and does under a lease what one run alone does. */
+export class DatastoreRepair {
+  /** Never fails. */
   readonly ended: Promise<void>;
   readonly #work: RepairWork;
   readonly #run: DatastoreRun;
@@ -75,6 +58,7 @@ class RunningRepair implements DatastoreRepair {
     this.ended = this.#end();
   }
 
+  /** Runs what the catalogue lists; `isSucceeded`: begins nothing any more. */
   look(catalogues: readonly IndexCatalogue[], isSucceeded: boolean): void {
     const building = buildsOf(catalogues);
     for (const [name, { end }] of this.#running) if (name.startsWith('build/') && !building.has(name)) end();
@@ -125,7 +109,7 @@ class RunningRepair implements DatastoreRepair {
     );
   }
 
-  /** Runs a follower; one that fails is begun anew at the next look. */
+  /** Runs a follower; a failed one begins again at the next look. */
   #follow(
     name: string,
     make: (signal: AbortSignal) => Follower,
@@ -160,7 +144,7 @@ class RunningRepair implements DatastoreRepair {
         report({ datastore, kind: 'failed', what: name, error });
       }
       end();
-      // What is not followed any more keeps no successor waiting.
+      // A follower that ended keeps no successor waiting.
       workers.ready(`${name}#${datastore}`, true);
       if (!entry.over) this.#running.delete(name);
     };
@@ -182,14 +166,13 @@ class RunningRepair implements DatastoreRepair {
     const chores = underLease(leased, (signal) => doChores(this.#work, this.#pending, leases, renewMs, signal));
     const done = async (): Promise<void> => {
       const end = await chores.catch((error: unknown) => report({ datastore, kind: 'failed', what: 'chores', error }));
-      // Lost, and no successor in sight: it is taken again.
+      // Lost without a successor: it is taken again.
       if (!end?.isWanted) this.#isChoring = false;
     };
     this.#spawn(done());
   }
 }
 
-/** The versions that are to be built, by the names of their followers. */
 function buildsOf(catalogues: readonly IndexCatalogue[]): ReadonlyMap<string, PhysicalIndex> {
   const building = new Map<string, PhysicalIndex>();
   for (const { name, versions } of catalogues) {

@@ -8,12 +8,9 @@ import { repairRows } from './repair-rows.ts';
 export const REPAIR_FOLLOWER = 'repair';
 
 /**
- * Follows all logs some seconds behind the writes and writes the entries that they missed. A group that cannot take its
- * entries gets a mark, and does not stop the others; a group, or a shard, whose rows cannot be read makes its shards
- * wait.
- *
- * A datastore that has cells and no live index gets its first one: what is in the logs is the build's. Where an index
- * is live and was never followed, it was live from the first cell on, and is followed from there.
+ * Follows all logs some seconds behind the writes, and writes missing entries. A group that cannot take entries gets a
+ * mark; shards whose rows cannot be read wait. Starts at the logs' ends if no index is live, since the rest is the
+ * build's; an index that is live and was never followed was live from the first cell on.
  */
 export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive: boolean): Follower {
   const { datastore, report } = work;
@@ -23,7 +20,7 @@ export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive:
     datastore,
     start: hasLive ? 'start' : 'now',
     async handle(_group, cells) {
-      // After the cells were read: a version that is not listed now was not when a build of it took the logs' heads.
+      // After the cells were read: a version unlisted now was unlisted when its build took the logs' heads.
       const indexes = await work.indexes.maintained(datastore);
       const columns = new Set(indexes.flatMap(({ definition }) => columnsOf(definition)));
       const concerned = cells.filter(({ column_name }) => columns.has(column_name));
@@ -50,7 +47,6 @@ export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive:
   };
 }
 
-/** The rows of cells, each once, with the columns of which they are: the entries of others are as they were. */
 function rowsOf(cells: readonly LogEntry[]): readonly RowOfShard[] {
   return [...Map.groupBy(cells, ({ row_key }) => row_key)].map(([row_key, ofRow]) => ({
     row_key,
@@ -59,7 +55,6 @@ function rowsOf(cells: readonly LogEntry[]): readonly RowOfShard[] {
   }));
 }
 
-/** By shard: the last cell, which says that all of them are done; nothing of shards that have to wait. */
 export function lastOf(
   cells: readonly LogEntry[],
   waiting: ReadonlyMap<number, unknown> = new Map(),
@@ -67,7 +62,6 @@ export function lastOf(
   return new Map(cells.flatMap(({ shard, added_id }) => (waiting.has(shard) ? [] : [[shard, added_id] as const])));
 }
 
-/** Tells the first of a row of failures of each shard; pages follow each other within a second. */
 export function firstFailures(
   { datastore, report }: RepairWork,
   what: string,

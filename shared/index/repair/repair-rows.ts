@@ -8,20 +8,16 @@ import { homeOf, requireDatastore } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { RepairWork } from './repair-work.ts';
 
-/** Rows that one statement reads, with a branch for each shard of them. */
 const ROWS_A_STATEMENT = 100;
-/** Entries that differ, collected before they are written: the more, the more go into one table with one statement. */
+/** Differing entries collected before a write: more of them share a table's statement. */
 const ENTRIES_AT_ONCE = 5000;
-/** Tables written side by side: more than a few for each connection would wait for one too long. */
+/** Tables written side by side: more would wait too long for connections. */
 const TABLES_AT_ONCE = 50;
 const ENTRIES_A_STATEMENT = 200;
 
 interface RowsRepaired {
-  /** Entries and tombstones that were missing or wrong. */
   readonly written: number;
-  /** By group whose entries, or some of them, could not be compared or written: the rows that they are of. */
   readonly missed: ReadonlyMap<string, ReadonlySet<string>>;
-  /** By shard whose rows, or some of them, could not be read: why. */
   readonly unread: ReadonlyMap<number, unknown>;
   readonly mistyped: readonly MistypedField[];
 }
@@ -29,11 +25,11 @@ interface RowsRepaired {
 type RowsWork = Pick<RepairWork, 'context' | 'datastore' | 'away' | 'slow'>;
 
 /**
- * Compares the entries of some rows, which lie in shards of one group, with what their cells say **now**, and writes
- * those that differ. A table that the server refuses to read or write costs the rows and entries in it alone.
+ * Compares the entries of rows of one group's shards with their cells **now**, and writes those that differ. A refused
+ * table costs its own rows and entries alone.
  *
- * @param only the group whose entries matter @default all groups
- * @throws SqlError, SchemalessError `unavailable` when the rows themselves cannot be read
+ * @param only the group whose entries matter @default all
+ * @throws SqlError, SchemalessError `unavailable` when the rows cannot be read
  */
 export async function repairRows(
   work: RowsWork,
@@ -45,7 +41,6 @@ export async function repairRows(
   return new RowsRepair(work, indexes, topology, only).repair(rows);
 }
 
-/** One comparison of some rows, and what came of it so far. */
 class RowsRepair {
   readonly #work: RowsWork;
   readonly #indexes: readonly PhysicalIndex[];
@@ -54,7 +49,6 @@ class RowsRepair {
   readonly #missed = new Map<string, Set<string>>();
   readonly #unread = new Map<number, unknown>();
   readonly #mistyped: MistypedField[] = [];
-  /** To be written. */
   #differing: EntryOfShard[] = [];
   #written = 0;
 
@@ -82,15 +76,13 @@ class RowsRepair {
     return { written: this.#written, missed: this.#missed, unread: this.#unread, mistyped: this.#mistyped };
   }
 
-  /**
-   * Rows that take a whole time limit are divided by their shards, until the one that is slow stands alone: locked,
-   * perhaps.
-   */
+  /** Halves rows that time out by their shards, until the slow one, perhaps locked, stands alone. */
   async #compareAll(page: readonly RowOfShard[]): Promise<void> {
     const { context, datastore, slow } = this.#work;
     const shards = [...Map.groupBy(page, ({ shard }) => shard).values()];
+    const wanted = { datastore, indexes: this.#indexes, depth: DEPTH.all };
     try {
-      for await (const part of wantedInParts(context, datastore, this.#indexes, page, DEPTH.all)) {
+      for await (const part of wantedInParts(context, wanted, page)) {
         await this.#compare(part);
         if (part.more || this.#differing.length >= ENTRIES_AT_ONCE) await this.#writeAll();
       }
@@ -106,7 +98,6 @@ class RowsRepair {
     }
   }
 
-  /** Leaves a shard's rows for later, however soon the shard is asked again. */
   #leave(shard: number): void {
     this.#unread.set(shard, new Error(`reading rows of shard ${shard} took a whole time limit a moment ago`));
   }
@@ -131,7 +122,7 @@ class RowsRepair {
     const byTable = Map.groupBy(this.#differing, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`);
     const tables = [...byTable.values()];
     this.#differing = [];
-    // A table with many entries comes in several rounds: `writeEntries` makes one statement of each table.
+    // `writeEntries` makes one statement of each table, so a large one takes several rounds.
     const longest = Math.max(0, ...tables.map(({ length }) => length));
     for (let start = 0; start < longest; start += ENTRIES_A_STATEMENT) {
       const parts = tables
@@ -153,7 +144,7 @@ class RowsRepair {
   }
 }
 
-/** Whether a failure is one of the whole group. A refused statement, or a lock that was met, is one of its table. */
+/** Whether a failure is the whole group's. A refusal or a lock is its table's. */
 function isOfGroup(error: unknown): boolean {
   return (
     error !== undefined &&

@@ -7,7 +7,6 @@ import type { SlowShards } from './slow-shards.ts';
 import type { RepairSettings } from './settings.ts';
 import type { WatchedIndexes } from './watched-indexes.ts';
 
-/** What every part of the repair of one datastore works with. */
 export interface RepairWork {
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
@@ -21,20 +20,18 @@ export interface RepairWork {
   readonly report: (event: RepairEvent) => void;
 }
 
-/** Something worth a metric or a log line. Never holds a cell's body, nor a field's value. */
+/** An event for metrics and logs. Never holds a body or a field's value. */
 export type RepairEvent = { readonly datastore: string } & (
   | { readonly kind: 'followed'; readonly follower: string; readonly event: FollowEvent }
-  /** How many cells the repair is behind the logs, as far as their groups can be read. */
+  /** Cells that the repair is behind, as far as groups can be read. */
   | { readonly kind: 'lag'; readonly cells: number }
-  /** Entries that were missing or wrong and have been written. */
   | { readonly kind: 'repaired'; readonly entries: number }
-  /** Entries of a group that cannot be reached now wait for it, in the logs of so many shards. */
+  /** Entries of an unreachable group wait for it, in the logs of so many shards. */
   | { readonly kind: 'pending'; readonly group: string; readonly shards: number }
   | { readonly kind: 'caught_up'; readonly group: string; readonly shards: number }
   | { readonly kind: 'live' | 'dropped'; readonly index: string; readonly hash: string }
-  /** A group's writer is another server than before, and may lack the last cells. */
+  /** A group's writer is another server, and may lack the last cells. */
   | { readonly kind: 'writer_changed'; readonly group: string; readonly shards: number }
-  /** After logs were cut: what was wrong with the entries of their rows, and was mended. */
   | {
       readonly kind: 'verified';
       readonly index: string;
@@ -43,6 +40,6 @@ export type RepairEvent = { readonly datastore: string } & (
       readonly mended: number;
     }
   | { readonly kind: 'purged'; readonly tombstones: number }
-  /** Tried again later. Told at the first failure of a row of them. */
+  /** Tried again later. Reported for the first failure in a row. */
   | { readonly kind: 'failed'; readonly what: string; readonly error: unknown }
 );

@@ -1,14 +1,14 @@
 import { pauseFor } from '../../pause-for.ts';
 import { untilEnd } from '../../until-end.ts';
-import { joinWorkers, type Workers, type WorkersOptions } from '../../follow/workers.ts';
-import { readerWatch, type ReaderWatch } from '../../follow/reader-watch.ts';
-import { leases, type Leases } from '../../dynamo/lease.ts';
+import { joinWorkers, type WorkersOptions } from '../../follow/workers.ts';
+import { readerWatch } from '../../follow/reader-watch.ts';
+import { leases } from '../../dynamo/lease.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { awayGroups } from './away-groups.ts';
 import { mistypedCounts } from './mistyped-counts.ts';
-import { repairDatastore, type DatastoreRepair } from './repair-datastore.ts';
-import type { RepairEvent } from './repair-work.ts';
+import { DatastoreRepair, type DatastoreRun } from './repair-datastore.ts';
+import type { RepairEvent, RepairWork } from './repair-work.ts';
 import { REPAIR_SETTINGS, type RepairSettings } from './settings.ts';
 import { slowShards } from './slow-shards.ts';
 import { watchIndexes } from './watched-indexes.ts';
@@ -18,42 +18,28 @@ export interface RepairRun {
   readonly topologyTable: DynamoTable;
   readonly stateTable: DynamoTable;
   readonly owner: string;
-  /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
+  /** When to end, by `Date.now()`: short of the function's time limit. */
   readonly deadline: number;
-  /** Ends the run earlier, in the same orderly way. */
   readonly signal?: AbortSignal;
-  /** @default REPAIR_SETTINGS, for those left out */
   readonly settings?: Partial<RepairSettings>;
-  /** Of the announcement to other runs, and of leases. @default those of `joinWorkers` */
   readonly heartbeat?: Pick<Required<WorkersOptions>, 'heartbeatMs' | 'silenceMs'>;
   readonly report?: (event: RepairEvent) => void;
 }
 
-/** As that of the tailers: what a run that was killed held is free soon, the watch over builds too. */
+/** As the tailers': what a killed run held is free soon. */
 const HEARTBEAT = { heartbeatMs: 1000, silenceMs: 6000 };
 
-/** What a run has in hand beside its options. */
-interface Going extends Required<Pick<RepairRun, 'report'>> {
-  readonly settings: RepairSettings;
-  readonly heartbeat: Pick<Required<WorkersOptions>, 'heartbeatMs' | 'silenceMs'>;
-  readonly workers: Workers;
-  readonly leases: Leases;
-  readonly readers: ReaderWatch;
-  readonly signal: AbortSignal;
-}
+type Going = RepairRun & DatastoreRun & Pick<RepairWork, 'settings' | 'report'>;
 
-/**
- * Keeps the indexes of all datastores behind the writes: writes entries that are missing or wrong, builds new versions,
- * drops old ones. Until its successor has taken over all of it, the deadline, or the signal. Started every minute, so
- * that there is never a gap.
- */
+/** Repairs, builds and drops indexes of all datastores, until the end or until its successor took over. */
 export async function runRepair(run: RepairRun): Promise<void> {
   const { stateTable, owner, report = () => undefined, heartbeat = HEARTBEAT } = run;
   const { signal, end } = untilEnd(run.signal ?? new AbortController().signal);
   const onError = (error: unknown): void => report({ datastore: '', kind: 'failed', what: 'announcing', error });
   const going: Going = {
+    ...run,
     settings: { ...REPAIR_SETTINGS, ...run.settings },
-    heartbeat,
+    renewMs: heartbeat.heartbeatMs,
     report,
     workers: joinWorkers({ stateTable, crew: 'repair', slot: 'repair', owner, ...heartbeat, onError }),
     leases: leases(stateTable, owner, heartbeat.silenceMs),
@@ -65,7 +51,7 @@ export async function runRepair(run: RepairRun): Promise<void> {
   const deadline = setTimeout(end, run.deadline - Date.now());
   const repairs = new Map<string, DatastoreRepair>();
   try {
-    await repairAll(run, going, repairs);
+    await repairAll(going, repairs);
   } finally {
     clearTimeout(deadline);
     end();
@@ -74,16 +60,15 @@ export async function runRepair(run: RepairRun): Promise<void> {
   }
 }
 
-async function repairAll(run: RepairRun, going: Going, repairs: Map<string, DatastoreRepair>): Promise<void> {
-  const { settings, workers, report, signal } = going;
-  const indexes = watchIndexes(run.topologyTable, settings.versionsAgeMs, settings.retiredForMs);
-  const away = awayGroups(run.context.groups, signal);
+async function repairAll(going: Going, repairs: Map<string, DatastoreRepair>): Promise<void> {
+  const { context, topologyTable, settings, workers, report, signal } = going;
+  const indexes = watchIndexes(topologyTable, settings.versionsAgeMs, settings.retiredForMs);
+  const away = awayGroups(context.groups, signal);
   let failing = false;
   let readAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
-    // A reading scans the table.
     if (performance.now() - readAt >= settings.lookMs) {
-      run.context.topology.refresh();
+      context.topology.refresh();
       readAt = performance.now();
     }
     try {
@@ -91,38 +76,16 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
       for (const datastore of await indexes.datastores()) {
         const catalogues = await indexes.catalogues(datastore);
         if (!repairs.has(datastore) && catalogues.length > 0 && !isSucceeded) {
-          const { context, topologyTable, stateTable, owner, deadline } = run;
           const mistyped = mistypedCounts(topologyTable, datastore, (error) =>
             report({ datastore, kind: 'failed', what: 'counting mistyped fields', error }),
           );
-          const work = {
-            context,
-            topologyTable,
-            stateTable,
-            datastore,
-            settings,
-            indexes,
-            away,
-            slow: slowShards(settings.slowShardRestMs),
-            mistyped,
-            report,
-          };
-          repairs.set(
-            datastore,
-            repairDatastore(work, {
-              workers,
-              leases: going.leases,
-              readers: going.readers,
-              owner,
-              deadline,
-              renewMs: going.heartbeat.heartbeatMs,
-              signal,
-            }),
-          );
+          const slow = slowShards(settings.slowShardRestMs);
+          const work = { ...going, datastore, indexes, away, slow, mistyped };
+          repairs.set(datastore, new DatastoreRepair(work, going));
         }
         repairs.get(datastore)?.look(catalogues, isSucceeded);
       }
-      // A successor that has looked has begun whatever there is to do.
+      // A successor that has looked has begun everything.
       workers.ready('repair', true);
       failing = false;
     } catch (error) {
@@ -134,5 +97,5 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
   }
 }
 
-/** The catalogue is read no more often than `versionsAgeMs` says: a look costs nothing. */
+/** A look costs nothing: `versionsAgeMs` bounds readings of the catalogue. */
 const SHORT_MS = 500;

@@ -1,10 +1,9 @@
-/** Shards whose rows took a whole time limit, asked by themselves: for a while nobody waits for that again. */
+/** Shards whose rows timed out: nothing waits for them for a while. */
 export interface SlowShards {
   has(shard: number): boolean;
   add(shard: number): void;
 }
 
-/** @param restMs far longer than the time limit that is lost each time */
 export function slowShards(restMs: number): SlowShards {
   const until = new Map<number, number>();
   return {

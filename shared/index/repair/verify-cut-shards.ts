@@ -7,21 +7,17 @@ import type { RepairWork } from './repair-work.ts';
 import { blockOf } from './shard-blocks.ts';
 import { readVerifyProgress, writeVerifyProgress, type IndexProgress, type VerifyProgress } from './verify-progress.ts';
 
-/** Before all is compared once more where a part could not be: as long as it took, and this at most. */
+/** Rest before all is compared again: as long as it took, and this at most. */
 const MOST_REST_MS = 60_000;
-/** What a run that dies hard takes with it. */
 const SAVE_EVERY_MS = 1000;
 
 /**
- * After a log was cut, entries of the lost cells lead to rows, or say of rows, what no cell says any more, and nothing
- * that is followed tells which. And the group whose logs were cut has lost its last index entries with its last cells:
- * entries of rows of every group. So the indexes are compared whole, with all rows of the datastore.
+ * Verifies all indexes after a log was cut. Entries of lost cells may remain, and the group lost its own last entries,
+ * which are of rows of every group: so each index is compared whole.
  *
- * Whoever finds a log cut raises its shard's epoch in the topology before anything else, and the item
- * `verified#trips#0` (of the first 4,096 shards) says which epochs were verified: no death in between lets one be
- * forgotten. A shard that moved has a higher epoch too, and is verified for nothing.
- *
- * A store may take longer to compare than a run lives: how far it was compared is kept, and the next run goes on there.
+ * The finder of a cut raises its shard's epoch in the topology first; the item `verified#trips#0` (of 4,096 shards)
+ * holds the verified epochs, so none is forgotten. A moved shard is verified for nothing. Progress is kept: a
+ * comparison may outlast a run.
  *
  * @returns a look, to be repeated
  */
@@ -49,7 +45,7 @@ export function verifyCutShards(work: RepairWork, signal: AbortSignal): () => Pr
     });
     if (due.length === 0) return;
     context.topology.refresh();
-    // Entries take their epoch from the shard's row: it must have the new one.
+    // Entries take their epoch from the shard's row.
     for (const { shard, epoch } of due)
       await mendEpoch(
         { groups: context.groups, datastore, shard },
@@ -78,13 +74,10 @@ interface DueShard {
   readonly epoch: number;
 }
 
-/** Compares what was not compared yet for these shards. Returns what could not be, unless the signal came. */
 async function verifyIndexes(work: RepairWork, due: readonly DueShard[], signal: AbortSignal): Promise<unknown[]> {
   const { context, datastore, report } = work;
-  const keeper = await keepProgress(
-    work,
-    due.map(({ shard, epoch }) => `${shard}/${epoch}`),
-  );
+  const cuts = due.map(({ shard, epoch }) => `${shard}/${epoch}`);
+  const keeper = await keepProgress(work, cuts);
   const failures: unknown[] = [];
   for (const index of await work.indexes.maintained(datastore)) {
     const { isDone, shards, places, again: before } = keeper.of(index);
@@ -127,7 +120,7 @@ interface ProgressKeeper {
   end(): Promise<void>;
 }
 
-/** What cannot be read or written is compared once more by the run that comes next. */
+/** Without the table the next run compares again. */
 async function keepProgress({ stateTable, datastore }: RepairWork, cuts: readonly string[]): Promise<ProgressKeeper> {
   const kept = await readVerifyProgress(stateTable, datastore).catch(() => undefined);
   const isKept = kept !== undefined && cuts.every((cut) => kept.cuts.includes(cut));

@@ -6,25 +6,21 @@ import { readDatastore } from '../../topology/dynamo-topology.ts';
 import type { RepairWork } from './repair-work.ts';
 
 /**
- * Notices that another server has become a group's writer. It may lack the last cells, and those who follow the logs
- * cannot tell: they are some seconds behind, or read the very server that was promoted. Entries of lost cells would win
- * over those of the cells that take their added ids. So the epochs of the group's shards are raised, and with that
- * their rows verified.
+ * Notices a new writer of a group. It may lack the last cells, and followers cannot tell: they are seconds behind, or
+ * read the promoted server. Entries of lost cells would win over the cells that take their added ids, so the shards'
+ * epochs are raised, and their rows verified. Groups with shared storage lose nothing.
  *
- * Not where the nodes of a group share their storage: there a promotion loses nothing.
- *
- * @returns a look, to be repeated, by one run alone at a time
+ * @returns a look, to be repeated by one run at a time
  */
 export function watchWriters(work: RepairWork): () => Promise<void> {
   const { context, datastore, stateTable, topologyTable } = work;
 
-  /** The writers as this run left them in the table, which nobody else writes meanwhile. */
   const kept = new Map<string, string>();
 
   async function look(group: string): Promise<void> {
     const client = await context.groups.client(group);
     const server = toServer(await client.select(selectServer(), 'writer'));
-    // On its way up or down: the next look will tell.
+    // It is starting or stopping.
     if (!server.writable) return;
     if (kept.get(group) === server.id) return;
     const key = `writer#${datastore}#${group}`;
@@ -48,7 +44,7 @@ export function watchWriters(work: RepairWork): () => Promise<void> {
 
   return async () => {
     const groups = await context.topology.groups();
-    // A group that does not answer now keeps its writer until it does.
+    // An unreachable group keeps its writer.
     const looks = groups.filter(({ sharedStorage }) => !sharedStorage).map(({ name }) => look(name));
     const failed = (await Promise.allSettled(looks)).find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;

@@ -4,22 +4,19 @@ import { dynamoTopology } from '../../topology/dynamo-topology.ts';
 import type { IndexCatalogue, IndexVersion } from '../../topology/index-catalogue.ts';
 import type { TopologySource } from '../../topology/topology.ts';
 
-/** The indexes as the topology table lists them, never older than agreed on. */
+/** The indexes as the topology table lists them, of a bounded age. */
 export interface WatchedIndexes {
   /** Throws when the table cannot be read: what is known may be too old. */
   catalogues(datastore: string): Promise<readonly IndexCatalogue[]>;
-  /** The versions whose entries are to be kept: live, building, and retired just now. Throws as `catalogues` does. */
+  /** The versions to maintain: live, building, retired just now. Throws as `catalogues`. */
   maintained(datastore: string): Promise<readonly PhysicalIndex[]>;
   datastores(): Promise<readonly string[]>;
-  /** When a version that is listed was first seen here, by this process's clock; undefined when it was not. */
   seenAt(datastore: string, name: string, hash: string): number | undefined;
 }
 
 /**
- * Reads the catalogue past the cache that everything else uses, which goes on with what it knows when the table cannot
- * be read. The repair must not: it would move its offsets past cells that a version listed meanwhile lacks.
- *
- * @param ageMs how old an answer may be, by this process's clock; builds rely on it (see `complete-builds.ts`)
+ * Reads the catalogue past the common cache, which keeps its content when the table is away: the repair would move its
+ * offsets past cells that a new version lacks. Builds rely on `ageMs` (`complete-builds.ts`).
  */
 export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: number): WatchedIndexes {
   let latest: { readonly at: number; readonly topology: TopologySource } | undefined;
@@ -38,7 +35,7 @@ export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: nu
   async function look(datastore: string): Promise<readonly IndexCatalogue[]> {
     const catalogues = await current().indexes(datastore);
     const before = seen.get(datastore);
-    // Who is not listed any more is forgotten: a version of the same name may come again.
+    // Unlisted versions are forgotten: one of the same name may return.
     seen.set(
       datastore,
       new Map(

@@ -4,33 +4,7 @@ import { toBytes, toNumber } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 
-/**
- * How many live entries an index has in one shard, as far as `most`: what a statement reads is bounded, whatever there
- * is. Reads them in the key of tombstones.
- *
- * @param item a number for the first column
- */
-export function countEntries(
-  datastore: string,
-  shard: number,
-  index: PhysicalIndex,
-  most: number,
-  item: number,
-): Statement {
-  const table = indexTable(datastore, shard, index);
-  return {
-    table,
-    sql: `SELECT ${item} AS item, COUNT(*) AS entries FROM (SELECT 1 FROM ${table} WHERE tombstone_at IS NULL LIMIT ${most}) AS some`,
-    parameters: [],
-  };
-}
-
-/** By item. */
-export function toCounts(rows: readonly SqlRow[]): Map<number, number> {
-  return new Map(rows.map(([item, count]) => [toNumber(item), toNumber(count)]));
-}
-
-/** A part of a table that was counted: where it ended. */
+/** A counted part of a table, and its last entry. */
 export interface CountedPage {
   readonly value: FieldValue;
   readonly row_key: string;
@@ -38,17 +12,22 @@ export interface CountedPage {
   readonly live: number;
 }
 
+/** Where the count of one shard's table goes on. */
+export interface CountFrom {
+  readonly shard: number;
+  readonly after: Pick<CountedPage, 'value' | 'row_key'> | undefined;
+}
+
 /**
- * Counts the next `most` entries and tombstones of one shard's table after an entry, in the order of the primary key.
- * Two ranges, of each of which no more than `most` are read: where one value of the shard field has a million entries,
- * one range from that value on would begin with them each time.
+ * Counts the next `most` entries and tombstones of one table, by primary key. Two ranges: one would begin each time
+ * with all entries of one value of the shard field.
  */
 export function countPage(
   datastore: string,
-  shard: number,
   index: PhysicalIndex,
-  after: Pick<CountedPage, 'value' | 'row_key'> | undefined,
+  { shard, after }: CountFrom,
   most: number,
+  item: number,
 ): Statement {
   const table = indexTable(datastore, shard, index);
   const range = (where: string): string =>
@@ -58,21 +37,24 @@ export function countPage(
   return {
     table,
     sql:
-      `SELECT f0, row_key, place, live FROM (SELECT f0, row_key, ROW_NUMBER() OVER (ORDER BY f0, row_key) AS place, ` +
+      `(SELECT ${item} AS item, f0, row_key, place, live FROM (SELECT f0, row_key, ROW_NUMBER() OVER (ORDER BY f0, row_key) AS place, ` +
       `SUM(tombstone_at IS NULL) OVER (ORDER BY f0, row_key) AS live FROM ` +
-      `(SELECT f0, row_key, tombstone_at FROM (${ranges}) AS beyond ORDER BY f0, row_key LIMIT ${most}) AS page) AS counted ORDER BY place DESC LIMIT 1`,
+      `(SELECT f0, row_key, tombstone_at FROM (${ranges}) AS beyond ORDER BY f0, row_key LIMIT ${most}) AS page) AS counted ORDER BY place DESC LIMIT 1)`,
     parameters: after && value !== undefined ? [value, rowKeyBytes(after.row_key), value] : [],
   };
 }
 
-/** Undefined where there is nothing more. */
-export function toCountedPage([row]: readonly SqlRow[], index: PhysicalIndex): CountedPage | undefined {
-  return (
-    row && {
-      value: fromSql(row[0] ?? null, index.definition.fields[0]?.type ?? 'UUID'),
-      row_key: rowKeyOf(toBytes(row[1])),
-      rows: toNumber(row[2]),
-      live: toNumber(row[3]),
-    }
+/** Returns the pages by item; none of a table that is at its end. */
+export function toCountedPages(rows: readonly SqlRow[], index: PhysicalIndex): Map<number, CountedPage> {
+  return new Map(
+    rows.map(([item, value = null, rowKey, place, live]) => [
+      toNumber(item),
+      {
+        value: fromSql(value, index.definition.fields[0]?.type ?? 'UUID'),
+        row_key: rowKeyOf(toBytes(rowKey)),
+        rows: toNumber(place),
+        live: toNumber(live),
+      },
+    ]),
   );
 }

@@ -3,7 +3,6 @@ import type { ParsedQuery } from '../query.ts';
 import type { Statement } from '../../sql/client.ts';
 import { conditionsOf, orderHint } from './select-entries.ts';
 
-/** How many entries a query finds in its one shard, as far as `most`: no more of those that it finds are read. */
 export function countFound(datastore: string, index: PhysicalIndex, query: ParsedQuery, most: number): Statement {
   const table = indexTable(datastore, query.shard, index);
   const { conditions, parameters } = conditionsOf(index, query);

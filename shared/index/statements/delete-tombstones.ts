@@ -1,10 +1,7 @@
 import { indexTable, type PhysicalIndex } from '../index-table.ts';
 import type { Statement } from '../../sql/client.ts';
 
-/**
- * Deletes the oldest tombstones of one shard's index table, of at least an age. NOW, one time for the statement: with
- * SYSDATE no key is used.
- */
+/** Deletes the oldest tombstones of at least an age. NOW, not SYSDATE, for which no key is used. */
 export function deleteTombstones(
   datastore: string,
   shard: number,

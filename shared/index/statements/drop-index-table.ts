@@ -3,7 +3,6 @@ import { shardDatabase } from '../../address.ts';
 import type { Statement } from '../../sql/client.ts';
 import { quoteName } from '../../sql/names.ts';
 
-/** Drops the table of a retired version of an index in one shard's database. Can be repeated. */
 export function dropIndexTable(
   datastore: string,
   shard: number,

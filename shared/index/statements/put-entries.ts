@@ -4,7 +4,7 @@ import { toSql, indexTable, type PhysicalIndex } from '../index-table.ts';
 import type { SqlParameter, Statement } from '../../sql/client.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 
-/** A row of an index table: an entry, or a tombstone, whose fields but the first are null. */
+/** An entry, or a tombstone, whose fields but the first are null. */
 export interface IndexRow {
   readonly row_key: string;
   readonly values: readonly FieldValue[];
@@ -12,14 +12,7 @@ export interface IndexRow {
   readonly version: Version;
 }
 
-/**
- * Writes entries and tombstones into one shard's index table, each only over one of the same or a lower version: they
- * may come late, twice and in any order.
- *
- * @param of the shard, or its copy on another group @default shard
- *
- * The version is assigned last: MySQL evaluates assignments from left to right, with what the earlier ones did.
- */
+/** Writes entries over the same or lower versions; assigns the version last, as MySQL goes left to right. */
 export function putEntries(
   datastore: string,
   shard: number,
@@ -51,13 +44,7 @@ export function putEntries(
   };
 }
 
-/**
- * Writes the first entries of rows into one shard's index table, where there is none of any version yet: fails as a
- * `duplicate` otherwise, and writes none of them. Of what a server does for `putEntries` nearly half is to parse and to
- * plan what becomes of an entry that is there.
- *
- * @param rows none of them a tombstone
- */
+/** Inserts first entries, no tombstones, at half the cost of `putEntries`; a `duplicate` if any is there. */
 export function insertEntries(
   datastore: string,
   shard: number,

@@ -4,8 +4,7 @@ import type { FieldValue } from '../../definitions/field-value.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 
 /**
- * The values under which one shard's index table has an entry of a row, tombstones included. No key begins with the row:
- * the narrowest one is read from end to end, for what is seldom asked.
+ * Selects the values under which one shard has entries of a row, tombstones included. Reads a whole key; rarely asked.
  */
 export function selectEntriesOfRow(datastore: string, shard: number, index: PhysicalIndex, rowKey: string): Statement {
   const table = indexTable(datastore, shard, index);

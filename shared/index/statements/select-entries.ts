@@ -15,11 +15,7 @@ const COMPARISON: Readonly<Record<Exclude<Operator, 'in'>, string>> = {
   gte: '>=',
 };
 
-/**
- * The entries that a query finds in its one shard: a page of them and one more, which says whether there are more.
- *
- * @param item a number for a last column, where the statement is part of a union
- */
+/** Selects a page of a query's entries and one more; `item` numbers the rows in a union. */
 export function selectEntries(datastore: string, index: PhysicalIndex, query: ParsedQuery, item?: number): Statement {
   const { fields } = index.definition;
   const { conditions, parameters } = conditionsOf(index, query);
@@ -43,7 +39,6 @@ export function selectEntries(datastore: string, index: PhysicalIndex, query: Pa
   return { sql: item === undefined ? sql : `(${sql})`, parameters, table };
 }
 
-/** What entries have to meet, all of it, and the values that are bound there. */
 export function conditionsOf(
   { definition: { fields } }: PhysicalIndex,
   { shardValue, filters }: ParsedQuery,
@@ -62,16 +57,12 @@ export function conditionsOf(
   return { conditions, parameters };
 }
 
-/**
- * Where a filter has a key, its range bounds what is read. MySQL would rather read all entries of the shard field's
- * value, in the order of the primary key or of the tombstones' (which ends with it), for having nothing to sort then.
- * MariaDB takes the hint for a comment.
- */
+/** Keeps MySQL from reading all entries of the shard field's value just to spare a sort. */
 export function orderHint({ filters }: ParsedQuery): string {
   return filters.some(({ operator }) => operator !== 'ne') ? '/*+ NO_ORDER_INDEX(entry PRIMARY, tombstones) */ ' : '';
 }
 
-/** What comes after the entry that the page before ended with. NULL sorts before every value. */
+/** Returns the condition for what follows the last entry. NULL sorts first. */
 function beyond(
   { order, filters }: ParsedQuery,
   value: FieldValue,
@@ -92,18 +83,16 @@ function beyond(
   const bound = toSql(value, type);
   parameters.push(bound, bound, rowKey);
   const range = `${field} ${orEqual} ? AND (${field} ${further} ? OR row_key ${further} ?)`;
-  // A filter on the field leaves no nulls to come.
+  // A filter on the field leaves no nulls.
   const nullsFollow = order.descending && !filters.some(({ position }: Filter) => position === order.position);
   return nullsFollow ? `((${range}) OR ${field} IS NULL)` : range;
 }
 
-/** An entry as it was found: its values in the order of the definition. */
 export interface FoundEntry {
   readonly row_key: string;
   readonly values: readonly FieldValue[];
 }
 
-/** @param shardValue of the shard field, which is that of the query and not selected */
 export function toFoundEntry(
   row: SqlRow,
   { definition: { fields } }: PhysicalIndex,

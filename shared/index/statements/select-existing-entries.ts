@@ -6,23 +6,19 @@ import type { SqlRow, Statement } from '../../sql/client.ts';
 import { unionOf } from '../../sql/union.ts';
 import type { FieldValue } from '../../definitions/field-value.ts';
 
-/** Where an entry would be: the shard of its shard field's value, that value, and its row. */
 interface EntryKey {
-  /** Which of the answers is this one's. */
   readonly item: number;
   readonly shard: number;
   readonly value: FieldValue;
   readonly row_key: string;
 }
 
-/** What an index table holds. */
 export interface ExistingEntry {
   readonly values: readonly FieldValue[];
   readonly version: Version;
   readonly tombstone: boolean;
 }
 
-/** What one index holds at many places of one group, in one statement: a look-up in the primary key for each. */
 export function selectExistingEntries(datastore: string, index: PhysicalIndex, keys: readonly EntryKey[]): Statement {
   const { fields } = index.definition;
   const columns = fields.map((_, position) => `f${position}`).join(', ');
@@ -36,7 +32,6 @@ export function selectExistingEntries(datastore: string, index: PhysicalIndex, k
   );
 }
 
-/** By item; undefined where there is nothing. */
 export function toExistingEntries(
   rows: readonly SqlRow[],
   index: PhysicalIndex,

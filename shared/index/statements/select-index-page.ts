@@ -10,12 +10,10 @@ export interface EntryKey {
   readonly row_key: string;
 }
 
-/** A live entry as a scan of an index table finds it. */
 export interface ScannedEntry extends EntryKey {
   readonly version: Version;
 }
 
-/** The next entries of one shard's index table, tombstones left out, in the order of its primary key. */
 export function selectIndexPage(
   datastore: string,
   shard: number,

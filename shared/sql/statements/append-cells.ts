@@ -6,49 +6,40 @@ import { CONTROL, entityTable } from '../names.ts';
 import { boundByCheck, erasureCheck } from './erasure-checks.ts';
 import { numberedAppend } from './numbered-append.ts';
 
-/** A cell ready to be stored. */
 export interface EncodedCell extends NewCell {
   readonly encoded: Uint8Array;
-  /** When it was stored before: UTC, six decimals. @default it is new */
+  /** When it was stored before: UTC, six decimals. Absent for a new cell. */
   readonly stored_at?: string;
 }
 
-/** A cell that brings its time. */
 export type RestoredEncodedCell = EncodedCell & Required<Pick<EncodedCell, 'stored_at'>>;
 
-/** Whether a cell brings its time. */
 export function isRestored(cell: EncodedCell): cell is RestoredEncodedCell {
   return cell.stored_at !== undefined;
 }
 
-/** Cells are restored together, or are all new. */
+/** A batch holds restored cells alone, or new cells alone. */
 export function areRestored(cells: readonly EncodedCell[]): cells is readonly RestoredEncodedCell[] {
   return cells.every(isRestored);
 }
 
-/** The shard that a write is meant for, as the topology knows it: another epoch, and the append does nothing. */
+/** The shard and epoch that a write expects; at another epoch the append does nothing. */
 export interface ShardFence {
   readonly datastore: string;
   readonly shard: number;
   readonly epoch: number;
-  /** Also a writer that may lack acknowledged cells: for who brings them back. @default only one that has them all */
+  /** Also appends on a writer that may lack acknowledged cells, to bring them back. */
   readonly anyWriter?: boolean;
-  /** See `erasureCheck`. @default false: the shard must have no erasures */
+  /** See `erasureCheck`. If not set, the shard must have no erasures. */
   readonly checksErasures?: boolean;
 }
 
-/**
- * A replica that was promoted without the last cells takes no appends until they were brought back from the buffers:
- * another body could take the address of a cell that was acknowledged.
- */
+/** A replica promoted without the last cells takes no appends: they could take acknowledged addresses. */
 function writerFence({ anyWriter = false }: ShardFence): string {
   return anyWriter ? '' : ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
 }
 
-/**
- * Appends may be committed with others, but for those of recovery: their shard is closed meanwhile. New cells may be
- * numbered if nothing has to be looked up for them.
- */
+/** Appends share commits unless they are recovery's, and numbers unless something has to be looked up. */
 function sharing(fence: ShardFence, cells: readonly EncodedCell[]): Pick<Statement, 'mayShareCommit' | 'log'> {
   const { datastore, shard, epoch, anyWriter = false, checksErasures = false } = fence;
   if (anyWriter) return {};
@@ -60,16 +51,16 @@ function sharing(fence: ShardFence, cells: readonly EncodedCell[]): Pick<Stateme
 }
 
 /**
- * Appends cells to their shard's log, in one statement, which needs no other and no transaction; for one see
- * `numberedAppend`. Takes the shard's lock row, checks that this group still owns the shard, leaves out the cells that
- * exist, or may not come any more (`erasureCheck`), numbers the rest without holes and inserts them.
+ * Appends cells to their shard's log in one statement, which needs no other and no transaction. Takes the shard's lock
+ * row, checks that this group owns the shard, leaves out cells that exist or are erased, numbers the rest without holes
+ * and inserts them.
  *
- * - The lock row is held to the commit, its own or that of its transaction, so ids become visible in their own order;
- *   and as nothing burns an id, a reader that meets a hole knows that it is a commit not visible yet. AUTO_INCREMENT
- *   gives ids before the commit: readers of `added_id > ?` then skip cells as soon as two writers meet.
+ * - The lock row is held to the commit, so ids become visible in order. Nothing burns an id, so a hole is a commit that
+ *   is not visible yet. AUTO_INCREMENT gives ids before the commit: readers of `added_id > ?` would skip cells as soon
+ *   as two writers meet.
  * - `first_id` keeps the lookup of the last cell at the end of the log.
- * - SYSDATE, not NOW: the time is taken under the lock. It never goes back within a shard.
- * - The result's insert id is the last added id; of n rows, the n ids up to it are ours, in the order of `cells`.
+ * - SYSDATE, not NOW: the time is taken under the lock, and never goes back within a shard.
+ * - The insert id is the last added id; of n rows, the n ids up to it are ours, in the order of `cells`.
  *
  * @param cells of this shard, no address twice
  */
@@ -85,10 +76,9 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
 }
 
 /**
- * Appends one cell to its shard's log: `appendCells` without the parts that only several cells need.
- *
- * The result's insert id is the cell's added id. No row changed: the cell exists, or may not come any more; or the shard is
- * closed, has moved, has another epoch or a writer that is not known to have all its cells.
+ * Appends one cell: `appendCells` without the parts that several cells need. The insert id is its added id. No row
+ * changes if the cell exists or is erased, or the shard is closed, moved, of another epoch, or its writer may lack
+ * cells.
  */
 export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   const entity = entityTable(fence.datastore, fence.shard);
@@ -117,7 +107,7 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   };
 }
 
-/** By table, for each kind of fence: a text is made of a dozen pieces, and is the same for each cell of a shard. */
+/** Texts by table, for each kind of fence: a text has a dozen pieces, and is the same for all cells of a shard. */
 const TEXTS = Array.from({ length: 4 }, () => new Map<string, string>());
 
 function textOf(entity: string, fence: ShardFence): string {
@@ -135,11 +125,8 @@ function textOf(entity: string, fence: ShardFence): string {
 }
 
 /**
- * Appends cells that were stored before, each with its own time: `appendCells` with other times.
- *
- * - A time never goes back within a shard: it is at least that of the shard's last cell, and of those before it in
- *   `cells`. That is known here: a window function would say it at a price that grows with the square of their number.
- * - NOW, not SYSDATE: all that is yet to come is stored with one time, that of the statement.
+ * Appends restored cells: `appendCells` with other times. A time is at least that of the cell before it, which is known
+ * here; a window function would cost the square of their number. NOW, not SYSDATE: times in the future become one time.
  *
  * @param cells of this shard, no address twice
  */
@@ -161,14 +148,12 @@ function valuesOf({ row_key, column_name, ref_key, encoded }: EncodedCell): read
   return [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded];
 }
 
-/** What cells bring besides their addresses and bodies, and the time that follows from it. */
 interface AppendTimes {
   readonly first: string;
   readonly next: string;
   readonly time: string;
 }
 
-/** The statement of `appendCells`, for cells of these values. */
 function appendRows(
   fence: ShardFence,
   cells: readonly (readonly SqlParameter[])[],

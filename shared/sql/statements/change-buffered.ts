@@ -1,8 +1,8 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
-import { anyOfCopies, BY_COPY, copyHint, keyParameters, SAME_COPY, type CopyKey } from './copy-key.ts';
+import { anyOfCopies, BY_COPY, copyHint, keyParameters, keysOf, SAME_COPY, type CopyKey } from './copy-key.ts';
+import type { BufferedCell } from './insert-buffered.ts';
 
-/** Deletes rows that are drained, since each of their primary's readers shows the same body, or whose cells were erased. */
 export function deleteBuffered(rows: readonly CopyKey[]): Statement {
   return {
     sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE ${anyOfCopies(rows.length)}`,
@@ -10,7 +10,7 @@ export function deleteBuffered(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/** Marks rows that lost against another body: they are never appended again, but kept and listed. */
+/** Marks hints that lost against another body: they are kept and listed, never appended. */
 export function markConflicts(rows: readonly CopyKey[]): Statement {
   return {
     sql: `UPDATE ${BY_COPY} SET state = 'conflict' WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
@@ -18,10 +18,7 @@ export function markConflicts(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/**
- * Counts a fault of the row itself, never a refusal by a server; at `maxAttempts` it is parked, so that it is not tried
- * for ever.
- */
+/** Counts a fault of the row itself, never a refusal by a server; at `maxAttempts` it is parked. */
 export function failBuffered(row: CopyKey, error: string, maxAttempts: number): Statement {
   return {
     sql:
@@ -31,7 +28,7 @@ export function failBuffered(row: CopyKey, error: string, maxAttempts: number): 
   };
 }
 
-/** Keeps why the server refused to take rows: they go on waiting. */
+/** Records why the server refused rows; they keep waiting. */
 export function noteRefusal(rows: readonly CopyKey[], error: string): Statement {
   return {
     sql: `UPDATE ${BY_COPY} SET last_error = ? WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
@@ -39,10 +36,35 @@ export function noteRefusal(rows: readonly CopyKey[], error: string): Statement 
   };
 }
 
-/** Deletes kept conflicts of one datastore, on an operator's word. */
 export function discardConflicts(datastore: string, ids: readonly number[]): Statement {
   return {
     sql: `DELETE /*+ INDEX(buffer PRIMARY) */ FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
     parameters: [datastore, ...ids],
+  };
+}
+
+/**
+ * Counts a writer of each hint as answered `buffered`. A hint whose writers all were gives way to an acknowledged cell.
+ */
+export function answerBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
+  return {
+    sql: `UPDATE ${BY_COPY} SET answered = answered + 1 WHERE ${anyOfCopies(cells.length)}`,
+    parameters: keyParameters(keysOf(datastore, cells)),
+  };
+}
+
+/** Takes a writer that was answered 409 off its hints. */
+export function withdrawBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
+  return {
+    sql: `UPDATE ${BY_COPY} SET writers = writers - 1 WHERE writers > 0 AND (${anyOfCopies(cells.length)})`,
+    parameters: keyParameters(keysOf(datastore, cells)),
+  };
+}
+
+/** Deletes hints without writers. A second statement, so that the last writer to leave deletes. */
+export function deleteWithdrawn(datastore: string, cells: readonly BufferedCell[]): Statement {
+  return {
+    sql: `DELETE ${copyHint('buffer')} FROM ${CONTROL}.buffer WHERE writers = 0 AND (${anyOfCopies(cells.length)})`,
+    parameters: keyParameters(keysOf(datastore, cells)),
   };
 }

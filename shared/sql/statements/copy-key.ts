@@ -4,22 +4,14 @@ import { CONTROL } from '../names.ts';
 import { bodyHash, type BufferedCell } from './insert-buffered.ts';
 import type { CopyTable, WaitingRow } from './select-buffered.ts';
 
-/**
- * A row of a buffer table by its unique key `copy`: one write of one body to one address. Rows are changed by this
- * alone, never by their ids: a replica that is promoted without the last rows gives their ids to other writes, and a
- * statement that was decided on before, or comes late, would meet those.
- */
+/** Names a hint by its key `copy`, never by id: a promoted replica gives ids of lost rows to other writes. */
 export const SAME_COPY = '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash = ?)';
 
-/** The table as it is read and written by that key: see `copyHint`. */
 export const BY_COPY = `${CONTROL}.buffer FORCE INDEX (copy)`;
 
 /**
- * The same for a DELETE, in which MySQL takes no other hint; to MariaDB, which takes the key without one, it is a comment.
- *
- * Without them MySQL goes by the statistics of the table, and of few rows reads, and locks, all: a table that is empty as
- * a rule, and fills while a primary is down, has statistics of before for some seconds, and so has one that was just
- * written anew.
+ * The hint for a DELETE, in which MySQL takes no FORCE INDEX; for MariaDB, which needs none, it is a comment. Without
+ * it MySQL may go by the statistics of a table that was empty a moment ago, and read and lock all rows.
  */
 export function copyHint(table: CopyTable): string {
   return `/*+ INDEX(${table} copy) */`;
@@ -27,10 +19,7 @@ export function copyHint(table: CopyTable): string {
 
 export type CopyKey = Pick<WaitingRow, 'datastore' | 'row_key' | 'column_name' | 'ref_key' | 'body_hash'>;
 
-/**
- * The condition that names each of the rows. Several as tuples, which both engines plan in less time than conditions for
- * each column with an OR between rows; of a single tuple MariaDB makes no look-up, and reads the whole table.
- */
+/** Names several rows by tuples, which plan fastest; for a single tuple MariaDB reads the whole table. */
 export function anyOfCopies(count: number): string {
   if (count === 1) return SAME_COPY;
   const rows = Array.from({ length: count }, () => '(?, ?, ?, ?, ?)');
@@ -47,7 +36,6 @@ export function keyParameters(rows: readonly CopyKey[]): SqlParameter[] {
   ]);
 }
 
-/** The rows that a writer put there. */
 export function keysOf(datastore: string, cells: readonly BufferedCell[]): CopyKey[] {
   return cells.map(({ row_key, column_name, ref_key, encoded }) => ({
     datastore,

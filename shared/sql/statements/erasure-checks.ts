@@ -4,34 +4,27 @@ import { cellColumns } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 
-/*
- * What appends need to know of erasures. An erased address accepts no writes: an append checks in its own statement, under
- * the shard's lock, that no erasure covers its cells. An append to a shard without erasures does not check, and pays
- * nothing: it requires that the shard's row says so.
+/**
+ * An erased address accepts no writes: an append checks under the shard's lock that no erasure covers its cells. An
+ * append to a shard without erasures only requires that the shard's row says so.
  */
 
-/** The condition over the shard's row that nothing of the shard was erased. */
 export const NOTHING_ERASED = 'has_erasures = 0';
 
-/** A shard at an epoch. */
 interface ShardAt {
   readonly datastore: string;
   readonly shard: number;
   readonly epoch: number;
 }
 
-/** The parts of an append that check for erasures. */
 interface ErasureCheck {
   readonly joins: string;
   readonly condition: string;
 }
 
 /**
- * Makes the parts of an append that check for erasures: of the row, of the column up to a version that is not before the
- * cell, and of the cell.
- *
- * @param checks false: the append requires a shard without erasures. True takes an append some 8 % more time
- * @param address expressions of the cell's row key, column name and ref key
+ * Returns the parts of an append that check for erasures of the row, the column up to a version, and the cell, given as
+ * expressions: some 8 % of an append. Without checks it requires a shard without erasures.
  */
 export function erasureCheck(
   entity: string,
@@ -48,12 +41,11 @@ export function erasureCheck(
   };
 }
 
-/** What `erasureCheck` binds for an address of `?`. */
 export function boundByCheck(rowKey: Uint8Array, columnName: Uint8Array, refKey: number): readonly SqlParameter[] {
   return [rowKey, rowKey, columnName, refKey, rowKey, columnName, refKey];
 }
 
-/** Has appends to a shard check from here on: sent before its first erasure is appended. */
+/** Makes appends to a shard check from now on: sent before its first erasure is appended. */
 export function requireChecks({ datastore, shard, epoch }: ShardAt): Statement {
   return {
     sql: `UPDATE ${CONTROL}.shard SET has_erasures = 1 WHERE datastore = ? AND shard = ? AND epoch = ?`,
@@ -61,11 +53,7 @@ export function requireChecks({ datastore, shard, epoch }: ShardAt): Statement {
   };
 }
 
-/**
- * Selects whether appends to a shard have to check, as a branch of a union over cells: in the place of a head.
- *
- * @param item by which its row is told from those of other branches
- */
+/** Selects whether appends to a shard must check, as a branch of a union over cells, in place of a head. */
 export function selectChecks(datastore: string, shard: number, item: number): Statement {
   return {
     sql: `(SELECT ${item}, ${shard}, has_erasures, NULL, NULL, NULL, NULL, NULL FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`,
@@ -73,12 +61,7 @@ export function selectChecks(datastore: string, shard: number, item: number): St
   };
 }
 
-/**
- * Selects the erasures that cover an address, each a cell: of the row, of the column, of its versions up to one, of the
- * cell itself. One look-up in the unique key each; of versions the erasure that goes least far.
- *
- * @param item by which the rows are told from those of other branches of a union
- */
+/** Selects the erasures that cover an address, of row, versions and cell: a look-up in the key each. */
 export function selectErasures(datastore: string, shard: number, address: CellAddress, item: number): Statement[] {
   const entity = entityTable(datastore, shard);
   const { row_key, column_name, ref_key } = address;

@@ -1,7 +1,6 @@
 import { rowKeyBytes, FIRST_NAME, type ErasureTarget } from '../../address.ts';
 import type { SqlParameter } from '../client.ts';
 
-/** The condition that the cells of a target meet, and no erasure, in a table that has addresses. */
 export function rangeOf({ row_key, column_name, ref_key, up_to, beyond }: ErasureTarget): {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];

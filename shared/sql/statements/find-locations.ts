@@ -6,17 +6,10 @@ import { unionOf } from '../union.ts';
 
 interface TimeLocation {
   readonly shard: number;
-  /** UTC, six decimals. */
   readonly since: string;
 }
 
-/**
- * The added ids that times stand for: the last cell before `since` in each shard's log, 0 where none is.
- *
- * `created_at` has no index and needs none: it never goes back within a shard, and added ids are dense, so a binary
- * search over the primary key finds the place in about 20 look-ups, within the statement. A cell that is not visible
- * yet counts as later, so that a reader starts in front of it.
- */
+/** Selects the last added id before `since` in each log: a binary search, since times never go back. */
 export function findLocations(datastore: string, locations: readonly TimeLocation[]): Statement {
   const parts = locations.map(({ shard, since }, item): Statement => {
     const entity = entityTable(datastore, shard);

@@ -10,17 +10,12 @@ export interface BufferedCell extends EncodedCell {
 }
 
 /**
- * Puts copies of writes into a secondary's buffer table.
+ * Puts hints into a secondary's buffer table.
  *
- * Unique by address and body hash: ten retries make one row, and a second body for an address is never swallowed.
- * `writers` counts who relies on the row, so that one writer's conflict does not take away the copy of another that
- * was answered 202.
- *
- * A copy of a restored cell has its time, so that whoever appends it in place of its writer does not give it another; not
- * where a writer of a new cell relies on it, too, whose cell is not to be older than its request.
- *
- * A copy that was set aside, or whose bytes were damaged since, waits anew for the write that relies on it now: it is
- * what a promoted writer would get back.
+ * - Unique by address and body hash: ten retries make one row, and a second body is never swallowed.
+ * - `writers` counts who relies on the row: one writer's conflict takes away no other's copy.
+ * - A hint of a restored cell keeps its time, unless a writer of a new cell relies on it too.
+ * - A hint that was set aside, or damaged, waits again: a promoted writer would get it back.
  */
 export function insertBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
@@ -43,7 +38,6 @@ export function insertBuffered(datastore: string, cells: readonly BufferedCell[]
   };
 }
 
-/** SHA-256 of the encoded body. */
 export function bodyHash(encoded: Uint8Array): Buffer {
   return createHash('sha256').update(encoded).digest();
 }

@@ -2,16 +2,13 @@ import type { AppendedLog, SqlParameter, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { NOTHING_ERASED } from './erasure-checks.ts';
 
-/** The shard takes appends that look nothing up, and its row says where its log ends. */
+/** The shard takes appends without look-ups, and its row says where its log ends. */
 export const IS_NUMBERED = `head_epoch = epoch AND state = 'open' AND ${NOTHING_ERASED} AND (writer_id IS NULL OR writer_id = @@server_id)`;
 
 /**
- * Numbers the cells of appends: moves the heads of their shards on, and takes the time for them, which never goes back
- * within a shard. Where an append is not numbered the row is locked with the others, and the end of its log is not known
- * from then on.
- *
- * A statement for each datastore, the first of its transaction: it locks the rows of all shards in the order of their
- * key, and no others, so that two transactions wait for each other, and not in a circle.
+ * Moves the heads of shards on for appends, and takes their times, which never go back. For an append that is not
+ * numbered the row is locked, and its log's end forgotten. One statement a datastore, first in its transaction: it
+ * locks these rows in key order, so that transactions wait for each other, but not in a circle.
  *
  * @param logs of different shards
  */
@@ -40,4 +37,15 @@ export function numberCells(logs: readonly AppendedLog[]): readonly Statement[] 
 
 function marks(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
+}
+
+/** Forgets where logs end after appends without numbers; locks the rows as `numberCells` does. */
+export function forgetEnds(logs: readonly AppendedLog[]): readonly Statement[] {
+  return [...Map.groupBy(logs, ({ datastore }) => datastore)].map(([datastore, ofDatastore]): Statement => {
+    const shards = [...new Set(ofDatastore.map(({ shard }) => shard))];
+    return {
+      sql: `UPDATE ${CONTROL}.shard FORCE INDEX (PRIMARY) SET head_epoch = NULL WHERE datastore = ? AND shard IN (${marks(shards)})`,
+      parameters: [datastore, ...shards],
+    };
+  });
 }

@@ -4,25 +4,16 @@ import type { AppendedLog, NumberedCells, SqlParameter } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 import { IS_NUMBERED } from './number-cells.ts';
 
-/**
- * The row is as it was numbered; and it was: another transaction may have opened the shard since the numbering passed it
- * by, or said where its log ends. What has no number of its own would go to the place of the last cell, and be refused,
- * but in an empty log.
- */
+/** Another transaction may have opened the shard since: a cell without its number would take the last one's. */
 const HAS_NUMBERS = `head >= first_id AND ${IS_NUMBERED}`;
 
 /**
- * An append as a part of a transaction, where the shard's row itself says where the log ends: `head`, and `head_at`, the
- * time of its last cell, as long as `head_epoch` is the shard's epoch. `numberCells` moves them on, with one UPDATE for
- * all shards of the transaction, and what is inserted behind it reads nothing of the table that it fills: half the work
- * of `appendCell`, which looks for the end of the log and for the cell, by way of a temporary table.
+ * Appends cells in a transaction after `numberCells` has moved `head` and `head_at` on in the shard's row. It reads
+ * nothing of the table that it fills: half the work of `appendCell`.
  *
- * **All or nothing.** A cell that exists, or an end that was passed by an append which did not number, is refused as a
- * duplicate, and with the transaction the numbers are taken back. Nothing is numbered, and nothing inserted, where the
- * shard is not as the fence says, or its end is not known. So `head` is the last added id or a lower one, never a higher
- * one: no log gets a hole.
- *
- * Whoever is refused, or finds nothing inserted, appends without it, and has `renumber` find the end.
+ * All or nothing: an existing cell, or an end passed by an unnumbered append, is a duplicate that takes the whole
+ * transaction and its numbers back. Nothing is inserted if the shard is not as the fence says. So `head` is never above
+ * the last added id, and no log gets a hole. A refused append goes without numbers, and `renumber` finds the end.
  *
  * @param cells of the shard, no address twice
  */
@@ -41,7 +32,6 @@ export function numberedAppend(
   };
 }
 
-/** By table: the same for each cell of a shard. */
 const texts = new Map<string, string>();
 
 function textOfOne(entity: string): string {

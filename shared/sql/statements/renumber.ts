@@ -1,11 +1,7 @@
 import type { AppendedLog, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 
-/**
- * Finds where a shard's log ends, for those who number after it: behind an append that did not, in its transaction,
- * whose lock on the row lets nobody append meanwhile. Where it is not held, what is found may be passed already: then
- * the next who numbers is refused.
- */
+/** Finds where a log ends, for the next numbering, which is refused if another append passes the end first. */
 export function renumber({ datastore, shard, epoch }: AppendedLog): Statement {
   const entity = entityTable(datastore, shard);
   const last = (column: string): string =>

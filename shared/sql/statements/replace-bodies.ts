@@ -3,18 +3,14 @@ import { quoteName } from '../names.ts';
 import type { ErasureTarget } from '../../address.ts';
 import { rangeOf } from './erasure-range.ts';
 
-/** What is to stand in the place of a body. */
 export interface ErasedBody {
   readonly added_id: number;
   readonly left: Uint8Array;
 }
 
 /**
- * Puts what is left of bodies into their places: the one statement that changes a cell. It takes no lock but of these
- * cells, whose bodies nobody else changes. Never those of others: a server that was promoted meanwhile, without the last
- * cells, may have given their places to other rows.
- *
- * @param database of the shard, or of its copy
+ * Replaces erased bodies, of a shard or its copy: the one statement that changes a cell. Checks the target, since a
+ * server promoted without the last cells may have given their added ids to other rows.
  */
 export function replaceBodies(database: string, target: ErasureTarget, bodies: readonly ErasedBody[]): Statement {
   const entity = `${quoteName(database)}.\`entity\``;

@@ -3,21 +3,15 @@ import type { Moved, SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
 export const BELLS = `${CONTROL}.bell`;
-/** Rings that are kept: those of the last seconds, for whoever was late. */
+/** Notifications that are kept: those of the last seconds. */
 const KEPT = 10_000;
-/** Of so many who ring one takes old rings away: more of them than came meanwhile. */
+/** One of so many notifications deletes old ones: more than came meanwhile. */
 export const RINGS_A_DROP = 100;
 const TAKEN = 500;
-/** Rings that come at a time: more than that, and all shards have rung. */
+/** Notifications read at a time; if more come, all shards count as moved. */
 const PAGE = 1000;
 
-/**
- * Says that cells that triggers want were appended to shards, in the transaction that appends them: who reads them from
- * a node finds the cells there, too. The numbers order nothing, since a transaction may become visible after one with a
- * higher number: a ring that is missed for it costs one slow look at the log.
- *
- * The result's insert id is the number of the first ring.
- */
+/** Notifies followers of new cells. One missed costs a slow poll. The insert id is the first number. */
 export function ringBells(moved: readonly Moved[]): Statement {
   const shards = [...Map.groupBy(moved, ({ datastore }) => datastore)].map(
     ([datastore, some]) => [datastore, pack(some.map(({ shard }) => shard))] as const,
@@ -30,7 +24,7 @@ export function ringBells(moved: readonly Moved[]): Statement {
   };
 }
 
-/** Takes away old rings, of which nobody wants to know any more. @param newest the number of one that was just rung */
+/** Deletes old notifications. @param newest number of one just written */
 export function dropBells(newest: number): Statement {
   return {
     sql: `DELETE FROM ${BELLS} WHERE id < ? ORDER BY id LIMIT ${TAKEN}`,
@@ -38,11 +32,7 @@ export function dropBells(newest: number): Statement {
   };
 }
 
-/**
- * The rings after a number, and the number of the newest.
- *
- * @param missing numbers before that one which were not there yet
- */
+/** Selects notifications after a number, and late ones among `missing` numbers; and the newest number. */
 export function selectBells(after: number, missing: readonly number[]): Statement {
   const late =
     missing.length === 0
@@ -58,9 +48,8 @@ export function selectBells(after: number, missing: readonly number[]): Statemen
 
 export interface Bells {
   readonly rings: readonly { readonly id: number; readonly datastore: string; readonly shards: readonly number[] }[];
-  /** 0 where none is kept. */
+  /** 0 if none is kept. */
   readonly newest: number;
-  /** There may be more than came. */
   readonly areMore: boolean;
 }
 
@@ -76,7 +65,6 @@ export function toBells(rows: readonly SqlRow[]): Bells {
   return { rings, newest, areMore: rings.length >= PAGE };
 }
 
-/** Two bytes each, the higher one first. */
 function pack(shards: readonly number[]): Uint8Array {
   const bytes = Buffer.alloc(shards.length * 2);
   for (const [position, shard] of shards.entries()) bytes.writeUInt16BE(shard, position * 2);

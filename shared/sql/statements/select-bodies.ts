@@ -11,16 +11,11 @@ export interface BodyToErase {
   readonly body: Uint8Array;
 }
 
-/** There is a body, and it was not erased. */
 export const HAS_BODY = "body IS NOT NULL AND LEFT(body, 1) <> X'00'";
 
 /**
- * The next bodies of a target that were not erased yet, in the order of the unique key `cell`: at most `limit`, and
- * `bytes` of them once there is one. As they are at this moment, past every snapshot: one may hide the last commit for a
- * while (MariaDB), and whoever has looked does not look again.
- *
- * @param database of the shard, or of its copy
- * @param after the last one that was done @default from the first
+ * Selects the next bodies to erase, of a shard or its copy, by the unique key: at most `limit`, and `bytes` once there
+ * is one. FOR UPDATE: a MariaDB snapshot may hide the last commit, and nothing looks again.
  */
 export function selectBodies(
   database: string,

@@ -3,25 +3,25 @@ import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
 export interface BufferStatus {
-  /** Each of the counts ends at `MOST_ROWS`: so many, or more. */
+  /** Counts end at `MOST_ROWS`. */
   readonly rows: number;
-  /** Seconds, by the group's own clock, and as right as that is; never below 0. */
+  /** Seconds by the group's own clock, at least 0. */
   readonly oldest_age: number | null;
   readonly parked: number;
   readonly conflicts: number;
   readonly undecided: number;
 }
 
-/** Counted in a fraction of a second; a table that has grown for hours must not keep its alarms from being told. */
+/** Bounds the time of a count, so that a large table cannot silence its alarms. */
 const MOST_ROWS = 1_000_000;
 
-/** What waits in a group's buffer table, for one datastore's primaries or for all: by keys alone, but for one time. */
+/** Counts what waits in a group's buffer table, for one datastore or all: by keys, but for one time. */
 export function selectBufferStatus(datastore?: string): Statement {
   const rowsOf = (state: string): string =>
     `${CONTROL}.buffer FORCE INDEX (place) WHERE state = '${state}'${datastore === undefined ? '' : ' AND datastore = ?'}`;
   const count = (state: string): string =>
     `(SELECT COUNT(*) FROM (SELECT shard FROM ${rowsOf(state)} LIMIT ${MOST_ROWS}) AS some)`;
-  // The state is grouped by, and not asked for: only so do both engines step from shard to shard.
+  // Grouping by the state makes both engines step from shard to shard.
   const firsts = `SELECT MIN(id) AS first FROM ${CONTROL}.buffer FORCE INDEX FOR GROUP BY (place) GROUP BY state, datastore, shard HAVING state = 'waiting'${datastore === undefined ? '' : ' AND datastore = ?'}`;
   const oldest = `SELECT MIN(first) FROM (${firsts}) AS firsts`;
   const parameters = datastore === undefined ? [] : [datastore];

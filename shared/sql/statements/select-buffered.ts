@@ -4,7 +4,7 @@ import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { fromSqlTime } from '../../time.ts';
 
-/** A buffered write as the drain first sees it: where it belongs, not its body. */
+/** A hint without its body. */
 export interface WaitingRow {
   readonly id: number;
   readonly datastore: string;
@@ -12,36 +12,32 @@ export interface WaitingRow {
   readonly row_key: string;
   readonly column_name: string;
   readonly ref_key: number;
-  /** SHA-256 of the encoded body. */
   readonly body_hash: Uint8Array;
 }
 
 export interface BufferRow extends WaitingRow {
   readonly body: Uint8Array;
   readonly created_at: string;
-  /** Of a restored cell: the time that it is to have. */
+  /** The time that a restored cell is to have. */
   readonly stored_at?: string;
 }
 
-/** The select list of `toWaitingRow`. */
 export const KEY_COLUMNS = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
-/** What kept rows wait for: nothing, since another body is at their address; or an operator's word. */
+/** `conflict`: another body is at the address. `undecided`: an operator has to choose. */
 export type KeptState = 'conflict' | 'undecided';
 
-/** Where a group has copies: of writes that wait, or of those that were drained and are kept. Ids are a table's own. */
+/** The table of waiting hints, and that of drained ones. Each has ids of its own. */
 export type CopyTable = 'buffer' | 'drained';
 
-/** Copies with their bodies, in the order of their ids, cut at `bytes` of bodies once there is one. */
 export function selectBuffered(ids: readonly number[], bytes: number, table: CopyTable = 'buffer'): Statement {
   const page = `SELECT id, LENGTH(body) AS bytes FROM ${CONTROL}.${table} FORCE INDEX (PRIMARY) WHERE id IN (${ids.map(() => '?').join(', ')})`;
   return { sql: withBodies(page, table), parameters: [...ids, bytes] };
 }
 
-/** Where every writer was answered `buffered` meanwhile nobody was told that it is stored: it gives way by itself. */
+/** A hint whose writers all were answered `buffered` gives way by itself. */
 const STILL_UNANSWERED = 'answered < writers';
 
-/** Kept rows of one datastore by id, cut at `limit` or at `bytes` of bodies, once there is one. */
 export function selectKept(
   state: KeptState,
   datastore: string,
@@ -59,7 +55,6 @@ export function selectKept(
   };
 }
 
-/** Undecided rows of one datastore, by id, in no order. */
 export function selectUndecided(datastore: string, ids: readonly number[]): Statement {
   return {
     sql: `SELECT ${KEY_COLUMNS} FROM ${CONTROL}.buffer FORCE INDEX (PRIMARY) WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
@@ -67,17 +62,13 @@ export function selectUndecided(datastore: string, ids: readonly number[]): Stat
   };
 }
 
-/** A cell that was drained is stored again with the time at which it first came. */
+/** A drained cell is stored again with the time at which it first came. */
 const STORED_AT: Readonly<Record<CopyTable, string>> = {
   buffer: 'stored_at',
   drained: 'COALESCE(stored_at, created_at)',
 };
 
-/**
- * In this order, by the key: where the statistics are those of an empty table, MySQL would begin with all of its rows.
- *
- * @param page ids, and bytes of bodies; a `?` for the bytes that may come before a row is added
- */
+/** Reads by key in this order: with statistics of an empty table MySQL would begin with all rows. */
 function withBodies(page: string, table: CopyTable = 'buffer'): string {
   return (
     `SELECT ${KEY_COLUMNS}, body, created_at, ${STORED_AT[table]} FROM ` +

@@ -6,19 +6,14 @@ import { hiddenInColumn, type ReadableDatastore } from '../hidden-cells.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
-/** One item of a read: a cell by its address, or the latest cell of its column, in the shard that its row is in. */
 export interface ShardKey {
   readonly key: CellKey;
   readonly shard: number;
 }
 
 /**
- * Cells of many shards of one group in one statement: a branch per key, each one look-up in the unique key `cell`.
- * Branches rather than `IN` over tuples: the latest cell of a column has none, and of a batch one or two keys are of a
- * shard as a rule, for which branches take no longer.
- *
- * @param heads also ask how far the shard's log goes, for the keys that carry `min_added_id`
- * @param bound what comes of long bodies @default all come
+ * Selects cells of many shards of one group, a look-up in the unique key each; `heads` also asks how far the log goes,
+ * for keys with `min_added_id`. A batch has few keys of a shard, so `IN` would save nothing.
  */
 export function selectCells(
   { datastore, retention }: ReadableDatastore,

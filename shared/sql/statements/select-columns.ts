@@ -6,16 +6,12 @@ import { entityTable } from '../names.ts';
 
 interface ColumnsOfRow {
   readonly row_key: string;
-  /** Each once. */
   readonly columns: readonly string[];
-  /** Encoded bytes of all of them: each brings its share of them at most, and says how long it is. */
+  /** Encoded bytes for all of them; each brings an equal share at most. */
   readonly bytes: number;
 }
 
-/**
- * The latest cells of some columns of a row, each looked up by itself, in one snapshot and in no order. Of two columns it
- * takes a fifth of what `selectRow` takes, which finds out what columns there are, and how much of them has room.
- */
+/** Selects the latest cells of some columns by look-ups, in no order: for two a fifth of `selectRow`. */
 export function selectColumns(
   { datastore, retention }: ReadableDatastore,
   shard: number,

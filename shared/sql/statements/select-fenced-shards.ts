@@ -3,18 +3,16 @@ import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { NOBODY, SET_BACK } from './record-writer.ts';
 
-/** A shard that takes no appends from the server that answers. */
 export interface FencedShard {
   readonly datastore: string;
   readonly shard: number;
   readonly serverId: number;
-  /** A writer is recorded, another one: not known to be none. */
   readonly hasWriter: boolean;
-  /** Its log was set back in time: it may lack what all nodes had shown. */
+  /** It was restored: it may lack what all nodes had shown. */
   readonly isSetBack: boolean;
 }
 
-/** The shards whose acknowledged cells the server that answers may lack: another was their writer. */
+/** Selects the shards whose acknowledged cells the answering server may lack. */
 export function selectFencedShards(): Statement {
   return {
     sql: `SELECT datastore, shard, @@server_id, writer_id FROM ${CONTROL}.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard`,

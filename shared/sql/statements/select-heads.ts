@@ -3,7 +3,6 @@ import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
-/** How far the logs of many shards of one group go: the last added id of each, 0 when empty. */
 export function selectHeads(datastore: string, shards: readonly number[]): Statement {
   const parts = shards.map((shard): Statement => {
     const entity = entityTable(datastore, shard);

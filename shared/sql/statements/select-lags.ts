@@ -5,18 +5,16 @@ import { unionOf } from '../union.ts';
 
 interface LagRange {
   readonly shard: number;
-  /** The added id done last; undefined: only the head is asked for. */
+  /** The last added id done; undefined: only the head is wanted. */
   readonly after: number | undefined;
 }
 
 export interface StoredLag {
-  /** The last added id, 0 when the log is empty. */
   readonly head: number;
-  /** Of the first cell after the range's added id, by the group's own clock; undefined where there is none. */
+  /** Age of the first cell not done, by the group's clock; undefined if there is none. */
   readonly ageSeconds: number | undefined;
 }
 
-/** How far the logs of many shards of one group go, and how long the first cell that is not done waits in each. */
 export function selectLags(datastore: string, ranges: readonly LagRange[]): Statement {
   const parts = ranges.map(({ shard, after }): Statement => {
     const entity = entityTable(datastore, shard);

@@ -9,42 +9,33 @@ import { unionOf } from '../union.ts';
 
 export interface LogRange {
   readonly shard: number;
-  /** The added id done last, whose cell is read once more; 0 when none is. */
+  /** The last added id done, whose cell is read again; or 0. */
   readonly at: number;
-  /** The last added id that is wanted. @default as far as the log goes */
   readonly to?: number;
 }
 
 export interface LogRangesWanted {
-  /** Cells after `at`, of each shard. */
   readonly limit: number;
-  /** How far each log goes, too. @default false */
   readonly withHead?: boolean;
 }
 
-/** Where a cell is in its shard's log: everything but its body. */
 export interface StoredLogEntry extends CellAddress {
   readonly added_id: number;
   readonly created_at: string;
 }
 
-/** What was found of one range: its cells in order, still with any hole. */
 export interface ShardLogEntries {
   readonly entries: StoredLogEntry[];
-  /** Of the shard's row on this group, in the same snapshot; undefined where no cell was found or there is no row. */
+  /** The shard's epoch on this group in the same snapshot; undefined if no cell or row was found. */
   epoch: number | undefined;
-  /** The last added id of the log, in the same snapshot, where it was asked for and a cell was found. */
   head?: number;
-  /** This shard could not be read where it was asked for first, whatever the others of the statement did. */
+  /** Why the role asked first could not read this shard. */
   readonly refusal?: { readonly error: SchemalessError; readonly isAnswered: boolean };
-  /** There is no next cell, and what is here was read a moment ago: nothing in it needs to be looked at again. */
+  /** There is no next cell, and this was read a moment ago: it need not be checked again. */
   readonly isQuiet?: boolean;
 }
 
-/**
- * The next cells of many shards' logs in one statement, without bodies, starting **at** the cell done last: whether it
- * still is that cell tells whether the log was cut. The reader must still stop at a hole.
- */
+/** Selects the next cells of many logs from the last cell done on, without bodies. Readers stop at holes. */
 export function selectLogEntries(
   datastore: string,
   ranges: readonly LogRange[],
@@ -52,7 +43,7 @@ export function selectLogEntries(
 ): Statement {
   const parts = ranges.map(({ shard, at, to }, item): Statement => {
     const entity = entityTable(datastore, shard);
-    // Straight from the table: a page of its own to select from would be a temporary table, a third of the cost.
+    // Straight from the table: a derived table would be a third of the cost.
     const sql =
       `(SELECT ${item} AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, ` +
       `added_id, row_key, column_name, ref_key, created_at${withHead ? `, (SELECT MAX(added_id) FROM ${entity}) AS head` : ''} ` +
@@ -66,7 +57,6 @@ export function selectLogEntries(
   return unionOf(parts);
 }
 
-/** The cells at certain added ids of one shard, as ranges of one: for going back in a log that was cut. */
 export function selectLogEntriesAt(datastore: string, shard: number, ids: readonly number[]): Statement {
   const entity = entityTable(datastore, shard);
   return {
@@ -78,7 +68,7 @@ export function selectLogEntriesAt(datastore: string, shard: number, ids: readon
   };
 }
 
-/** Sorts a result by range, and each range by added id: a union keeps no order. */
+/** Sorts a result by range and added id: a union keeps no order. */
 export function toShardLogEntries(rows: readonly SqlRow[], ranges: number): ShardLogEntries[] {
   const found: ShardLogEntries[] = Array.from({ length: ranges }, () => ({ entries: [], epoch: undefined }));
   for (const [item, epoch, ...cell] of rows) {

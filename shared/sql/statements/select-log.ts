@@ -6,16 +6,12 @@ import { unionOf } from '../union.ts';
 
 interface LogRange {
   readonly shard: number;
-  /** The last added id read before. */
   readonly after: number;
-  /** Whether the first cell comes only if it fits. @default false: it comes whatever its size */
+  /** The first cell comes only if it fits. @default false: whatever its size */
   readonly onlyFitting?: boolean;
 }
 
-/**
- * The next cells of many shards' logs in one statement, at most `limit` and `bytes` of bodies of each, and how far each
- * log goes, in the same snapshot. The reader must still stop at a hole.
- */
+/** Selects the next cells, and the heads, of many logs in one snapshot. Readers stop at holes. */
 export function selectLog(
   { datastore, retention }: ReadableDatastore,
   ranges: readonly LogRange[],

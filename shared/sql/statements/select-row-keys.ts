@@ -3,7 +3,6 @@ import { toBytes } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 
-/** The next rows of a shard in the order of their keys, after one of them. */
 export function selectRowKeys(datastore: string, shard: number, after: string | undefined, limit: number): Statement {
   const entity = entityTable(datastore, shard);
   return {

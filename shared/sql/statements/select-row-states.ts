@@ -5,58 +5,54 @@ import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 import type { EncodedCell } from './append-cells.ts';
 
-/** A row whose index entries are to be computed. */
 export interface RowOfShard {
   readonly row_key: string;
   readonly shard: number;
-  /** Those of which cells were written: what indexes of other columns hold stays as it is. @default all columns */
+  /** The columns written; indexes of other columns are left alone. @default all columns */
   readonly columns?: readonly string[];
-  /** Cells of it that were just written: a body that is found with these very bytes need not be decoded. */
+  /** Cells of it just written: a stored body with these bytes need not be decoded. */
   readonly written?: readonly EncodedCell[];
 }
 
-/** A column of the rows, and how many of its latest cells are wanted. */
 export interface ColumnDepth {
   readonly column: string;
   readonly cells: number;
-  /** Rows have many cells of it: their latest are asked for row by row. @default all of its cells come at once */
+  /** Rows have many cells of it, so each row's latest are asked for apart. */
   readonly isLong?: boolean;
 }
 
 export interface CellOfRow {
   readonly ref_key: number;
   readonly added_id: number;
-  /** As the database writes it: few want to know. */
   readonly createdAt: string;
-  /** Still encoded; null once erased; `left_out`: longer than was asked for. */
+  /** Encoded; null if erased; `left_out` if longer than asked for. */
   readonly body: Uint8Array | null | 'left_out';
 }
 
-/** What the writer of a row's group shows of it, in one snapshot with the other rows of its shard. */
+/** What the writer shows of a row, in one snapshot with the other rows of its shard. */
 export interface RowState {
   readonly row: RowOfShard;
-  /** Of its shard; 0 where the shard is not here. */
+  /** The shard's epoch; 0 if the shard is not here. */
   readonly epoch: number;
   /** By column, the latest first. */
   readonly cells: ReadonlyMap<string, CellOfRow[]>;
 }
 
-/** Each write of an indexed column asks: by the key also where the statistics of a shard are those of before it filled. */
+/** Names the key: statistics may be those of before the shard filled. */
 const BY_CELL = 'FORCE INDEX (cell)';
 
-/** Of a column that is not long, cells of a row on the average: more would be read in vain. */
+/** Average cells of a row and short column that are read at most. */
 const FEW_CELLS = 4;
 
-/** Cells that come of a row at most, on the average. */
 export function cellsOfRow(columns: readonly ColumnDepth[]): number {
   return columns.reduce((sum, { isLong, cells }) => sum + (isLong ? cells : FEW_CELLS), 0);
 }
 
 /**
- * The latest cells of some columns of many rows of one group: a part for each shard of them, in the order in which they
- * first come, which brings its rows, and its epoch, in one snapshot. See `toRowStates`: not all may come.
+ * Selects the latest cells of some columns of many rows of one group: a part for each shard, with its epoch in one
+ * snapshot. Not all may come, see `toRowStates`.
  *
- * @param bodyBytes a longer body is left out, so that a statement brings so many bytes for each of its cells at most
+ * @param bodyBytes longer bodies are left out, which bounds the answer
  */
 export function selectRowStates(
   datastore: string,
@@ -77,16 +73,12 @@ export function selectRowStates(
 interface OfShard {
   readonly columns: readonly ColumnDepth[];
   readonly bodyBytes: number;
-  /** Stands in the first column of all that comes. */
   readonly item: number;
-  /** Of the shard, with each cell; once where there are none. @default it does not come */
+  /** The epoch comes with each cell, and once if there are none. */
   readonly withEpoch?: boolean;
 }
 
-/**
- * The same of rows of one shard. What a SELECT costs is that it is one: a union of one for each row and column took
- * three times as long for seventy rows of three columns (MariaDB: 15 ms and 5).
- */
+/** Selects the same for rows of one shard in one SELECT: one for each row and column took three times. */
 export function selectRowsOfShard(
   datastore: string,
   shard: number,
@@ -128,7 +120,7 @@ export function selectRowsOfShard(
   return { sql: selects.join(' UNION ALL '), parameters, table };
 }
 
-/** How many SELECTs `selectRowsOfShard` has. */
+/** Returns the number of SELECTs of `selectRowsOfShard`. */
 export function branchesOf(rows: number, columns: readonly ColumnDepth[]): number {
   const long = columns.filter(({ isLong }) => isLong).length;
   return rows * long + (long < columns.length ? 1 : 0);
@@ -144,18 +136,16 @@ function unlessErased(body: Uint8Array): Uint8Array | null {
 
 interface RowStates {
   readonly states: readonly RowState[];
-  /** Rows of which not all that was wanted has come. */
   readonly cut: readonly RowOfShard[];
-  /** The columns of which they have so many cells. */
   readonly long: readonly string[];
 }
 
 /**
- * In the order of `wanted`. Of rows of a shard that have many cells of columns that are not long, not all have come: they
- * are to be asked for as such.
+ * Returns states in the order of `wanted`. Rows of a shard with many cells of short columns do not come whole: they are
+ * to be asked for as long.
  *
- * @param columns as they were asked for
- * @param epoch of the shards, where it is not among what was found
+ * @param columns as asked for
+ * @param epoch of the shards, if the answer does not have it
  */
 export function toRowStates(
   found: readonly SqlRow[],

@@ -6,17 +6,13 @@ import { entityTable } from '../names.ts';
 
 export interface RowRange {
   readonly row_key: string;
-  /** All columns when undefined. */
   readonly columns: readonly string[] | undefined;
   readonly after: string | undefined;
   readonly limit: number;
-  /** Encoded bytes at which the list ends, once it has one cell. */
+  /** Encoded bytes at which the list ends, once it has a cell. */
   readonly bytes: number;
 }
 
-/**
- * The latest cell of each column of a row, in byte order of the names, cut at `limit` cells or `bytes`.
- */
 export function selectRow(
   { datastore, retention }: ReadableDatastore,
   shard: number,
@@ -27,7 +23,7 @@ export function selectRow(
   const entity = entityTable(datastore, shard);
   const hidden = hiddenInAny(retention, entity, true);
   const parameters: SqlParameter[] = [...(hidden?.parameters ?? []), rowKeyBytes(range.row_key)];
-  // Erasures of the row are among its cells, with names that come before all others.
+  // The row's own erasures have names before all others.
   let which = range.columns === undefined && range.after === undefined ? ` AND column_name >= ${FIRST_NAME}` : '';
   if (range.columns !== undefined) {
     which += ` AND column_name IN (${range.columns.map(() => '?').join(', ')})`;

@@ -2,7 +2,6 @@ import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 
 interface AnsweringServer {
-  /** Unlike that of any other server of the group, since they replicate from each other. */
   readonly id: string;
   readonly writable: boolean;
 }

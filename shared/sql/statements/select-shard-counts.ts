@@ -2,7 +2,6 @@ import { toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
-/** How many shards of each datastore a group has rows of; one that has moved away is none of its. */
 export function selectShardCounts(): Statement {
   return {
     sql: `SELECT datastore, COUNT(*) FROM ${CONTROL}.shard WHERE state <> 'moved' GROUP BY datastore`,

@@ -8,7 +8,7 @@ interface ShardRow {
   readonly state: string;
 }
 
-/** A shard's lock row on a group: no row when the group does not own the shard. */
+/** Selects a shard's lock row; none if the group does not own it. */
 export function selectShard(datastore: string, shard: number): Statement {
   return {
     sql: `SELECT epoch, state FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?`,

@@ -5,18 +5,14 @@ import { SqlError, type SqlRow, type Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { KEY_COLUMNS, toWaitingRow, type CopyTable, type WaitingRow } from './select-buffered.ts';
 
-/**
- * Of copies that may be of a write that was acknowledged: also those that wait for an operator's word, and those that
- * were set aside.
- */
+/** States of hints that may be of an acknowledged write, set aside or not. */
 const STATES = ['waiting', 'undecided', 'parked'];
 /**
- * What a copy says of its write: somebody may have been told that it is stored; all were answered `buffered`; or it was
- * drained, since every node showed the cell.
+ * `unanswered`: its write may have been acknowledged as stored. `answered`: all writers were answered `buffered`.
+ * `drained`: every node showed the cell.
  */
 export type CopyKind = 'unanswered' | 'answered' | 'drained';
 
-/** Which rows of a buffer table are copies of a kind. */
 const IS: Readonly<Record<Exclude<CopyKind, 'drained'>, string>> = {
   unanswered: 'answered < writers',
   answered: 'answered >= writers',
@@ -29,28 +25,21 @@ export function tableOf(kind: CopyKind): CopyTable {
 interface CopiesPage {
   readonly datastore: string;
   readonly shard: number;
-  /** The last id looked at; 0 for the first page. */
   readonly after: number;
   readonly limit: number;
 }
 
-/** The next copies of a kind: `toUnanswered` reads the answer. */
-export function selectCopiesOf(kind: CopyKind, page: CopiesPage): Statement {
-  return kind === 'drained' ? selectDrained(page) : selectUnanswered(page, kind);
-}
-
 /**
- * The next rows of one shard by their ids, in no order, and of those that are of a kind what they are copies of.
- *
- * Rows of the other kind are looked at, too, and say how far the page went: a table with millions of them is read in
- * pages of which each is small. All states in one snapshot: a row that changes its state keeps its place.
+ * Selects the next rows of one shard by id, and what those of the kind are hints of. Other rows count for the page too,
+ * so each page of millions is small. All states are of one snapshot: a row that changes its state keeps its place.
  */
-export function selectUnanswered(
-  { datastore, shard, after, limit }: CopiesPage,
-  kind: Exclude<CopyKind, 'drained'> = 'unanswered',
-): Statement {
-  // A column more than the key has: else MySQL may step through the whole key, which it finds cheap by the statistics of
-  // a table that was empty.
+export function selectCopiesOf(kind: CopyKind, { datastore, shard, after, limit }: CopiesPage): Statement {
+  if (kind === 'drained')
+    return {
+      sql: `${ROLE}, NULL AS created_at UNION ALL (SELECT ${KEY_COLUMNS}, created_at FROM ${CONTROL}.drained FORCE INDEX (place) WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
+      parameters: [datastore, shard, after, limit],
+    };
+  // One column more than the key has: MySQL may step through the whole key otherwise, by statistics of an empty table.
   const ofState = (state: string): string =>
     `(SELECT id, answered FROM ${CONTROL}.buffer FORCE INDEX (place) WHERE state = '${state}' AND datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`;
   return {
@@ -62,41 +51,27 @@ export function selectUnanswered(
   };
 }
 
-/** The next of one shard's copies that were drained and are kept, by their ids: all of them were stored. */
-export function selectDrained({ datastore, shard, after, limit }: CopiesPage): Statement {
-  return {
-    sql: `${ROLE}, NULL AS created_at UNION ALL (SELECT ${KEY_COLUMNS}, created_at FROM ${CONTROL}.drained FORCE INDEX (place) WHERE datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`,
-    parameters: [datastore, shard, after, limit],
-  };
-}
-
-/**
- * One row more, of no id: whether the server takes writes. A reader, or a writer that was one until a moment ago, may
- * lack copies, and a statement that finds none would not show that it asked the wrong one.
- */
+/** One more row says whether the server takes writes: finding no hints on another one proves nothing. */
 const ROLE =
   "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
 
-/** What the writer of a group answered: all but the row that says that it is the writer. */
 function ofWriter(rows: readonly SqlRow[]): readonly SqlRow[] {
   const role = rows.find(([id]) => toNumber(id) === 0);
   if (toNumber(role?.[2]) !== 1) throw new SqlError('unreachable', 'who answers for the writer takes no writes');
   return rows.filter((row) => row !== role);
 }
 
-/** A copy; of one that was drained, also when it came to its group, by the clock of that. */
+/** A hint; `came_at` is set for drained ones, by its group's clock. */
 export interface TimedRow extends WaitingRow {
   readonly came_at: string;
 }
 
-/** A page of a shard's rows. */
 interface UnansweredPage {
   readonly rows: readonly TimedRow[];
-  /** Where the next page begins; undefined where this is the last. */
   readonly next: number | undefined;
 }
 
-/** Throws `SqlError` where it is not the writer's word. */
+/** Throws `SqlError` if another server than the writer answered. */
 export function toUnanswered(answer: readonly SqlRow[], limit: number): UnansweredPage {
   const rows = ofWriter(answer);
   const last = rows.reduce((highest, [id]) => Math.max(highest, toNumber(id)), 0);
@@ -108,10 +83,7 @@ export function toUnanswered(answer: readonly SqlRow[], limit: number): Unanswer
   };
 }
 
-/**
- * All copies of a kind at some addresses of one datastore, in no order. The key is named: it holds few rows of an
- * address, of a shard there may be millions.
- */
+/** Selects all hints of a kind at some addresses by the named key: a shard may have millions of rows. */
 export function selectCopies(kind: CopyKind, datastore: string, addresses: readonly CellAddress[]): Statement {
   const isOfKind =
     kind === 'drained' ? '' : ` AND state IN (${STATES.map((state) => `'${state}'`).join(', ')}) AND ${IS[kind]}`;
@@ -128,7 +100,6 @@ export function selectCopies(kind: CopyKind, datastore: string, addresses: reado
   };
 }
 
-/** Throws `SqlError` where it is not the writer's word. */
 export function toCopies(rows: readonly SqlRow[]): WaitingRow[] {
   return ofWriter(rows).map(toWaitingRow);
 }

@@ -10,14 +10,11 @@ interface VersionsRange {
   readonly after: number | undefined;
   readonly ascending: boolean;
   readonly limit: number;
-  /** Encoded bytes at which the list ends, once it has one cell. */
+  /** Encoded bytes at which the list ends, once it has a cell. */
   readonly bytes: number;
 }
 
-/**
- * The cells of one column in the order of their ref keys, cut at `limit` cells or `bytes`. The sizes are summed up
- * before the bodies are fetched, so that a thousand large cells cost neither the network nor memory.
- */
+/** Selects the cells of one column by ref key; sizes are summed before bodies are fetched. */
 export function selectVersions(
   { datastore, retention }: ReadableDatastore,
   shard: number,

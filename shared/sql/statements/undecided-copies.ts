@@ -1,12 +1,10 @@
 import { rowKeyBytes } from '../../address.ts';
-import type { Statement } from '../client.ts';
+import { toNumber, toText } from '../cell-rows.ts';
+import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { anyOfCopies, BY_COPY, keyParameters, type CopyKey } from './copy-key.ts';
 
-/**
- * Marks copies as waiting for an operator's word: bodies of one address, of which more than one may have been
- * acknowledged.
- */
+/** Marks hints of one address of which more than one body may have been acknowledged: an operator has to choose. */
 export function markUndecided(rows: readonly CopyKey[]): Statement {
   return {
     sql: `UPDATE ${BY_COPY} SET state = 'undecided' WHERE state IN ('waiting', 'parked') AND answered < writers AND (${anyOfCopies(rows.length)})`,
@@ -14,10 +12,7 @@ export function markUndecided(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/**
- * At the address of a copy that was decided for, every other one that waited for the decision counts as answered
- * `buffered`: it gives way.
- */
+/** Makes every other undecided hint of the chosen one's address count as answered `buffered`: it gives way. */
 export function giveWay({ datastore, row_key, column_name, ref_key, body_hash }: CopyKey): Statement {
   return {
     sql:
@@ -27,10 +22,18 @@ export function giveWay({ datastore, row_key, column_name, ref_key, body_hash }:
   };
 }
 
-/** Copies of shards that take appends again wait like any other. */
-export function releaseUndecided(datastore: string, shards: readonly number[]): Statement {
+/** Lets the hints of shards that take appends again wait for the drain. */
+export function releaseUndecided(datastore: string, shards: readonly { readonly shard: number }[]): Statement {
   return {
     sql: `UPDATE ${CONTROL}.buffer FORCE INDEX (place) SET state = 'waiting' WHERE state = 'undecided' AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
-    parameters: [datastore, ...shards],
+    parameters: [datastore, ...shards.map(({ shard }) => shard)],
   };
+}
+
+export function selectUndecidedShards(): Statement {
+  return { sql: `SELECT DISTINCT datastore, shard FROM ${CONTROL}.buffer WHERE state = 'undecided'`, parameters: [] };
+}
+
+export function toUndecidedShards(rows: readonly SqlRow[]): { readonly datastore: string; readonly shard: number }[] {
+  return rows.map(([datastore, shard]) => ({ datastore: toText(datastore), shard: toNumber(shard) }));
 }

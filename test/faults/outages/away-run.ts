@@ -2,7 +2,7 @@ import { shardOf } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
-import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
+import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { Random } from '../../support/random.ts';
 import { DATASTORE, type StoreAccess } from '../../support/store-access.ts';

@@ -12,7 +12,6 @@ afterEach(() => void vi.useRealTimers());
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, milliseconds));
 const now = (): number => performance.now(); // Clock: the faked one
 
-/** Work that goes on until it is told to end. */
 function held() {
   const ends: (() => void)[] = [];
   return {
@@ -90,13 +89,6 @@ describe('admission', () => {
     expect(served).toBeLessThan(15);
     expect(codes.filter((code) => code === 'overloaded').length).toBe(30 - served);
     await expect(admit('group-1', async () => 'again')).resolves.toBe('again');
-  });
-
-  it('keeps a slow group from holding the requests of another', async () => {
-    const admit = openAdmission(SETTINGS);
-    const { work } = held();
-    for (let time = 0; time < 5; time += 1) void codeOf(admit('group-1', work));
-    await expect(admit('group-2', async () => 'at once')).resolves.toBe('at once');
   });
 
   it('refuses earlier once more than a burst has come', async () => {

@@ -6,7 +6,6 @@ interface Run {
   readonly end: (error?: Error) => void;
 }
 
-/** Runs that end when they are told to; each item's result is its double. */
 function manual(atOnce: number, fits: (taken: readonly number[], next: number) => boolean = () => true) {
   const runs: Run[] = [];
   const join = joined<number, number>({

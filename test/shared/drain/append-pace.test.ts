@@ -8,7 +8,6 @@ beforeEach(() => {
 });
 afterEach(() => time[Symbol.dispose]());
 
-/** A pace of a thousand cells a second, and at which millisecond each of its turns came. */
 function paced() {
   const pace = appendPace(() => 1000);
   const turns: number[] = [];

@@ -4,7 +4,6 @@ import { decideAddress, decideCopy, thoseThatCount, type NodeWord, type Shown } 
 
 const SHOWN: readonly Shown[] = ['same', 'unlike', 'contrary', 'missing', 'silent'];
 
-/** Every word that up to so many nodes can say. */
 function* wordsOf(nodes: number): Generator<readonly NodeWord[]> {
   yield [];
   if (nodes === 0) return;
@@ -17,7 +16,6 @@ const CELLS = SHOWN.flatMap((writer) =>
   [1, 2, 3].flatMap((nodes) => [...wordsOf(nodes)].map((words) => ({ writer, words }))),
 );
 
-/** The cells of the table in which something is concluded that a rule forbids. */
 const breaking = (
   rule: (action: ReturnType<typeof decideCopy>, cell: (typeof CELLS)[number]) => boolean,
   decide = decideCopy,
@@ -42,24 +40,25 @@ describe('what may be done with a copy, in every case', () => {
     expect(breaking(rule, believing).length).toBeGreaterThan(0);
   });
 
-  it('is to append it exactly when the writer lacks the cell', () => {
-    expect(breaking((action, { writer }) => (action === 'append') === (writer === 'missing'))).toEqual([]);
-  });
-
-  it('is to call it a conflict exactly when the writer has another value, which its bytes alone never say', () => {
-    expect(breaking((action, { writer }) => (action === 'conflict') === (writer === 'contrary'))).toEqual([]);
-    expect(breaking((action, { writer }) => writer !== 'unlike' || action === 'compare')).toEqual([]);
-  });
-
-  it('is nothing while the writer is silent', () => {
-    expect(breaking((action, { writer }) => writer !== 'silent' || action === 'wait')).toEqual([]);
+  it.each<[string, Parameters<typeof breaking>[0]]>([
+    [
+      'to append it exactly when the writer lacks the cell',
+      (action, { writer }) => (action === 'append') === (writer === 'missing'),
+    ],
+    [
+      'to call it a conflict exactly when the writer has another value',
+      (action, { writer }) => (action === 'conflict') === (writer === 'contrary'),
+    ],
+    ['to compare what its bytes alone do not say', (action, { writer }) => writer !== 'unlike' || action === 'compare'],
+    ['nothing while the writer is silent', (action, { writer }) => writer !== 'silent' || action === 'wait'],
+  ])('is %s', (_what, rule) => {
+    expect(breaking(rule)).toEqual([]);
   });
 });
 
 describe('what may be done at an address where a promoted writer shows no cell', () => {
   const bodies = array(record({ name: integer() }), { maxLength: 5 });
 
-  /** Checks a rule for any bodies that may have been acknowledged; gives the case in which it is broken. */
   function brokenBy(
     rule: (action: ReturnType<typeof decideAddress>, some: readonly object[], hasWaited: boolean) => boolean,
   ) {

@@ -3,7 +3,7 @@ import { rowKeyBytes, shardDatabase } from '../../../shared/address.ts';
 import { drainAtOnce } from '../../support/drain-pass.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
+import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { copyOf } from '../../support/copy-of.ts';
 import { faults } from '../../support/faulty-client.ts';
@@ -159,7 +159,6 @@ describe('two bodies at one address of which either may have been acknowledged',
 
   it('are not chosen between: the shard stays closed until one of them gives way', async () => {
     const cell = newCell('acknowledged');
-    // A copy of a write that is still under way, or whose writer died.
     const under_way = copyOf({ ...cell, body: 'under way' });
     await holder.change(insertBuffered(name, [under_way]));
     expect((await trips.put(cell)).outcome).toBe('stored');
@@ -184,7 +183,6 @@ describe('two bodies at one address of which either may have been acknowledged',
 });
 
 const refusing = (shard: number): string => `\`${shardDatabase(name, shard)}\`.refuses`;
-/** As a full tablespace, or rights that are missing: the server refuses the statement. */
 async function refuseAppends(shard: number): Promise<void> {
   await change(
     clientOf(shard),

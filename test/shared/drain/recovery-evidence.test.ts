@@ -9,11 +9,9 @@ import { sharedTrips } from '../../support/open-trips.ts';
 import { select } from '../../support/plain-sql.ts';
 import { ANOTHER_SERVER, promote } from './support/promotion.ts';
 
-/** What lets a promoted writer take appends again: nothing that was cached, or said by another server. */
 const SHARDS = 6;
 type Instead = (group: string, statement: Statement, run: () => Promise<never>) => Promise<never>;
 const nothingInstead: Instead = (_group, _statement, run) => run();
-/** Answers instead of a group. */
 let instead = nothingInstead;
 
 const opened = await sharedTrips(SHARDS, {

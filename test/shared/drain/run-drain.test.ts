@@ -20,7 +20,6 @@ const RUN_MS = 600;
 
 let readersLag = false;
 
-/** A reader that shows nothing yet. */
 const lagging = (client: SqlClient): SqlClient => ({
   ...client,
   async select(statement, target) {

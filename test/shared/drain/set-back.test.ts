@@ -5,7 +5,7 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { openHolderDrain } from '../../../shared/drain/drain-holder.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
+import { answerBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import { SET_BACK } from '../../../shared/sql/statements/record-writer.ts';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
@@ -26,7 +26,6 @@ afterEach(() => broken.behaviours.clear());
 
 const KEPT = { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000, keepCopiesSeconds: 3600 };
 
-/** Until every copy went where the settings say. */
 async function drain(settings: Parameters<typeof drainPass>[3] = KEPT): Promise<void> {
   for (const holder of others) {
     await until('every copy is drained', async () => {
@@ -41,7 +40,6 @@ async function drain(settings: Parameters<typeof drainPass>[3] = KEPT): Promise<
   }
 }
 
-/** As a group that was given the state of a moment before these cells. */
 async function setBackBefore(cells: readonly NewCell[]): Promise<void> {
   for (const { row_key } of cells)
     await change(clientOf(0), `DELETE FROM ${entity(0)} WHERE row_key = UNHEX(REPLACE(?, '-', ''))`, row_key);
@@ -88,7 +86,6 @@ describe('a group that was set back in time', () => {
     for (const [position, cell] of lost.entries()) {
       const is = await cellNow(cell);
       expect(is?.body).toEqual(cell.body);
-      // Not the time at which it was brought back.
       expect(String(is?.created_at) <= String(stored.at(-1)?.created_at), `cell ${position}`).toBe(true);
     }
     const log = await logOf(0);
@@ -130,26 +127,19 @@ describe('a group that was set back in time', () => {
     expect(await cellNow(cell)).toMatchObject({ body: 'stored' });
   });
 
-  it('gets what was answered buffered, and drained before it was set back', async () => {
+  it.each([
+    ['drained before it was set back', true],
+    ['stored since, though no drain has seen it on every node yet', false],
+  ])('gets what was answered buffered, and %s', async (_what, isDrained) => {
     const cell = cellIn(0, { body: 'buffered at first' });
     const [holder = ''] = others;
     const copy = copyOf(cell);
     await store.client(holder).change(insertBuffered(name, [copy]));
     await store.client(holder).change(answerBuffered(name, [copy]));
-    await drain();
-    expect(await cellNow(cell)).toMatchObject({ body: 'buffered at first' });
-    await setBackBefore([cell]);
-    await recover();
-    expect(await cellNow(cell)).toMatchObject({ body: 'buffered at first' });
-  });
-
-  it('gets what was answered buffered, and stored since, though no drain has seen it on every node yet', async () => {
-    const cell = cellIn(0, { body: 'stored by a drain' });
-    const copy = copyOf(cell);
-    await store.client(others[0] ?? '').change(insertBuffered(name, [copy]));
-    await store.client(others[0] ?? '').change(answerBuffered(name, [copy]));
-    await setBackBefore([]);
+    if (isDrained) await drain();
+    await setBackBefore(isDrained ? [cell] : []);
     expect(await recover()).toMatchObject({ appended: 1, opened: 2 });
+    expect(await cellNow(cell)).toMatchObject({ body: 'buffered at first' });
     expect((await trips.put({ ...cell, body: 'another' })).outcome).toBe('conflict');
   });
 
@@ -186,7 +176,6 @@ describe('a group that was set back in time', () => {
     await recover();
     const raised = (await epochs()).map((epoch, shard) => epoch - (before[shard] ?? 0));
     expect(raised).toEqual(Array.from({ length: SHARDS }, (_, shard) => (opened.groupOf(shard) === primary ? 1 : 0)));
-    // Writers find out within a second.
     await expect.poll(async () => (await trips.put(cellIn(0))).outcome).toBe('stored');
   });
 });
@@ -209,7 +198,6 @@ it.skipIf(WRITER_ONLY)('large bodies are brought back by their bytes, a few at a
   await promote(large);
   largest = 0;
   expect(await recoverPrimary(large.store.context, large.primary)).toMatchObject({ appended: 16, opened: 1 });
-  // A page, and the body that fills it.
   expect(largest).toBeLessThan(5 * 1024 * 1024);
   expect(largest).toBeGreaterThan(2 * 1024 * 1024);
 });

@@ -7,7 +7,6 @@ import { drainPass } from '../../support/drain-pass.ts';
 import { sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 96;
-/** Statements under way that bring bodies, and the most of them. */
 let [bringing, most] = [0, 0];
 
 const { store, name, primary, others, groupOf } = await sharedTrips(SHARDS, {

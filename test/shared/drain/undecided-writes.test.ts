@@ -10,7 +10,6 @@ import { sharedTrips } from '../../support/open-trips.ts';
 import { promote, recordWriter } from './support/promotion.ts';
 
 const SHARDS = 6;
-/** As long as requests live, in this test. */
 const LIFE_MS = 1000;
 
 const opened = await sharedTrips(SHARDS);
@@ -23,7 +22,6 @@ const recover = () => recoverPrimary(store.context, primary, { since });
 const sumOf = async (what: 'undecided' | 'conflicts') =>
   (await trips.buffer()).reduce((sum, group) => sum + (group.error ? Number.NaN : group[what]), 0);
 
-/** A copy each of two bodies, on one group each, whose writers died without a word; the new writer has neither. */
 async function contested(): Promise<NewCell> {
   const cell = newCell('one');
   for (const [position, body] of ['one', 'other'].entries())

@@ -8,7 +8,6 @@ import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { sharedIndexed } from './repair/support/indexed-store.ts';
 
 const SHARDS = 4;
-/** How entries were written: those of new rows without what becomes of one that is there. */
 let written: ('put' | 'inserted')[] = [];
 const indexed = await sharedIndexed(SHARDS, (client) => ({
   ...client,
@@ -23,7 +22,6 @@ beforeEach(() => {
   written = [];
 });
 
-/** As of a log that went on otherwise. */
 async function plant(row_key: string, driver: string, epoch: number): Promise<void> {
   const shard = shardOfValue(driver, 'UUID', SHARDS);
   const row = { row_key, values: [driver, 'planted', null], tombstone: false, version: { epoch, added_id: 1_000_000 } };

@@ -15,7 +15,6 @@ const SHARDS = 12;
 const DRIVERS = 6;
 const TRIPS = 9;
 const broken = faults();
-/** Whether unions answer their rows in another order than that of their parts. */
 let isShuffled = false;
 const {
   trips,
@@ -26,7 +25,6 @@ const {
   wrap: (client, name) => broken.wrap(shuffling(client), name),
 });
 const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => groupOf(shard) === group);
-/** Drivers whose entries are in several shards of one group. */
 const drivers = Array.from({ length: DRIVERS }, (_, position) => driverOf(shards[position % shards.length] ?? 0));
 
 beforeAll(async () => {
@@ -73,7 +71,6 @@ const queryOf = (driver: string, more: Partial<IndexQuery> = {}, ...conditions: 
 });
 const ofFaro = { field: 'city', operator: 'eq', values: ['Faro'] } as const;
 
-/** What each answers by itself, what it answers among the others, and the statements that took. */
 async function askBoth(queries: readonly IndexQuery[]) {
   const alone = [];
   for (const query of queries) alone.push(await trips.query(query));

@@ -6,7 +6,7 @@ import { parseQuery, type ParsedQuery } from '../../../shared/index/query.ts';
 import type { Condition, IndexQuery } from '../../../shared/contract/index-query.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
-import { countEntries, countPage } from '../../../shared/index/statements/count-entries.ts';
+import { countPage } from '../../../shared/index/statements/count-entries.ts';
 import { countFound } from '../../../shared/index/statements/count-found.ts';
 import { deleteTombstones } from '../../../shared/index/statements/delete-tombstones.ts';
 import { putEntries, type IndexRow } from '../../../shared/index/statements/put-entries.ts';
@@ -105,7 +105,6 @@ const ofBoth = (): Statement =>
   unionOf([parsed([], PAGE), parsed([inSeven], PAGE)].map((one, item) => selectEntries(datastore, index, one, item)));
 const count = (conditions: readonly Condition[], most: number) => (): Statement =>
   countFound(datastore, index, parsed(conditions, PAGE), most);
-/** Its connections are counted by the table. */
 const TABLES = [indexTable(datastore, shard, index), entityTable(datastore, shard)];
 
 describe('rows read by queries', () => {
@@ -156,11 +155,9 @@ describe('rows read to keep an index', () => {
     ['the latest states of 20 rows of 20 cells', states(), 20 * 14],
     ['the latest states of 20 rows of 20 cells, of columns that are known to be long', states(true), 20 * 14],
     ['a page of a scan of the entries', () => selectIndexPage(datastore, shard, index, at, 50), 50 + 20],
-    // With what was written here.
     ['all entries of a row', () => selectEntriesOfRow(datastore, shard, index, randomUUID()), ENTRIES + 300],
-    ['counting entries as far as 50', () => countEntries(datastore, shard, index, 50, 0), 50 * 2 + 10],
     // Two ranges, and what they bring read again and again to be put in order, cut and summed up, all in memory.
-    ['counting 50 entries after one', () => countPage(datastore, shard, index, at, 50), 50 * 20],
+    ['counting 50 entries after one', () => countPage(datastore, index, { shard, after: at }, 50, 0), 50 * 20],
     ['a page of row keys', () => selectRowKeys(datastore, shard, undefined, 10), 10 * 3 + 10],
     ['purging tombstones where there are none', tombstones, 5],
   ];

@@ -15,7 +15,6 @@ const { store, trips, groupOf } = await sharedTrips(SHARDS, {
   indexes: SUITE_INDEXES.slice(0, 1),
   wrap: broken.wrap,
 });
-/** A driver with trips in all groups. */
 const driver = randomUUID();
 const query: IndexQuery = {
   index: 'driver_index',

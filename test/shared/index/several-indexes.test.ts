@@ -12,11 +12,8 @@ import { changeable, CITIES, DRIVERS, openIndexedStore, type Wrap } from './repa
 const SHARDS = 4;
 
 let cells = 0;
-/** Entries that were written, by the names of their indexes, and how. */
 let written: string[] = [];
-/** Rows that were read behind appends, for the indexes. */
 let read = 0;
-/** Statements that read rows by themselves. */
 let asked = 0;
 const asItIs: Wrap = (client) => client;
 const { between, wrap } = changeable(asItIs);
@@ -72,7 +69,6 @@ async function put(...some: readonly Written[]): Promise<void> {
   expect(results.map(({ outcome }) => outcome)).toEqual(some.map(() => 'stored'));
 }
 
-/** The write of these brings so many statements: it waits for them for a quarter of a second at most. */
 async function brings(some: readonly Written[], wanted: readonly string[]): Promise<void> {
   await put(...some);
   await expect.poll(() => written.toSorted()).toEqual(wanted);

@@ -1,23 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
 import {
+  answerBuffered,
   deleteBuffered,
   discardConflicts,
   markConflicts,
   noteRefusal,
+  deleteWithdrawn,
+  withdrawBuffered,
 } from '../../../shared/sql/statements/change-buffered.ts';
 import { keysOf } from '../../../shared/sql/statements/copy-key.ts';
 import { selectBuffered, selectKept } from '../../../shared/sql/statements/select-buffered.ts';
 import { selectLastDrained } from '../../../shared/sql/statements/drained-copies.ts';
-import { selectCopies, selectDrained, selectUnanswered } from '../../../shared/sql/statements/select-unanswered.ts';
+import { selectCopies, selectCopiesOf } from '../../../shared/sql/statements/select-unanswered.ts';
 import { selectBufferStatus } from '../../../shared/sql/statements/select-buffer-status.ts';
-import { selectUndecidedShards } from '../../../shared/sql/statements/select-undecided-shards.ts';
-import { selectWaitingShards } from '../../../shared/sql/statements/select-waiting-shards.ts';
-import { selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
-import { markUndecided, releaseUndecided } from '../../../shared/sql/statements/undecided-copies.ts';
-import { deleteWithdrawn, withdrawBuffered } from '../../../shared/sql/statements/withdraw-buffered.ts';
+import {
+  selectUndecidedShards,
+  markUndecided,
+  releaseUndecided,
+} from '../../../shared/sql/statements/undecided-copies.ts';
+import { selectWaitingShards, selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { rowsRead, rowsReadOnceOpen, rowsReadWithoutStatistics, whileRebuilt } from '../../support/rows-read.ts';
 import { connectionTo } from '../../support/connection-to.ts';
@@ -79,17 +82,16 @@ describe('rows read of a buffer table', () => {
     const [rows] = await connection.query(`SELECT COUNT(${what}) AS counted FROM schemaless.buffer`);
     return Number((rows as { readonly counted: number }[])[0]?.counted);
   }
-  const unanswered = () => selectUnanswered({ ...from(1, ids[100]), limit: 50 });
+  const unanswered = () => selectCopiesOf('unanswered', { ...from(1, ids[100]), limit: 50 });
   const copies = (kind: Parameters<typeof selectCopies>[0]) => () =>
     selectCopies(kind, datastore, addresses.slice(0, 20));
   const inDoubt = async () => 10 + 2 * (await count("IF(state = 'undecided', 1, NULL)"));
   const shardsWaiting = async () => 5 * 200 + 20 * (await count('DISTINCT state, datastore, shard'));
 
-  /** What the drain, and the recovery, ask for again and again. */
   const PAGES: readonly (readonly [what: string, statement: () => Statement, most: number])[] = [
     ['the next 6 rows of 4 shards', firstOf([0, 1, 2, 3]), 4 * (2 * 6 + 5)],
     ['a page of one shard, of which all may have been acknowledged', unanswered, 10 * 50],
-    ['a page of one shard of what was drained', () => selectDrained({ ...from(1), limit: 50 }), 4 * 50],
+    ['a page of one shard of what was drained', () => selectCopiesOf('drained', { ...from(1), limit: 50 }), 4 * 50],
     // With what a server reads of its own where it opens a table anew.
     ['20 bodies by id', () => selectBuffered(ids.slice(0, 20), 1e6), 20 * 14],
     ['the kept conflicts', () => selectKept('conflict', datastore, 0, 10, 1e6), 50 * 3 + 10 * 14],
@@ -135,7 +137,7 @@ describe('rows read of a buffer table', () => {
     ['deleted once nobody relies on them', (cells) => deleteWithdrawn(datastore, cells)],
     ['marked as undecided', (cells) => markUndecided(keysOf(datastore, cells))],
     ['answered', (cells) => answerBuffered(datastore, cells)],
-    ['released', () => releaseUndecided(datastore, [1])],
+    ['released', () => releaseUndecided(datastore, [{ shard: 1 }])],
     ['discarded', (cells) => discardConflicts(datastore, ids.slice(0, cells.length))],
   ];
 

@@ -5,7 +5,6 @@ import { watchStandstill, type Standstill } from '../../../shared/sql/standstill
 import { fakeTime, passes } from '../../support/fake-time.ts';
 
 const QUICK = { failures: 3, slowMs: 40, silentMs: 50, probeAfterMs: 20, probeMostMs: 40, probeTimeoutMs: 60 };
-/** Longer than it takes to look whether a sign of life is due, and to get one. */
 const A_PROBE_MS = 200;
 const STATEMENT: Statement = { sql: 'SELECT something', parameters: [] };
 
@@ -27,7 +26,6 @@ function guarded(settings: Partial<typeof QUICK> = {}, more: GuardOptions = {}) 
     statements: 0,
     /** Signs of life that were asked for on a connection of their own; each is asked for on any, too. */
     probes: 0,
-    /** Signs of life; as all else is answered, unless set. */
     alive: undefined as (() => Promise<readonly SqlRow[]>) | undefined,
     answer: async (): Promise<readonly SqlRow[]> => [],
   };
@@ -57,7 +55,6 @@ function guarded(settings: Partial<typeof QUICK> = {}, more: GuardOptions = {}) 
   const select = () => client.select(STATEMENT, 'writer');
   const fails = () => failureOf(select());
   const circuit = () => client.circuit('writer');
-  /** A time limit passes, and no sign of life comes. */
   const opens = async () => {
     fake.answer = () => Promise.reject(timeout());
     expect(await fails()).toBe('unclear: no answer in time');
@@ -171,7 +168,6 @@ describe('a guarded client', () => {
     fake.answer = () => Promise.reject(timeout());
     await fails();
     fake.answer = async () => [['answered']];
-    // No time passes meanwhile.
     expect(await select()).toEqual([['answered']]);
     expect(fake.probes).toBe(1);
   });

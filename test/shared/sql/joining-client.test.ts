@@ -9,7 +9,6 @@ import { clientTo, connectionTo } from '../../support/connection-to.ts';
 const TABLES = 40;
 const DATABASE = `joining_${randomUUID().replaceAll('-', '')}`;
 
-/** What went to the server: the number of statements of each transaction, 1 for a lone statement. */
 let sent: number[];
 let client: SqlClient;
 
@@ -53,7 +52,6 @@ beforeEach(() => {
   client = joiningClient(counted(direct));
 });
 
-/** Into so many tables, from this one on. */
 const inserts = (count: number, from: number, note?: Uint8Array): Statement[] =>
   Array.from({ length: count }, (_, number) => insertInto(tableOf((from + number) % TABLES), note));
 const all = (statements: readonly Statement[]): Promise<PromiseSettledResult<SqlChange>[]> =>
@@ -103,7 +101,6 @@ describe('what is to be read behind a change', () => {
   const readBehind = (statement: Statement): Statement => ({
     ...statement,
     thenSelect: {
-      items: 1,
       branches: 1,
       from: (item) => ({
         sql: `SELECT ${item}, id FROM ${statement.table ?? ''} WHERE id = ?`,
@@ -118,11 +115,11 @@ describe('what is to be read behind a change', () => {
     const wanted = ({ parameters: [id], thenSelect }: Statement): unknown => ({
       affectedRows: 1,
       insertId: id,
-      ...(thenSelect && { rows: [[0, id]] }),
+      ...(thenSelect && { rows: [id] }),
     });
     const counted = ({ rows, ...change }: SqlChange): unknown => ({
       ...change,
-      ...(rows && { rows: rows.map((row) => row.map(Number)) }),
+      ...(rows && { rows: rows.map((row) => Number(row[1])) }),
     });
     expect(counted(await client.change(first))).toEqual(wanted(first));
     const ends = await all(others);
@@ -171,7 +168,7 @@ describe('a statement at fault', () => {
     await client.change(twice);
     const readBehind: Statement = {
       ...insertInto(tableOf(11)),
-      thenSelect: { kind: 'note', items: 1, branches: 1, from: () => ({ sql: 'SELECT 7', parameters: [] }) } as never,
+      thenSelect: { branches: 1, from: () => ({ sql: 'SELECT 7', parameters: [] }) },
     };
     sent = [];
     const ends = await all([insertInto(tableOf(12)), twice, readBehind, insertInto(tableOf(10))]);
@@ -201,17 +198,13 @@ describe('a statement at fault', () => {
     expect(failures(ends)[0]).toBeInstanceOf(TypeError);
   });
 
-  it('is none where no connection could be had for a transaction: each goes by itself', async () => {
-    const run = (): Promise<never> =>
-      Promise.reject(new SqlError('unreachable', 'too many connections', { errno: 1040 }));
+  it.each([
+    ['none where no connection could be had for a transaction: each goes by itself', 1040, 0],
+    ['every one where the server is no writer any more', 1290, 3],
+  ])('is %s', async (_what, errno, failed) => {
+    const run = (): Promise<never> => Promise.reject(new SqlError('unreachable', 'no transaction', { errno }));
     client = joiningClient({ ...direct, transactions: { atOnce: 2, spare: 2, run } });
-    expect(failures(await all(inserts(4, 1)))).toEqual([]);
-  });
-
-  it('is every one where the server is no writer any more', async () => {
-    const run = (): Promise<never> => Promise.reject(new SqlError('unreachable', 'read only', { errno: 1290 }));
-    client = joiningClient({ ...direct, transactions: { atOnce: 2, spare: 2, run } });
-    expect(failures(await all(inserts(4, 1)))).toHaveLength(3);
+    expect(failures(await all(inserts(4, 1)))).toHaveLength(failed);
   });
 
   it('of which nobody knows how it ended leaves nobody in the dark about that', async () => {
@@ -236,7 +229,6 @@ describe('a statement at fault', () => {
   });
 });
 
-/** With a table that another connection has locked; `unlock` may come before the end of the work. */
 async function whileLocked(number: number, work: (unlock: () => Promise<unknown>) => Promise<void>): Promise<void> {
   const unlock = () => holder.query('UNLOCK TABLES');
   await holder.query(`LOCK TABLES ${tableOf(number)} WRITE`);

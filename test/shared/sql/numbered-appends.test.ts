@@ -32,7 +32,6 @@ afterAll(async () => {
   await direct.close();
 });
 
-/** The texts of each transaction that went to the server. */
 let sent: string[][];
 let client: SqlClient;
 
@@ -133,7 +132,6 @@ describe('appends that are committed together', () => {
     sent = [];
     const last = await lastIn(one);
     expect(await another.change(appendTo(one))).toMatchObject({ insertId: last + 1 });
-    // Its end is looked for, and nothing was refused.
     expect(sent.map((texts) => texts.length)).toEqual([2, 3]);
     expect(await isWhole(one)).toBe(true);
   });

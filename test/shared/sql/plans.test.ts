@@ -63,7 +63,6 @@ beforeAll(async () => {
   await connection.query(`ANALYZE TABLE ${entity(1)}`);
 });
 
-/** Of the bodies of different cells. */
 function hashes(): Statement {
   return selectBodyHashes(
     Array.from({ length: 100 }, (_, position) => ({
@@ -83,7 +82,6 @@ function newCells(count: number): EncodedCell[] {
   });
 }
 
-/** As an export has them: later and later. */
 function restored(count: number): RestoredEncodedCell[] {
   return newCells(count).map((cell, position) => ({
     ...cell,
@@ -91,7 +89,6 @@ function restored(count: number): RestoredEncodedCell[] {
   }));
 }
 
-/** The same, so many times. */
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
 /** MySQL may read all of a key that is named: it goes from column to column, or by a range in a join, by statistics. */
@@ -162,7 +159,6 @@ describe('rows read', () => {
 
   it.each(STATEMENTS)('for %s are few', async (_what, statement, most) => {
     const made = statement();
-    // Its connections are counted by it.
     expect(made.table).toBe(entityTable(datastore, 1));
     expect(await rowsRead(connection, made)).toBeLessThanOrEqual(most);
   });

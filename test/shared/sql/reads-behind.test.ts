@@ -2,44 +2,35 @@ import { expect, it } from 'vitest';
 import type { SqlRow, Statement } from '../../../shared/sql/client.ts';
 import { readsBehind } from '../../../shared/sql/reads-behind.ts';
 
-const reading = (name: string, items: number, branches = items): Statement => ({
+const reading = (name: string, branches: number): Statement => ({
   sql: 'a change',
   parameters: [],
   thenSelect: {
-    items,
     branches,
-    from: (first) => ({
-      sql: Array.from({ length: items }, (_, position) => `(SELECT ${first + position}, '${name}')`).join(
-        ' UNION ALL ',
-      ),
+    from: (item) => ({
+      sql: Array.from({ length: branches }, (_, branch) => `(SELECT ${item}, '${name}${branch}')`).join(' UNION ALL '),
       parameters: [],
     }),
   },
 });
-/** As a server answers such a text. */
 const answer = ({ sql }: Statement): SqlRow[] =>
   [...sql.matchAll(/SELECT (\d+), '(\w+)'/gu)].map(([, item = '', name = '']) => [item, name]);
 
-it('reads are one SELECT, and each gets its own rows, with its own numbers', () => {
-  const statements = [
-    reading('states', 2),
-    { sql: 'nothing', parameters: [] },
-    reading('other', 1),
-    reading('states', 3),
-  ];
+it('reads are one SELECT, and each gets its own rows', () => {
+  const statements = [reading('a', 2), { sql: 'nothing', parameters: [] }, reading('b', 1), reading('c', 3)];
   const { selects, rowsOf } = readsBehind(statements);
   expect(selects).toHaveLength(1);
   const rows = rowsOf(selects.map((select) => answer(select).toReversed()));
-  expect(rows.map((ofOne) => ofOne?.map(([item, name]) => `${Number(item)} ${String(name)}`).sort())).toEqual([
-    ['0 states', '1 states'],
+  expect(rows.map((ofOne) => ofOne?.map(([, name]) => String(name)).sort())).toEqual([
+    ['a0', 'a1'],
     undefined,
-    ['0 other'],
-    ['0 states', '1 states', '2 states'],
+    ['b0'],
+    ['c0', 'c1', 'c2'],
   ]);
 });
 
 it('no SELECT has more than a hundred branches, unless one read has', () => {
-  const statements = [...Array.from({ length: 30 }, () => reading('states', 10)), reading('states', 250)];
+  const statements = [...Array.from({ length: 30 }, () => reading('a', 10)), reading('b', 250)];
   const { selects } = readsBehind(statements);
   expect(selects.map(({ sql }) => sql.split(' UNION ALL ').length)).toEqual([100, 100, 100, 250]);
 });

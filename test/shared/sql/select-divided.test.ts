@@ -45,11 +45,6 @@ describe('a union of many parts', () => {
     expect(statements).toBe(1 + 2 * Math.log2(PARTS));
   });
 
-  it('names each part at fault, also all of them', async () => {
-    expect([...(await divide(partsWith([0, 1, 63]))).refused.keys()]).toEqual([0, 1, 63]);
-    expect((await divide([ofNoTable(0), ofNoTable(1)])).refused.size).toBe(2);
-  });
-
   it('gives up soon where a right is missing for all, and says so of each part', async () => {
     let statements = 0;
     const denying = {
@@ -64,18 +59,16 @@ describe('a union of many parts', () => {
     expect(statements).toBeLessThan(4 * Math.log2(PARTS));
   });
 
-  it('asks for the rest, however many before it are of a table that is gone', async () => {
-    const gone = Array.from({ length: PARTS / 2 }, (_, item) => item);
-    const { items, refused } = await divide(partsWith(gone));
-    expect([...refused.keys()]).toEqual(gone);
-    expect(items).toHaveLength(PARTS / 2);
-  });
-
-  it('answers what can be, however many around it cannot', async () => {
-    const all = Array.from({ length: PARTS }, (_, item) => item);
-    const { items, refused } = await divide(partsWith(all.filter((item) => item % 5 !== 0)));
-    expect(items).toEqual(all.filter((item) => item % 5 === 0));
-    expect([...refused.keys()]).toEqual(all.filter((item) => item % 5 !== 0));
+  const all = Array.from({ length: PARTS }, (_, item) => item);
+  it.each([
+    ['a few', [0, 1, 63]],
+    ['the first half', all.slice(0, PARTS / 2)],
+    ['four of five', all.filter((item) => item % 5 !== 0)],
+    ['each', all],
+  ])('names the parts at fault and answers the others, where they are %s', async (_what, atFault) => {
+    const { items, refused } = await divide(partsWith(atFault));
+    expect([...refused.keys()]).toEqual(atFault);
+    expect(items).toEqual(all.filter((item) => !atFault.includes(item)));
   });
 
   it('does not divide a part that is a union itself', async () => {

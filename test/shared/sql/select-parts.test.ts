@@ -41,7 +41,6 @@ function node() {
     const { rows, refused } = await selectParts(client, parts, 'writer');
     return { rows: rows.map(([row]) => row).sort(), refused: [...refused.keys()].sort() };
   };
-  /** The same, with all the time that it takes to find out what is locked. */
   const askLong = async (parts: readonly Statement[]) => {
     const [answer] = await Promise.allSettled([ask(parts), passes(3 * LATE_MS)]);
     if (answer.status === 'rejected') throw answer.reason;
@@ -56,7 +55,6 @@ describe('parts of a union that is late', () => {
     state.locked.add(two);
     const parts = [partOf(one, 'a'), partOf(two, 'b'), partOf(two, 'c'), partOf(three, 'd')];
     expect(await askLong(parts)).toEqual({ rows: ['a', 'd'], refused: [1, 2] });
-    // No time passes meanwhile.
     expect(await ask(parts)).toEqual({ rows: ['a', 'd'], refused: [1, 2] });
     state.locked.clear();
     await passes(LATE_MS);

@@ -5,7 +5,6 @@ import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { clientOf, RESOURCE_ARN, SECRET_ARN, serverLogin } from '../../infra/local/data-api/with-data-api.ts';
 import { sqlClientConformance } from '../../support/sql-client-conformance.ts';
 
-/** Nobody listens there. */
 const NOWHERE = { host: '127.0.0.1', port: 1 };
 
 sqlClientConformance('mysql', async () => {

@@ -24,7 +24,6 @@ beforeEach(async () => {
   guarded = guardedClient(client, 'group-1', { onOpen: (role) => told.push(role) });
   await guarded.change(sql(`CREATE DATABASE ${DATABASE}`));
   await guarded.change(sql(`CREATE TABLE ${DATABASE}.marks (mark INT NOT NULL)`));
-  // All connections are opened, and idle afterwards.
   await Promise.all(Array.from({ length: CONNECTIONS }, () => guarded.select(sql('SELECT SLEEP(0.1)'), 'writer')));
 });
 afterEach(async () => {

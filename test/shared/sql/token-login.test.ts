@@ -37,7 +37,6 @@ function open(settings: MysqlSettings, port = server.port): SqlClient {
       username: 'schemaless_write',
       token: async ({ host: at, port }) => `token-${asked.push(`${at}:${port}`)}`,
     }),
-    // However busy the machine is.
     { connectTimeoutMs: 30_000, ...settings },
   );
   return client;

@@ -1,44 +1,32 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { SqlError, type SqlChange } from '../../../shared/sql/client.ts';
-import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
-import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { sharedTrips } from '../../support/open-trips.ts';
 
 const SHARDS = 9;
 const MARK = 'UPDATE `schemaless`.buffer FORCE INDEX (copy) SET answered';
 /** What becomes of the mark on a copy, on each holder in turn; those that are not named take it. */
 const fates: (() => SqlChange)[] = [];
 let isPrimaryAway = true;
-let store: RealStore;
-let trips: Datastore;
 
 const away = (): SqlChange => {
   throw new SqlError('unreachable', 'away');
 };
-/** As where the copy is gone. */
 const lacks = (): SqlChange => ({ affectedRows: 0, insertId: 0 });
 
-beforeAll(async () => {
-  store = await openRealStore({
-    datastores: { trips: SHARDS },
-    wrap: (client) => ({
-      ...client,
-      change: async (statement) => {
-        if (isPrimaryAway && statement.sql.includes('.`entity`')) throw new SqlError('unreachable', 'away');
-        const fate = statement.sql.startsWith(MARK) ? fates.shift() : undefined;
-        return fate ? fate() : client.change(statement);
-      },
-    }),
-  });
-  trips = await store.deployment.datastore(store.nameOf('trips'));
+const { trips, cellIn } = await sharedTrips(SHARDS, {
+  wrap: (client) => ({
+    ...client,
+    change: async (statement) => {
+      if (isPrimaryAway && statement.sql.includes('.`entity`')) throw new SqlError('unreachable', 'away');
+      const fate = statement.sql.startsWith(MARK) ? fates.shift() : undefined;
+      return fate ? fate() : client.change(statement);
+    },
+  }),
 });
 afterEach(() => {
   fates.length = 0;
   isPrimaryAway = true;
 });
-afterAll(() => store.close());
-
-const newCell = () => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '' });
 
 describe('a write whose primary is away', () => {
   it.each([
@@ -46,7 +34,7 @@ describe('a write whose primary is away', () => {
     ['every group lacks its copy', [lacks, lacks]],
     ['one group lacks its copy, and the other cannot be asked', [lacks, away]],
   ])('is not answered `buffered` where %s, and its repetition is stored', async (_, planned) => {
-    const cell = newCell();
+    const cell = cellIn(0);
     fates.push(...planned);
     expect(await trips.put(cell)).toMatchObject({ outcome: 'unavailable' });
     expect(fates).toEqual([]);
@@ -59,6 +47,6 @@ describe('a write whose primary is away', () => {
     ['lacks its copy', lacks],
   ])('is answered `buffered` where one group takes the mark, and the other %s', async (_, fate) => {
     fates.push(fate);
-    expect(await trips.put(newCell())).toMatchObject({ outcome: 'buffered', copies: 2 });
+    expect(await trips.put(cellIn(0))).toMatchObject({ outcome: 'buffered', copies: 2 });
   });
 });

@@ -78,10 +78,8 @@ describe('over the RDS Data API, writes', () => {
   it('of many cells take what a request carries, and refuse more beforehand', async () => {
     const cells = Array.from({ length: COUNT }, () => large());
     expect(new Set((await trips.batchPut(cells)).map(({ outcome }) => outcome))).toEqual(new Set(['stored']));
-    // All of them in one result would be several MiB.
     const items = await trips.batchGet(cells);
     expect(items.map((item) => (item && 'body' in item ? item.body : item))).toEqual(bodiesOf(cells));
-    // Repeated, each is looked up.
     expect(new Set((await trips.batchPut(cells)).map(({ outcome }) => outcome))).toEqual(new Set(['stored_before']));
 
     const more = Array.from({ length: COUNT + 5 }, () => large());

@@ -21,7 +21,6 @@ const log: readonly SqlRow[] = Array.from({ length: CELLS }, (_, at) => [
   '2026-01-31 08:00:00.000000',
 ]);
 
-/** One shard of a group whose writer gives all that comes after a place, and where its log ends. */
 const context = {
   topology: { datastore: async () => ({ datastore: 'trips', shards: 1, homes: [{ group: 'group-1', epoch: 1 }] }) },
   groups: {

@@ -15,7 +15,6 @@ const LARGE = 'x'.repeat(650_000);
 const COUNT = 14;
 const SHARDS = 4;
 
-/** Bytes of bodies that came from the servers. */
 let fetched = 0;
 
 function counting(client: SqlClient): SqlClient {
@@ -114,11 +113,9 @@ describe('an answer of 4 MiB', () => {
       const [log, ...others] = await trips.log(locations, { limit: 1000 });
       seen = !log || log.error ? Number.NaN : log.cells.length;
       expect(log).toMatchObject({ more: true });
-      // What one of them leaves over goes to the others.
       expect(others.reduce((sum, one) => sum + (one.error ? Number.NaN : one.cells.length), 0)).toBeGreaterThan(60);
     }
     expect(requests).toBeLessThan(60);
-    // By itself it comes at once.
     expect(await trips.log([{ shard: 1, after: large }], { limit: 1 })).toMatchObject([{ cells: [{}], more: true }]);
   });
 
@@ -153,7 +150,6 @@ describe.skipIf(WRITER_ONLY)('bodies that do not deflate', () => {
     expect(outcomes.slice(0, 40)).toEqual(sizes.slice(0, 40).map(() => 'read'));
     expect(outcomes.slice(40, 50)).toEqual(sizes.slice(40, 50).map(() => 'read'));
     expect(outcomes.slice(51, 70)).toEqual(sizes.slice(51, 70).map(() => 'answer_too_large'));
-    // 12 MB and more would be all of them.
     expect(fetched).toBeLessThan(6_000_000);
     for (const [position, item] of items.entries()) if (item && 'body' in item) expect(item.ref_key).toBe(position);
   });
@@ -165,7 +161,6 @@ describe.skipIf(WRITER_ONLY)('bodies that do not deflate', () => {
       await trips.put(cellOf({ row_key: key, column_name, ref_key: 1, body: randomBody(950_000) }));
     fetched = 0;
     await expect(trips.row(key, { columns, room: answerRoom() })).rejects.toMatchObject({ code: 'answer_too_large' });
-    // An eighth of an answer.
     expect(fetched).toBeLessThan(600_000);
     expect((await trips.row(key, { columns: ['NONE'], room: answerRoom() })).cells).toEqual([]);
     const cells = await readAll<string>((after) => trips.row(key, { after, columns }));
@@ -190,7 +185,6 @@ describe('a hole in the log', () => {
         ? undefined
         : { ids: log.cells.map(({ added_id }) => added_id), next: log.next, more: log.more };
     };
-    // What is behind the hole is still to come.
     expect(await read(0)).toEqual({ ids: [1, 2], next: 2, more: true });
     expect(await read(2)).toEqual({ ids: [], next: 2, more: true });
     await insert(3);

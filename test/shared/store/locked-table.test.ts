@@ -9,7 +9,6 @@ import { openTrips, sharedTrips } from '../../support/open-trips.ts';
 const SHARDS = 12;
 const INDEXED = { indexes: [indexOn('city_index', { city: 'string' })], access: 'mysql' } as const;
 const { store, trips, primary, groupOf, entity, rowIn } = await sharedTrips(SHARDS, INDEXED);
-/** The locked shard, and the others of its group. */
 const locked = 0;
 const others = Array.from({ length: SHARDS }, (_, shard) => shard).filter(
   (shard) => shard !== locked && groupOf(shard) === primary,
@@ -95,6 +94,5 @@ it('a locked table costs reads that share a statement with it the time to find i
   const asked = broken.statements.filter(({ target, sql }) => target === 'writer' && sql.includes(`\`${database}\``));
   expect(asked.filter(({ sql }) => !sql.startsWith('SELECT 1 FROM'))).toEqual([]);
   await unlocking.disposeAsync();
-  // Free again, it is read from its writer again.
   await expect.poll(async () => served((await batchGet())[0])).toBe('writer');
 });

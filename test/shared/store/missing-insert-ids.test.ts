@@ -12,7 +12,6 @@ const sdk = new RDSDataClient({
   credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
   maxAttempts: 1,
 });
-// Answers lose their insert ids on the way.
 sdk.middlewareStack.add(
   (next) => async (args) => {
     const { output, response } = await next(args);

@@ -12,10 +12,8 @@ const REAL_RUNS = 12;
 /** A bug has to be found in so many. */
 const PLANTED_RUNS = 200;
 
-/** One call of a datastore, with what of its answer has to be the same everywhere. */
 type Call = (datastore: Datastore) => Promise<unknown>;
 
-/** The reference store, and the store that has to do the same. */
 interface Pair {
   readonly reference: Datastore;
   readonly store: Datastore;
@@ -106,7 +104,6 @@ function timeless(result: PutResult): unknown {
   return { ...result, created_at: undefined };
 }
 
-/** A cell without its time, and without who answered. */
 function bare(cell: Cell | null): unknown {
   if (!cell) return null;
   const { row_key, column_name, ref_key, body, added_id, shard } = cell;

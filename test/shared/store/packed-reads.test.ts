@@ -30,7 +30,6 @@ const BODIES: Readonly<Record<string, Json>> = {
   ERASED: { text: LONG },
 };
 const ODD = `{"__proto__":{"note":"${LONG}"},"2":1,"1":"${LONG}"}`;
-/** What a disk, or a hand, has made of the bodies of these columns. */
 const DAMAGE: Readonly<Record<string, Buffer | null>> = {
   CHECKED: Buffer.from(encodeBody({ text: LONG })).fill(7, 9, 12),
   UNCHECKED: Buffer.from('0281a161c1', 'hex'),

@@ -11,7 +11,6 @@ const { store, trips } = await sharedTrips(4, {
 });
 /** The statement that numbers the cell, within the transaction of the append. The Data API has no such transaction. */
 const canShare = store.client(store.groups[0]?.name ?? '').transactions !== undefined;
-// Opens connections and reads the topology.
 await trips.put(cellOf({ body: { city: 'Lisbon' } }));
 
 async function put(column_name: string): Promise<Sent & { readonly created_at: unknown }> {

@@ -9,7 +9,6 @@ import { shardDatabase } from '../../../shared/address.ts';
 import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 
 const SHARDS = 12;
-/** Where the tables of which shards cannot be read. */
 const damaged = new Map<Target, ReadonlySet<number>>();
 let statements = 0;
 
@@ -47,12 +46,6 @@ beforeEach(() => damaged.clear());
 const keys = rows.map((row_key) => ({ row_key, column_name: 'BASE' }));
 const locations = rows.map((_, shard) => ({ shard, after: 0 }));
 const neighbour = rows.findIndex((_, shard) => shard > 0 && groupOf(shard) === groupOf(0));
-
-it('look-ups that come together take one statement of each group', async () => {
-  statements = 0;
-  expect(await lookedUp(trips, keys)).toMatchObject(rows.map((row_key) => ({ cell: { row_key } })));
-  expect(statements).toBe(new Set(rows.map((_, shard) => groupOf(shard))).size);
-});
 
 describe('a table that no node can read', () => {
   beforeEach(() => {
@@ -112,7 +105,6 @@ describe('a table that no node can read', () => {
 describe("an index's table that no node can read", () => {
   it('fails its own queries, not those that share a statement with them', async () => {
     const query = (city: string) => trips.query({ index: 'city_index', where: [eq('city', city)], together: true });
-    // Of the same group, and of another shard.
     const shardOf = (city: string) => shardOfValue(city, 'string', SHARDS);
     const shard = shardOf('Lisbon');
     const other =
@@ -133,7 +125,6 @@ describe.skipIf(WRITER_ONLY)('a table that one node cannot read', () => {
     const other = role === 'writer' ? 'reader' : 'writer';
     const served = { served_by: other, stale: other === 'reader' };
     const [row_key = ''] = rows;
-    // What a reader answers may be behind.
     await expect
       .poll(async () => (await trips.get(cellOf({ row_key }), { read: role })).cell)
       .toMatchObject({ row_key });
@@ -145,7 +136,6 @@ describe.skipIf(WRITER_ONLY)('a table that one node cannot read', () => {
     expect(await trips.row(row_key, { read: role })).toMatchObject({ cells: [{ row_key }], ...served });
     const items = await trips.batchGet(keys, { read: role });
     expect(items[0]).toMatchObject({ row_key, ...served });
-    // The others are those of who was asked.
     for (const item of items.slice(1)) expect(item).toMatchObject({ served_by: role, stale: role === 'reader' });
     const logs = await trips.log(locations, { read: role });
     expect(logs[0]).toMatchObject({ cells: [{ row_key }], ...served });
@@ -155,9 +145,12 @@ describe.skipIf(WRITER_ONLY)('a table that one node cannot read', () => {
 });
 
 describe('without a damaged table', () => {
-  it('a batch is read with one statement a group, as before', async () => {
+  it.each([
+    ['a batch', () => trips.batchGet(keys)],
+    ['look-ups that come together', async () => (await lookedUp(trips, keys)).map((one) => Object(one).cell)],
+  ])('%s take one statement of each group', async (_what, read) => {
     statements = 0;
-    await trips.batchGet(keys);
+    expect(await read()).toMatchObject(rows.map((row_key) => ({ row_key })));
     expect(statements).toBe(store.groups.length);
   });
 

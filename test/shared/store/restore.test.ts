@@ -13,7 +13,6 @@ const broken = faults();
 const { store, trips, name, groupOf, rowIn, logOf } = await sharedTrips(SHARDS, { wrap: broken.wrap });
 afterEach(() => broken.behaviours.clear());
 
-/** A second apart each, of the year 2020. */
 function restoredIn(shard: number, count: number): readonly RestoredCell[] {
   const row_key = rowIn(shard);
   return Array.from({ length: count }, (_, ref_key) => ({
@@ -107,7 +106,6 @@ describe('cells that are restored', () => {
     const log = await logOf(5);
     expect(timesOf(log.slice(0, 3))).toEqual(waiting.slice(0, 3).map((cell) => cell.stored_at));
     expect([log.length, String(log[3]?.created_at) > '2021']).toEqual([4, true]);
-    // Whose request still waits is told that it is there, with its own time.
     expect(await trips.batchRestore(cells.slice(0, 1))).toMatchObject([
       { outcome: 'stored_before', created_at: log[0]?.created_at },
     ]);

@@ -96,7 +96,6 @@ function ask(routeKey: string, { at = {}, query = '', body }: Asked): Promise<An
 }
 
 const FULL = { status: 200, bodies: 4 };
-/** None of the reads that go together is answered. */
 const NONE = { status: 200, bodies: 0, nulls: LIMITS.batchReads };
 const GET = 'GET /v1/{datastore}';
 const POST = 'POST /v1/{datastore}';
@@ -161,7 +160,6 @@ describe(`a heap of ${HEAP_MB} MB is enough for an answer made of bodies that de
   ])('%s', async (_what, route, asked, wanted) => {
     const answer = await ask(route, asked);
     expect(answer).toMatchObject(wanted);
-    // Of reads that go together those alone are answered that are done soon.
     expect(answer.bodies).toBeLessThan(5);
     if (answer.nulls > 0) expect(answer.bodies + answer.nulls).toBe(LIMITS.batchReads);
     expect(answer.bytes).toBeLessThan(LIMITS.answerBytes + 100_000);

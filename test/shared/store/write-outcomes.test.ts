@@ -14,7 +14,6 @@ afterEach(() => broken.behaviours.clear());
 
 const newCell = () => cellIn(0);
 
-/** Waiting copies of this datastore, group by group. */
 async function copies(): Promise<number[]> {
   broken.behaviours.clear();
   return (await trips.buffer()).map((group) => (group.error ? Number.NaN : group.rows));
@@ -40,7 +39,6 @@ describe('a write', () => {
   it('is buffered on two groups while its primary is down, and not readable', async () => {
     const before = await copies();
     const cell = newCell();
-    // A retry makes no further rows.
     for (let time = 0; time < 2; time += 1) {
       broken.behaviours.set(primary, 'down');
       expect(await trips.put(cell)).toEqual({ outcome: 'buffered', shard: 0, copies: 2 });
@@ -173,7 +171,6 @@ describe('a read', () => {
         stale: false,
         cell: { added_id },
       });
-      // Nobody has this one: the writer answers, and says that it is behind.
       expect(await trips.get(cell, { read: 'reader', min_added_id: added_id + 1000 })).toMatchObject({
         served_by: 'writer',
         stale: true,

@@ -29,7 +29,6 @@ const catalogue = async (name: string) =>
     ?.versions ?? [];
 const progress = async () => (await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress;
 
-/** Writes rows, and changes some, until told to stop. */
 function keepWriting(): () => Promise<number> {
   const state = { going: true };
   let cells = 0;

@@ -51,7 +51,6 @@ it('a changed definition answers once its index is live, also after a run that w
   killed.kill();
 
   await indexed.deploy([CHANGED, CITIES]);
-  // At once, whatever is cached.
   expect(await trips.index('drivers')).toMatchObject({ state: 'changing' });
   expect((await trips.indexes()).map(({ index, state }) => [index, state])).toEqual([
     ['cities', 'building'],

@@ -9,12 +9,10 @@ import { noEntries } from './support/entry-writes.ts';
 import { sharedIndexed } from './support/indexed-store.ts';
 
 const SHARDS = 3;
-/** Of one row, each of another driver. */
 const VERSIONS = 16;
 const HEAP_MB = 160;
 /** Nearly 1 MiB of JSON, some hundreds of bytes as they are stored, and 13 MB as objects. */
 const EMPTY: Json = Array.from({ length: 345_000 }, () => []);
-/** Rows of the same shard, written after it. */
 const BESIDE = 30;
 
 const indexed = await sharedIndexed(SHARDS, noEntries);
@@ -64,7 +62,6 @@ describe('a row whose bodies are small as they are stored and large as objects',
     const repaired = until('all are repaired', async () => (await tombstones()) === before + VERSIONS - 1);
     await Promise.race([repaired, running]);
     expect(await missing()).toBe(0);
-    // One more cell, as of a row that is still being written.
     await write(VERSIONS);
     await Promise.race([
       until('the next cell is repaired', async () => (await tombstones()) === before + VERSIONS),

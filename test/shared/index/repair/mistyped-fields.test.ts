@@ -36,7 +36,6 @@ describe('fields of another type than the index says', () => {
       order({ items: null }),
       { row_key: randomUUID(), body: { buyer: randomUUID() } },
     ]);
-    // Kept as before: null, and no entry.
     const itemsOf = async () =>
       (await trips.query({ index: 'orders', where: [eq('buyer', text.body.buyer)] })).entries.map(
         ({ fields }) => fields['items'],
@@ -54,7 +53,6 @@ describe('fields of another type than the index says', () => {
     await first.stop();
 
     const second = indexed.repair();
-    // One that is put right adds nothing, and takes nothing away.
     await indexed.write([order({}, 2, text.row_key)]);
     const more = Array.from({ length: 20 }, () => order({ items: 1.5 }));
     await indexed.write(more);
@@ -77,7 +75,6 @@ describe('fields of another type than the index says', () => {
       async () => (await trips.index('orders')).state === 'live' && (await trips.index('orders')).fields.length === 4,
     );
     await until('its own are counted', async () => (await mistyped()).reduce((sum, { rows }) => sum + rows, 0) >= 22);
-    // Each row once, as it is now: one of the two and twenty was put right.
     expect((await mistyped()).map(({ field, rows }) => [field, rows])).toEqual([
       ['buyer', 1],
       ['items', 20],

@@ -16,7 +16,6 @@ const indexed = await sharedIndexed(SHARDS, (client, group) => wrap(faulty.wrap(
 
 const clean = () => until('no problems', async () => (await indexed.problems()).length === 0);
 
-/** Races versions of some rows, whose drivers change with each; some of what their writes do for the index is lost. */
 async function race(writers: number, versions: number): Promise<void> {
   const drivers = Array.from({ length: 4 }, () => randomUUID());
   const rows = Array.from({ length: 8 }, () => randomUUID());

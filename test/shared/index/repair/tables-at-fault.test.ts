@@ -123,7 +123,6 @@ describe('the repair, of tables of one group, one of which', () => {
       const wanted = new Set(rows.filter((row) => !isBad(row)).map(({ row_key }) => row_key));
       await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size);
       expect(await entriesOf(drivers)).toEqual(wanted);
-      // Rows that come later find their way too, past what is marked.
       const later = await rowsWithoutEntries(
         shards.slice(0, 1),
         () => [...drivers].find((driver) => !isBad({ driver })) ?? '',

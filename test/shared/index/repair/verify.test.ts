@@ -82,7 +82,6 @@ describe('verification', () => {
         from: locations,
         signal: ending.signal,
         passed: (group, location) => {
-          // As it is kept: in the state table.
           locations = decodeBody(
             encodeBody({ ...locations, [group]: location } as unknown as Json),
           ) as unknown as typeof locations;
@@ -109,7 +108,6 @@ describe('verification', () => {
     });
     let runs = 0;
     for (let isVerified = false; !isVerified; runs += 1) {
-      // Each run does a little of it, and is ended.
       const [isFull, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       let pages = 0;
       const run = indexed.repair({

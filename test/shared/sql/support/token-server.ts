@@ -5,7 +5,6 @@ import { CERTIFICATE, KEY } from '../../../support/certificates.ts';
 
 export interface TokenServer extends AsyncDisposable {
   readonly port: number;
-  /** Who logged in with what, and whether over TLS. */
   readonly logins: { readonly user: string; readonly token: string; readonly encrypted: boolean }[];
 }
 

@@ -18,7 +18,6 @@ import { withoutBreakers } from '../../../support/without-breakers.ts';
 import type { HeapInput, HeapTask } from './small-heap.ts';
 
 const { servers, topologyTable, stateTable } = workerData as HeapInput;
-/** However busy the machine is. */
 const PATIENT = { connectTimeoutMs: 30_000, acquireTimeoutMs: 60_000, queryTimeoutMs: 60_000 };
 const login = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
 const client = new DynamoDBClient({ endpoint: servers.dynamo, ...login });
@@ -39,7 +38,6 @@ const context = openContext(options);
 const deployment = openDeployment(options);
 const ending = new AbortController();
 
-/** The answer's status and length, and how often some words are in it. */
 async function answer(handler: 'read-cells' | 'query-index', event: Partial<APIGatewayProxyEventV2>) {
   const handle = (handler === 'read-cells' ? makeReadHandler : makeQueryHandler)(() => deployment);
   const { statusCode, body = '', isBase64Encoded } = await handle(event as APIGatewayProxyEventV2, {} as Context);

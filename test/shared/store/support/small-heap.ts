@@ -18,7 +18,6 @@ export type HeapTask =
     }
   | { readonly work: 'drain' | 'recover'; readonly group: string }
   | { readonly work: 'list conflicts'; readonly datastore: string }
-  /** Until `end`. */
   | { readonly work: 'repair' };
 
 /** A thread that dies once it needs more heap than it was given. */
@@ -28,7 +27,6 @@ interface SmallHeap {
   end(): void;
 }
 
-/** A thread of the tests of a file, after which it is ended. */
 export function smallHeap(heapMb: number, tables: Omit<HeapInput, 'servers'>): SmallHeap {
   const { groups, dynamo, dataApi, access } = inject('servers');
   const workerData: HeapInput = { servers: { groups, dynamo, dataApi, access }, ...tables };

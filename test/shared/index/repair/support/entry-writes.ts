@@ -6,7 +6,6 @@ import type { Wrap } from './indexed-store.ts';
 const ENTRIES = /^(INSERT INTO `[^`]+`\.`[a-z_]+_[0-9a-f]{8}` .*? VALUES )(.*?)( ON DUPLICATE KEY UPDATE .*)?$/su;
 const ROW = /\([^()]*IF\([^()]*\([^()]*\)[^()]*\)\)/gu;
 
-/** Lets writes of index entries behave otherwise; everything else passes. */
 function onEntries(change: (statement: Statement, client: SqlClient) => ReturnType<SqlClient['change']>): Wrap {
   return (client) => ({
     ...client,
@@ -14,7 +13,6 @@ function onEntries(change: (statement: Statement, client: SqlClient) => ReturnTy
   });
 }
 
-/** No write of entries arrives. */
 export const noEntries: Wrap = onEntries(async () => {
   throw new SqlError('unreachable', 'no entries are written');
 });
@@ -31,7 +29,6 @@ export function unreliableEntries(lost: number, latestMs: number): Wrap {
   });
 }
 
-/** What it would be like without tombstones: they are left out of every write. */
 export const noTombstones: Wrap = onEntries(async ({ sql, parameters }, client) => {
   const [, start = '', rows = '', end] = ENTRIES.exec(sql) ?? [];
   if (end === undefined) return client.change({ sql, parameters });

@@ -31,7 +31,6 @@ export const DRIVERS: IndexDefinition = {
   keys: [],
 };
 
-/** Reads one column alone of those that `DRIVERS` reads. */
 export const CITIES: IndexDefinition = {
   name: 'cities',
   fields: [
@@ -41,7 +40,6 @@ export const CITIES: IndexDefinition = {
   keys: [],
 };
 
-/** A client as it is, or one that stands before it. */
 export type Wrap = (client: SqlClient, group: string) => SqlClient;
 
 type IndexedStore = Awaited<ReturnType<typeof openIndexedStore>>;
@@ -62,7 +60,6 @@ export async function sharedIndexed(...given: Parameters<typeof openIndexedStore
   return indexed;
 }
 
-/** What stands before the changes of all groups, and can be another thing from one moment to the next. */
 export function changeable(first: Wrap = (client) => client) {
   const between = { now: first };
   const wrap: Wrap = (client, group) => ({
@@ -101,14 +98,12 @@ export async function openIndexedStore(
   const client = async (shard: number): Promise<SqlClient> =>
     store.client((await store.topology.datastore(datastore))?.homes[shard]?.group ?? '');
 
-  /** The version that answers, or is being built; by name. */
   async function version(name: string, state = 'live'): Promise<PhysicalIndex | undefined> {
     const catalogue = (await dynamoTopology(store.topologyTable).indexes(datastore)).find((one) => one.name === name);
     const found = catalogue?.versions.find((one) => one.state === state);
     return found && { name, hash: found.hash, definition: found.definition };
   }
 
-  /** The version that answers. */
   async function live(name = DRIVERS.name): Promise<PhysicalIndex> {
     const found = await version(name);
     if (!found) throw new Error(`${name} is not live`);
@@ -133,7 +128,6 @@ export async function openIndexedStore(
         if (failed) throw new Error(JSON.stringify(failed));
       }
     },
-    /** What a deployment does: indexes as they are wished from now on. */
     async deploy(wished: readonly IndexDefinition[]) {
       await migrate({
         topologyTable: store.topologyTable,
@@ -148,7 +142,6 @@ export async function openIndexedStore(
       for (const error of failed.values()) throw error;
       return problems;
     },
-    /** Compares `drivers` with the cells. */
     verify: async (options: VerifyOptions) => verifyIndex(plain, datastore, await live(), { settleMs: 50, ...options }),
     repair({ settings, wrap: through = (one: SqlClient) => one, ...run }: Run = {}) {
       const events: RepairEvent[] = [];
@@ -175,7 +168,6 @@ export async function openIndexedStore(
         },
       };
     },
-    /** How many entries of `drivers` there are, in all shards, of which this holds. */
     async countEntries(condition: string) {
       const index = await live();
       let sum = 0;
@@ -193,7 +185,6 @@ export async function openIndexedStore(
         return heads.every((head, shard) => (offsets[shard] ?? 0) >= head);
       });
     },
-    /** Rows that a query of `drivers` finds by the driver. */
     async found(driver: string): Promise<readonly string[]> {
       const { entries } = await trips.query({ index: DRIVERS.name, where: [eq('driver', driver)], limit: 1000 });
       return entries.map(({ row_key }) => row_key);
