@@ -1,4 +1,4 @@
-import type { Login } from '../data-api/data-api.ts';
+import type { Login } from '../data-api/connections.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 
 /** A cluster of the RDS Data API, and who comes to it with no secret that is known here. */

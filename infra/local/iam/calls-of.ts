@@ -70,17 +70,11 @@ export const callsOfSecretsManager: CallsOf = ({ headers }, body) => {
 /** The Data API asks for the secret itself, by the rights of who calls it. */
 export const callsOfRdsData: CallsOf = ({ url = '' }, body) => {
   const { resourceArn = '*', secretArn = '*' } = JSON.parse(body) as { resourceArn?: string; secretArn?: string };
-  const path = url.split('?', 1)[0] ?? '';
+  const path = url.split('?', 1)[0];
   return [
-    { action: `rds-data:${STATEMENTS[path] ?? path.slice(1)}`, resource: resourceArn },
+    { action: `rds-data:${path === '/Execute' ? 'ExecuteStatement' : path?.slice(1)}`, resource: resourceArn },
     { action: 'secretsmanager:GetSecretValue', resource: secretArn },
   ];
-};
-
-/** Paths of the Data API that are called otherwise than their operations. */
-const STATEMENTS: Readonly<Record<string, string>> = {
-  '/Execute': 'ExecuteStatement',
-  '/BatchExecute': 'BatchExecuteStatement',
 };
 
 /** `x-amz-target: DynamoDB_20120810.GetItem` */

@@ -44,11 +44,11 @@ async function rotate(secret: string, login = loginOf(secret), version = randomU
 beforeAll(async () => {
   secrets = versionedSecrets();
   api = await startDataApi({
-    clusters: servers.map(({ clusterArn: resourceArn, writer }) => ({
-      resourceArn,
-      ...writer,
-      secretArn: async (arn) => JSON.parse(secrets.current(arn)),
-    })),
+    login: (resourceArn, secretArn) => {
+      const { username: user, password } = JSON.parse(secrets.current(secretArn));
+      const server = servers.find(({ clusterArn }) => clusterArn === resourceArn);
+      return server && { ...server.writer, user, password };
+    },
   });
   sdk = new RDSDataClient({
     endpoint: api.url,

@@ -30,7 +30,7 @@ export function packed(source = PACKAGE): Promise<string> {
 }
 
 /** Packs whatever lies in a folder, and returns the file. */
-export function packInto(into: string, source: string): string {
+function packInto(into: string, source: string): string {
   const env = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
   const parameters = ['pack', '--silent', '--pack-destination', into];
   // What the compiler has to say is shown.
