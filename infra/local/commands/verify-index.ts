@@ -16,7 +16,7 @@ import { dataFolder } from '../folder/data-folder.ts';
 import type { Endpoints } from '../running/endpoints.ts';
 import { dataFlag } from './flags.ts';
 
-/** Listed; the rest is only counted. */
+/** Problems listed; the rest is only counted. */
 const SHOWN = 100;
 
 interface VerifyFlags {
@@ -98,7 +98,6 @@ async function findIndex(topology: TopologySource, datastore: string, name: stri
   );
 }
 
-/** Returns the exit code. */
 function show(name: string, { rows, entries, found, problems, mended, failed }: Verification, repair: boolean): number {
   const count = (kind: IndexProblem['kind']): string => `${found[kind]} ${kind}`;
   const all = found.missing + found.extra + found.wrong;

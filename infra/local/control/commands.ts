@@ -49,11 +49,10 @@ type CommandedStack = Pick<
   | 'addGroup'
 >;
 
-/** @param data the stack's data folder */
 export function commandsOf(stack: CommandedStack, data: string): Commands {
   const { groups, services } = stack;
   const folder = dataFolder(data);
-  /** A service, or, where undefined, one of the servers. Throws for what is neither. */
+  /** Returns undefined for a server. Throws for an unknown name. */
   const serviceOf = (name: string): Service | undefined => {
     if (name === 'dynamodb' || name === 'sqs') return services[name];
     const nodes = groups.status().map(({ node }) => node);

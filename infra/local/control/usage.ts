@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuTicks, proportionalBytes, TICKS_PER_SECOND } from '../platform/process-table.ts';
 import type { StackStatus } from './commands.ts';
 
-/** What a running stack takes of its machine, part by part. Bytes, and shares of one core. */
 export interface Usage {
   readonly seconds: number;
   readonly disk: Room;
@@ -14,26 +13,24 @@ export interface Usage {
 }
 
 interface Room {
-  /** What it takes of the disk. */
   readonly taken: number;
-  /** As long as its files say they are: holes in them count as well. */
+  /** File sizes, with holes. */
   readonly apparent: number;
 }
 
 interface ProcessUsage {
   readonly title: string;
   readonly pid: number;
-  /** What it shares with others counts in part (PSS). */
+  /** Counts shared memory in part (PSS). */
   readonly memory: number;
   readonly cpu: number;
-  /** The busiest first; those that did nothing are left out. */
+  /** The busiest first; idle threads are left out. */
   readonly threads: readonly { readonly name: string; readonly cpu: number }[];
 }
 
-/** Of a file's blocks, whatever those of the disk are. */
 const BLOCK_BYTES = 512;
 
-/** Looks at a stack's files and processes for so many seconds. */
+/** Observes a stack's files and processes for some seconds. */
 export async function usageOf(
   { pid, nodes, functions }: Pick<StackStatus, 'pid' | 'nodes' | 'functions'>,
   data: string,

@@ -2,17 +2,13 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { residentBytes } from '../platform/process-table.ts';
 
-/** What a stack takes of its machine, in bytes. */
 export interface Weight {
-  /** Resident in the stack's own process, and in those of functions where they have any. */
   readonly stackMemory: number;
-  /** Resident in the servers. */
   readonly serverMemory: number;
   /** What the data folder's files take. */
   readonly disk: number;
 }
 
-/** Of a file's blocks, whatever those of the disk are. */
 const BLOCK_BYTES = 512;
 
 export function weightOf({

@@ -63,7 +63,6 @@ export class Connections {
     }
   }
 
-  /** Ends what is under way as well. */
   async close(): Promise<void> {
     for (const connection of this.#open) cut(connection);
     const pools = [...this.#pools.values()];

@@ -12,16 +12,13 @@ const REQUEST_BYTES = 4 * 1024 * 1024;
 
 interface DataApiOptions {
   readonly login: ResolveLogin;
-  /** Of the faults' randomness. */
   readonly seed?: number;
-  /** Given the server before it listens. */
   readonly onServer?: (server: Server) => void;
 }
 
 export interface DataApi {
   readonly url: string;
   readonly faults: Faults;
-  /** Ends what is under way. */
   stop(): Promise<void>;
 }
 

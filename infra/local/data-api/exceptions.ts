@@ -17,7 +17,6 @@ const STATUS = {
 
 type ExceptionName = keyof typeof STATUS;
 
-/** A refused call; the SDK throws an error of this name. */
 export class DataApiException extends Error {
   override readonly name: ExceptionName;
 

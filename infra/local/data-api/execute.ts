@@ -8,7 +8,6 @@ import type { ExecuteRequest } from './request.ts';
 import { runStatement, type StatementResult } from './run-statement.ts';
 import { isSingleStatement, leavesSessionState, readSqlText } from './sql-text.ts';
 
-/** From the start of a statement to its cancellation. */
 export const STATEMENT_MS = 45_000;
 /** How long a killed statement may take to end before the call is answered. */
 const KILLED_MS = 2000;

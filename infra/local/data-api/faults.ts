@@ -47,7 +47,6 @@ export class Faults {
     for (const state of Object.values(this.#states)) Object.assign(state, { share: 0, count: 0 });
   }
 
-  /** How often it has happened. */
   happened(kind: FaultKind): number {
     return this.#states[kind].happened;
   }
@@ -57,7 +56,6 @@ export class Faults {
     for (const [kind, name, message] of REFUSALS) if (this.#happens(kind)) throw new DataApiException(name, message);
   }
 
-  /** Called after a statement was done. */
   cuts(): boolean {
     return this.#happens('cut-after-commit');
   }

@@ -1,7 +1,6 @@
 import type { FieldPacket } from 'mysql2';
 import { DataApiException } from './exceptions.ts';
 
-/** A row as the text protocol sends it: a column's bytes, or null. */
 export type RawRow = readonly (Buffer | null)[];
 
 /** A value as the API writes it: one member; blobs are base64. */

@@ -5,7 +5,6 @@ const SQL_CHARACTERS = 65_536;
 const LONG_MIN = -(2n ** 63n);
 const LONG_MAX = 2n ** 63n - 1n;
 
-/** A value that a statement binds. */
 export type Value = null | boolean | bigint | number | string | Buffer;
 
 /** A call of ExecuteStatement that commits by itself. */
@@ -13,7 +12,6 @@ export interface ExecuteRequest {
   readonly resourceArn: string;
   readonly secretArn: string;
   readonly sql: string;
-  /** By name. */
   readonly parameters: ReadonlyMap<string, Value>;
   readonly continueAfterTimeout: boolean;
   /** `longReturnType: STRING`. */

@@ -1,4 +1,3 @@
-/** A statement's text, cut where its named parameters stand. */
 export interface SqlText {
   /** The text before, between and after the parameters: one more than there are names. */
   readonly pieces: readonly string[];

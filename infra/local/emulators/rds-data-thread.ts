@@ -9,7 +9,6 @@ import { startDataApi } from '../data-api/data-api.ts';
 
 export interface RdsDataThreadData {
   readonly clusters: readonly ServedCluster[];
-  /** URL. */
   readonly secretsManager: string;
 }
 
@@ -25,7 +24,7 @@ interface Credentials {
   readonly password: string;
 }
 
-/** What secrets say does not change while the local stack runs. */
+/** Secrets do not change while the local stack runs. */
 const known = new Map<string, Promise<Credentials | undefined>>();
 
 function credentialsOf(secretArn: string): Promise<Credentials | undefined> {

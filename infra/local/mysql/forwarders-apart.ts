@@ -4,20 +4,17 @@ import { checkFault } from './fault.ts';
 import type { ForwarderThreadData, FromForwarders, ToForwarders } from './forwarder-messages.ts';
 import type { Forwarder, ForwarderOptions, Target } from './forwarder.ts';
 
-/** A thread that has so much to do that a fault takes longer to be set has gone, or will never get to it. */
+/** A thread that takes longer has ended. */
 const CARRIED_OUT_MS = 10_000;
 
 export interface ApartOptions extends ForwarderOptions {
   readonly target: () => Target | undefined;
 }
 
-/** One for all forwarders of this process, as long as there are any. */
+/** Shared by all forwarders of this process. */
 let thread: ForwarderThread | undefined;
 
-/**
- * As `openForwarder`, in a thread of its own: in the stack's own, each statement and its answer would wait for the
- * gateway, and the gateway for them.
- */
+/** Opens a forwarder in a separate thread: in the stack's own, statements and the gateway would delay each other. */
 export async function openForwarderApart(options: ApartOptions): Promise<Forwarder> {
   thread ??= new ForwarderThread(() => (thread = undefined));
   return thread.open(options);
@@ -44,7 +41,7 @@ class ForwarderThread {
       execArgv: [],
       name: 'forwarders',
     });
-    // What it fails of is this process's failure, as it was in its own thread.
+    // The thread's failure is this process's failure.
     this.#worker.on('message', (message: FromForwarders) => this.#hear(message));
   }
 
@@ -85,7 +82,7 @@ class ForwarderThread {
     };
   }
 
-  /** Returns once it holds: what is sent afterwards meets it. */
+  /** Returns once the order is carried out. */
   #carryOut(message: Extract<ToForwarders, { kind: 'fault' | 'drop' | 'forget' }>): void {
     if (!this.#targets.has(message.id)) return;
     const before = Atomics.load(this.#done, 0);
@@ -111,7 +108,7 @@ class ForwarderThread {
     }
   }
 
-  /** The last one ends the thread. */
+  /** The last forwarder ends the thread. */
   async #leave(id: number): Promise<void> {
     this.#targets.delete(id);
     this.#opening.delete(id);

@@ -2,10 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { writeFileAtomically } from '../folder/write-file-atomically.ts';
 import type { DataFolder } from '../folder/data-folder.ts';
 
-/**
- * Minutes that copies are kept: what was said, which is written down, else what held at the last start on this folder: a
- * group that is set back later gets back what was kept until then.
- */
+/** Returns the minutes that copies are kept: the given number, else that of the last start. */
 export function keepCopies({ keepCopies: file }: Pick<DataFolder, 'keepCopies'>, said: number | undefined): number {
   return said ?? (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0);
 }

@@ -26,8 +26,8 @@ import { takeSources } from './take-sources.ts';
 import { createdDatastores } from '../running/created-datastores.ts';
 
 /**
- * Synthesizes the CDK app with `environment=local` and runs the template on this machine, with real MySQL servers. The
- * API serves when this returns. Throws, with everything stopped again, when any part of it does not start.
+ * Synthesizes the CDK app for `environment=local` and runs the template with real MySQL servers. Throws, with
+ * everything stopped, if a part does not start.
  */
 export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
   const wished = { ...DEFAULT_OPTIONS, ...given };
@@ -58,14 +58,14 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       parts.defer(() => part.close());
       return part;
     };
-    // A loop that may not do something tries it again and again.
+    // A refused loop retries: each refusal is logged once.
     const refusals = new Set<string>();
     const onRefused = (why: string): void => {
       if (refusals.has(why)) return;
       if (refusals.size < MOST_REFUSALS) refusals.add(why);
       log.line('iam', why);
     };
-    // First, so that a port in use is known before anything else is started.
+    // First, so that a port in use is known before anything else starts.
     const gateway = await openGateway(options.port, (message) => log.line('gateway', message), {
       credentials: options.checkSignatures ? awsLogin().credentials : undefined,
       onAnswer: (line) => requests.line('gateway', JSON.stringify(line)),
@@ -86,7 +86,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
 
     const rdsData = closing(await startRdsData(groups.groups, secretsManager.url, onRefused));
     const world = {
-      // There may come to be more.
+      // Groups can be added.
       get groups() {
         return groups.groups;
       },
@@ -144,8 +144,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       stop: () => parts.disposeAsync(),
     };
     closing(await startControlServer(folder.control, commandsOf(stack, folder.root)));
-    // Last in, first out: calls for messages end while there is still an API to ask; nobody asks it any more when the
-    // functions go.
+    // Last in, first out: calls for messages end before the API, and functions last.
     parts.defer(() => gateway.close());
     parts.defer(() => running.settle());
     parts.defer(() => taking.close());
@@ -158,10 +157,9 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   }
 }
 
-/** That are told once. */
 const MOST_REFUSALS = 1000;
 
-/** Waits for all, so that what was started can be stopped, and then throws the first error. */
+/** Waits for all, so that everything started can be stopped, then throws the first error. */
 async function allOrFirstError<T extends readonly unknown[]>(
   promises: readonly [...{ [K in keyof T]: Promise<T[K]> }],
 ): Promise<T> {

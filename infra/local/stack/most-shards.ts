@@ -4,12 +4,7 @@ import type { DataFolder } from '../folder/data-folder.ts';
 
 type Folder = Pick<DataFolder, 'mostShards'>;
 
-/**
- * The most shards that a datastore gets: what was said, else what held at the last start on this folder. A datastore
- * keeps the number that it was created with, so that nobody has to say it again.
- *
- * @param atFirst of a new folder
- */
+/** Returns the most shards of a datastore: the given number, else that of the last start. */
 export function mostShards(folder: Folder, said: number | undefined, atFirst: number): number {
   if (said !== undefined) return said;
   return existsSync(folder.mostShards) ? Number(readFileSync(folder.mostShards, 'utf8')) : atFirst;
