@@ -9,7 +9,7 @@ import {
   type StoreEnvironment,
 } from './store-environment.ts';
 
-/** Refuses an environment whose parts do not go together. Throws an `Error` that names the one at fault. */
+/** Throws an `Error` that names the option which does not fit. */
 export function checkEnvironment(environment: StoreEnvironment): void {
   const { name, groups, bufferCopies, tailers, access, proxy, databaseAuth, functionsInVpc } = environment;
   const { groupsInFirstStack = groups } = environment;
@@ -89,7 +89,7 @@ function checkBackups({ name, backups }: StoreEnvironment): void {
     );
 }
 
-/** Refuses functions that could take all of a group's connections, with the sum. */
+/** Rejects functions that could take all of a group's connections. */
 function checkConnections(environment: StoreEnvironment): void {
   const budget = connectionBudget(environment);
   if (!budget || budget.wanted <= budget.allowed) return;

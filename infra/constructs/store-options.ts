@@ -15,148 +15,102 @@ import {
   type Throttle,
 } from './store-environment.ts';
 
-/**
- * What a store in an app of one's own may say of itself. With `data-api` the defaults are those of something to try out,
- * with `mysql` those of something to rely on.
- */
+/** Options of a store in another app. Defaults with `data-api` suit trials, those with `mysql` production. */
 export interface StoreOptions {
-  /** How functions reach MySQL: over the RDS Data API, or inside the VPC of the clusters. @default data-api */
+  /** The RDS Data API, or connections inside the clusters' VPC. @default data-api */
   readonly access?: Access;
-  /** Shard groups, a MySQL cluster each: 1 to 40. Fixed once there is data. @default 1 with data-api, 3 with mysql */
+  /** Shard groups, one MySQL cluster each: 1 to 40. Fixed once there is data. @default 1 with data-api, 3 with mysql */
   readonly groups?: number;
   /**
-   * Groups that the storage's stack takes: 1 to 40. Those after them are in further stacks of twelve each, which needs a
-   * `storageScope` in another stack than the store. Fixed once there are as many.
-   *
-   * @default 12
+   * Groups in the storage's stack: 1 to 40. Others are in further stacks of twelve, which needs a `storageScope`. Fixed
+   * once reached. @default 12
    */
   readonly groupsInFirstStack?: number;
-  /** Readers of each group, besides its writer: 0 to 5. @default none with data-api, 1 with mysql */
+  /** Readers of each group: 0 to 5. @default none with data-api, 1 with mysql */
   readonly readers?: number;
   /**
-   * Of each node, in ACU (1 ACU is about 2 GiB of memory), in halves: from 0 (it pauses) to 256. The maximum also fixes
-   * how many connections a node takes.
-   *
+   * Of each node, in ACU (about 2 GiB), in halves: 0 (it pauses) to 256. The maximum fixes the connections.
    * @default 0 to 4 with data-api, 1 to 16 with mysql
    */
   readonly capacity?: { readonly min: number; readonly max: number };
-  /**
-   * How Aurora's storage is paid for: by each I/O, or at higher prices with none, which is cheaper from some hundred
-   * writes a second on.
-   *
-   * @default standard
-   */
+  /** I/O is paid singly, or included at higher prices: cheaper from some hundred writes a second. @default standard */
   readonly storage?: 'standard' | 'io-optimized';
-  /**
-   * On how many other groups a write is copied before it is appended: at most groups - 2.
-   *
-   * @default 1 where there are three groups or more, else none
-   */
+  /** Groups that buffer a write: at most groups - 2. @default 1 with three groups or more, else 0 */
   readonly bufferCopies?: number;
   /**
-   * Minutes that copies stay on the other groups after they were drained: a group that is set back in time by less than
-   * that loses nothing. 0 to 10,080, a week.
-   *
+   * Minutes that drained copies stay, 0 to 10,080: a group restored to a later point loses nothing.
    * @default 60 with mysql and copies, else 0
    */
   readonly keepCopiesMinutes?: number;
-  /**
-   * How many days the table of keys can be set back, 1 to 35: so long a subject that was forgotten could be brought back
-   * by who may do that.
-   *
-   * @default 35
-   */
+  /** Days for which the keys table can be restored, 1 to 35: so long a forgotten subject could return. @default 35 */
   readonly keyDays?: number;
   /**
-   * Datastores may have sealed fields. With RDS Proxies this takes an endpoint of Secrets Manager,
-   * which costs by the hour; without them it is always so.
-   *
-   * @default false with a proxy
+   * Datastores may have sealed fields. With RDS Proxies that takes an endpoint of Secrets Manager, paid by the hour.
+   * @default false with a proxy, else true
    */
   readonly sealsFields?: boolean;
-  /** An RDS Proxy before each group, by which functions log in without a password. @default true with mysql */
+  /** An RDS Proxy for each group: functions log in without a password. @default true with mysql */
   readonly proxy?: boolean;
   /**
-   * Instances of the functions behind the API that run at once at most, reserved for them: what a runaway client can do
-   * to MySQL ends there. `unreserved`: as many as the account allows.
-   *
-   * @default with mysql as many as a node takes connections of, 360 in all at most; with data-api unreserved
+   * Reserved instances of the functions behind the API, which limit a runaway client. `unreserved`: the account's
+   * limit.
+   * @default with mysql the connections of a node, at most 360 in all; with data-api unreserved
    */
   readonly instances?: StoreEnvironment['instances'] | 'unreserved';
-  /** Workers that tail the shards for the triggers: 1 to 64. @default 1 with data-api, 4 with mysql from 8 ACU on */
+  /** Tailing workers: 1 to 64. @default 1 with data-api, 4 with mysql from 8 ACU on */
   readonly tailers?: number;
-  /** MiB of the functions that follow logs all the time. @default 512 with data-api, 1769 with mysql */
+  /** MiB of tailers and repair. @default 512 with data-api, 1769 with mysql */
   readonly loopMemoryMb?: number;
-  /** The functions that run all the time. Without them buffers, indexes and triggers rest. @default true */
+  /** Runs the loops; without them buffers, indexes and triggers rest. @default true */
   readonly schedules?: boolean;
-  /** Each function gives AWS X-Ray a trace of its calls. @default true */
+  /** Sends traces to AWS X-Ray. @default true */
   readonly tracing?: boolean;
   /**
-   * A deployment leads a tenth of the calls of each function behind the API to its new version for so many minutes, and
-   * goes back when requests are not served meanwhile: 10, 15 or 30. @default all calls at once
+   * Minutes in which a deployment shifts a tenth of the calls, and rolls back on errors: 10, 15 or 30. @default all
+   * calls at once
    */
   readonly canaryMinutes?: StoreEnvironment['canaryMinutes'];
   /**
-   * Copies of clusters and tables once a day by AWS Backup, for `keepDays` days, and, with `copyTo`, also in the vault of
-   * that ARN, in another region.
-   *
-   * @default none, besides the recovery to any second of the last 35 days
+   * Daily copies by AWS Backup for `keepDays` days, also to the vault `copyTo` of another region.
+   * @default point-in-time recovery of 35 days alone
    */
   readonly backups?: BackupSettings;
-  /** Requests each second, and at once. @default 100 and 200 with data-api, 5000 and 2500 with mysql */
+  /** Requests a second, and at once. @default 100 and 200 with data-api, 5000 and 2500 with mysql */
   readonly throttle?: Throttle;
-  /** Of single routes, by what they do (`readLog`, `batchGet`): at most what all may together. @default that of all */
+  /** Limits of single routes (`readLog`, `batchGet`), within those of all. @default that of all */
   readonly routeThrottles?: RouteThrottles;
   /**
-   * A name of one's own before the API, with the ARN of its certificate, of ACM in the stack's region; `store.domainTarget`
-   * is where its DNS has to point.
-   *
-   * @default the name that API Gateway gives
+   * A domain name for the API, with an ACM certificate of the stack's region; its DNS points at `store.domainTarget`.
+   * @default API Gateway's name
    */
   readonly domain?: ApiDomain;
-  /**
-   * Origins of web pages that may ask the API from a browser (CORS), such as `https://shop.example`, or `*` for all.
-   */
+  /** Origins of pages that may call the API (CORS), such as `https://shop.example`, or `*`. */
   readonly corsOrigins?: readonly string[];
-  /** The API has the console, too, for whoever may call `/console` by IAM; `schemaless console` opens it. @default false */
+  /** Serves the console at `/console`, for callers that IAM allows; `schemaless console` opens it. @default false */
   readonly console?: boolean;
   /**
-   * Datastores, indexes and triggers can be made and deleted through the API, too: a datastore made so gets no more
-   * shards than this. Not together with `encryptionKey`, which their queues would not have.
-   *
-   * @default they go by deploy alone
+   * The API may define datastores, with at most this many shards, indexes and triggers. Not with `encryptionKey`, which
+   * their queues would lack. @default deployments alone
    */
   readonly definedByApi?: StoreEnvironment['definedByApi'];
   /**
-   * Ids of the two or three availability zones that the store's VPC is in, such as `use1-az1`. Fixed, but that a third
-   * can come later, at the end. Not together with `vpc`.
-   *
-   * @default those of the stack's region, where it is known
+   * Two or three zone ids of the store's VPC, such as `use1-az1`. Fixed, except for a third at the end. Not with `vpc`.
+   * @default those of the stack's region, if known
    */
   readonly zones?: readonly string[];
-  /** Of the store's VPC: a private range of /16 to /20. Fixed. Not together with `vpc`. @default 10.0.0.0/16 */
+  /** The store's VPC: a private range of /16 to /20. Fixed. Not with `vpc`. @default 10.0.0.0/16 */
   readonly cidr?: string;
-  /**
-   * A role for people, by which they run SQL on the clusters in an emergency, over the RDS Data API. @default none: nobody
-   * reaches MySQL but functions
-   */
+  /** A role with which people run SQL over the RDS Data API in an emergency. @default false */
   readonly breakGlass?: boolean;
-  /**
-   * Days after which passwords are changed, those of functions where they have any, and those of the clusters' owners: 1
-   * to 1,000, or 0 for never. No request notices.
-   *
-   * @default 30
-   */
+  /** Days between password changes, 1 to 1,000, or 0 for never; requests do not notice. @default 30 */
   readonly passwordDays?: number;
   /** Days that logs are kept. @default 14 with data-api, 90 with mysql */
   readonly logDays?: RetentionDays;
-  /** Shard counts by datastore, in place of those of the definitions. @default those of the definitions */
+  /** Shard counts by datastore. @default those of the definitions */
   readonly shards?: Readonly<Record<string, number>>;
   /**
-   * `RETAIN`: clusters, tables, queues and logs refuse to be deleted, stay when their stack goes, and are backed up for
-   * 35 days. `DESTROY`: nothing is left.
-   *
-   * @default RETAIN
+   * `RETAIN`: clusters, tables, queues and logs refuse deletion, survive their stack, and have backups of 35 days.
+   * `DESTROY`: nothing is left. @default RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
 }
@@ -172,7 +126,7 @@ const DEFAULTS = {
     logDays: 14,
   },
   mysql: {
-    // The fewest that survive one lost group without refusing writes.
+    // The fewest that survive a lost group without refusing writes.
     groups: 3,
     readers: 1,
     capacity: { min: 1, max: 16 },
@@ -184,20 +138,19 @@ const DEFAULTS = {
 } as const;
 
 const STORAGES = ['standard', 'io-optimized'] as const;
-/** So many nodes have letters. */
+/** Nodes are named by letters. */
 const MOST_READERS = 5;
 const MOST_ACU = 256;
-/** From here on a node takes the connections of several tailers. */
+/** From here on a node takes several tailers' connections. */
 const ACU_OF_TAILERS = 8;
 const SEVERAL_TAILERS = 4;
-/** With what is added to it, the longest name that a proxy may have. */
+/** The longest that still fits a proxy's name. */
 const NAME = /^(?=.{1,30}$)[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/u;
 
 /**
- * A store as its options describe it.
+ * Returns the environment for the options. Throws an Error that names the option.
  *
  * @param name see `StoreEnvironment.name`
- * @throws an Error that names the option, what was wanted and what came
  */
 export function storeEnvironment(name: string, options: StoreOptions): StoreEnvironment {
   if (!NAME.test(name))
@@ -272,7 +225,7 @@ function isProtected(policy: RemovalPolicy): boolean {
   return oneOf('removalPolicy', policy, [RemovalPolicy.RETAIN, RemovalPolicy.DESTROY]) === RemovalPolicy.RETAIN;
 }
 
-/** API Gateway compares origins as they are; besides it knows all, and all of a scheme. */
+/** API Gateway compares origins literally; it also knows `*` and all of a scheme. */
 function checkOrigin(origin: string): string {
   if (origin === '*' || /^https?:\/\/(?:\*|[^\s/*]+)$/u.test(origin)) return origin;
   throw new Error(`corsOrigins: wanted *, or origins such as https://shop.example, got ${describe(origin)}`);
