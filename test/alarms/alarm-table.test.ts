@@ -48,7 +48,6 @@ it('an alarm rang and fell silent, or one of its kind did, or it cannot ring her
   expect(failures(rung(other, { rangAfter: undefined }))).toEqual(['trigger-behind: other: it did not ring']);
   expect(failures(rung(other, { silentAfter: undefined }))).toEqual(['trigger-behind: other: it did not fall silent']);
   expect(failures(rung(other, { error: 'no queue' }))).toEqual(['trigger-behind: other: no queue']);
-  // One that rang has to fall silent itself, and of some cases each has to ring.
   expect(failures(rung(one), rung(other, { silentAfter: undefined }))).toHaveLength(1);
   expect(failures(rung(one), rung(other, { rangAfter: undefined }))).toEqual([]);
   expect(failures(rung(one), rung(other, { rangAfter: undefined, of: { ...of, each: true } }))).toHaveLength(1);

@@ -18,13 +18,10 @@ const alarmOf = (trigger: string): AlarmDefinition => ({
 });
 const [one, other] = [alarmOf('one'), alarmOf('other')];
 
-/** The age of each queue at a time. */
 type Figures = Map<string, (at: number) => number>;
 const always = (age: number) => (): number => age;
-/** The time of the world: it passes only when the runner waits. */
 let now = NOON;
 
-/** Rings the alarms in a world that gives figures each second. */
 async function rungBy(breaks: (figures: Figures) => Promise<Cure>, of: Partial<AlarmCase> = {}, before = 0) {
   const store = new MetricStore();
   const figures: Figures = new Map([

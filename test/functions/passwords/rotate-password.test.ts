@@ -85,7 +85,6 @@ afterEach(async () => {
 
 const NOBODYS = { read: '', tail: '', write: '', repair: '', move: '', erase: '' };
 
-/** Rotations, one after the other. */
 const ROUNDS = 4;
 /** A secret that was read is known for 10 s. */
 const KNOWN_MS = 10_000;

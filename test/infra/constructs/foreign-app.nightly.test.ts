@@ -31,7 +31,6 @@ function evidenceFor(...paths: readonly string[]): string {
   return paths.map(say).join('\n');
 }
 
-/** The one resource of a type whose logical id begins so. */
 function find(stacks: readonly LoadedStack[], type: string, start: string): TemplateResource {
   const found = stacks
     .flatMap(({ template }) => Object.entries(template.Resources))
@@ -129,7 +128,6 @@ describe('a store to rely on', () => {
   const { context }: { readonly context: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
   let stacks: readonly LoadedStack[];
   const stack = (name: string): readonly LoadedStack[] => stacks.filter((one) => one.name === name);
-  /** The stacks that one takes values of. */
   const importedBy = (name: string): readonly string[] =>
     [
       ...new Set([...JSON.stringify(stack(name)).matchAll(/"Fn::ImportValue":"(\w+):/gu)].map(([, of = '']) => of)),
@@ -172,7 +170,6 @@ describe('a store to rely on', () => {
     // What makes datastores without a deployment is not there, nor what asks the account or changes passwords; the migration is
     // two.
     expect(ofStore).toHaveLength(STORE_FUNCTIONS.length - 2);
-    // An export asks the API, and what starts a migration asks nobody.
     const inVpc = ofStore.filter(({ Properties }) => !/export|starts/u.test(String(Properties?.['Description'])));
     expect(inVpc).toHaveLength(STORE_FUNCTIONS.length - 4);
     for (const { Properties } of inVpc) expect(JSON.stringify(Properties?.['VpcConfig'])).toContain('dataSubnet');

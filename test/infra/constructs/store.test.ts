@@ -182,7 +182,6 @@ it('lets people run SQL in an emergency if its option says so, with the given ke
     .map((one) => JSON.stringify(one.Properties))
     .find((text) => text.includes('breakglass'));
   expect(policy).toMatch(/"Action":\["kms:Decrypt","kms:DescribeKey"\].*"kms:ViaService"/u);
-  // Nobody is told where no topics were given.
   expect(resourcesOf(stacks, 'AWS::Events::Rule')).toEqual([]);
 });
 

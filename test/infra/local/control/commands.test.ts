@@ -9,7 +9,6 @@ import type { LocalStack } from '../../../../infra/local/running/running-stack.t
 import { folderOfTests } from '../../support/folder-of-tests.ts';
 
 const folder = folderOfTests();
-/** What was asked of a stack with two servers. */
 const asked: string[] = [];
 const note =
   (what: string) =>

@@ -16,7 +16,6 @@ await run(`CREATE TABLE ${table} (
 beforeEach(() => run(`DELETE FROM ${table}`));
 afterEach(() => api.faults.clear());
 
-/** An error of the SDK. */
 const failure = (name: string, message?: unknown, httpStatusCode?: number): object => ({
   name,
   ...(message !== undefined && { message }),

@@ -15,7 +15,6 @@ export const TARGET = { resourceArn: RESOURCE_ARN, secretArn: SECRET_ARN } as co
 
 type Run = (sql: string, input?: Partial<ExecuteStatementCommandInput>) => Promise<ExecuteStatementCommandOutput>;
 
-/** The run's first writer. */
 export function serverLogin(): Login {
   const [group] = inject('servers').groups;
   if (!group) throw new Error('wanted a server');
@@ -29,7 +28,6 @@ interface TestApi extends DataApi {
   readonly database: string;
 }
 
-/** An endpoint over the run's first writer for the tests of a file. */
 export async function dataApiOfTests(): Promise<TestApi> {
   const api = await startDataApi({
     login: (resourceArn) => (resourceArn === RESOURCE_ARN ? serverLogin() : undefined),

@@ -28,7 +28,6 @@ afterEach(() => void vi.useRealTimers());
 
 interface Polled {
   readonly queue: FifoQueue;
-  /** What each call got, in the order of the calls. */
   readonly batches: string[][];
   readonly events: SQSEvent[];
   readonly reports: string[];
