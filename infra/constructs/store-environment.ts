@@ -3,21 +3,28 @@ import type { DEFINING_HANDLER, Operation, Route } from '../../shared/api/routes
 import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { Access, DatabaseAuth } from '../../shared/environment.ts';
 
-/** What may differ between stores. */
+/** What may differ between stores. A `@default` is that of `StoreOptions`. */
 export interface StoreEnvironment {
   /** Lower-case letters, digits and single hyphens; part of names, metrics and logs. */
   readonly name: string;
-  /** Shard groups, one MySQL cluster each: 1 to `MOST_GROUPS`. */
+  /** Shard groups, one MySQL cluster each: 1 to 40. Fixed once there is data. @default 1 with data-api, 3 with mysql */
   readonly groups: number;
-  /** Groups in the storage's own stack, see `group-stacks.ts`. Fixed once reached. @default 12 */
+  /**
+   * Groups in the storage's stack: 1 to 40. Others are in further stacks of twelve, which needs a `storageScope`. Fixed
+   * once reached. @default 12
+   */
   readonly groupsInFirstStack?: number;
   readonly readersPerGroup: number;
-  /** Capacity of each node in ACU (1 ACU is about 2 GiB of memory). The maximum also fixes `max_connections`. */
+  /**
+   * Of each node, in ACU (about 2 GiB), in halves: 0 (it pauses) to 256. The maximum fixes `max_connections`.
+   * @default 0 to 4 with data-api, 1 to 16 with mysql
+   */
   readonly capacity: { readonly min: number; readonly max: number };
   /** I/O is paid singly, or included at higher prices; `npm run capacity` computes the break-even. @default standard */
   readonly storage?: 'standard' | 'io-optimized';
+  /** The RDS Data API, or connections inside the clusters' VPC. @default data-api */
   readonly access: Access;
-  /** An RDS Proxy for each group, with writer and reader endpoints: `mysql` access only. */
+  /** An RDS Proxy for each group, with `mysql` only: functions log in without a password. @default true with mysql */
   readonly proxy: boolean;
   /** Functions log in with a secret's password, or with a role's token that a proxy checks. */
   readonly databaseAuth: DatabaseAuth;
@@ -25,66 +32,78 @@ export interface StoreEnvironment {
   readonly connections: { readonly request: number; readonly loop: number };
   /** Reserved instances of the functions behind the API, which limit a runaway client. @default the account's limit */
   readonly instances?: Readonly<Record<Exclude<Route['handler'], typeof DEFINING_HANDLER>, number>>;
-  /** MiB of tailers and repair; 1,769 is one CPU. */
+  /** MiB of tailers and repair; 1,769 is one CPU. @default 512 with data-api, 1769 with mysql */
   readonly loopMemoryMb: number;
-  /** Sends traces to AWS X-Ray. */
+  /** Sends traces to AWS X-Ray. @default true */
   readonly tracing: boolean;
-  /** Secondaries that buffer a write: at most groups - 2, so that one lost group refuses no write. */
+  /**
+   * Groups that buffer a write: at most groups - 2, so that one lost group refuses no write.
+   * @default 1 with three groups or more, else 0
+   */
   readonly bufferCopies: number;
   /**
    * Minutes that drained copies stay, 0 to 10,080: a group restored to a later point loses nothing. Takes the room of
-   * that time's writes and a third more. @default 0
+   * that time's writes and a third more. @default 60 with mysql and copies, else 0
    */
   readonly keepCopiesMinutes?: number;
-  /** Tailing workers, unless the state table says otherwise: 1 to `MAX_TAILERS`. */
+  /** Tailing workers, unless the state table says otherwise: 1 to 64. @default 1, with mysql from 8 ACU on 4 */
   readonly tailers: number;
   /** Nodes share one storage: what the writer shows, any promoted reader shows. */
   readonly sharedStorage: boolean;
   /** Required by `mysql` access, forbidden with `data-api`. */
   readonly functionsInVpc: boolean;
   /**
-   * Two or three zone ids for the store's own network, such as `use1-az1`; a third may be added at the end. @default
-   * the region's
+   * Two or three zone ids of the store's VPC, such as `use1-az1`. Fixed, except for a third at the end. Not with `vpc`.
+   * @default those of the stack's region, if known
    */
   readonly zones?: readonly string[];
-  /** A private range of /16 to /20. Fixed. @default 10.0.0.0/16 */
+  /** The store's VPC: a private range of /16 to /20. Fixed. Not with `vpc`. @default 10.0.0.0/16 */
   readonly cidr?: string;
   /** A role with a second factor runs SQL over the RDS Data API in an emergency. @default false */
   readonly breakGlass?: boolean;
-  /** Days between password changes, 1 to 1,000; requests do not notice. @default 0, never */
+  /** Days between password changes, 1 to 1,000, or 0 for never; requests do not notice. @default 30 */
   readonly passwordDays?: number;
-  /** Daily copies by AWS Backup, next to point-in-time recovery. */
+  /** Daily copies by AWS Backup. @default point-in-time recovery of 35 days alone */
   readonly backups?: BackupSettings;
   /** Days for which the keys table can be restored, 1 to 35: so long a forgotten subject could return. @default 35 */
   readonly keyDays?: number;
   /**
-   * An endpoint of Secrets Manager for functions in a VPC with token logins, to read the root key. @default false: then
-   * no fields are sealed and no records signed
+   * Datastores may have sealed fields. With RDS Proxies that takes an endpoint of Secrets Manager, paid by the hour.
+   * @default false with a proxy, else true
    */
   readonly sealsFields?: boolean;
   /** Clusters and stacks refuse deletion. */
   readonly protectedFromDeletion: boolean;
-  /** Runs drain, repair, mover and tailers. Off, they rest and an idle cluster can pause: only for trials. */
+  /**
+   * Runs drain, repair, mover and tailers. Off, they rest and an idle cluster can pause: only for trials. @default true
+   */
   readonly schedules: boolean;
   /** Minutes in which a deployment shifts a tenth of the calls, and rolls back on errors. @default all calls at once */
   readonly canaryMinutes?: 10 | 15 | 30;
-  /** Requests a second, and at once; API Gateway answers 429 beyond. */
+  /**
+   * Requests a second, and at once; API Gateway answers 429 beyond.
+   * @default 100 and 200 with data-api, 5000 and 2500 with mysql
+   */
   readonly throttle: Throttle;
   /** Limits of single routes (`readLog`, `batchGet`), within those of all. @default that of all */
   readonly routeThrottles?: RouteThrottles;
-  /** A domain name for the API. */
+  /** A domain name for the API; its DNS points at `store.domainTarget`. @default API Gateway's name */
   readonly domain?: ApiDomain;
   /**
-   * Origins of pages that may call the API (CORS), or `*`. Pages still sign requests. The local stack knows
-   * `http://localhost:*` for any port.
+   * Origins of pages that may call the API (CORS), such as `https://shop.example`, or `*`. Pages still sign requests.
+   * The local stack knows `http://localhost:*` for any port. @default none
    */
   readonly corsOrigins: readonly string[];
-  /** Serves the console at `/console`, for callers that IAM allows. @default false */
+  /** Serves the console at `/console`, for callers that IAM allows; `schemaless console` opens it. @default false */
   readonly console?: boolean;
+  /** Days that logs are kept. @default 14 with data-api, 90 with mysql */
   readonly logDays: RetentionDays;
-  /** The API may define datastores, with at most this many shards, indexes and triggers. @default deployments alone */
+  /**
+   * The API may define datastores, with at most this many shards, indexes and triggers. Not with `encryptionKey`, which
+   * their queues would lack. @default deployments alone
+   */
   readonly definedByApi?: { readonly mostShards: number };
-  /** Shard counts by datastore, instead of the YAML's. */
+  /** Shard counts by datastore. @default those of the definitions */
   readonly shards: Readonly<Record<string, number>>;
   readonly maxShards?: number;
 }

@@ -1,113 +1,33 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { ACCESSES, type Access } from '../../shared/environment.ts';
+import { ACCESSES } from '../../shared/environment.ts';
 import { describe } from '../../shared/errors.ts';
 import type { CanaryMinutes } from './canary.ts';
 import { instancesWithin } from './connection-budget.ts';
-import {
-  MOST_GROUPS,
-  MOST_KEPT_MINUTES,
-  MOST_KEY_DAYS,
-  type ApiDomain,
-  type BackupSettings,
-  type RouteThrottles,
-  type StoreEnvironment,
-  type Throttle,
-} from './store-environment.ts';
+import { wholeNumber } from './check-environment.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+
+/** What follows from the options. */
+type Derived =
+  | 'name'
+  | 'readersPerGroup'
+  | 'databaseAuth'
+  | 'connections'
+  | 'instances'
+  | 'sharedStorage'
+  | 'functionsInVpc'
+  | 'protectedFromDeletion'
+  | 'maxShards';
 
 /** Options of a store in another app. Defaults with `data-api` suit trials, those with `mysql` production. */
-export interface StoreOptions {
-  /** The RDS Data API, or connections inside the clusters' VPC. @default data-api */
-  readonly access?: Access;
-  /** Shard groups, one MySQL cluster each: 1 to 40. Fixed once there is data. @default 1 with data-api, 3 with mysql */
-  readonly groups?: number;
-  /**
-   * Groups in the storage's stack: 1 to 40. Others are in further stacks of twelve, which needs a `storageScope`. Fixed
-   * once reached. @default 12
-   */
-  readonly groupsInFirstStack?: number;
+export interface StoreOptions extends Partial<Omit<StoreEnvironment, Derived>> {
   /** Readers of each group: 0 to 5. @default none with data-api, 1 with mysql */
   readonly readers?: number;
-  /**
-   * Of each node, in ACU (about 2 GiB), in halves: 0 (it pauses) to 256. The maximum fixes the connections.
-   * @default 0 to 4 with data-api, 1 to 16 with mysql
-   */
-  readonly capacity?: { readonly min: number; readonly max: number };
-  /** I/O is paid singly, or included at higher prices: cheaper from some hundred writes a second. @default standard */
-  readonly storage?: 'standard' | 'io-optimized';
-  /** Groups that buffer a write: at most groups - 2. @default 1 with three groups or more, else 0 */
-  readonly bufferCopies?: number;
-  /**
-   * Minutes that drained copies stay, 0 to 10,080: a group restored to a later point loses nothing.
-   * @default 60 with mysql and copies, else 0
-   */
-  readonly keepCopiesMinutes?: number;
-  /** Days for which the keys table can be restored, 1 to 35: so long a forgotten subject could return. @default 35 */
-  readonly keyDays?: number;
-  /**
-   * Datastores may have sealed fields. With RDS Proxies that takes an endpoint of Secrets Manager, paid by the hour.
-   * @default false with a proxy, else true
-   */
-  readonly sealsFields?: boolean;
-  /** An RDS Proxy for each group: functions log in without a password. @default true with mysql */
-  readonly proxy?: boolean;
   /**
    * Reserved instances of the functions behind the API, which limit a runaway client. `unreserved`: the account's
    * limit.
    * @default with mysql the connections of a node, at most 360 in all; with data-api unreserved
    */
   readonly instances?: StoreEnvironment['instances'] | 'unreserved';
-  /** Tailing workers: 1 to 64. @default 1 with data-api, 4 with mysql from 8 ACU on */
-  readonly tailers?: number;
-  /** MiB of tailers and repair. @default 512 with data-api, 1769 with mysql */
-  readonly loopMemoryMb?: number;
-  /** Runs the loops; without them buffers, indexes and triggers rest. @default true */
-  readonly schedules?: boolean;
-  /** Sends traces to AWS X-Ray. @default true */
-  readonly tracing?: boolean;
-  /**
-   * Minutes in which a deployment shifts a tenth of the calls, and rolls back on errors: 10, 15 or 30. @default all
-   * calls at once
-   */
-  readonly canaryMinutes?: StoreEnvironment['canaryMinutes'];
-  /**
-   * Daily copies by AWS Backup for `keepDays` days, also to the vault `copyTo` of another region.
-   * @default point-in-time recovery of 35 days alone
-   */
-  readonly backups?: BackupSettings;
-  /** Requests a second, and at once. @default 100 and 200 with data-api, 5000 and 2500 with mysql */
-  readonly throttle?: Throttle;
-  /** Limits of single routes (`readLog`, `batchGet`), within those of all. @default that of all */
-  readonly routeThrottles?: RouteThrottles;
-  /**
-   * A domain name for the API, with an ACM certificate of the stack's region; its DNS points at `store.domainTarget`.
-   * @default API Gateway's name
-   */
-  readonly domain?: ApiDomain;
-  /** Origins of pages that may call the API (CORS), such as `https://shop.example`, or `*`. */
-  readonly corsOrigins?: readonly string[];
-  /** Serves the console at `/console`, for callers that IAM allows; `schemaless console` opens it. @default false */
-  readonly console?: boolean;
-  /**
-   * The API may define datastores, with at most this many shards, indexes and triggers. Not with `encryptionKey`, which
-   * their queues would lack. @default deployments alone
-   */
-  readonly definedByApi?: StoreEnvironment['definedByApi'];
-  /**
-   * Two or three zone ids of the store's VPC, such as `use1-az1`. Fixed, except for a third at the end. Not with `vpc`.
-   * @default those of the stack's region, if known
-   */
-  readonly zones?: readonly string[];
-  /** The store's VPC: a private range of /16 to /20. Fixed. Not with `vpc`. @default 10.0.0.0/16 */
-  readonly cidr?: string;
-  /** A role with which people run SQL over the RDS Data API in an emergency. @default false */
-  readonly breakGlass?: boolean;
-  /** Days between password changes, 1 to 1,000, or 0 for never; requests do not notice. @default 30 */
-  readonly passwordDays?: number;
-  /** Days that logs are kept. @default 14 with data-api, 90 with mysql */
-  readonly logDays?: RetentionDays;
-  /** Shard counts by datastore. @default those of the definitions */
-  readonly shards?: Readonly<Record<string, number>>;
   /**
    * `RETAIN`: clusters, tables, queues and logs refuse deletion, survive their stack, and have backups of 35 days.
    * `DESTROY`: nothing is left. @default RETAIN
@@ -137,6 +57,8 @@ const DEFAULTS = {
   },
 } as const;
 
+const CANARY_MINUTES: readonly CanaryMinutes[] = [10, 15, 30];
+const REMOVALS = [RemovalPolicy.RETAIN, RemovalPolicy.DESTROY] as const;
 const STORAGES = ['standard', 'io-optimized'] as const;
 /** Nodes are named by letters. */
 const MOST_READERS = 5;
@@ -159,9 +81,8 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     );
   const access = oneOf('access', options.access ?? 'data-api', ACCESSES);
   const defaults = DEFAULTS[access];
-  const groups = wholeNumber('groups', options.groups ?? defaults.groups, 1, MOST_GROUPS);
+  const { groups = defaults.groups, bufferCopies = groups >= 3 ? 1 : 0, proxy = access === 'mysql' } = options;
   const capacity = capacityOf(options.capacity ?? defaults.capacity);
-  const proxy = options.proxy ?? access === 'mysql';
   const bounded = {
     access,
     capacity,
@@ -169,18 +90,10 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     tailers: options.tailers ?? (access === 'mysql' && capacity.max >= ACU_OF_TAILERS ? SEVERAL_TAILERS : 1),
   };
   const instances = options.instances ?? instancesWithin(bounded);
-  const bufferCopies = wholeNumber(
-    'bufferCopies',
-    options.bufferCopies ?? (groups >= 3 ? 1 : 0),
-    0,
-    Math.max(0, groups - 2),
-  );
   return {
     name,
     groups,
-    ...(options.groupsInFirstStack !== undefined && {
-      groupsInFirstStack: wholeNumber('groupsInFirstStack', options.groupsInFirstStack, 1, MOST_GROUPS),
-    }),
+    ...(options.groupsInFirstStack !== undefined && { groupsInFirstStack: options.groupsInFirstStack }),
     readersPerGroup: wholeNumber('readers', options.readers ?? defaults.readers, 0, MOST_READERS),
     ...bounded,
     storage: oneOf('storage', options.storage ?? 'standard', STORAGES),
@@ -190,21 +103,19 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     loopMemoryMb: wholeNumber('loopMemoryMb', options.loopMemoryMb ?? defaults.loopMemoryMb, 128, 10_240),
     tracing: options.tracing ?? true,
     bufferCopies,
-    keepCopiesMinutes: wholeNumber(
-      'keepCopiesMinutes',
-      options.keepCopiesMinutes ?? (access === 'mysql' && bufferCopies > 0 ? 60 : 0),
-      0,
-      MOST_KEPT_MINUTES,
-    ),
+    keepCopiesMinutes: options.keepCopiesMinutes ?? (access === 'mysql' && bufferCopies > 0 ? 60 : 0),
     ...(options.sealsFields === true && { sealsFields: true }),
-    ...(options.keyDays !== undefined && { keyDays: wholeNumber('keyDays', options.keyDays, 1, MOST_KEY_DAYS) }),
+    ...(options.keyDays !== undefined && { keyDays: options.keyDays }),
     sharedStorage: true,
     functionsInVpc: access === 'mysql',
     ...(options.zones && { zones: options.zones }),
     ...(options.cidr !== undefined && { cidr: options.cidr }),
-    ...(options.canaryMinutes !== undefined && { canaryMinutes: oneOfMinutes(options.canaryMinutes) }),
+    ...(options.canaryMinutes !== undefined && {
+      canaryMinutes: oneOf('canaryMinutes', options.canaryMinutes, CANARY_MINUTES),
+    }),
     ...(options.backups && { backups: options.backups }),
-    protectedFromDeletion: isProtected(options.removalPolicy ?? RemovalPolicy.RETAIN),
+    protectedFromDeletion:
+      oneOf('removalPolicy', options.removalPolicy ?? RemovalPolicy.RETAIN, REMOVALS) === RemovalPolicy.RETAIN,
     schedules: options.schedules ?? true,
     throttle: options.throttle ?? defaults.throttle,
     ...(options.routeThrottles && { routeThrottles: options.routeThrottles }),
@@ -219,10 +130,6 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     logDays: options.logDays ?? defaults.logDays,
     shards: options.shards ?? {},
   };
-}
-
-function isProtected(policy: RemovalPolicy): boolean {
-  return oneOf('removalPolicy', policy, [RemovalPolicy.RETAIN, RemovalPolicy.DESTROY]) === RemovalPolicy.RETAIN;
 }
 
 /** API Gateway compares origins literally; it also knows `*` and all of a scheme. */
@@ -241,21 +148,7 @@ function capacityOf(capacity: { readonly min: number; readonly max: number }): S
   return { min, max };
 }
 
-const CANARY_MINUTES: readonly CanaryMinutes[] = [10, 15, 30];
-
-function oneOfMinutes(value: CanaryMinutes): CanaryMinutes {
-  if (CANARY_MINUTES.includes(value)) return value;
-  throw new Error(`canaryMinutes: wanted ${CANARY_MINUTES.join(', ')}, got ${describe(value)}`);
-}
-
-function oneOf<T extends string>(field: string, value: T, known: readonly T[]): T {
+function oneOf<T extends string | number>(field: string, value: T, known: readonly T[]): T {
   if (known.includes(value)) return value;
   throw new Error(`${field}: wanted ${known.join(' or ')}, got ${describe(value)}`);
-}
-
-function wholeNumber(field: string, value: number, min: number, max: number): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new Error(
-    `${field}: wanted ${min === max ? `${min}` : `a whole number from ${min} to ${max}`}, got ${describe(value)}`,
-  );
 }
