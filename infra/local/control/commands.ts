@@ -8,7 +8,7 @@ import { readSnapshot, snapshotFile, writeSnapshot } from '../snapshots/snapshot
 import { positionOf, setBackGroup, untilItGoesOn } from '../snapshots/set-back-group.ts';
 import { takeSnapshot } from '../snapshots/take-snapshot.ts';
 import { dataFolder } from '../folder/data-folder.ts';
-import { keepCopies } from '../running/keep-copies.ts';
+import { readNumber } from '../folder/number-file.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import type { Commands } from './control-server.ts';
 import { queueStatus, type QueueStatus } from './queue-status.ts';
@@ -78,7 +78,7 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
       const snapshot = readSnapshot(folder, name);
       positionOf(group, snapshot);
       const why = whyCellsWouldGo(group, snapshot, {
-        keepMinutes: keepCopies(folder, undefined),
+        keepMinutes: readNumber(folder.keepCopies) ?? 0,
         setBacks: readSetBacks(folder),
       });
       if (why !== undefined && force === undefined)

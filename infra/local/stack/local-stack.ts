@@ -8,15 +8,14 @@ import { startRdsData } from '../emulators/rds-data.ts';
 import { openService } from '../emulators/open-service.ts';
 import { endpointsOf, keepEndpointsFile } from '../running/endpoints.ts';
 import { lockFolder } from '../folder/folder-lock.ts';
+import { readNumber, writeNumber } from '../folder/number-file.ts';
 import { openFunctionLog } from '../lambda/function-log.ts';
 import { openLogFile } from '../lambda/log-file.ts';
 import { groupCount, rememberGroupCount } from './group-count.ts';
-import { keepCopies, rememberKeepCopies } from '../running/keep-copies.ts';
 import type { RightsByKey } from '../iam/rights.ts';
 import { openGateway } from '../gateway/gateway.ts';
 import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
 import { startWantedGroups } from './start-groups.ts';
-import { mostShards, rememberMostShards } from './most-shards.ts';
 import { showProgress } from './progress.ts';
 import type { LocalStack } from '../running/running-stack.ts';
 import { runTemplate } from '../template/run-template.ts';
@@ -35,8 +34,8 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   const options = {
     ...wished,
     groups: groupCount(folder, wished.groups, wished.groupsAtFirst),
-    shards: mostShards(folder, wished.shards, wished.shardsAtFirst),
-    keepCopies: keepCopies(folder, wished.keepCopies),
+    shards: wished.shards ?? readNumber(folder.mostShards) ?? wished.shardsAtFirst,
+    keepCopies: wished.keepCopies ?? readNumber(folder.keepCopies) ?? 0,
   };
   const sources = stackSources(options, folder);
   const { environment, definitions } = sources.read();
@@ -48,8 +47,8 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     const lock = lockFolder(folder.root);
     parts.defer(() => lock.release());
     rememberGroupCount(folder, options.groups);
-    rememberMostShards(folder, options.shards);
-    rememberKeepCopies(folder, options.keepCopies);
+    writeNumber(folder.mostShards, options.shards);
+    writeNumber(folder.keepCopies, options.keepCopies);
     const log = openFunctionLog(folder.functionLog, folder.metricLog);
     parts.defer(() => log.close());
     const requests = openLogFile(folder.requestLog);
