@@ -16,7 +16,6 @@ export type ToForwarders =
   | { readonly kind: 'target'; readonly ask: number; readonly target: Target | undefined };
 
 export type FromForwarders =
-  | { readonly kind: 'opened'; readonly id: number; readonly port: number }
+  | { readonly kind: 'done'; readonly id: number; readonly port: number }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string; readonly code: string | undefined }
-  | { readonly kind: 'closed'; readonly id: number }
   | { readonly kind: 'ask'; readonly id: number; readonly ask: number };

@@ -42,7 +42,7 @@ async function open({ id, host, port }: Extract<ToForwarders, { kind: 'open' }>)
   try {
     const forwarder = await openForwarder({ host, port, target });
     forwarders.set(id, forwarder);
-    tell({ kind: 'opened', id, port: forwarder.port });
+    tell({ kind: 'done', id, port: forwarder.port });
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     tell({ kind: 'failed', id, message, code });
@@ -50,9 +50,10 @@ async function open({ id, host, port }: Extract<ToForwarders, { kind: 'open' }>)
 }
 
 async function close(id: number): Promise<void> {
-  await forwarders.get(id)?.close();
+  const forwarder = forwarders.get(id);
+  await forwarder?.close();
   forwarders.delete(id);
-  tell({ kind: 'closed', id });
+  tell({ kind: 'done', id, port: forwarder?.port ?? 0 });
 }
 
 function carryOut(message: Extract<ToForwarders, { kind: 'fault' | 'drop' | 'forget' }>): void {

@@ -20,17 +20,14 @@ export async function openForwarderApart(options: ApartOptions): Promise<Forward
   return thread.open(options);
 }
 
-interface Opening {
-  readonly resolve: (port: number) => void;
-  readonly reject: (error: Error) => void;
-}
+type Waiting = PromiseWithResolvers<number>;
 
 class ForwarderThread {
   readonly #worker: Worker;
   readonly #done = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #targets = new Map<number, ApartOptions['target']>();
-  readonly #opening = new Map<number, Opening>();
-  readonly #closing = new Map<number, () => void>();
+  /** For the port of one that opens, or the end of one that closes. */
+  readonly #waiting = new Map<number, Waiting>();
   readonly #ended: () => void;
   #opened = 0;
 
@@ -50,11 +47,7 @@ class ForwarderThread {
     const id = this.#opened;
     this.#targets.set(id, target);
     try {
-      const bound = await new Promise<number>((resolve, reject) => {
-        this.#opening.set(id, { resolve, reject });
-        this.#tell({ kind: 'open', id, host, port });
-      });
-      return this.#forwarder(id, host, bound);
+      return this.#forwarder(id, host, await this.#ask({ kind: 'open', id, host, port }));
     } catch (error) {
       await this.#leave(id);
       throw error;
@@ -73,13 +66,17 @@ class ForwarderThread {
       forgetConnections: () => this.#carryOut({ kind: 'forget', id }),
       close: async () => {
         if (!this.#targets.has(id)) return;
-        await new Promise<void>((resolve) => {
-          this.#closing.set(id, resolve);
-          this.#tell({ kind: 'close', id });
-        });
+        await this.#ask({ kind: 'close', id });
         await this.#leave(id);
       },
     };
+  }
+
+  #ask(message: Extract<ToForwarders, { kind: 'open' | 'close' }>): Promise<number> {
+    const waiting: Waiting = Promise.withResolvers();
+    this.#waiting.set(message.id, waiting);
+    this.#tell(message);
+    return waiting.promise;
   }
 
   /** Returns once the order is carried out. */
@@ -92,27 +89,17 @@ class ForwarderThread {
   }
 
   #hear(message: FromForwarders): void {
-    switch (message.kind) {
-      case 'ask':
-        return this.#tell({ kind: 'target', ask: message.ask, target: this.#targets.get(message.id)?.() });
-      case 'opened':
-        return this.#opening.get(message.id)?.resolve(message.port);
-      case 'failed':
-        return this.#opening
-          .get(message.id)
-          ?.reject(Object.assign(new Error(message.message), message.code !== undefined && { code: message.code }));
-      case 'closed':
-        return this.#closing.get(message.id)?.();
-      default:
-        return message satisfies never;
-    }
+    if (message.kind === 'ask')
+      return this.#tell({ kind: 'target', ask: message.ask, target: this.#targets.get(message.id)?.() });
+    const waiting = this.#waiting.get(message.id);
+    if (message.kind === 'done') return waiting?.resolve(message.port);
+    waiting?.reject(Object.assign(new Error(message.message), message.code !== undefined && { code: message.code }));
   }
 
   /** The last forwarder ends the thread. */
   async #leave(id: number): Promise<void> {
     this.#targets.delete(id);
-    this.#opening.delete(id);
-    this.#closing.delete(id);
+    this.#waiting.delete(id);
     if (this.#targets.size > 0) return;
     this.#ended();
     const ended = once(this.#worker, 'exit');
