@@ -13,7 +13,7 @@ import { requireDatastore } from '../../../shared/access/groups.ts';
 import { awsLogin } from '../login/aws-login.ts';
 import { sendCommand } from '../control/control-client.ts';
 import { dataFolder } from '../folder/data-folder.ts';
-import type { Endpoints } from '../running/endpoints.ts';
+import { tableOf, type Endpoints } from '../running/endpoints.ts';
 import { dataFlag } from './flags.ts';
 
 /** Problems listed; the rest is only counted. */
@@ -47,7 +47,7 @@ await new Command('npm run verify-index --')
 async function verify(name: string, { data, datastore, repair }: VerifyFlags): Promise<Verification> {
   const endpoints = await endpointsOf(resolve(data));
   const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, ...awsLogin() });
-  const topology = dynamoTopology({ client, table: topologyTable(endpoints) });
+  const topology = dynamoTopology({ client, table: tableOf(endpoints, 'topology') });
   const context = openContext({
     topology,
     connect: (group) => {
@@ -73,15 +73,6 @@ async function endpointsOf(data: string): Promise<Endpoints> {
   if (!existsSync(endpoints))
     throw new Error(`The stack on ${data} is still starting: try again once its address is shown`);
   return JSON.parse(readFileSync(endpoints, 'utf8')) as Endpoints;
-}
-
-function topologyTable({ tables }: Endpoints): string {
-  const [table, ...others] = tables.filter((name) => name.includes('topology'));
-  if (table === undefined || others.length > 0)
-    throw new Error(
-      `The topology table: wanted one table with topology in its name, got ${tables.join(', ') || 'none'}`,
-    );
-  return table;
 }
 
 async function findIndex(topology: TopologySource, datastore: string, name: string): Promise<PhysicalIndex> {

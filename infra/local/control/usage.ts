@@ -1,21 +1,11 @@
-import { readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuTicks, proportionalBytes, TICKS_PER_SECOND } from '../platform/process-table.ts';
 import type { StackStatus } from './commands.ts';
+import { filesBelow, type FilesBelow } from './files-below.ts';
 
-export interface Usage {
+export interface Usage extends FilesBelow {
   readonly seconds: number;
-  readonly disk: Room;
-  /** By kind of file: numbers within names do not tell kinds apart. Largest first. */
-  readonly files: readonly (Room & { readonly kind: string; readonly count: number })[];
   readonly processes: readonly ProcessUsage[];
-}
-
-interface Room {
-  readonly taken: number;
-  /** File sizes, with holes. */
-  readonly apparent: number;
 }
 
 interface ProcessUsage {
@@ -27,8 +17,6 @@ interface ProcessUsage {
   /** The busiest first; idle threads are left out. */
   readonly threads: readonly { readonly name: string; readonly cpu: number }[];
 }
-
-const BLOCK_BYTES = 512;
 
 /** Observes a stack's files and processes for some seconds. */
 export async function usageOf(
@@ -61,21 +49,4 @@ export async function usageOf(
     };
   });
   return { seconds: passed, ...filesBelow(data), processes };
-}
-
-function filesBelow(folder: string): Pick<Usage, 'disk' | 'files'> {
-  const kinds = new Map<string, Room & { readonly count: number }>();
-  const disk = { taken: 0, apparent: 0 };
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const found = statSync(join(folder, name), { throwIfNoEntry: false });
-    if (!found?.isFile()) continue;
-    const kind = basename(name).replaceAll(/\d+/gu, 'N').replace(/#.*/u, '#…');
-    const { taken, apparent, count } = kinds.get(kind) ?? { taken: 0, apparent: 0, count: 0 };
-    const bytes = found.blocks * BLOCK_BYTES;
-    kinds.set(kind, { taken: taken + bytes, apparent: apparent + found.size, count: count + 1 });
-    disk.taken += bytes;
-    disk.apparent += found.size;
-  }
-  const files = [...kinds].map(([kind, room]) => ({ kind, ...room })).toSorted((one, other) => other.taken - one.taken);
-  return { disk, files };
 }

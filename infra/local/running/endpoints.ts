@@ -12,6 +12,14 @@ export interface Endpoints {
   readonly rdsData: string;
 }
 
+/** The table whose name has this part. Throws an Error if the stack has none. */
+export function tableOf({ tables }: Pick<Endpoints, 'tables'>, name: 'topology' | 'state'): string {
+  const found = tables.find((candidate) => candidate.includes(`tables${name}`));
+  if (found === undefined)
+    throw new Error(`tables: wanted the table ${name} of a stack, got ${tables.join(', ') || 'no tables'}`);
+  return found;
+}
+
 type ServiceEndpoints = Omit<Endpoints, 'groups'>;
 
 interface GroupEndpoints {
