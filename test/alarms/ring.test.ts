@@ -1,22 +1,10 @@
 import { expect, it } from 'vitest';
-import type { AlarmDefinition } from './alarm.ts';
 import type { AlarmWorld } from './alarm-world.ts';
 import { MetricStore } from './metrics/metric-store.ts';
 import { ring, type AlarmCase, type Cure } from './ring.ts';
+import { NOON, someAlarm } from './some-alarm.ts';
 
-const NOON = Date.UTC(2026, 0, 1, 12);
-const alarmOf = (trigger: string): AlarmDefinition => ({
-  what: `trigger ${trigger} is behind`,
-  section: 'trigger-behind',
-  looksAt: { namespace: 'AWS/SQS', name: 'Age', dimensions: { QueueName: trigger }, statistic: 'Maximum' },
-  periodSeconds: 60,
-  comparison: 'GreaterThanThreshold',
-  threshold: 900,
-  evaluationPeriods: 1,
-  datapointsToAlarm: 1,
-  silenceIsBad: false,
-});
-const [one, other] = [alarmOf('one'), alarmOf('other')];
+const [one, other] = [someAlarm('one'), someAlarm('other')];
 
 type Figures = Map<string, (at: number) => number>;
 const always = (age: number) => (): number => age;
